@@ -11,6 +11,8 @@ const FLOORS = [
   ['feedback', 'guidance'],
   // Where the parts meet: the files that lie in src itself.
   ['[^/]+[.]ts'],
+  // What every adapter shares.
+  ['host'],
   ['adapters/claude-agent-sdk', 'adapters/openai', 'adapters/openai-agents', 'adapters/ai-sdk', 'formats', 'config'],
   ['backtest', 'claude-code', 'testing'],
   ['viewer'],

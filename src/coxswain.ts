@@ -209,6 +209,7 @@ class Process implements Coxswain {
         this.#faults += 1;
         this.#lastFault = message;
       },
+      onResumed: () => this.#open.add(run),
       ended,
     });
     this.#open.add(run);

@@ -163,6 +163,9 @@ export class RunFold {
       case 'run_started':
         if (payload.steering !== undefined) this.#change({ situation: begun(situation, payload.steering) });
         return;
+      case 'deadline_set':
+        this.#change({ situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } });
+        return;
       case 'prompt_used':
         this.#change({ situation: { ...situation, promptName: payload.prompt_name } });
         return;

@@ -1,6 +1,7 @@
-import { severityOfLevel } from './advice/advice.ts';
+import { adviceHandleOf } from './advice-handle-of.ts';
 import { deliverAdvice, type AdviceHandle } from './advice-handle.ts';
 import type { BudgetUsage } from './base/budget.ts';
+import { deadlineAfter, type TimeSpan } from './base/deadline.ts';
 import { messageOf } from './base/error.ts';
 import { toJson } from './base/to-json.ts';
 import type { DerivedPayload } from './derived-draft.ts';
@@ -64,6 +65,8 @@ export interface RunParts {
   readonly startChild: (options: ChildOptions) => Run;
   /** Told of a fault of ours. */
   readonly onFault: (message: string) => void;
+  /** Told when the run is open again after its end. */
+  readonly onResumed: () => void;
   readonly ended?: boolean;
 }
 
@@ -119,17 +122,19 @@ export class Run {
   }
 
   /**
-   * Takes what happened: records it, then folds it. A streaming delta does nothing.
+   * Takes what happened: records it, then folds it. A streaming delta does nothing. After the end only `run_resumed`
+   * is taken, and opens the run again.
    *
    * @returns `dropped` when the recorder had no room or the run is over; the folds have it in the first case
    * Cost: O(1); never waits for a disk.
    */
   emit(event: AgentEvent): EmitAnswer {
-    if (this.#ended) return 'dropped';
+    if (this.#ended && event.type !== 'run_resumed') return 'dropped';
     try {
       const payload = toPayload(event);
       if (payload === undefined) return 'accepted';
-      if (payload.kind === 'run_ended') this.#ended = true;
+      if (this.#ended) this.#parts.onResumed();
+      this.#ended = payload.kind === 'run_ended';
       return this.#take(payload, event.atMs);
     } catch (error) {
       this.#fault('emit', error);
@@ -175,6 +180,14 @@ export class Run {
     if (this.#ended) return;
     this.#fold.addPrompt(prompt);
     this.#take({ kind: 'prompt_used', prompt_name: prompt.name });
+  }
+
+  /** From now on the run has another deadline: a span from now, Unix milliseconds, or none. */
+  setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): void {
+    if (this.#ended) return;
+    const { log } = this.#parts;
+    const at = deadline === undefined || 'atMs' in deadline ? deadline : deadlineAfter(log.nowMs(), deadline);
+    this.#take({ kind: 'deadline_set', ...(at === undefined ? {} : { deadline_at_unix_ms: at.atMs }) });
   }
 
   /**
@@ -228,6 +241,14 @@ export class Run {
     return this.flush(limit);
   }
 
+  /**
+   * Records a fault of what stands between the agent and this run, such as an adapter: counted in `health()`, and on the
+   * log with its place. Never throws.
+   */
+  reportFault(where: string, error: unknown): void {
+    this.#fault(where, error);
+  }
+
   /** The run's state as JSON. @throws CoxswainError "invalid-argument" when a host's slice holds what is not JSON */
   snapshot(): RunSnapshot {
     const { log } = this.#parts;
@@ -261,7 +282,10 @@ export class Run {
       const limit_ms = this.#parts.providerTimeLimitMs;
       this.#take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
     }
-    const handles = derived.flatMap((item) => this.#handleOf(item, { point, atMs: record.recorded_at_unix_ms }));
+    const handles = derived.flatMap((item) =>
+      // Also after the end: the last words of a run may be settled late, and the record must say so.
+      adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: (settled) => void this.#take(settled) }),
+    );
     if (this.#parts.mode === 'steer') return handles;
     for (const handle of handles) handle.undelivered('shadow mode');
     return [];
@@ -271,56 +295,6 @@ export class Run {
   #filesCreated(): readonly string[] {
     const filesystem = this.prompt.resources.getOptional(Filesystem);
     return filesystem === undefined ? [] : this.#fold.watchedFiles.filter((path) => filesystem.exists(path));
-  }
-
-  #handleOf(item: DerivedPayload, at: { readonly point: DecisionPoint; readonly atMs: number }): AdviceHandle[] {
-    if (item.kind === 'feedback_produced') {
-      const { advice_id, provider_name, text } = item;
-      const settle = this.#settler((delivered, how) => ({
-        kind: 'feedback_delivered',
-        advice_id,
-        provider_name,
-        delivered,
-        ...how,
-      }));
-      const { severity } = item.feedback;
-      return [
-        { id: advice_id, source: 'feedback', provider: provider_name, severity, text, point: at.point, ...settle },
-      ];
-    }
-    if (item.kind === 'guidance_produced') {
-      const { advice_id, provider_name, injection, classification } = item;
-      const decisionPoint = at.point;
-      const guidance = { providerName: provider_name, injection, decisionPoint, classification, atMs: at.atMs };
-      const settle = this.#settler((delivered, how) => ({
-        kind: 'guidance_delivered',
-        advice_id,
-        guidance: { ...guidance, delivered, ...how },
-      }));
-      const level = classification.pattern?.level;
-      const severity = level === undefined ? 'info' : severityOfLevel(level);
-      const text = injection.content;
-      const handle = { id: advice_id, source: 'guidance', provider: provider_name, severity, text } as const;
-      return [{ ...handle, injection, point: at.point, ...settle }];
-    }
-    return [];
-  }
-
-  /** The two answers a host can give, of which the first counts. */
-  #settler(
-    payloadOf: (delivered: boolean, how: { readonly channel?: string; readonly reason?: string }) => TrajectoryPayload,
-  ): Pick<AdviceHandle, 'delivered' | 'undelivered'> {
-    let settled = false;
-    const settle = (delivered: boolean, how: { readonly channel?: string; readonly reason?: string }): void => {
-      if (settled) return;
-      settled = true;
-      // Also after the end: the last words of a run may be settled late, and the record must say so.
-      this.#take(payloadOf(delivered, how));
-    };
-    return {
-      delivered: (channel) => settle(true, { channel }),
-      undelivered: (reason) => settle(false, { reason }),
-    };
   }
 
   #askModels(point: DecisionPoint): void {

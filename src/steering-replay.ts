@@ -33,6 +33,7 @@ const OF_EARLIER_STEERING: ReadonlySet<TrajectoryPayload['kind']> = new Set<Traj
   'provider_overran',
   'model_answered',
   'advice_acknowledged',
+  'completion_checked',
 ]);
 
 /**
@@ -77,6 +78,8 @@ export class SteeringReplay {
   take(record: TrajectoryRecord): readonly TrajectoryRecord[] {
     const { payload } = record;
     if (isDerived(payload) || OF_EARLIER_STEERING.has(payload.kind)) return [];
+    // Another deadline was asked for, so those of the host are not in force.
+    if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return [];
     const before = payload.kind === 'turn_started' && this.#turns > 0 ? this.#ask('pre_tool_selection', record) : [];
     if (payload.kind === 'turn_started') this.#turns += 1;
     this.#lastMs = Math.max(this.#lastMs, record.recorded_at_unix_ms);

@@ -10,6 +10,7 @@ import type { ModelClassifier } from '../src/guidance/model-classifier.ts';
 import { definePrompt } from '../src/prompt/define-prompt.ts';
 import { Filesystem } from '../src/prompt/filesystem.ts';
 import type { GuidanceProvider } from '../src/prompt/guidance-provider.ts';
+import { Replay } from '../src/replay.ts';
 import type { Run } from '../src/run.ts';
 import { defineEvent } from '../src/session/define-event.ts';
 import { defineSlice } from '../src/session/define-slice.ts';
@@ -434,4 +435,44 @@ test('advice before a prompt is rendered can be handed to the prompt', () => {
   const advice = cox.startRun({ prompt }).advise('pre_render');
   const guidance = advice.flatMap(({ injection }) => injection ?? []);
   expect(prompt.render({}, { guidance }).text).toBe('Do it.\n\nBegin with the tests.');
+});
+
+test('a deadline can be set, moved and taken away while the run goes on, and a replay knows', async () => {
+  const { cox, clock, records } = setUp({
+    feedback: [{ provider: deadlineFeedback(), trigger: { everyNSeconds: 30 } }],
+  });
+  const run = cox.startRun();
+  call(run);
+  expect(run.feedback()).toBeUndefined();
+  run.setDeadline({ minutes: 8 });
+  expect(run.feedback()).toContain('You have 8 minutes remaining.');
+  clock.advance(60);
+  run.setDeadline({ atMs: clock.nowMs() + 90_000 });
+  expect(run.feedback()).toContain('You have 90 seconds remaining.');
+  clock.advance(60);
+  run.setDeadline(undefined);
+  expect(run.feedback()).toBeUndefined();
+  const recorded = await records(run);
+  const replay = new Replay({
+    steering: { feedback: [{ provider: deadlineFeedback(), trigger: { everyNSeconds: 30 } }] },
+  });
+  const again = recorded.flatMap((record) => replay.take(record)).filter((item) => item.kind === 'feedback_produced');
+  expect(again).toEqual(recorded.map(({ payload }) => payload).filter(({ kind }) => kind === 'feedback_produced'));
+  expect(again).toHaveLength(2);
+});
+
+test('a run that has ended can be resumed, and then takes what happens again', async () => {
+  const { cox, payloads } = setUp();
+  const run = cox.startRun();
+  await run.end();
+  expect(cox.health().openRuns).toBe(0);
+  expect(run.emit({ type: 'run_resumed', trigger: 'resume' })).toBe('accepted');
+  expect(run.isEnded).toBe(false);
+  expect(cox.health().openRuns).toBe(1);
+  call(run);
+  await run.end('aborted');
+  const kinds = (await payloads(run)).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'run_ended')).toHaveLength(2);
+  expect(kinds).toContain('run_resumed');
+  expect(cox.health().openRuns).toBe(0);
 });

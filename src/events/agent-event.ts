@@ -38,6 +38,19 @@ export type AgentEvent = EventTime &
         readonly reward?: number;
         readonly labels?: JsonObject;
       }
+    /** The host goes on with a run that had ended, such as a session that is opened again. */
+    | { readonly type: 'run_resumed'; readonly trigger: string }
+    /** The agent wanted to stop, and what must hold by then was looked at. */
+    | {
+        readonly type: 'completion_checked';
+        readonly met: boolean;
+        /** What does not hold, one line each. */
+        readonly missing: readonly string[];
+        /** 1 for the first time the agent wanted to stop. */
+        readonly attempt: number;
+        /** It did not hold, and the agent was let go all the same. */
+        readonly gaveUp?: boolean;
+      }
     | { readonly type: 'turn_start' }
     | { readonly type: 'turn_end'; readonly message: AgentMessage; readonly toolResults: readonly AgentMessage[] }
     | { readonly type: 'message_start'; readonly message: AgentMessage }

@@ -46,6 +46,7 @@ const steeringFields: Fields<SteeringStart> = {
   budget: optional(budget),
   configuration_hash: text,
   mode: oneOf(['steer', 'shadow']),
+  holdout: optional(objectOf({ share: amount, withheld: flag })),
 };
 /** How the steering of a run began. */
 export const steering: FieldDecode = objectOf(steeringFields);

@@ -52,6 +52,8 @@ export interface SteeringStart {
   readonly configuration_hash: string;
   /** `shadow`: everything is worked out and recorded, nothing is said. */
   readonly mode: 'steer' | 'shadow';
+  /** The run's part in an experiment: with `withheld`, advice is worked out and recorded but not given. */
+  readonly holdout?: { readonly share: number; readonly withheld: boolean };
 }
 
 /** Limits of a run, or what of them was used. */
@@ -70,6 +72,31 @@ export interface RunEnded {
   readonly success?: boolean;
   readonly reward?: number;
   readonly labels?: JsonObject;
+}
+
+/** The host goes on with a run that had ended, such as a session that is opened again. Input. */
+export interface RunResumed {
+  readonly kind: 'run_resumed';
+  /** In the host's words: `resume`, `continue`, `clear`. */
+  readonly trigger: string;
+}
+
+/** From here on the run has another deadline; without a time it has none. Input. */
+export interface DeadlineSet {
+  readonly kind: 'deadline_set';
+  readonly deadline_at_unix_ms?: number;
+}
+
+/** The agent wanted to stop, and what must hold by then was looked at. Input. */
+export interface CompletionChecked {
+  readonly kind: 'completion_checked';
+  readonly met: boolean;
+  /** What does not hold, one line each; empty when `met`. */
+  readonly missing: readonly string[];
+  /** 1 for the first time the agent wanted to stop. */
+  readonly attempt: number;
+  /** Set when it did not hold and the agent was let go all the same, because it had been sent back often enough. */
+  readonly gave_up?: true;
 }
 
 /** The model began an answer; the calls until the next one belong to this turn and were issued together. */
@@ -323,6 +350,9 @@ export interface UnrecognisedPayload {
 export type TrajectoryPayload =
   | RunStarted
   | RunEnded
+  | RunResumed
+  | DeadlineSet
+  | CompletionChecked
   | TurnStarted
   | TurnEnded
   | MessageAppended

@@ -42,12 +42,17 @@ export class RunLog {
     return this.#nextSeq;
   }
 
+  /** The clock's time. */
+  nowMs(): number {
+    return this.#parts.clock.nowMs();
+  }
+
   /** A record of the run at this moment, or at `atMs`. Times never run backwards within a run. */
   stamp(payload: TrajectoryPayload, atMs?: number): TrajectoryRecord {
     const { runId, parentRunId, depth } = this.identity;
-    const { clock, redact } = this.#parts;
+    const { redact } = this.#parts;
     const stored = redact === undefined ? payload : redact(payload);
-    const now = atMs ?? clock.nowMs();
+    const now = atMs ?? this.nowMs();
     this.#lastMs = Math.max(this.#lastMs, now);
     const record: TrajectoryRecord = {
       schema_version: TRAJECTORY_SCHEMA_VERSION,

@@ -28,6 +28,16 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         new_messages: (event.messages ?? []).map(toStoredMessage),
         ...present({ success: event.success, reward: event.reward, labels: event.labels }),
       };
+    case 'run_resumed':
+      return { kind: 'run_resumed', trigger: event.trigger };
+    case 'completion_checked':
+      return {
+        kind: 'completion_checked',
+        met: event.met,
+        missing: event.missing,
+        attempt: event.attempt,
+        ...(event.gaveUp === true ? { gave_up: true } : {}),
+      };
     case 'turn_start':
       return { kind: 'turn_started' };
     case 'turn_end':

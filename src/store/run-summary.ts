@@ -100,7 +100,14 @@ function foldPayload(summary: RunSummary, record: TrajectoryRecord): RunSummary 
         ...(payload.success === undefined ? {} : { success: payload.success }),
         ...(payload.reward === undefined ? {} : { reward: payload.reward }),
       };
+    case 'run_resumed':
+      return opened(summary);
     default:
       return summary;
   }
+}
+
+/** The summary without what the run's end had said. */
+function opened({ outcome: _outcome, success: _success, reward: _reward, ...open }: RunSummary): RunSummary {
+  return open;
 }

@@ -72,6 +72,7 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
         budget: { calls: 1 },
         configuration_hash: 'h',
         mode: 'steer',
+        holdout: { share: 0.1, withheld: false },
       },
     },
     run_ended: {
@@ -122,6 +123,9 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
       reason: text,
     },
     output_tokens_escalation: { kind: 'output_tokens_escalation', attempt: 1, prev_cap: 1, new_cap: 2 },
+    run_resumed: { kind: 'run_resumed', trigger: text },
+    deadline_set: { kind: 'deadline_set', deadline_at_unix_ms: 1 },
+    completion_checked: { kind: 'completion_checked', met: false, missing: [text], attempt: 1, gave_up: true },
     compaction: { kind: 'compaction', trigger: text },
     gap: { kind: 'gap', through_seq: 1, reason: text },
     evaluation: {

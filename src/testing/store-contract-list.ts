@@ -90,6 +90,25 @@ export function listContract(withStore: WithStore): void {
   );
 
   test(
+    'a run that goes on after its end is open again',
+    withStore(async ({ store }) => {
+      const at = { runId: 'resumed', atMs: 10 };
+      await store.append([
+        scriptRecord({ ...at, seq: 0 }),
+        {
+          ...scriptRecord({ ...at, seq: 1 }),
+          payload: { kind: 'run_ended', outcome: 'ended', new_messages: [], success: true },
+        },
+      ]);
+      expect(await store.findRun('resumed')).toMatchObject({ outcome: 'ended', success: true });
+      await store.append([{ ...scriptRecord({ ...at, seq: 2 }), payload: { kind: 'run_resumed', trigger: 'resume' } }]);
+      const summary = await store.findRun('resumed');
+      expect(summary?.outcome).toBeUndefined();
+      expect(summary?.success).toBeUndefined();
+    }),
+  );
+
+  test(
     'runs that arrive between pages neither repeat nor hide a run',
     withStore(async ({ store }) => {
       const add = (runId: string, atMs: number): Promise<number> =>

@@ -140,6 +140,7 @@ const steering: Classes<SteeringStart> = {
   budget: closed,
   configuration_hash: closed,
   mode: closed,
+  holdout: closed,
 };
 const pendingCall: Classes<StoredPendingCall> = { tool_call_id: id, tool_name: name, args: content };
 const observation = { category: configured, description: configured, evidence: configured };
@@ -243,6 +244,9 @@ const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: Classes
     reason: name,
   },
   output_tokens_escalation: { kind: closed, attempt: closed, prev_cap: closed, new_cap: closed },
+  run_resumed: { kind: closed, trigger: name },
+  deadline_set: { kind: closed, deadline_at_unix_ms: closed },
+  completion_checked: { kind: closed, met: closed, missing: content, attempt: closed, gave_up: closed },
   compaction: { kind: closed, trigger: name },
   gap: { kind: closed, through_seq: closed, reason: configured },
   evaluation: {

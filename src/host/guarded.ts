@@ -1,0 +1,21 @@
+import type { Run } from '../run.ts';
+import type { AdapterOptions } from './adapter-options.ts';
+
+/** Runs a piece of an adapter's work so that a fault in it cannot reach the agent. */
+export type Guard = <Result>(where: string, work: () => Result, otherwise: Result) => Result;
+
+/**
+ * The guard of an adapter. Under `onError: 'record'` a fault is recorded in `run` and `otherwise` is answered; under `throw`
+ * it goes through to the host.
+ */
+export function guarded(run: Run, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
+  return (where, work, otherwise) => {
+    try {
+      return work();
+    } catch (error) {
+      run.reportFault(where, error);
+      if (options.onError === 'throw') throw error;
+      return otherwise;
+    }
+  };
+}
