@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { TrajectoryPattern } from '../src/events/trajectory-pattern.ts';
+import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/events/trajectory-pattern.ts';
 import { deadlineFeedback } from '../src/feedback/deadline-feedback.ts';
 import { driftFeedback } from '../src/feedback/drift-feedback.ts';
 import { errorCascadeFeedback } from '../src/feedback/error-cascade-feedback.ts';
@@ -133,6 +133,31 @@ test('the feedback page has the names and default triggers of the built-in provi
   );
 });
 
+test('the feedback page has what is said of each answer and cause, to the letter', () => {
+  const rows = tableOf('feedback.md', 'the calls came back with | said');
+  expect(rows.map(([cell]) => cell)).toEqual([...ANSWER_CLASSES]);
+  for (const [cell, outcome, remedy = ''] of rows) {
+    const answer = ANSWER_CLASSES.find((name) => name === cell);
+    const pattern: TrajectoryPattern = {
+      kind: 'identical_call',
+      identity: 'identical_call',
+      stuck: true,
+      level: 'warn',
+      confidence: 0.75,
+      tool: 'bash',
+      ...(answer === undefined ? {} : { answer }),
+      evidence: [0],
+      firstSeen: 0,
+      flaggedAt: 0,
+      occurrences: 5,
+    };
+    const { summary, suggestions } = patternSentences(pattern);
+    expect(summary).toBe(`You have made the same call to bash 5 times, and ${outcome}.`);
+    const general = 'If you need another answer, first change what the call depends on.';
+    expect(suggestions[1]).toBe(remedy === '' ? general : remedy);
+  }
+});
+
 test('the feedback page has what is said about each kind of pattern, to the letter', () => {
   for (const [cell = '', summary, suggestions] of tableOf('feedback.md', 'kind | summary')) {
     const kind = cell === 'a kind of your own' ? 'my_kind' : cell;
@@ -143,6 +168,7 @@ test('the feedback page has what is said about each kind of pattern, to the lett
       level: 'warn',
       confidence: 0.75,
       tool: 'bash',
+      subject: 'make',
       evidence: [0],
       firstSeen: 0,
       flaggedAt: 0,

@@ -21,7 +21,7 @@ import {
   type PatternReference,
 } from './guidance.ts';
 import type { SteeringStart, StoredBudget, StoredPendingCall } from './trajectory-record.ts';
-import type { TrajectoryPattern } from './trajectory-pattern.ts';
+import { ANSWER_CLASSES, type TrajectoryPattern } from './trajectory-pattern.ts';
 
 /** Names every field of a shape, so that one added to it cannot be forgotten here. */
 type Fields<Shape> = { readonly [Field in keyof Shape]-?: FieldDecode };
@@ -62,6 +62,8 @@ const patternFields: Fields<TrajectoryPattern> = {
   level,
   confidence,
   tool: optional(text),
+  subject: optional(text),
+  answer: optional(oneOf(ANSWER_CLASSES)),
   evidence: listOf(count),
   firstSeen: count,
   flaggedAt: nullable(count),

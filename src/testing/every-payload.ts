@@ -41,6 +41,8 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
     level: 'warn',
     confidence: 1,
     tool: 'bash',
+    subject: 'make',
+    answer: 'content',
     evidence: [1],
     firstSeen: 0,
     flaggedAt: 1,

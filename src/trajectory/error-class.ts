@@ -1,21 +1,9 @@
 import { hashText } from '../base/hash.ts';
+import type { AnswerClass } from '../events/trajectory-pattern.ts';
 import { lightMask, strongMask } from './mask.ts';
 
 /** The cause a failure speaks of, as far as its words tell. */
-export type ErrorCategory =
-  | 'auth'
-  | 'permission'
-  | 'rate-limit'
-  | 'timeout'
-  | 'network'
-  | 'missing-program'
-  | 'validation'
-  | 'usage'
-  | 'not-found'
-  | 'syntax'
-  | 'other'
-  /** Failed and said nothing (a grep without a match, `test`, `diff`): proves little. */
-  | 'silent';
+export type ErrorCategory = Exclude<AnswerClass, 'content' | 'empty' | 'done'>;
 
 /** How a failure is grouped and told apart. */
 export interface ErrorClass {

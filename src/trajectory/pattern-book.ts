@@ -1,4 +1,4 @@
-import type { PatternLevel, TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type { AnswerClass, PatternLevel, TrajectoryPattern } from '../events/trajectory-pattern.ts';
 import type { Sighting, StepContext } from './pattern-detector.ts';
 import type { Step } from './step.ts';
 
@@ -96,7 +96,7 @@ export class PatternBook {
       stuck: sighting.stuck,
       level,
       confidence: Math.max(before?.confidence ?? 0, sighting.confidence),
-      ...(sighting.tool === undefined ? {} : { tool: sighting.tool }),
+      ...(sighting.tool === undefined ? {} : aboutStep(sighting.tool, step)),
       evidence,
       firstSeen: before?.firstSeen ?? sighting.evidence[0] ?? step.index,
       flaggedAt: before?.flaggedAt ?? (level === 'hint' ? null : step.index),
@@ -137,4 +137,20 @@ export class PatternBook {
     const oldest = this.#open.entries().next();
     if (oldest.done !== true) this.#close(oldest.value[0], oldest.value[1], step);
   }
+}
+
+const SUBJECT_CHARS = 80;
+
+/** What a pattern of one tool is about; a detector may speak of another tool than that of the step. */
+function aboutStep(tool: string, step: Step): Pick<TrajectoryPattern, 'tool' | 'subject' | 'answer'> {
+  if (tool !== step.tool) return { tool };
+  const subject = step.program === tool ? step.target : step.program;
+  const answer = answerOf(step);
+  return { tool, ...(subject === undefined ? {} : { subject: subject.slice(-SUBJECT_CHARS) }), answer };
+}
+
+function answerOf({ failure, acknowledged, resultChars }: Step): AnswerClass {
+  if (failure !== undefined) return failure.category;
+  if (resultChars === 0) return 'empty';
+  return acknowledged ? 'done' : 'content';
 }
