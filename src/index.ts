@@ -72,7 +72,8 @@ export type { RecentCall } from './trajectory/recent-call.ts';
 export { similarity } from './trajectory/similarity.ts';
 export type { Step } from './trajectory/step.ts';
 export type { ToolKind } from './trajectory/tool-kind.ts';
-export type { ToolDeclaration, ToolDeclarations } from './trajectory/tool-semantics.ts';
+export { declareMcpTools, type McpTool } from './trajectory/mcp-declarations.ts';
+export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './trajectory/tool-semantics.ts';
 export {
   TrajectoryAnalysis,
   type DetectorFault,

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
+import { loopArgs, progressOf } from './declared-keys.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { inferIsError } from './infer-error.ts';
 import { lightMask } from './mask.ts';
@@ -67,13 +68,15 @@ export interface RawCall {
  */
 export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const semantics = readCall(call.tool, call.args, declarations);
-  const argsText = canonicalJson(call.args);
+  const declaration = Object.hasOwn(declarations, call.tool) ? declarations[call.tool] : undefined;
+  const argsText = canonicalJson(loopArgs(call.args, declaration));
   const text = resultText(call.result);
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && isPending(text);
   const failure = waits ? undefined : failureOf(call, text);
   const argsKey = hashText(`${call.tool}\n${semantics.shell ? squeezeSpaces(argsText) : argsText}`);
-  const resultKey = hashText(lightMask(text), call.isError ? 1 : 0);
+  const progress = progressOf(call.result, declaration);
+  const resultKey = hashText(progress === undefined ? lightMask(text) : canonicalJson(progress), call.isError ? 1 : 0);
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
   const acknowledged = failure === undefined && (acted || isAcknowledgement(text));
   // Only such a call can be a poll by its answer.

@@ -3,9 +3,27 @@ import { LruMap } from '../base/lru-map.ts';
 import { readShellCommand } from './shell-command.ts';
 import type { ToolKind } from './tool-kind.ts';
 
+/** What an MCP server says of a tool. Hints, as the protocol calls them: what is absent says nothing here. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+}
+
 /** What a host declares of a tool, by an adapter or in the configuration. Declared beats guessed. */
 export interface ToolDeclaration {
   readonly kind?: ToolKind;
+  /**
+   * Arguments that say what a call is about, as names or paths (`filter.id`): calls equal in these count as equal,
+   * whatever a comment, a cursor or a request id beside them says. Default: all arguments.
+   */
+  readonly loopKey?: readonly string[];
+  /**
+   * Fields of a JSON answer that show progress, as names or paths: answers equal in these count as equal, whatever else
+   * they say. Default: the whole answer, masked.
+   */
+  readonly progressKey?: readonly string[];
+  /** What the tool's MCP server says; `kind` beats it. */
+  readonly annotations?: ToolAnnotations;
 }
 
 /** Declarations by tool name. */
@@ -92,7 +110,8 @@ function words(text: string): ReadonlySet<string> {
  */
 export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
   const object = isJsonObject(args) ? args : {};
-  const declared = declarations[tool]?.kind;
+  const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
+  const declared = declaration?.kind;
   const command = commandOf(tool, args, object);
   if (command !== undefined) return shellSemantics(tool, command, declared);
   const target = stringAt(object, PATH_KEYS);
@@ -101,13 +120,24 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const text = target === undefined ? undefined : stringAt(object, CONTENT_KEYS);
   const content = text === undefined || isPartial(tool, object) ? undefined : text;
   return {
-    kind: declared ?? kindOf(tool, object, { writes: text !== undefined || after !== undefined }),
+    kind:
+      declared ??
+      annotated(kindOf(tool, object, { writes: text !== undefined || after !== undefined }), declaration?.annotations),
     program: tool,
     ...(target === undefined ? {} : { target }),
     ...(content === undefined ? {} : { content }),
     ...(before === undefined || after === undefined ? {} : { replaces: { before, after } }),
     shell: false,
   };
+}
+
+/** The kind with what annotations add: they tell reading from changing, and leave what is finer than that. */
+function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
+  if (annotations?.readOnlyHint === true) {
+    return guessed === 'write' || guessed === 'execute' || guessed === 'unknown' ? 'read' : guessed;
+  }
+  const changes = annotations?.readOnlyHint === false || annotations?.destructiveHint === true;
+  return changes && (guessed === 'read' || guessed === 'unknown') ? 'write' : guessed;
 }
 
 function shellSemantics(tool: string, command: string, declared: ToolKind | undefined): CallSemantics {
