@@ -36,6 +36,30 @@ export function toolResultOf(block: unknown, atMs: number | undefined): ClaudeTo
   };
 }
 
+/** Calls that the host runs, and calls that ran at the model's provider and whose results stand in the same answer. */
+const CALL_TYPES: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
+
+/** Whether a block of an answer is a call. */
+export function isCall(block: unknown): block is Readonly<Record<string, unknown>> {
+  return isJsonObject(block) && CALL_TYPES.has(block.type);
+}
+
+/**
+ * The block of an answer as the result of a call that ran at the model's provider (`web_search_tool_result`,
+ * `mcp_tool_result`…), or undefined. Most have no `is_error`: a failure is a content whose type ends in `_error`.
+ */
+export function providerResultOf(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
+  if (!isJsonObject(block) || typeof block.type !== 'string' || !block.type.endsWith('_tool_result')) return undefined;
+  const { content } = block;
+  const failed = isJsonObject(content) && typeof content.type === 'string' && content.type.endsWith('_error');
+  return {
+    sourceId: textOrUndefined(block.tool_use_id),
+    result: sourceResult(content),
+    isError: failed || block.is_error === true,
+    atMs,
+  };
+}
+
 /** False for texts that the host puts in: command echoes, caveats, reminders, interruptions. */
 export function isTaskText(text: string): boolean {
   return text.trim() !== '' && !HOST_TEXT.test(text);

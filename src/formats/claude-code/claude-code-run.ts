@@ -2,7 +2,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { StoredContentBlock, StoredUsage } from '../../events/stored-message.ts';
 import { textOfContent } from '../../events/stored-message.ts';
 import type { RunEnded } from '../../events/trajectory-record.ts';
-import { blocksOf, isTaskText, toolResultOf } from './claude-code-entry.ts';
+import { blocksOf, isCall, isTaskText, providerResultOf, toolResultOf } from './claude-code-entry.ts';
 import type { ClaudeToolResult } from './claude-code-entry.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { RunItems } from '../parts/run-items.ts';
@@ -124,7 +124,11 @@ export class ClaudeCodeRun {
       usage: undefined,
     };
     const pending = this.#pending;
-    for (const block of blocksOf(entry)) pending.parts.push(partOf(block));
+    for (const block of blocksOf(entry)) {
+      const result = providerResultOf(block, atMs);
+      if (result === undefined) pending.parts.push(partOf(block));
+      else pending.results.push(result);
+    }
     pending.modelId = textOrUndefined(message.model) ?? pending.modelId;
     pending.stopReason = textOrUndefined(message.stop_reason) ?? pending.stopReason;
     // Every line of an answer repeats its usage; the last one has the final count.
@@ -179,8 +183,7 @@ export class ClaudeCodeRun {
 }
 
 function partOf(block: unknown): AnswerPart {
-  if (isJsonObject(block) && block.type === 'tool_use') return { type: 'call', call: sourceCall(block) };
-  return sourceBlock(block);
+  return isCall(block) ? { type: 'call', call: sourceCall(block) } : sourceBlock(block);
 }
 
 function triggerOf(entry: JsonMembers): string {

@@ -80,6 +80,30 @@ test('the lines of one message are one turn, also with results between them', ()
   expect(run?.ends.some((end) => end.error_inferred)).toBe(false);
 });
 
+test('calls that ran at the provider are calls, with the results that stand in the same answer', () => {
+  const { runs, diagnostics } = importLines(claudeCodeImporter, [
+    user('Look it up.'),
+    answer('m1', [
+      { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'x' } },
+      { type: 'web_search_tool_result', tool_use_id: 's1', content: [{ type: 'web_search_result', title: 'X' }] },
+      { type: 'server_tool_use', id: 's2', name: 'web_fetch', input: { url: 'y' } },
+      {
+        type: 'web_fetch_tool_result',
+        tool_use_id: 's2',
+        content: { type: 'web_fetch_tool_result_error', error_code: 'unavailable' },
+      },
+      { type: 'mcp_tool_use', id: 's3', name: 'find', server_name: 'docs', input: {} },
+      { type: 'mcp_tool_result', tool_use_id: 's3', is_error: true, content: [{ type: 'text', text: 'no' }] },
+      { type: 'text', text: 'Here.' },
+    ]),
+  ]);
+  expect(diagnostics).toEqual([]);
+  const calls = runs[0]?.payloads.filter((payload) => payload.kind === 'tool_started');
+  const results = runs[0]?.payloads.filter((payload) => payload.kind === 'tool_ended');
+  expect(calls?.map(({ tool_name }) => tool_name)).toEqual(['web_search', 'web_fetch', 'find']);
+  expect(results?.map(({ is_error }) => is_error)).toEqual([false, true, true]);
+});
+
 test('a message that goes on after a user text stays one turn', () => {
   const [run] = importLines(claudeCodeImporter, [
     user('Go.'),
