@@ -1,11 +1,12 @@
 /**
  * What recording costs: events through the whole recorder into a store on disk, against the barest way to put the same
- * bytes there as durably, in batches of the same sizes (those that the recorder made): for jsonl a write and a
- * `fdatasync` a batch, for SQLite a transaction of prepared inserts at `synchronous=FULL`. Both barest ways also
- * once with `JSON.stringify` in them, which no recorder can do without. Then the time that `emit` takes, and the
- * memory of a million records.
+ * records there as durably, in batches of the same sizes (those that the recorder made): for jsonl a write and a
+ * `fdatasync` a batch of bytes that lie ready, for SQLite a transaction of prepared inserts at `synchronous=FULL`. Both
+ * barest ways also once with `JSON.stringify` in them, which no recorder can do without. The two take turns, so that
+ * other work on the machine meets both alike. Then the time that `emit` takes, and the memory of a million records.
  *
- * `npx node --expose-gc bench/recorder.bench.ts [RECORDS] [ROUNDS]`, default 60,000 and 5; the median of the rounds.
+ * `npx node --expose-gc bench/recorder.bench.ts [RECORDS] [ROUNDS] [ONLY]`, default 60,000 and 5; the median of the rounds.
+ * ONLY is part of a contest's name, such as `jsonl`; what comes after the contests is left out then.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +23,7 @@ import type { TrajectorySink, TrajectoryStore } from '../src/store/trajectory-st
 
 const total = Number(process.argv[2] ?? 60_000);
 const rounds = Number(process.argv[3] ?? 5);
+const only = process.argv[4];
 const BURSTS = [64, 256, 500];
 const MILLION = 1_000_000;
 const work = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
@@ -34,27 +36,31 @@ function place(): string {
 const result = 'a line of an ordinary result that goes on for a while; '.repeat(16);
 
 function eventOf(index: number): AgentEvent {
-  const toolCallId = `call-${index}`;
   return {
     type: 'tool_execution_end',
-    toolCallId,
+    toolCallId: `call-${index}`,
     toolName: 'read_file',
-    result: `${index} ${result}`,
+    // Flat, as a host has it that decoded it.
+    result: JSON.parse(JSON.stringify(`${index} ${result}`)) as string,
     isError: false,
   };
 }
 
+const events = Array.from({ length: total }, (_, index) => eventOf(index));
+
 interface Taken {
   readonly perSecond: number;
-  readonly batches: readonly (readonly TrajectoryRecord[])[];
+  /** How many records each batch held. */
+  readonly sizes: readonly number[];
 }
 
-/** Records `total` events in bursts; waits for room as an agent's host does. */
+/** Records the events in bursts; waits for room as an agent's host does. */
 async function record(store: TrajectoryStore, burst: number): Promise<Taken> {
-  const batches: (readonly TrajectoryRecord[])[] = [];
+  const sizes: number[] = [];
   const sink: TrajectorySink = {
     append: (batch) => {
-      batches.push(batch);
+      // Not the batch itself: what a recorder has stored it lets go of.
+      sizes.push(batch.length);
       return store.append(batch);
     },
     flush: () => store.flush(),
@@ -64,8 +70,7 @@ async function record(store: TrajectoryStore, burst: number): Promise<Taken> {
   // The store is open before the clock runs, as in a long-lived process.
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   await recorder.flush();
-  batches.length = 0;
-  const events = Array.from({ length: total }, (_, index) => eventOf(index));
+  sizes.length = 0;
   globalThis.gc?.();
   const begun = performance.now();
   for (let index = 0; index < total; index += burst) {
@@ -76,25 +81,39 @@ async function record(store: TrajectoryStore, burst: number): Promise<Taken> {
   if ((await recorder.flush()) !== 'stored') throw new Error(JSON.stringify(recorder.health()));
   const perSecond = total / ((performance.now() - begun) / 1_000);
   await store.close();
-  return { perSecond, batches };
+  return { perSecond, sizes };
 }
 
-type Encode = (record: TrajectoryRecord) => string;
-
-/** The encoded text, worked out before: only writing is measured. */
-function encodedBefore(batches: Taken['batches']): Encode {
-  const texts = new Map(batches.flat().map((one) => [one, JSON.stringify(one)]));
-  return (one) => texts.get(one) ?? '';
+/** The records of the events, as a store gives them back. */
+async function recordsOf(): Promise<readonly TrajectoryRecord[]> {
+  const store = jsonlStore(place(), { fsync: 'none' });
+  await record(store, 500);
+  const reader = jsonlStore(join(work, `place-${files}`));
+  const records: TrajectoryRecord[] = [];
+  for await (const one of reader.readRun('bench', { fromSeq: 1 })) records.push(one);
+  await reader.close();
+  return records;
 }
 
-function bareJsonl(batches: Taken['batches'], encode: Encode): number {
+/** The records in batches of these sizes. */
+function cut<Item>(items: readonly Item[], sizes: readonly number[]): readonly (readonly Item[])[] {
+  let from = 0;
+  return sizes.map((size) => items.slice(from, (from += size)));
+}
+
+/** Records a second. Encoding is part of it where the records are given as such, and not as text. */
+function bareJsonl(batches: readonly (readonly (TrajectoryRecord | string)[])[]): number {
   const file = openSync(place(), 'a', 0o600);
+  const bytesOf = (batch: readonly (TrajectoryRecord | string)[]): Buffer => {
+    let text = '';
+    for (const one of batch) text += `${typeof one === 'string' ? one : JSON.stringify(one)}\n`;
+    return Buffer.from(text);
+  };
+  const ready = typeof batches[0]?.[0] === 'string' ? batches.map(bytesOf) : undefined;
   globalThis.gc?.();
   const begun = performance.now();
-  for (const batch of batches) {
-    let text = '';
-    for (const one of batch) text += `${encode(one)}\n`;
-    writeSync(file, text);
+  for (const [index, batch] of batches.entries()) {
+    writeSync(file, ready?.[index] ?? bytesOf(batch));
     fdatasyncSync(file);
   }
   const took = performance.now() - begun;
@@ -102,7 +121,7 @@ function bareJsonl(batches: Taken['batches'], encode: Encode): number {
   return total / (took / 1_000);
 }
 
-function bareSqlite(batches: Taken['batches'], encode: Encode): number {
+function bareSqlite(batches: readonly (readonly (TrajectoryRecord | string)[])[]): number {
   const database = new DatabaseSync(place());
   database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
   database.exec(
@@ -112,10 +131,11 @@ function bareSqlite(batches: Taken['batches'], encode: Encode): number {
   const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?)');
   globalThis.gc?.();
   const begun = performance.now();
+  let seq = 0;
   for (const batch of batches) {
     database.exec('BEGIN IMMEDIATE');
     for (const one of batch) {
-      insert.run(one.run_id ?? '', one.seq, one.recorded_at_unix_ms, one.payload.kind, encode(one));
+      insert.run('bench', (seq += 1), 1.5e12, 'tool_ended', typeof one === 'string' ? one : JSON.stringify(one));
     }
     database.exec('COMMIT');
   }
@@ -131,7 +151,7 @@ function median(values: readonly number[]): number {
 interface Contest {
   readonly name: string;
   readonly open: () => TrajectoryStore;
-  readonly bare: (batches: Taken['batches'], encode: Encode) => number;
+  readonly bare: typeof bareJsonl;
 }
 
 const CONTESTS: readonly Contest[] = [
@@ -143,18 +163,21 @@ const CONTESTS: readonly Contest[] = [
 
 const bytes = Buffer.byteLength(JSON.stringify({ ...eventOf(0), run_id: 'bench', recorded_at_unix_ms: Date.now() }));
 console.log(`${total} records of about ${bytes} bytes, ${rounds} rounds, medians; records a second, and ratios`);
+const records = await recordsOf();
+const texts = records.map((one) => JSON.stringify(one));
 for (const { name, open, bare } of CONTESTS) {
+  if (only !== undefined && !name.includes(only)) continue;
   for (const burst of BURSTS) {
     const speeds: number[] = [];
     const ratios: number[] = [];
     const ratiosEncoding: number[] = [];
     let size = 0;
     for (let round = 0; round < rounds; round += 1) {
-      const { perSecond, batches } = await record(open(), burst);
+      const { perSecond, sizes } = await record(open(), burst);
       speeds.push(perSecond);
-      ratios.push(perSecond / bare(batches, encodedBefore(batches)));
-      ratiosEncoding.push(perSecond / bare(batches, (one) => JSON.stringify(one)));
-      size = total / batches.length;
+      ratios.push(perSecond / bare(cut(texts, sizes)));
+      ratiosEncoding.push(perSecond / bare(cut(records, sizes)));
+      size = total / sizes.length;
       for (const left of readdirSync(work)) rmSync(join(work, left), { recursive: true, force: true });
     }
     console.log(
@@ -165,13 +188,13 @@ for (const { name, open, bare } of CONTESTS) {
 }
 
 // The time of `emit` itself, with a store that is being written to meanwhile.
-{
+if (only === undefined) {
   const store = workerStore({ kind: 'sqlite', path: place() });
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   const times: number[] = [];
   for (let index = 0; index < total; index += 1) {
-    const event = eventOf(index);
+    const event = events[index] ?? eventOf(index);
     const begun = process.hrtime.bigint();
     recorder.onEvent(event);
     times.push(Number(process.hrtime.bigint() - begun) / 1_000);
@@ -186,7 +209,7 @@ for (const { name, open, bare } of CONTESTS) {
 }
 
 // Memory of a long run.
-{
+if (only === undefined) {
   const store = jsonlStore(place());
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });

@@ -11,9 +11,11 @@ interface Gate {
   readonly show?: boolean;
 }
 
+const SOURCES = ['src', 'test', 'scripts', 'bench', 'integration', 'examples'];
+
 const GATES: readonly Gate[] = [
-  { name: 'format', command: ['oxfmt', '--check', 'src', 'test', 'scripts', 'bench'] },
-  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'bench'] },
+  { name: 'format', command: ['oxfmt', '--check', ...SOURCES] },
+  { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', ...SOURCES] },
   { name: 'types', command: ['tsc', '--noEmit'] },
   { name: 'floors', command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src'] },
   { name: 'dead code', command: ['knip'] },

@@ -1,6 +1,4 @@
-import { checkBudget } from './base/budget.ts';
 import { systemClock, type Clock } from './base/clock.ts';
-import { deadlineAfter, type Deadline } from './base/deadline.ts';
 import { CoxswainError } from './base/error.ts';
 import type { TrajectoryPayload } from './events/trajectory-record.ts';
 import { resolveSteering } from './options.ts';
@@ -13,11 +11,10 @@ import type { FlushAnswer, TimeLimit } from './recorder/recorder-answers.ts';
 import type { RecorderHealth } from './recorder/recorder-health.ts';
 import { createRedactor, type RedactionOptions } from './recorder/redactor.ts';
 import { RunLog, type RunLogIdentity } from './recorder/run-log.ts';
-import { toStoredIdentity } from './recorder/to-payload.ts';
 import { RunFold, type RunFoldOptions } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
-import { toStoredBudget } from './run-situation.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
+import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from './steering-options.ts';
 import type { TrajectoryStore } from './store/trajectory-store.ts';
@@ -123,30 +120,12 @@ class Process implements Coxswain {
 
   startRun(options: RunOptions = {}): Run {
     const nowMs = this.#clock.nowMs();
-    const prompt = options.prompt ?? DEFAULT_PROMPT;
     const steering = resolveSteering(this.#options, options.prompt);
-    const deadline = deadlineOf(options, nowMs);
-    if (options.budget !== undefined) checkBudget(options.budget);
     const identity = this.#identityOf(options);
+    const started = runStarted(options, { identity, steering, nowMs, parent: options.parent });
     const log = new RunLog(identity, { clock: this.#clock, queue: this.#queue, redact: this.#redact });
-    const run = this.#run(log, { steering, prompts: [prompt] });
-    run.begin({
-      kind: 'run_started',
-      identity: toStoredIdentity({
-        ...identity,
-        ...(options.conversationId === undefined ? {} : { conversationId: options.conversationId }),
-        ...(options.agentName === undefined ? {} : { agentName: options.agentName }),
-        ...(options.modelId === undefined ? {} : { modelId: options.modelId }),
-      }),
-      ...(options.task === undefined ? {} : { task: options.task }),
-      steering: {
-        prompt_name: prompt.name,
-        ...(deadline === undefined ? {} : { deadline_at_unix_ms: deadline.atMs }),
-        ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
-        configuration_hash: steering.configurationHash,
-        mode: steering.mode,
-      },
-    });
+    const run = this.#run(log, { steering, prompts: [options.prompt ?? DEFAULT_PROMPT] });
+    run.begin(started);
     return run;
   }
 
@@ -157,7 +136,8 @@ class Process implements Coxswain {
       throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);
     }
     const parts = { clock: this.#clock, queue: this.#queue, redact: this.#redact };
-    const log = new RunLog(snapshot.identity, { ...parts, nextSeq: snapshot.next_seq });
+    const { lastAtMs } = snapshot.fold.analysis.counters;
+    const log = new RunLog(snapshot.identity, { ...parts, nextSeq: snapshot.next_seq, lastMs: lastAtMs });
     const steering = resolveSteering(this.#options, prompts[0]);
     return this.#run(log, { steering, prompts, snapshot: snapshot.fold }, snapshot.ended);
   }
@@ -197,7 +177,7 @@ class Process implements Coxswain {
     const measureMs = this.#options.measureMs ?? ((): number => performance.now());
     const run: Run = new Run({
       log,
-      fold: (onOverrun) => new RunFold({ ...fold, measureMs, onOverrun }),
+      fold: (onOverrun) => new RunFold({ ...fold, redact: this.#redact, measureMs, onOverrun }),
       mode: steering.mode,
       models: steering.models,
       providerTimeLimitMs: steering.providerTimeLimitMs,
@@ -232,9 +212,4 @@ class Process implements Coxswain {
     if (parent === undefined) return { runId, depth: 0 };
     return { runId, parentRunId: parent.id, depth: parent.depth + 1 };
   }
-}
-
-function deadlineOf(options: RunOptions, nowMs: number): Deadline | undefined {
-  if (options.deadline === undefined) return undefined;
-  return 'atMs' in options.deadline ? options.deadline : deadlineAfter(nowMs, options.deadline);
 }

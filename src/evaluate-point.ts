@@ -27,6 +27,7 @@ export interface PointInput {
   readonly state: SteeringState;
   readonly measureMs: (() => number) | undefined;
   readonly onOverrun: ((provider: string, durationMs: number) => void) | undefined;
+  readonly redact: (text: string) => string;
 }
 
 /** What came of it. */
@@ -66,7 +67,8 @@ class NoiseGate {
 
   admits(candidate: AdviceCandidate): boolean {
     const { say } = decideAdvice(this.ledger, candidate, this.#view, this.#input.steering.noise);
-    if (say) this.ledger = recordAdvice(this.ledger, candidate, this.#view);
+    const { identities } = this.#input.steering.retain;
+    if (say) this.ledger = recordAdvice(this.ledger, candidate, this.#view, identities);
     return say;
   }
 }
@@ -94,6 +96,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       measureMs: input.measureMs,
       timeLimitMs: steering.providerTimeLimitMs,
       onOverrun: input.onOverrun,
+      redact: input.redact,
     },
   );
   return [
@@ -142,6 +145,7 @@ function speakGuidance(
       measureMs: input.measureMs,
       timeLimitMs: steering.providerTimeLimitMs,
       onOverrun: input.onOverrun,
+      redact: input.redact,
       admit: (item) => noise.admits(guidanceCandidate(item)),
     },
   );

@@ -60,6 +60,14 @@ export {
   type ToolInvocation,
 } from './session/tool-invoked.ts';
 
+export {
+  collectGarbage,
+  DEFAULT_MAX_STORE_BYTES,
+  type CollectedRun,
+  type FailedRun,
+  type GcOptions,
+  type GcReport,
+} from './store/collect-garbage.ts';
 export { memoryStore } from './store/memory-store.ts';
 export type { RunSummary } from './store/run-summary.ts';
 export type { ReadQuery, RunPage, RunQuery, TrajectorySink, TrajectoryStore } from './store/trajectory-store.ts';
@@ -218,6 +226,7 @@ export { sensitiveContentPending } from './guidance/sensitive-content-pending.ts
 export { sequentialWhenParallel } from './guidance/sequential-when-parallel.ts';
 export { singleToolRepeated } from './guidance/single-tool-repeated.ts';
 
+export type { HoldoutArm, HoldoutOptions } from './holdout.ts';
 export { deliverAdvice, type AdviceHandle, type DeliverOptions } from './advice-handle.ts';
 export { createCoxswain, type Coxswain, type CoxswainOptions, type Health, type RunOptions } from './coxswain.ts';
 export type { DerivedPayload } from './derived-draft.ts';

@@ -8,6 +8,8 @@ import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt/prompt-template.ts';
 import type { ObserverConfig } from './prompt/trajectory-observer.ts';
 import type { Slice } from './session/define-slice.ts';
+import { checkHoldout, type HoldoutOptions } from './holdout.ts';
+import { COMPACT_RETENTION, FULL_RETENTION, type Retention } from './retention.ts';
 import { standardSteering } from './standard-steering.ts';
 import type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';
 import type { PatternDetector } from './trajectory/pattern-detector.ts';
@@ -24,11 +26,14 @@ export interface ResolvedSteering {
   readonly noise: NoiseOptions;
   readonly maxGuidancePerTurn: number;
   readonly mode: 'steer' | 'shadow';
+  readonly holdout: HoldoutOptions;
   readonly detectors: readonly PatternDetector[];
   readonly tools: ToolDeclarations;
   readonly slices: readonly Slice<unknown>[];
   readonly providerTimeLimitMs: number;
-  /** Equal for configurations that name the same providers, triggers and limits. */
+  readonly retain: Retention;
+  readonly madeFrom: string | undefined;
+  /** Equal for configurations that name the same providers, triggers and limits, and are made from the same. */
   readonly configurationHash: string;
 }
 
@@ -62,10 +67,13 @@ export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplat
     noise: chosen.noise ?? {},
     maxGuidancePerTurn: chosen.maxGuidancePerTurn ?? 3,
     mode: chosen.mode ?? 'steer',
+    holdout: checkHoldout(chosen.holdout),
     detectors: chosen.detectors ?? defaultDetectors(),
     tools: chosen.tools ?? {},
     slices: chosen.slices ?? [],
     providerTimeLimitMs: limit,
+    retain: chosen.retain === 'compact' ? COMPACT_RETENTION : FULL_RETENTION,
+    madeFrom: chosen.madeFrom,
   };
   return { ...steering, configurationHash: hashText(canonicalJson(describe(steering))) };
 }
@@ -97,5 +105,7 @@ function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknow
     maxGuidancePerTurn: steering.maxGuidancePerTurn,
     detectors: steering.detectors.map((detector) => detector.name),
     tools: steering.tools,
+    ...(steering.madeFrom === undefined ? {} : { madeFrom: steering.madeFrom }),
+    ...(steering.retain === FULL_RETENTION ? {} : { retain: steering.retain }),
   };
 }

@@ -2,6 +2,8 @@ import type { DerivedPayload } from './derived-draft.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
 import { resolveSteering } from './options.ts';
 import type { PromptTemplate } from './prompt/prompt-template.ts';
+import { readResult } from './read-result.ts';
+import { createRedactor, type RedactionOptions } from './recorder/redactor.ts';
 import { RunFold } from './run-fold.ts';
 import type { SteeringOptions } from './steering-options.ts';
 import type { TrajectoryAnalysis } from './trajectory/trajectory-analysis.ts';
@@ -12,6 +14,8 @@ export interface ReplayOptions {
   readonly steering?: SteeringOptions;
   /** The prompts the run used; the first was in force at the start. */
   readonly prompts?: readonly PromptTemplate[];
+  /** What is taken out of what providers say, as in the run; default: secrets, by the built-in rules. */
+  readonly redaction?: RedactionOptions | false;
 }
 
 /** Kinds that follow from others. */
@@ -35,12 +39,23 @@ export function isDerived(payload: TrajectoryPayload): payload is DerivedPayload
  */
 export class Replay {
   readonly #fold: RunFold;
+  readonly #redact: (payload: DerivedPayload) => DerivedPayload;
 
-  /** @throws CoxswainError "invalid-definition" when two providers share a name */
+  /**
+   * @throws CoxswainError "invalid-definition" when two providers share a name, or for a redaction rule that is not one
+   * @throws CoxswainError "invalid-argument" for redaction that cannot be
+   */
   constructor(options: ReplayOptions = {}) {
     const { prompts = [] } = options;
     const steering = resolveSteering(options.steering ?? {}, prompts[0]);
-    this.#fold = new RunFold({ steering, prompts });
+    const { redaction } = options;
+    const redactor = redaction === false ? undefined : createRedactor(redaction, { readResult });
+    const redact = (payload: TrajectoryPayload): TrajectoryPayload => redactor?.redact(payload) ?? payload;
+    this.#fold = new RunFold({ steering, prompts, redact });
+    this.#redact = (payload) => {
+      const redacted = redact(payload);
+      return isDerived(redacted) ? redacted : payload;
+    };
   }
 
   get analysis(): TrajectoryAnalysis {
@@ -49,6 +64,6 @@ export class Replay {
 
   /** Takes the next record. @returns what follows from it; nothing for a derived record */
   take(record: TrajectoryRecord): readonly DerivedPayload[] {
-    return isDerived(record.payload) ? [] : this.#fold.fold(record);
+    return isDerived(record.payload) ? [] : this.#fold.fold(record).map(this.#redact);
   }
 }

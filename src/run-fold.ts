@@ -6,7 +6,7 @@ import type { Json } from './base/json.ts';
 import type { DerivedDraft, DerivedPayload } from './derived-draft.ts';
 import { evaluatePoint } from './evaluate-point.ts';
 import type { DecisionPoint } from './events/guidance.ts';
-import type { TrajectoryRecord } from './events/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
 import { guidanceContextOf } from './guidance-context.ts';
 import type { GuidanceContext } from './prompt/guidance-provider.ts';
 import { acknowledge } from './feedback/acknowledge.ts';
@@ -19,8 +19,8 @@ import type { PromptTemplate } from './prompt/prompt-template.ts';
 import { answered, begun, type RunSituation } from './run-situation.ts';
 import { RunSpeakersByPrompt } from './run-speakers-by-prompt.ts';
 import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
-import { createSession, restoreSession } from './session/create-session.ts';
-import type { Session } from './session/session.ts';
+import { adoptSession, createSession, restoreSession } from './session/create-session.ts';
+import type { Session, SnapshotOptions } from './session/session.ts';
 import type { SessionSnapshot } from './session/session-snapshot.ts';
 import { toolInvoked } from './session/tool-invoked.ts';
 import type { PatternChange } from './trajectory/pattern-book.ts';
@@ -42,6 +42,13 @@ export interface RunFoldOptions {
   /** Every prompt that `prompt_used` may name; the first is in force at the start. */
   readonly prompts: readonly PromptTemplate[];
   readonly snapshot?: RunFoldSnapshot;
+  /** Nobody else has the snapshot, and this very version has written it: it is neither checked nor copied. Default false. */
+  readonly adopt?: boolean;
+  /**
+   * What of a payload may be stored: what providers, detectors and reducers say passes it before the state keeps it.
+   * Default: all of it.
+   */
+  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
   /** A steady clock in milliseconds for overruns; only a live run has one. */
   readonly measureMs?: () => number;
   /** Told of a provider that took too long; only a live run is. */
@@ -61,6 +68,8 @@ const OPEN_CALLS = 512;
 export class RunFold {
   readonly session: Session;
   readonly analysis: TrajectoryAnalysis;
+  /** Takes secrets out of a text of the code that steers the run. */
+  readonly redactWords: (text: string) => string;
   readonly #options: RunFoldOptions;
   readonly #speakers: RunSpeakersByPrompt;
   readonly #args: LruMap<Json>;
@@ -77,20 +86,25 @@ export class RunFold {
       throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);
     }
     this.#options = options;
+    this.redactWords = wordsRedactor(options.redact);
     const sessionOptions = {
       clock: { nowMs: () => this.#nowMs },
       slices: [...feedbackSlices, GuidanceDelivered, ...steering.slices],
+      retain: steering.retain.slices,
+      redact: this.redactWords,
       onFault: (fault: { readonly code: string; readonly message: string; readonly eventType: string }) => {
         const { code, message } = fault;
         this.#drafts.push({ kind: 'provider_failed', provider_name: fault.eventType, phase: 'session', code, message });
       },
     };
-    this.session =
-      snapshot === undefined ? createSession(sessionOptions) : restoreSession(snapshot.session, sessionOptions);
+    const restore = options.adopt === true ? adoptSession : restoreSession;
+    this.session = snapshot === undefined ? createSession(sessionOptions) : restore(snapshot.session, sessionOptions);
     this.analysis = new TrajectoryAnalysis({
       detectors: steering.detectors,
       tools: steering.tools,
-      ...(snapshot === undefined ? {} : { snapshot: snapshot.analysis }),
+      retain: steering.retain.analysis,
+      redact: this.redactWords,
+      ...(snapshot === undefined ? {} : { snapshot: snapshot.analysis, adopt: options.adopt === true }),
     });
     this.#steering = snapshot?.steering ?? EMPTY_STEERING;
     this.#args = new LruMap(OPEN_CALLS, snapshot?.args);
@@ -140,11 +154,11 @@ export class RunFold {
   }
 
   /** The whole state as JSON; a fold made from it goes on as if nothing had happened. */
-  snapshot(): RunFoldSnapshot {
+  snapshot(options: SnapshotOptions = {}): RunFoldSnapshot {
     return {
       schema_version: 1,
-      session: this.session.snapshot(),
-      analysis: this.analysis.snapshot(),
+      session: this.session.snapshot(options),
+      analysis: this.analysis.snapshot(options.shared),
       steering: this.#steering,
       args: this.#args.entries(),
       detectorFaults: this.#detectorFaults,
@@ -287,11 +301,23 @@ export class RunFold {
       state: this.#steering,
       measureMs: this.#options.measureMs,
       onOverrun: this.#options.onOverrun,
+      redact: this.redactWords,
     });
     this.#drafts.push(...drafts);
     this.#steering = state;
   }
 }
+
+/** The same for a text of the code that steers a run. */
+function wordsRedactor(redact: RunFoldOptions['redact']): (text: string) => string {
+  if (redact === undefined) return (text) => text;
+  return (message) => {
+    const said = redact({ ...WORDS, message });
+    return said.kind === 'provider_failed' ? said.message : '';
+  };
+}
+
+const WORDS = { kind: 'provider_failed', cause_seq: 0, ordinal: 0, provider_name: '', phase: '', code: '' } as const;
 
 /** Gives a draft its cause and, where it is advice, its id. */
 function complete(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {

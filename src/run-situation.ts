@@ -6,6 +6,8 @@ import type { SteeringStart, StoredBudget } from './events/trajectory-record.ts'
 /** What is known of a run besides its calls: limits, use, and the model's last words. Plain JSON. */
 export interface RunSituation {
   readonly promptName: string;
+  /** The run's part in an experiment; absent where there is none. */
+  readonly holdout?: SteeringStart['holdout'];
   readonly deadlineAtMs: number | null;
   readonly budget: Budget;
   /** Added up from the usage of the answers, until the host states its own. */
@@ -36,6 +38,7 @@ export function begun(situation: RunSituation, steering: SteeringStart): RunSitu
     promptName: steering.prompt_name,
     deadlineAtMs: steering.deadline_at_unix_ms ?? null,
     budget: steering.budget === undefined ? {} : fromStoredBudget(steering.budget),
+    ...(steering.holdout === undefined ? {} : { holdout: steering.holdout }),
   };
 }
 

@@ -11,20 +11,23 @@ import type { Evaluation, RunStarted, TrajectoryPayload, TrajectoryRecord } from
 import { readAnswer, type AcknowledgeOutcome, type AdviceAnswer } from './feedback/acknowledge.ts';
 import { Acknowledgement } from './feedback/acknowledgement.ts';
 import { askModel, type ModelAnswer } from './guidance/model-classifier.ts';
+import { SHADOW_REASON, WITHHELD_REASON, type HoldoutArm } from './holdout.ts';
 import { Filesystem } from './prompt/filesystem.ts';
 import type { PromptTemplate } from './prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder/recorder-answers.ts';
 import type { RunLog, RunLogIdentity } from './recorder/run-log.ts';
 import { toPayload } from './recorder/to-payload.ts';
+import { isDerived } from './replay.ts';
 import type { ChildOptions } from './run-options.ts';
 import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
 import { toStoredBudget } from './run-situation.ts';
 import type { EventInput } from './session/define-event.ts';
-import type { Session } from './session/session.ts';
+import type { Session, SnapshotOptions } from './session/session.ts';
 import type { ModelGuidanceConfig } from './steering-options.ts';
 import type { TrajectoryAnalysis } from './trajectory/trajectory-analysis.ts';
 
 const MAX_FAULT_CHARS = 300;
+const MAX_READ_CHARS = 16_000;
 
 /** What the host knows at a decision point. All of it is recorded, so that a replay knows it too. */
 export interface AdviseContext {
@@ -78,6 +81,7 @@ export class Run {
   readonly #parts: RunParts;
   readonly #fold: RunFold;
   readonly #waiting: (() => void)[] = [];
+  readonly #beforeEnd: (() => string | undefined)[] = [];
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
   #busy = false;
   #ended: boolean;
@@ -104,9 +108,17 @@ export class Run {
   get prompt(): PromptTemplate {
     return this.#fold.prompt;
   }
+  /** The run that started this one; undefined for a root run. */
+  get parentRunId(): string | undefined {
+    return this.#parts.log.identity.parentRunId;
+  }
   /** 0 for a root run. */
   get depth(): number {
     return this.#parts.log.identity.depth;
+  }
+  /** Its part in an experiment; undefined where there is none. */
+  get holdout(): HoldoutArm | undefined {
+    return this.#fold.situation.holdout;
   }
   get isEnded(): boolean {
     return this.#ended;
@@ -131,7 +143,7 @@ export class Run {
   emit(event: AgentEvent): EmitAnswer {
     if (this.#ended && event.type !== 'run_resumed') return 'dropped';
     try {
-      const payload = toPayload(event);
+      const payload = toPayload(event.type === 'agent_end' ? this.#closing(event) : event);
       if (payload === undefined) return 'accepted';
       if (this.#ended) this.#parts.onResumed();
       this.#ended = payload.kind === 'run_ended';
@@ -151,7 +163,7 @@ export class Run {
   /**
    * Asks for advice at a decision point.
    *
-   * @returns what to say, loudest first; nothing in shadow mode, after the end, or when asked from within a provider
+   * @returns what to say, loudest first; nothing in shadow mode, where an experiment withholds it, after the end, or when asked from within a provider
    */
   advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
     if (this.#busy) this.#fault('advise', new Error('asked for from within a provider, which gets nothing'));
@@ -235,10 +247,23 @@ export class Run {
     return this.#parts.flush(limit);
   }
 
-  /** Ends the run, if the host has not told of its end, and stores what is left. @throws as `flush` */
-  async end(outcome = 'ended', limit?: TimeLimit): Promise<FlushAnswer> {
-    this.emit({ type: 'agent_end', outcome });
+  /**
+   * Ends the run, if the host has not told of its end, and stores what is left.
+   *
+   * @param outcome  default: what an adapter knows of how it went, such as `aborted`, else `ended`
+   * @throws as `flush`
+   */
+  async end(outcome?: string, limit?: TimeLimit): Promise<FlushAnswer> {
+    this.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
     return this.flush(limit);
+  }
+
+  /**
+   * Asks a listener for last words, just before the end of the run is recorded: an adapter settles there what is open.
+   * What it returns is the outcome where the host names none. A fault in it is recorded.
+   */
+  beforeEnd(listener: () => string | undefined): void {
+    this.#beforeEnd.push(listener);
   }
 
   /**
@@ -250,10 +275,23 @@ export class Run {
   }
 
   /** The run's state as JSON. @throws CoxswainError "invalid-argument" when a host's slice holds what is not JSON */
-  snapshot(): RunSnapshot {
+  snapshot(options: SnapshotOptions = {}): RunSnapshot {
     const { log } = this.#parts;
-    const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot() };
+    const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };
     return { schema_version: 1, identity: log.identity, ...state };
+  }
+
+  #closing(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
+    const known = this.#beforeEnd.flatMap((listener) => {
+      try {
+        return listener() ?? [];
+      } catch (error) {
+        this.#fault('closing', error);
+        return [];
+      }
+    });
+    const outcome = event.outcome ?? known[0];
+    return outcome === undefined ? event : { ...event, outcome };
   }
 
   #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
@@ -286,9 +324,16 @@ export class Run {
       // Also after the end: the last words of a run may be settled late, and the record must say so.
       adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: (settled) => void this.#take(settled) }),
     );
-    if (this.#parts.mode === 'steer') return handles;
-    for (const handle of handles) handle.undelivered('shadow mode');
+    const reason = this.#silence();
+    if (reason === undefined) return handles;
+    for (const handle of handles) handle.undelivered(reason);
     return [];
+  }
+
+  /** Why nothing is said in this run; undefined where advice is given. */
+  #silence(): string | undefined {
+    if (this.#parts.mode === 'shadow') return SHADOW_REASON;
+    return this.holdout?.withheld === true ? WITHHELD_REASON : undefined;
   }
 
   /** Files that triggers watch for and that exist now; asked outside the folds, because a replay cannot ask. */
@@ -301,7 +346,8 @@ export class Run {
     for (const model of this.#parts.models) {
       if (!model.decisionPoints.includes(point)) continue;
       const { classifier, bank, timeLimitMs } = model;
-      const limits = { bank, ...(timeLimitMs === undefined ? {} : { timeLimitMs }) };
+      const { redactWords: redact } = this.#fold;
+      const limits = { bank, redact, ...(timeLimitMs === undefined ? {} : { timeLimitMs }) };
       void askModel(classifier, this.#fold.guidanceContext(point), limits).then((answer) =>
         this.#hear(classifier.name, answer),
       );
@@ -332,8 +378,10 @@ export class Run {
     this.#busy = true;
     try {
       for (const item of this.#fold.fold(record)) {
-        derived.push(item);
-        this.#parts.log.write(this.#parts.log.stamp(item, record.recorded_at_unix_ms));
+        const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
+        // The agent is told what the record says.
+        if (isDerived(stamped.payload)) derived.push(stamped.payload);
+        this.#parts.log.write(stamped);
       }
     } catch (error) {
       this.#fault(`folding ${record.payload.kind}`, error);
@@ -346,8 +394,18 @@ export class Run {
 
   /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */
   #fault(where: string, error: unknown): void {
-    const message = messageOf(error).slice(0, MAX_FAULT_CHARS);
-    this.#parts.onFault(`${where}: ${message}`);
-    this.#parts.log.write(this.#parts.log.stamp({ kind: 'fault_noticed', where, message }));
+    const { log, onFault } = this.#parts;
+    try {
+      // Redacted whole and cut afterwards: half a secret would not be recognised.
+      const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
+      if (record.payload.kind !== 'fault_noticed') return;
+      const message = record.payload.message.slice(0, MAX_FAULT_CHARS);
+      onFault(`${record.payload.where}: ${message}`);
+      log.write({ ...record, payload: { ...record.payload, message } });
+    } catch (second) {
+      // Where not even that can be recorded, such as for want of a clock, it is counted, and the agent must not feel it.
+      onFault(`${where}: a fault that could not be recorded`);
+      onFault(`recording a fault: ${messageOf(second)}`);
+    }
   }
 }

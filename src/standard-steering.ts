@@ -3,14 +3,34 @@ import { deadlineFeedback } from './feedback/deadline-feedback.ts';
 import { paceFeedback } from './feedback/pace-feedback.ts';
 import { patternFeedback } from './feedback/pattern-feedback.ts';
 import { consultationPrompt } from './guidance/consultation-prompt.ts';
-import { diagnosticSignal } from './guidance/diagnostic-signal.ts';
+import { diagnosticSignal, type DiagnosticSignalOptions } from './guidance/diagnostic-signal.ts';
 import { doomLoopGuidance } from './guidance/doom-loop-guidance.ts';
 import { parallelToolReminder } from './guidance/parallel-tool-reminder.ts';
-import type { GuidanceProvider } from './prompt/guidance-provider.ts';
+import type { FeedbackTrigger } from './prompt/feedback-trigger.ts';
+import type { GuidanceProvider, GuidanceProviderConfig } from './prompt/guidance-provider.ts';
 import type { SteeringOptions } from './steering-options.ts';
 
 const MAX_TOOL_CHARS = 64;
 const LOOK_BACK = 32;
+
+/** When the feedback of the standard set is asked, where that is not the provider's own trigger. */
+export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly pace: FeedbackTrigger } = {
+  deadline: { everyNSeconds: 30 },
+  pace: { everyNCalls: 10 },
+};
+
+/** How often each guidance provider of the standard set may speak. */
+export const STANDARD_LIMITS: Readonly<
+  Record<
+    'diagnosticSignal' | 'doomLoop' | 'consultationPrompt' | 'parallelToolReminder',
+    Omit<GuidanceProviderConfig, 'provider'>
+  >
+> = {
+  diagnosticSignal: { maxPerTurn: 1 },
+  doomLoop: { maxPerTurn: 1, minConfidence: 0.7 },
+  consultationPrompt: { maxPerTurn: 1, cooldownTurns: 5 },
+  parallelToolReminder: { maxPerTurn: 1, cooldownTurns: 10, maxPerRun: 3 },
+};
 
 /** What of the standard set depends on the host's tools. */
 export interface StandardSteeringOptions {
@@ -37,28 +57,34 @@ export function standardSteering(options: StandardSteeringOptions = {}): Steerin
     delivery: 'all',
     cadence: 'per-provider',
     feedback: [
-      { provider: deadlineFeedback(), trigger: { everyNSeconds: 30 } },
+      { provider: deadlineFeedback(), trigger: STANDARD_TRIGGERS.deadline },
       { provider: patternFeedback() },
-      { provider: paceFeedback(), trigger: { everyNCalls: 10 } },
+      { provider: paceFeedback(), trigger: STANDARD_TRIGGERS.pace },
     ],
     guidance: [
-      { provider: diagnosticSignalWith(logTool), maxPerTurn: 1 },
-      { provider: doomLoopGuidance(), maxPerTurn: 1, minConfidence: 0.7 },
+      {
+        ...STANDARD_LIMITS.diagnosticSignal,
+        provider: knownToolSignal(logTool === undefined ? {} : { logToolName: logTool }),
+      },
+      { ...STANDARD_LIMITS.doomLoop, provider: doomLoopGuidance() },
       ...(tools.includes(consultationTool)
-        ? [{ provider: consultationPrompt({ consultationTool }), maxPerTurn: 1, cooldownTurns: 5 }]
+        ? [{ ...STANDARD_LIMITS.consultationPrompt, provider: consultationPrompt({ consultationTool }) }]
         : []),
-      { provider: parallelToolReminder(), maxPerTurn: 1, cooldownTurns: 10, maxPerRun: 3 },
+      { ...STANDARD_LIMITS.parallelToolReminder, provider: parallelToolReminder() },
     ],
   };
 }
 
 /**
- * The signal with a tool that exists: advice to use one that does not would be followed, and fail. Of the tools the agent
- * has used it names the last one that looks at or runs something; without one it stays silent.
+ * `diagnosticSignal` with a tool that exists: advice to use one that does not would be followed, and fail. Without
+ * `logToolName` it names, of the tools the agent has used, the last one that looks at or runs something; without one it
+ * stays silent.
+ *
+ * @throws CoxswainError "invalid-definition" when an option is outside its range
  */
-function diagnosticSignalWith(logTool: string | undefined): GuidanceProvider {
-  if (logTool !== undefined) return diagnosticSignal({ logToolName: logTool });
-  const signal = diagnosticSignal();
+export function knownToolSignal(options: DiagnosticSignalOptions = {}): GuidanceProvider {
+  const signal = diagnosticSignal(options);
+  if (options.logToolName !== undefined) return signal;
   return {
     ...signal,
     provide: (context) => {
@@ -66,7 +92,7 @@ function diagnosticSignalWith(logTool: string | undefined): GuidanceProvider {
         .recentCalls(LOOK_BACK)
         .findLast(({ kind }) => kind === 'read' || kind === 'execute');
       if (looked === undefined) return undefined;
-      return diagnosticSignal({ logToolName: slotText(looked.tool, MAX_TOOL_CHARS) }).provide(context);
+      return diagnosticSignal({ ...options, logToolName: slotText(looked.tool, MAX_TOOL_CHARS) }).provide(context);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { NoiseOptions } from './advice/decide-advice.ts';
 import type { DecisionPoint } from './events/guidance.ts';
 import type { GuidanceBank } from './guidance/guidance-bank.ts';
 import type { ModelClassifier } from './guidance/model-classifier.ts';
+import type { HoldoutOptions } from './holdout.ts';
 import type { FeedbackProviderConfig } from './prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from './prompt/prompt-template.ts';
@@ -41,12 +42,27 @@ export interface SteeringOptions {
   readonly maxGuidancePerTurn?: number;
   /** `shadow`: everything is worked out and recorded, nothing is said. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
+  /**
+   * An experiment: the share of runs, 0 to 1, from which advice is withheld at random, by run; or with a seed. What is
+   * withheld is worked out and recorded. In shadow mode there is none. Default 0. See docs/effect.md.
+   */
+  readonly holdout?: number | HoldoutOptions;
   /** Patterns that are looked for; default `defaultDetectors()`. */
   readonly detectors?: readonly PatternDetector[];
   /** What the host says of its tools; default: guessed from names, arguments and shell commands. */
   readonly tools?: ToolDeclarations;
   /** The host's own session slices, so that its reducers are there from the first event. */
   readonly slices?: readonly Slice<unknown>[];
+  /**
+   * How much of its past a run keeps at hand: `full` (default), or `compact` for processes that load and save the
+   * run's state at every event, as hooks do. What a smaller past changes stands in `src/retention.ts`.
+   */
+  readonly retain?: 'full' | 'compact';
+  /**
+   * Stands for what the providers and detectors were made with, as far as that is data: part of `configurationHash`,
+   * because code cannot be told apart. A configuration file sets it. Default: nothing.
+   */
+  readonly madeFrom?: string;
   /** What a provider may take before it counts as an overrun; after three it is not asked again. Default 50 ms. */
   readonly providerTimeLimitMs?: number;
 }

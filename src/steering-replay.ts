@@ -1,8 +1,9 @@
 import type { Budget } from './base/budget.ts';
 import { deadlineAfter, type TimeSpan } from './base/deadline.ts';
-import type { DecisionPoint } from './events/guidance.ts';
+import type { DerivedPayload } from './derived-draft.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
+  type Evaluation,
   type RunStarted,
   type TrajectoryPayload,
   type TrajectoryRecord,
@@ -23,6 +24,8 @@ export interface SteeringReplayOptions {
   readonly deadline?: TimeSpan;
   /** Default: no limit. */
   readonly budget?: Budget;
+  /** `steering` with its defaults filled in, where many runs share it. */
+  readonly resolved?: ResolvedSteering;
 }
 
 /** Inputs that belong to the steering a run had: what was asked, who was slow, what was said and answered. */
@@ -35,6 +38,13 @@ const OF_EARLIER_STEERING: ReadonlySet<TrajectoryPayload['kind']> = new Set<Traj
   'advice_acknowledged',
   'completion_checked',
 ]);
+
+const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selection' };
+const ASK_AFTER_CALL: Evaluation = { kind: 'evaluation', point: 'post_tool_result' };
+const NOTHING: readonly DerivedPayload[] = [];
+
+/** Takes a record of the replay and what follows from it. */
+type Visit = (record: TrajectoryRecord, derived: readonly DerivedPayload[]) => void;
 
 /**
  * A run as it would have been recorded under a steering it did not have: what the agent did is taken over record by
@@ -60,7 +70,7 @@ export class SteeringReplay {
    */
   constructor(options: SteeringReplayOptions = {}) {
     this.#options = options;
-    this.#steering = resolveSteering(options.steering ?? {});
+    this.#steering = options.resolved ?? resolveSteering(options.steering ?? {});
     this.#fold = new RunFold({ steering: this.#steering, prompts: [] });
   }
 
@@ -76,39 +86,54 @@ export class SteeringReplay {
    *   evaluations around it with what follows from them; none for a record of an earlier steering
    */
   take(record: TrajectoryRecord): readonly TrajectoryRecord[] {
-    const { payload } = record;
-    if (isDerived(payload) || OF_EARLIER_STEERING.has(payload.kind)) return [];
-    // Another deadline was asked for, so those of the host are not in force.
-    if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return [];
-    const before = payload.kind === 'turn_started' && this.#turns > 0 ? this.#ask('pre_tool_selection', record) : [];
-    if (payload.kind === 'turn_started') this.#turns += 1;
-    this.#lastMs = Math.max(this.#lastMs, record.recorded_at_unix_ms);
-    const own = this.#add(this.#steered(payload, record), record, record.recorded_at_unix_ms);
-    const hasResult = payload.kind === 'tool_ended' && payload.result_missing !== true;
-    return [...before, ...own, ...(hasResult ? this.#ask('post_tool_result', record) : [])];
+    const records: TrajectoryRecord[] = [];
+    this.#each(record, (input, derived) => {
+      records.push(input);
+      let seq = input.payload.kind === 'gap' ? input.payload.through_seq : input.seq;
+      for (const payload of derived) records.push({ ...input, seq: (seq += 1), payload });
+    });
+    return records;
   }
 
-  #ask(point: DecisionPoint, near: TrajectoryRecord): readonly TrajectoryRecord[] {
-    return this.#add({ kind: 'evaluation', point }, near, this.#lastMs);
+  /** As `take`, for those who want to know only what followed from the record and from the evaluations around it. */
+  follow(record: TrajectoryRecord): readonly DerivedPayload[] {
+    let all: readonly DerivedPayload[] = NOTHING;
+    this.#each(record, (_input, derived) => {
+      if (derived.length > 0) all = all.length === 0 ? derived : [...all, ...derived];
+    });
+    return all;
+  }
+
+  #each(record: TrajectoryRecord, visit: Visit): void {
+    const { payload } = record;
+    if (isDerived(payload) || OF_EARLIER_STEERING.has(payload.kind)) return;
+    // Another deadline was asked for, so those of the host are not in force.
+    if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
+    if (payload.kind === 'turn_started') {
+      if (this.#turns > 0) this.#add(ASK_BEFORE_TURN, record, this.#lastMs, visit);
+      this.#turns += 1;
+    }
+    this.#lastMs = Math.max(this.#lastMs, record.recorded_at_unix_ms);
+    this.#add(this.#steered(payload, record), record, record.recorded_at_unix_ms, visit);
+    const hasResult = payload.kind === 'tool_ended' && payload.result_missing !== true;
+    if (hasResult) this.#add(ASK_AFTER_CALL, record, this.#lastMs, visit);
   }
 
   /** A payload and what follows from it, in the run of `near`. */
-  #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number): readonly TrajectoryRecord[] {
-    const stamp = (content: TrajectoryPayload): TrajectoryRecord => {
-      const seq = this.#nextSeq;
-      this.#nextSeq = (content.kind === 'gap' ? content.through_seq : seq) + 1;
-      return {
-        schema_version: TRAJECTORY_SCHEMA_VERSION,
-        seq,
-        ...(near.run_id === undefined ? {} : { run_id: near.run_id }),
-        ...(near.parent_run_id === undefined ? {} : { parent_run_id: near.parent_run_id }),
-        depth: near.depth,
-        recorded_at_unix_ms: atMs,
-        payload: content,
-      };
+  #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number, visit: Visit): void {
+    const seq = this.#nextSeq;
+    const record: TrajectoryRecord = {
+      schema_version: TRAJECTORY_SCHEMA_VERSION,
+      seq,
+      ...(near.run_id === undefined ? {} : { run_id: near.run_id }),
+      ...(near.parent_run_id === undefined ? {} : { parent_run_id: near.parent_run_id }),
+      depth: near.depth,
+      recorded_at_unix_ms: atMs,
+      payload,
     };
-    const record = stamp(payload);
-    return [record, ...this.#fold.fold(record).map(stamp)];
+    const derived = this.#fold.fold(record);
+    this.#nextSeq = (payload.kind === 'gap' ? payload.through_seq : seq) + 1 + derived.length;
+    visit(record, derived);
   }
 
   #steered(payload: TrajectoryPayload, record: TrajectoryRecord): TrajectoryPayload {

@@ -1,116 +1,95 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
+import { openStore } from '../src/cli/open-store.ts';
 import { parseRecord } from '../src/events/decode-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
-import { jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { jsonLines } from './run-cli.ts';
 
-let folder: Awaited<ReturnType<typeof tempFolder>>;
-let cwd: string;
+const here = useStoresFolder();
 
-beforeEach(async () => {
-  folder = await tempFolder();
-  cwd = folder.path;
-  await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
-  await writeFile(join(cwd, 'b.json'), sampleRun('beta', 'fine', 300));
-});
+test.each(STORE_KINDS)('%s: runs are listed, shown, searched and verified', async (_kind, store) => {
+  await here.recorded(store);
+  expect(jsonLines((await here.run(['runs', '--store', store, '--json'])).stdout)).toHaveLength(2);
+  expect((await here.run(['show', 'alpha', '--store', store])).stdout).toContain('make all');
 
-afterEach(() => folder.dispose());
-
-/** The same path rules for both kinds: a file, and a folder that the slash at the end makes. */
-const KINDS = [
-  ['sqlite', 'runs.db', 'other.db'],
-  ['jsonl', 'records/', 'others/'],
-] as const;
-
-async function recorded(store: string): Promise<void> {
-  const { code, stderr } = await runCli(['analyze', 'a.json', 'b.json', '--summary', '--store', store], { cwd });
-  expect([code, stderr]).toEqual([0, '']);
-}
-
-async function exported(store: string): Promise<string> {
-  return (await runCli(['export', '--store', store], { cwd })).stdout;
-}
-
-test.each(KINDS)('%s: runs are listed, shown, searched and verified', async (_kind, store) => {
-  await recorded(store);
-  expect(jsonLines((await runCli(['runs', '--store', store, '--json'], { cwd })).stdout)).toHaveLength(2);
-  expect((await runCli(['show', 'alpha', '--store', store], { cwd })).stdout).toContain('make all');
-
-  const found = await runCli(['search', 'rule', 'TARGET', '--kind', 'tool_ended', '--store', store, '--json'], { cwd });
+  const found = await here.run(['search', 'rule', 'TARGET', '--kind', 'tool_ended', '--store', store, '--json']);
   expect([found.code, found.stderr]).toEqual([0, '']);
   const hits = jsonLines(found.stdout);
   expect(hits).toHaveLength(8);
   expect(hits.every((hit) => hit['runId'] === 'alpha' && hit['kind'] === 'tool_ended')).toBe(true);
   const seqs = hits.map((hit) => Number(hit['seq']));
   expect(seqs).toEqual(seqs.toSorted((left, right) => right - left));
-  const text = await runCli(['search', 'rule', '--run', 'al', '--limit', '1', '--store', store], { cwd });
+  const text = await here.run(['search', 'rule', '--run', 'al', '--limit', '1', '--store', store]);
   expect(text.stdout).toMatch(/^alpha {2}#\d+ .*tool_ended\n {2}.*no rule for target all\n$/);
   expect(text.stderr).toMatch(/^coxswain: more follow: --after \S+\n$/);
 
-  const verified = await runCli(['verify', store], { cwd });
+  const verified = await here.run(['verify', store]);
   expect([verified.code, verified.stderr]).toEqual([0, '']);
   expect(verified.stdout).toMatch(/: 2 runs, \d+ records checked: nothing is wrong\n$/);
 });
 
-test.each(KINDS)('%s: what is not there is nothing found, and exit code 0', async (_kind, store) => {
-  await recorded(store);
-  const { code, stdout, stderr } = await runCli(['search', 'zebra', '--store', store], { cwd });
+test.each(STORE_KINDS)('%s: what is not there is nothing found, and exit code 0', async (_kind, store) => {
+  await here.recorded(store);
+  const { code, stdout, stderr } = await here.run(['search', 'zebra', '--store', store]);
   expect([code, stdout, stderr]).toEqual([0, '', 'coxswain: nothing found\n']);
-  expect((await runCli(['search', '...', '--store', store], { cwd })).code).toBe(2);
+  expect((await here.run(['search', '...', '--store', store])).code).toBe(2);
 });
 
-test.each(KINDS)('%s: verify names the place of damage, and leaves with 1', async (_kind, store) => {
-  await recorded(store);
-  await damageRecord(join(cwd, store), 'beta', 5);
-  const { code, stderr } = await runCli(['verify', store], { cwd });
+test.each(STORE_KINDS)('%s: verify names the place of damage, and leaves with 1', async (_kind, store) => {
+  await here.recorded(store);
+  await damageRecord(join(here.cwd, store), 'beta', 5);
+  const { code, stderr } = await here.run(['verify', store]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^coxswain: [^\n]+: run beta, seq 5: [^\n]+\n/);
-  const json = await runCli(['verify', store, '--json'], { cwd });
+  const json = await here.run(['verify', store, '--json']);
   expect([json.code, jsonLines(json.stdout)[0]]).toEqual([1, expect.objectContaining({ runId: 'beta', seq: 5 })]);
-  const partly = await runCli(['export', '--store', store], { cwd });
+  const partly = await here.run(['export', '--store', store]);
   expect(partly.code).toBe(1);
   expect(partly.stderr).toMatch(/^coxswain: [^\n]+: run beta ends early here: [^\n]+coxswain recover[^\n]+\n$/);
 });
 
-test.each(KINDS)('%s: an export is imported with every record as it was, also twice', async (_kind, store, other) => {
-  await recorded(store);
-  const all = await exported(store);
-  await writeFile(join(cwd, 'all.ndjson'), all);
-  for (const round of [1, 2]) {
-    const { code, stdout, stderr } = await runCli(['import', 'all.ndjson', '--store', other], { cwd });
-    expect([round, code, stderr]).toEqual([round, 0, '']);
-    expect(stdout).toMatch(/^2 runs, \d+ records now in other/);
-  }
-  expect(all.split('\n').toSorted()).toEqual((await exported(other)).split('\n').toSorted());
-  const one = await runCli(['export', 'alp', '--store', store, '--to', 'alpha.ndjson'], { cwd });
-  expect(one.code).toBe(0);
-  const lines = jsonLines(await readFile(join(cwd, 'alpha.ndjson'), 'utf8'));
-  expect(new Set(lines.map((record) => record['run_id']))).toEqual(new Set(['alpha']));
-  expect((await runCli(['export', '--store', store, '--to', 'alpha.ndjson'], { cwd })).code).toBe(1);
-});
+test.each(STORE_KINDS)(
+  '%s: an export is imported with every record as it was, also twice',
+  async (_kind, store, other) => {
+    await here.recorded(store);
+    const all = await here.exported(store);
+    await writeFile(join(here.cwd, 'all.ndjson'), all);
+    for (const round of [1, 2]) {
+      const { code, stdout, stderr } = await here.run(['import', 'all.ndjson', '--store', other]);
+      expect([round, code, stderr]).toEqual([round, 0, '']);
+      expect(stdout).toMatch(/^2 runs, \d+ records now in other/);
+    }
+    expect(all.split('\n').toSorted()).toEqual((await here.exported(other)).split('\n').toSorted());
+    const one = await here.run(['export', 'alp', '--store', store, '--to', 'alpha.ndjson']);
+    expect(one.code).toBe(0);
+    const lines = jsonLines(await readFile(join(here.cwd, 'alpha.ndjson'), 'utf8'));
+    expect(new Set(lines.map((record) => record['run_id']))).toEqual(new Set(['alpha']));
+    expect((await here.run(['export', '--store', store, '--to', 'alpha.ndjson'])).code).toBe(1);
+  },
+);
 
 test('a store is copied into one of another kind, and the copy may be repeated', async () => {
-  await recorded('runs.db');
+  await here.recorded('runs.db');
   for (const args of [['export', 'alpha'], ['export'], ['export']]) {
-    const { code, stderr } = await runCli([...args, '--store', 'runs.db', '--to-store', 'records/'], { cwd });
+    const { code, stderr } = await here.run([...args, '--store', 'runs.db', '--to-store', 'records/']);
     expect([code, stderr]).toEqual([0, '']);
   }
-  const before = (await exported('runs.db')).split('\n').toSorted();
-  expect((await exported('records')).split('\n').toSorted()).toEqual(before);
-  expect((await runCli(['export', '--store', 'runs.db', '--to-store', './runs.db'], { cwd })).code).toBe(2);
-  expect((await runCli(['export', '--store', 'runs.db', '--to-store', 'runs.db', '--to', 'x'], { cwd })).code).toBe(2);
+  const before = (await here.exported('runs.db')).split('\n').toSorted();
+  expect((await here.exported('records')).split('\n').toSorted()).toEqual(before);
+  expect((await here.run(['export', '--store', 'runs.db', '--to-store', './runs.db'])).code).toBe(2);
+  expect((await here.run(['export', '--store', 'runs.db', '--to-store', 'runs.db', '--to', 'x'])).code).toBe(2);
 });
 
 test('a search of records that were never indexed finds the last of them', async () => {
   const stdin = Array.from({ length: 12_000 }, (_, seq) =>
     recordLine('big', seq, { kind: 'noted', text: `needle${seq} ${'some words '.repeat(20)}` }),
   ).join('\n');
-  expect((await runCli(['import', '-', '--store', 'runs.db'], { cwd, stdin })).code).toBe(0);
-  const { stdout, stderr } = await runCli(['search', 'needle11999', '--store', 'runs.db', '--json'], { cwd });
+  expect((await here.run(['import', '-', '--store', 'runs.db'], { stdin })).code).toBe(0);
+  const { stdout, stderr } = await here.run(['search', 'needle11999', '--store', 'runs.db', '--json']);
   expect([stderr, jsonLines(stdout).map((hit) => hit['seq'])]).toEqual(['', [11_999]]);
 });
 
@@ -129,7 +108,7 @@ test('holes, conflicts and broken lines are a line each, and the rest is importe
     recordLine('ok', 5, { kind: 'not_known_yet', deep: { a: ['\u001b[2J'] } }),
   ];
   const args = ['import', '-', '--store', 'runs.db'];
-  const { code, stderr } = await runCli(args, { cwd, stdin: lines.join('\n') });
+  const { code, stderr } = await here.run(args, { stdin: lines.join('\n') });
   expect(code).toBe(1);
   const said = stderr.trimEnd().split('\n').toSorted();
   expect(said).toHaveLength(5);
@@ -138,37 +117,67 @@ test('holes, conflicts and broken lines are a line each, and the rest is importe
   expect(said[2]).toMatch(/standard input:4: run hole: seq 1 to 1 are missing/);
   expect(said[3]).toMatch(/standard input:5: .*no run_id/);
   expect(said[4]).toMatch(/standard input:6: .*not JSON/);
-  const kept = jsonLines((await runCli(['export', 'ok', '--store', 'runs.db'], { cwd })).stdout);
+  const kept = jsonLines((await here.run(['export', 'ok', '--store', 'runs.db'])).stdout);
   expect(kept).toEqual([lines[0], lines[2], lines[9]].map((text): unknown => JSON.parse(text ?? '')));
-  expect((await runCli(['export', '--store', 'runs.db'], { cwd })).stdout).not.toContain('\u001b');
+  expect((await here.run(['export', '--store', 'runs.db'])).stdout).not.toContain('\u001b');
 });
 
 test('an import replaces secrets, and a copy from store to store leaves records as they are', async () => {
   const stdin = recordLine('leaky', 0, { kind: 'noted', text: `Authorization: Bearer ${'a1B2c3D4'.repeat(5)}` });
-  const store = sqliteStore(join(cwd, 'raw.db'));
+  const store = sqliteStore(join(here.cwd, 'raw.db'));
   await store.append([parseRecord(stdin)]);
   await store.close();
-  await runCli(['export', '--store', 'raw.db', '--to-store', 'copy/'], { cwd });
-  expect(await exported('copy')).toBe(await exported('raw.db'));
-  await runCli(['import', '-', '--store', 'clean.db'], { cwd, stdin });
-  const clean = await exported('clean.db');
+  await here.run(['export', '--store', 'raw.db', '--to-store', 'copy/']);
+  expect(await here.exported('copy')).toBe(await here.exported('raw.db'));
+  await here.run(['import', '-', '--store', 'clean.db'], { stdin });
+  const clean = await here.exported('clean.db');
   expect(clean).toContain('[REDACTED:');
   expect(clean).not.toContain('a1B2c3D4a1B2c3D4');
 });
 
+test.each(STORE_KINDS)(
+  '%s: what a store holds with its secrets may be imported back, goes on, and is a conflict when it differs',
+  async (kind, name) => {
+    const bearer = (letter: string): string => `Authorization: Bearer ${`${letter}1B2c3D4`.repeat(5)}`;
+    const noted = (seq: number, text: string): string => recordLine('leaky', seq, { kind: 'noted', text });
+    const lines = [noted(0, bearer('a')), noted(1, 'plain'), noted(2, bearer('b'))];
+    const at = ['--store', name];
+    const store = await openStore(join(here.cwd, name), kind);
+    await store.append(lines.map(parseRecord));
+    await store.close();
+    const before = await here.exported(name);
+    const args = ['import', '-', ...at];
+    const same = await here.run(args, { stdin: before });
+    expect([same.code, same.stderr]).toEqual([0, '']);
+    expect(await here.exported(name)).toBe(before);
+
+    const more = await here.run(args, { stdin: [...lines, noted(3, bearer('c'))].join('\n') });
+    expect([more.code, more.stderr]).toEqual([0, '']);
+    const after = jsonLines(await here.exported(name));
+    expect(after).toHaveLength(4);
+    expect(JSON.stringify(after.slice(0, 3))).toContain('a1B2c3D4');
+    expect(JSON.stringify(after[3])).toContain('[REDACTED:bearer-token]');
+
+    const other = await here.run(args, { stdin: [noted(0, bearer('a')), noted(1, 'other')].join('\n') });
+    expect(other.code).toBe(1);
+    expect(other.stderr).toMatch(/run leaky: .*another record at seq 1/);
+    expect(jsonLines(await here.exported(name))).toEqual(after);
+  },
+);
+
 test('what is no record is refused with a hint, and no store is made', async () => {
   for (const name of ['a.json', 'empty.json']) {
-    if (name === 'empty.json') await writeFile(join(cwd, name), '');
-    const { code, stderr } = await runCli(['import', name, '--store', 'new.db'], { cwd });
+    if (name === 'empty.json') await writeFile(join(here.cwd, name), '');
+    const { code, stderr } = await here.run(['import', name, '--store', 'new.db']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^coxswain: [^\n]*not records of coxswain[^\n]*coxswain analyze [^\n]* --store[^\n]*\n$/);
   }
-  await expect(stat(join(cwd, 'new.db'))).rejects.toThrow('ENOENT');
+  await expect(stat(join(here.cwd, 'new.db'))).rejects.toThrow('ENOENT');
 });
 
 test('every command has help with an example, and none lets what is stored act on a terminal', async () => {
   for (const command of ['search', 'verify', 'export', 'import', 'recover']) {
-    const help = await runCli([command, '--help'], { cwd });
+    const help = await here.run([command, '--help']);
     expect([help.code, help.stderr]).toEqual([0, '']);
     expect(help.stdout).toMatch(/\nExamples:\n {2}\S*coxswain /);
   }
@@ -177,8 +186,8 @@ test('every command has help with an example, and none lets what is stored act o
   const stdin = [recordLine(evil, 0, message), recordLine(evil, 2, message), recordLine(`${evil}2`, 0, message)].join(
     '\n',
   );
-  const results = [await runCli(['import', '-', '--store', 'runs.db'], { cwd, stdin })];
-  await damageRecord(join(cwd, 'runs.db'), `${evil}2`, 0);
+  const results = [await here.run(['import', '-', '--store', 'runs.db'], { stdin })];
+  await damageRecord(join(here.cwd, 'runs.db'), `${evil}2`, 0);
   const [store, missing] = [['--store', 'runs.db'], `${evil}.db`];
   for (const args of [
     ['search', 'needle', ...store],
@@ -192,7 +201,7 @@ test('every command has help with an example, and none lets what is stored act o
     ['recover', 'runs.db', '--to', missing],
     ['recover', 'runs.db', '--to', missing],
   ]) {
-    results.push(await runCli(args, { cwd }));
+    results.push(await here.run(args));
   }
   for (const { stdout, stderr } of results) {
     expect(stdout + stderr).not.toBe('');

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { scoreFolder, totalOf, type ScoreTotal } from '../src/testing/score-scenarios.ts';
 import { sharedPath } from '../src/testing/shared-data.ts';
@@ -32,4 +33,16 @@ test.skipIf(windows === undefined)(`the windows of real runs are told apart${wit
   expect(total.stuck + total.legitimate).toBeGreaterThan(20);
   expect(total.found / total.stuck).toBeGreaterThanOrEqual(0.9);
   expect(total.falseAlarms).toBeLessThanOrEqual(1);
+});
+
+test('the held-out scenarios fare no worse than when they were first scored', () => {
+  const heldOut = fileURLToPath(new URL('heldout', import.meta.url));
+  const named = clearCut(heldOut);
+  expect([named.stuck, named.legitimate]).toEqual([46, 46]);
+  expect(named.found).toBeGreaterThanOrEqual(36);
+  expect(named.falseAlarms).toBeLessThanOrEqual(2);
+  expect(named.premature).toBeLessThanOrEqual(1);
+  const opaque = clearCut(heldOut, true);
+  expect(opaque.found).toBeGreaterThanOrEqual(35);
+  expect(opaque.falseAlarms).toBeLessThanOrEqual(6);
 });

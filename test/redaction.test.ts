@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -6,61 +5,19 @@ import { createCoxswain } from '../src/coxswain.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import type { RedactionOptions } from '../src/recorder/redactor.ts';
 import { isDerived, Replay } from '../src/replay.ts';
-import type { Run } from '../src/run.ts';
-import { defineEvent } from '../src/session/define-event.ts';
 import { standardSteering } from '../src/standard-steering.ts';
 import { jsonlStore } from '../src/store/jsonl-store.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { fakeSecrets, type FakeSecret } from '../src/testing/fake-secrets.ts';
+import { filesIn, sayEverywhere, survivorsIn, traces } from '../src/testing/canary.ts';
+import { fakeSecrets } from '../src/testing/fake-secrets.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 
 const KEY = 'a key of the tests, long enough';
 const steering = standardSteering({ tools: ['view_logs'] });
 const MODES: readonly RedactionOptions[] = [{}, { mode: 'structureOnly', key: KEY }];
-const note = defineEvent<{ readonly text: string }>('note');
-
-/** Says the text wherever a host can say anything. */
-function sayEverywhere(run: Run, text: string, index: number): void {
-  const toolCallId = `call-${index}`;
-  const body = JSON.stringify({ output: JSON.stringify({ text }) });
-  run.emit({ type: 'turn_start' });
-  run.emit({ type: 'message_end', message: { role: 'user', content: text } });
-  run.emit({ type: 'message_end', message: { role: 'assistant', content: [{ type: 'reasoning', text }] } });
-  run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: { command: text, deep: [{ text }] } });
-  run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'bash', result: body, isError: true });
-  run.emit({ type: 'compaction', trigger: text });
-  run.emit({ type: 'unrecognised', original: { kind: 'from-elsewhere', text } });
-  run.dispatch(note({ text }));
-  for (const advice of run.advise('post_tool_result', {
-    pendingToolCalls: [{ toolCallId: `next-${index}`, toolName: 'bash', args: { text } }],
-    lastResponse: text,
-    renderedPrompt: text,
-  })) {
-    advice.undelivered(text);
-  }
-  run.acknowledge({ response: 'noted', note: text });
-}
-
-function filesIn(folder: string): string {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name)).toString('latin1'))
-    .join('\n');
-}
-
-/** Parts of a secret that nothing else holds, as they might be written. */
-function traces({ secret }: FakeSecret): readonly string[] {
-  const lines = secret.split(/\n|\\n/).filter((line) => line.length >= 16 && !line.startsWith('-----'));
-  return (lines.length > 1 ? lines : [secret]).map((line) => line.toLowerCase());
-}
-
-function survivorsIn(text: string): readonly string[] {
-  const lower = text.toLowerCase();
-  return fakeSecrets().flatMap((fake) => (traces(fake).some((trace) => lower.includes(trace)) ? [fake.kind] : []));
-}
 
 const stores: readonly (readonly [string, (folder: string) => TrajectoryStore])[] = [
   ['sqlite', (folder) => sqliteStore(join(folder, 'runs.db'))],

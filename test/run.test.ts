@@ -161,6 +161,23 @@ test('a provider that throws is recorded, the next one still speaks, and the hos
   expect(failed).toMatchObject({ provider_name: 'Broken', phase: 'provide', message: 'no idea' });
 });
 
+test('a clock that breaks makes no method of a run throw, and health counts it', () => {
+  let works = true;
+  const clock = {
+    nowMs(): number {
+      if (works) return 1_000_000;
+      throw new Error('the clock is broken');
+    },
+  };
+  const { cox } = setUp({ clock, feedback: [{ provider: usage, trigger: { everyNCalls: 1 } }] });
+  const run = cox.startRun();
+  works = false;
+  expect(run.emit({ type: 'turn_start' })).toBe('dropped');
+  expect(run.advise('post_tool_result')).toEqual([]);
+  expect(() => run.reportFault('here', new Error('mine'))).not.toThrow();
+  expect(cox.health()).toMatchObject({ faults: 6, lastFault: 'recording a fault: the clock is broken' });
+});
+
 test('a provider that emits into the run is heard after what is happening now', async () => {
   const { cox, payloads } = setUp({
     feedback: [
@@ -475,4 +492,29 @@ test('a run that has ended can be resumed, and then takes what happens again', a
   expect(kinds.filter((kind) => kind === 'run_ended')).toHaveLength(2);
   expect(kinds).toContain('run_resumed');
   expect(cox.health().openRuns).toBe(0);
+});
+
+test('before its end a run asks for last words, which name the outcome where the host names none', async () => {
+  const { cox, payloads } = setUp({ feedback: [{ provider: usage, trigger: { everyNCalls: 1 } }] });
+  for (const [named, outcome] of [
+    [undefined, 'aborted'],
+    ['limit', 'limit'],
+  ] as const) {
+    const run = cox.startRun();
+    run.beforeEnd(() => {
+      throw new Error('no words');
+    });
+    run.beforeEnd(() => undefined);
+    run.beforeEnd(() => {
+      call(run);
+      for (const advice of run.advise('post_tool_result')) advice.undelivered('no request followed');
+      return 'aborted';
+    });
+    run.beforeEnd(() => 'error');
+    await run.end(named);
+    const last = (await payloads(run)).slice(-3);
+    expect(last.map(({ kind }) => kind)).toEqual(['feedback_produced', 'feedback_delivered', 'run_ended']);
+    expect(last[2]).toMatchObject({ outcome });
+    expect(await payloads(run)).toContainEqual({ kind: 'fault_noticed', where: 'closing', message: 'no words' });
+  }
 });

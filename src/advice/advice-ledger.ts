@@ -16,7 +16,7 @@ export interface LedgerEntry {
   readonly compactions: number;
 }
 
-/** What was said in a run, by identity: the one spoken of longest ago first, 256 at most. Plain JSON. */
+/** What was said in a run, by identity: the one spoken of longest ago first, `MAX_IDENTITIES` at most. Plain JSON. */
 export type AdviceLedger = readonly LedgerEntry[];
 
 /** Where the run stands when advice is weighed. */
@@ -32,7 +32,8 @@ export interface AdviceView {
 /** A run in which nothing was said. */
 export const EMPTY_LEDGER: AdviceLedger = [];
 
-const MAX_IDENTITIES = 256;
+/** Identities that are remembered, unless less is asked for. */
+export const MAX_IDENTITIES = 256;
 
 /** What is remembered of `identity`. Cost: O(identities). */
 export function ledgerEntry(ledger: AdviceLedger, identity: string): LedgerEntry | undefined {
@@ -43,9 +44,14 @@ export function ledgerEntry(ledger: AdviceLedger, identity: string): LedgerEntry
  * The ledger after `advice` was said. To be called when advice is produced, also when it is in shadow, withheld or
  * not delivered, so that what an adapter can deliver never changes what is said later.
  *
- * Cost: O(identities); the identity spoken of longest ago is forgotten beyond 256.
+ * Cost: O(identities); the identity spoken of longest ago is forgotten beyond `maxIdentities`.
  */
-export function recordAdvice(ledger: AdviceLedger, advice: AdviceCandidate, view: AdviceView): AdviceLedger {
+export function recordAdvice(
+  ledger: AdviceLedger,
+  advice: AdviceCandidate,
+  view: AdviceView,
+  maxIdentities: number = MAX_IDENTITIES,
+): AdviceLedger {
   const entry: LedgerEntry = {
     identity: advice.identity,
     said: (ledgerEntry(ledger, advice.identity)?.said ?? 0) + 1,
@@ -56,7 +62,7 @@ export function recordAdvice(ledger: AdviceLedger, advice: AdviceCandidate, view
     compactions: view.compactions,
   };
   const others = ledger.filter((other) => other.identity !== advice.identity);
-  return [...others, entry].slice(-MAX_IDENTITIES);
+  return [...others, entry].slice(-maxIdentities);
 }
 
 /**

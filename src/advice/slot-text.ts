@@ -1,7 +1,7 @@
-/** Blanks, line breaks and control characters: one space stands for a run of them. */
-const BLANKS = /[\p{Cc}\p{Zl}\p{Zp}\p{Zs}]+/gu;
-/** What does not show, or changes how the rest shows: bidi marks, zero-width and tag characters, half characters. */
-const INVISIBLE = /[\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Variation_Selector}]+/gu;
+import { isAscii } from '../base/is-ascii.ts';
+
+/** Blanks, line breaks and control characters of ASCII, which has nothing invisible. */
+const ASCII_BLANKS = /[\x00-\x20\x7F]+/g;
 const TILDE_FENCE = /~{3,}/g;
 /** Characters that could end a quotation, open a tag or imitate a head line, and what stands for them. */
 const DELIMITERS = /[`<>[\]\uFF1C\uFF1E]/g;
@@ -23,13 +23,19 @@ const HARMLESS: Readonly<Record<string, string>> = {
  * Cost: a few linear passes over at most `4 * maxChars + 256` units.
  */
 export function slotText(value: string, maxChars: number): string {
-  const line = value
-    .slice(0, 4 * maxChars + 256)
-    .replace(INVISIBLE, '')
-    .replace(BLANKS, ' ')
+  const line = oneLine(value.slice(0, 4 * maxChars + 256))
     .replace(TILDE_FENCE, '~')
     .replace(DELIMITERS, (found) => HARMLESS[found] ?? ' ')
     .trim();
   if (line.length <= maxChars) return line;
   return `${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Without what does not show or changes how the rest shows (bidi marks, zero-width and tag characters, half characters). */
+function oneLine(text: string): string {
+  // The classes of Unicode take a short-lived process a millisecond to compile, and most text needs none of them.
+  if (isAscii(text)) return text.replace(ASCII_BLANKS, ' ');
+  return text
+    .replace(/[\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Variation_Selector}]+/gu, '')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Zs}]+/gu, ' ');
 }

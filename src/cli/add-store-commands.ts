@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { examples } from './examples.ts';
 import type { ExportOptions } from './export-command.ts';
+import type { GcCommandOptions } from './gc-command.ts';
 import type { ImportOptions } from './import-command.ts';
 import type { RecoverOptions } from './recover-command.ts';
 import type { SearchOptions } from './search-command.ts';
@@ -18,7 +19,7 @@ const STORE_FLAG = '--store <path>';
 const STORE_TEXT = 'the store to read: a SQLite file or a folder of JSON lines (default: .coxswain/runs.db)';
 const STORE_KIND = ['--store-kind <kind>', 'make a new store as sqlite (a file) or jsonl (a folder)'] as const;
 
-/** Adds the commands that work on a store as a whole: search, verify, export, import, recover. */
+/** Adds the commands that work on a store as a whole: search, verify, export, import, recover, gc. */
 export function addStoreCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
   program
     .command('search')
@@ -127,6 +128,28 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
     .action(async (store: string, options: RecoverOptions) => {
       const { recoverCommand } = await import('./recover-command.ts');
       onExitCode(await recoverCommand(store, options, terminal));
+    });
+
+  program
+    .command('gc')
+    .description(
+      'Deletes recorded runs that are too old or too much, the one that was active longest ago first; a run goes with its ' +
+        'parents and children or not at all. Kept are runs without an end that were active in the last 24 hours, and damaged ' +
+        'ones. Without --older-than and --max-size the limit is 2 GB; with --older-than alone there is none.',
+    )
+    .summary('delete runs that are too old, or the oldest down to a size')
+    .argument('[store]', 'the store (default: .coxswain/runs.db)')
+    .option('--older-than <span>', 'delete runs whose last record is so old, such as 30d, 12h or 2w')
+    .option('--max-size <size>', 'delete the oldest runs until the store takes no more, such as 500MB or 2GB')
+    .option('--dry-run', 'only say what would be deleted')
+    .option('--json', 'print one line of JSON a run, then one with the totals')
+    .addHelpText(
+      'after',
+      examples('coxswain gc', 'coxswain gc --older-than 30d --dry-run', 'coxswain gc records/ --max-size 500MB --json'),
+    )
+    .action(async (store: string | undefined, options: GcCommandOptions) => {
+      const { gcCommand } = await import('./gc-command.ts');
+      onExitCode(await gcCommand(store, options, terminal));
     });
 }
 

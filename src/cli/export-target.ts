@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
-import { encodeRecord, toStoredRecord } from '../events/encode-record.ts';
+import { encodeRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { openStore } from './open-store.ts';
-import { jsonLine, printable } from './printable.ts';
+import { printable, printableJson } from './printable.ts';
 import { RunRecorder, type RefusedRun } from './run-recorder.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -49,7 +49,7 @@ export async function openTarget(
   if (to !== undefined && to !== '-') return openFileTarget(to);
   return {
     name: undefined,
-    add: (_runId, record) => terminal.write(jsonLine(toStoredRecord(record))),
+    add: (_runId, record) => terminal.write(printableJson(encodeRecord(record))),
     end: async () => {},
     close: async () => {},
   };

@@ -82,7 +82,9 @@ class RecordImport {
 
   constructor(store: TrajectoryStore, problems: Problems) {
     this.#problems = problems;
-    this.#recorder = new RunRecorder(store, ({ runId, error }) => this.#refuse(runId, messageOf(error)));
+    this.#recorder = new RunRecorder(store, ({ runId, error }) => this.#refuse(runId, messageOf(error)), {
+      stored: store,
+    });
   }
 
   /** Runs that were taken whole. */

@@ -35,7 +35,14 @@ export function printableCut(text: string, chars: number): string {
  * characters that `printable` takes out is written as `\u` escapes. Parsing gives the value back unchanged.
  */
 export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value).replaceAll(UNSEEN, escaped)}\n`;
+  return printableJson(JSON.stringify(value));
+}
+
+/**
+ * The same for JSON that is text already and holds no line break. Tabs between its parts, which are no part of any value, stay.
+ */
+export function printableJson(json: string): string {
+  return `${json.replaceAll(UNSEEN, (character) => (character === '\t' ? character : escaped(character)))}\n`;
 }
 
 function escaped(character: string): string {

@@ -1,6 +1,6 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
-import { decodeRecord } from '../events/decode-record.ts';
+import { decodeParsed } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { decompress, packingOf } from '../formats/reading/decompress.ts';
 import { LineReader, type TextLine } from '../formats/reading/line-reader.ts';
@@ -60,9 +60,10 @@ async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<TextLine, 
 
 function recordOf({ bytes }: TextLine): TrajectoryRecord | Error {
   if (bytes === undefined) return new Error('the line is over the limit of 64 MiB and is skipped');
+  const text = bytes.toString();
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    value = JSON.parse(text);
   } catch (error) {
     return new NoRecord(`the line is not JSON: ${messageOf(error)}`);
   }
@@ -70,7 +71,7 @@ function recordOf({ bytes }: TextLine): TrajectoryRecord | Error {
     return new NoRecord('the line has not the fields of a record');
   }
   try {
-    return decodeRecord(value);
+    return decodeParsed(value, text);
   } catch (error) {
     return new Error(messageOf(error));
   }

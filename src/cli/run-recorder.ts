@@ -1,7 +1,9 @@
+import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError } from '../base/error.ts';
+import { toStoredRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { createRedactor, type Redactor } from '../recorder/redactor.ts';
-import { MAX_BATCH_RECORDS, type TrajectorySink } from '../store/trajectory-store.ts';
+import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** About how much text waits in memory before it is written. */
 const MAX_WAITING_CHARS = 4 * 1024 * 1024;
@@ -10,6 +12,17 @@ const MAX_WAITING_CHARS = 4 * 1024 * 1024;
 export interface RefusedRun {
   readonly runId: string;
   readonly error: CoxswainError;
+}
+
+/** How records are taken. */
+export interface RunRecorderOptions {
+  /** The records come from a store and stay as they are, nothing is replaced. Default false. */
+  readonly isCopy?: boolean;
+  /**
+   * The store behind the sink: what it holds with secrets that are replaced here counts as the same record, and stays as it
+   * is. Default: that is a conflict.
+   */
+  readonly stored?: Pick<TrajectoryStore, 'readRun'>;
 }
 
 /**
@@ -23,17 +36,18 @@ export class RunRecorder {
   readonly #sink: TrajectorySink;
   readonly #onRefused: (refused: RefusedRun) => void;
   readonly #redactor: Redactor | undefined;
+  readonly #stored: RunRecorderOptions['stored'];
   readonly #waiting = new Map<string, TrajectoryRecord[]>();
   readonly #refused = new Set<string>();
   #waitingRecords = 0;
   #waitingChars = 0;
 
-  /** @param options  `isCopy`: the records come from a store and stay as they are, nothing is replaced; default false */
   constructor(
     sink: TrajectorySink,
     onRefused: (refused: RefusedRun) => void,
-    { isCopy = false }: { readonly isCopy?: boolean } = {},
+    { isCopy = false, stored }: RunRecorderOptions = {},
   ) {
+    this.#stored = stored;
     this.#redactor = isCopy ? undefined : createRedactor();
     this.#sink = sink;
     this.#onRefused = onRefused;
@@ -70,13 +84,42 @@ export class RunRecorder {
     if (batch === undefined) return;
     this.#waiting.delete(runId);
     try {
-      await this.#sink.append(batch);
+      await this.#append(runId, batch);
     } catch (error) {
       if (!(error instanceof CoxswainError) || error.code === 'store-io' || error.code === 'store-closed') throw error;
       this.#refused.add(runId);
       this.#onRefused({ runId, error });
     }
   }
+
+  async #append(runId: string, batch: readonly TrajectoryRecord[]): Promise<void> {
+    try {
+      await this.#sink.append(batch);
+    } catch (error) {
+      if (!(error instanceof CoxswainError) || error.code !== 'store-conflict') throw error;
+      const repeated = await this.#repeatedIn(runId, batch);
+      if (repeated === 0) throw error;
+      if (repeated < batch.length) await this.#sink.append(batch.slice(repeated));
+    }
+  }
+
+  /** How many records of a batch, from its first on, are stored but for their secrets. */
+  async #repeatedIn(runId: string, batch: readonly TrajectoryRecord[]): Promise<number> {
+    const redactor = this.#redactor;
+    if (redactor === undefined || this.#stored === undefined) return 0;
+    let repeated = 0;
+    for await (const record of this.#stored.readRun(runId, { fromSeq: batch[0]?.seq ?? 0, limit: batch.length })) {
+      const given = batch[repeated];
+      const clean = { ...record, payload: redactor.redact(record.payload) };
+      if (given === undefined || textOf(given) !== textOf(clean)) break;
+      repeated += 1;
+    }
+    return repeated;
+  }
+}
+
+function textOf(record: TrajectoryRecord): string {
+  return canonicalJson(toStoredRecord(record));
 }
 
 /** About the length of the JSON of a value. */

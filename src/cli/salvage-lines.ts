@@ -4,6 +4,7 @@ import { messageOf } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { nodeFileSystem } from '../store/file-system.ts';
+import { readCheckpoint, storedBytesOf } from '../store/jsonl-checkpoint.ts';
 import { checkLine, jsonOfLine } from '../store/jsonl-line.ts';
 import { segmentsIn } from '../store/jsonl-names.ts';
 import { namesIn, segmentLines } from '../store/jsonl-run-files.ts';
@@ -16,12 +17,14 @@ import type { Salvaged } from './salvage.ts';
  */
 export async function* salvageLines(folder: string): AsyncGenerator<Salvaged, void, void> {
   const run = { fileSystem: nodeFileSystem, folder };
+  const checkpoint = await readCheckpoint(run).catch(() => undefined);
   const segments = segmentsIn(await namesIn(run));
   for (const segment of segments) {
     let number = 0;
     try {
       const mayBeTorn = segment === segments.at(-1) && !segment.isCompressed;
-      const part = mayBeTorn ? await findWholePart(run, segment, { offset: 0, lines: 0 }) : undefined;
+      const start = { offset: 0, lines: 0, storedBytes: storedBytesOf(segment, checkpoint) };
+      const part = mayBeTorn ? await findWholePart(run, segment, start) : undefined;
       const tornFrom = part === undefined || part.damagedLine !== undefined ? Infinity : part.wholeBytes;
       for await (const lines of segmentLines(run, segment, { fromOffset: 0 })) {
         for (const { bytes, isComplete, startOffset } of lines) {

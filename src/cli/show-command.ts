@@ -1,8 +1,8 @@
-import { toStoredRecord } from '../events/encode-record.ts';
+import { encodeRecord } from '../events/encode-record.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import { countOf } from './number-text.ts';
 import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
-import { jsonLine, printable, printableCut } from './printable.ts';
+import { printable, printableCut, printableJson } from './printable.ts';
 import { RunFold } from './run-fold.ts';
 import { runLines } from './run-text.ts';
 import { namedRun } from './stored-runs.ts';
@@ -29,7 +29,7 @@ export async function showCommand(wanted: string, options: ShowOptions, terminal
   try {
     const run = await namedRun(store, wanted, file);
     if (options.json === true) {
-      for await (const record of store.readRun(run.runId)) await terminal.write(jsonLine(toStoredRecord(record)));
+      for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));
       return 0;
     }
     const fold = new RunFold(run.runId, { hints: options.hints === true });

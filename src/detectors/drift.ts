@@ -1,3 +1,4 @@
+import { isAscii } from '../base/is-ascii.ts';
 import type { Json } from '../base/json.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
 import { wordToken } from '../trajectory/tokens.ts';
@@ -82,7 +83,8 @@ export function driftDetector(options: DriftOptions = {}): PatternDetector {
 
 function taskWords(task: string): Set<number> {
   const words = new Set<number>();
-  for (const word of task.match(/[\p{L}\p{N}_]+/gu) ?? []) {
+  // The classes of Unicode take a short-lived process a millisecond to compile.
+  for (const word of task.match(isAscii(task) ? /\w+/g : /[\p{L}\p{N}_]+/gu) ?? []) {
     if (word.length < MIN_WORD_CHARS || COMMON.has(word.toLowerCase())) continue;
     words.add(wordToken(word));
     if (words.size === MAX_WORDS) break;

@@ -66,6 +66,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
       const rows = new LruMap<Row>(MAX_ROWS, (snapshot ?? []) as unknown as [string, Row][]);
+      let newest = -1;
       const extend = (key: string, step: Step, context: StepContext): Row => {
         const before = rows.get(key);
         const goesOn =
@@ -79,6 +80,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
       };
       return {
         observe(step, context) {
+          newest = context.ordinal;
           const failure = step.failure;
           if (failure === undefined || failure.category === 'silent') return undefined;
           const key = `${step.tool}:${failure.groupKey}`;
@@ -106,7 +108,8 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
             },
           ];
         },
-        snapshot: () => rows.entries() as unknown as Json,
+        // A row that is too old to go on is as good as none.
+        snapshot: () => rows.entries().filter(([, row]) => newest - row.ordinal <= maxBetween) as unknown as Json,
       };
     },
   };

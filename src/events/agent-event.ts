@@ -75,6 +75,8 @@ export type AgentEvent = EventTime &
         readonly result: unknown;
         readonly isError: boolean;
         readonly durationMs?: number;
+        /** Nobody will ever tell the result, as when the call was interrupted; `result` says why. */
+        readonly resultMissing?: boolean;
       }
     | {
         readonly type: 'provider_request_prepared';

@@ -10,6 +10,7 @@ import {
   literal,
   objectOf,
   optional,
+  pathOf,
   text,
 } from './field-decode.ts';
 import type { FieldDecode, FieldDecodes } from './field-decode.ts';
@@ -30,14 +31,15 @@ const blocks: { readonly [Type in StoredContentBlock['type']]: EveryField<BlockO
 };
 
 /** A block of a type that has no name here becomes `other`, which is what `other` is for. */
-const contentBlock: FieldDecode = (value, path) => {
-  if (!isJsonObject(value)) throw brokenField(path, 'an object', value);
+const contentBlock: FieldDecode = (value, path, key) => {
+  const own = pathOf(path, key);
+  if (!isJsonObject(value)) throw brokenField(own, 'an object', value);
   const decodes = decodesNamed(blocks, value['type']);
-  return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, path);
+  return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, own);
 };
 
 const blockList = listOf(contentBlock);
-const content: FieldDecode = (value, path) => (typeof value === 'string' ? value : blockList(value, path));
+const content: FieldDecode = (value, path, key) => (typeof value === 'string' ? value : blockList(value, path, key));
 
 const usage: EveryField<StoredUsage> = {
   input_tokens: optional(count),
@@ -68,11 +70,13 @@ const messages: { readonly [Role in StoredMessage['role']]: EveryField<MessageOf
 };
 
 /** Decodes one `StoredMessage`; fields it does not know are kept. */
-export const message: FieldDecode = (value, path) => {
-  if (!isJsonObject(value)) throw brokenField(path, 'a message', value);
+export const message: FieldDecode = (value, path, key) => {
+  const own = pathOf(path, key);
+  if (!isJsonObject(value)) throw brokenField(own, 'a message', value);
   const decodes = decodesNamed(messages, value['role']);
-  if (decodes === undefined) throw brokenField(`${path}.role`, 'system, user, assistant or tool_result', value['role']);
-  return decodeFields(value, decodes, path);
+  if (decodes === undefined)
+    throw brokenField(pathOf(own, 'role'), 'system, user, assistant or tool_result', value['role']);
+  return decodeFields(value, decodes, own);
 };
 
 function decodesNamed(table: Readonly<Record<string, FieldDecodes>>, name: unknown): FieldDecodes | undefined {

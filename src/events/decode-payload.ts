@@ -168,6 +168,7 @@ export function decodePayload(value: unknown): TrajectoryPayload {
   return decodeFields(value, payloads[kind], 'payload') as unknown as KnownPayload;
 }
 
-function isKnownKind(kind: string): kind is KnownPayload['kind'] {
+/** Whether this version has a name for a kind. */
+export function isKnownKind(kind: string): kind is KnownPayload['kind'] {
   return Object.hasOwn(payloads, kind);
 }

@@ -4,6 +4,7 @@ import { decodePayload } from './decode-payload.ts';
 import { amount, brokenField, count, text } from './field-decode.ts';
 import { TRAJECTORY_SCHEMA_VERSION } from './trajectory-record.ts';
 import type { TrajectoryRecord } from './trajectory-record.ts';
+import { withSourceText } from './unrecognised-text.ts';
 
 /**
  * Decodes a JSON value into a record, by hand: this runs in short-lived hook processes.
@@ -28,16 +29,7 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
   const depth = value['depth'] ?? 0;
   count(depth, 'depth');
 
-  const { run_id: runId, parent_run_id: parentRunId, ...rest } = value;
   const payload = decodePayload(value['payload']);
-  const decoded = {
-    ...rest,
-    schema_version: version,
-    ...(isPresent(runId) && { run_id: text(runId, 'run_id') }),
-    ...(isPresent(parentRunId) && { parent_run_id: text(parentRunId, 'parent_run_id') }),
-    depth,
-    payload,
-  };
   if (payload.kind === 'gap' && payload.through_seq < Number(value['seq'])) {
     throw brokenField(
       'payload.through_seq',
@@ -45,12 +37,34 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
       payload.through_seq,
     );
   }
+  const hasId = isText(value['run_id'], 'run_id');
+  const hasParent = isText(value['parent_run_id'], 'parent_run_id');
+  const isAsItIs = version === value['schema_version'] && depth === value['depth'] && payload === value['payload'];
   // Every field that TrajectoryRecord names was looked at above.
+  if (isAsItIs && hasId && hasParent) return value as unknown as TrajectoryRecord;
+  // Members keep their order, so that a record is written again as it was.
+  const decoded: Record<string, unknown> = { ...value, schema_version: version, depth, payload };
+  if (!hasId) delete decoded['run_id'];
+  if (!hasParent) delete decoded['parent_run_id'];
   return decoded as unknown as TrajectoryRecord;
 }
 
 /**
- * Decodes one line of JSON into a record; rules and errors as for `decodeRecord`.
+ * `decodeRecord` for a value that was parsed from text: a payload of an unknown kind keeps its own text with it, so that it is
+ * stored again byte for byte.
+ *
+ * @param line  the text of the whole record
+ * @throws CoxswainError as `decodeRecord`
+ */
+export function decodeParsed(value: unknown, line: string): TrajectoryRecord {
+  const record = decodeRecord(value);
+  const { payload } = record;
+  return payload.kind === 'unrecognised' ? { ...record, payload: withSourceText(payload, line) } : record;
+}
+
+/**
+ * Decodes one line of JSON into a record; rules and errors as for `decodeRecord`. A payload of an unknown kind keeps its own
+ * text with it, so that `encodeRecord` writes it byte for byte.
  *
  * @throws CoxswainError `invalid-record` also when the text is not JSON
  */
@@ -61,11 +75,14 @@ export function parseRecord(line: string): TrajectoryRecord {
   } catch (cause) {
     throw new CoxswainError('invalid-record', `the text of a record is not JSON: ${messageOf(cause)}`, { cause });
   }
-  return decodeRecord(value);
+  return decodeParsed(value, line);
 }
 
-function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null;
+/** False for null, which reads as absent. */
+function isText(value: unknown, path: string): boolean {
+  if (value === null) return false;
+  if (value !== undefined) text(value, path);
+  return true;
 }
 
 function newerSchema(version: number, seq: unknown): CoxswainError {

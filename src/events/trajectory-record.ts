@@ -344,6 +344,11 @@ export interface AdviceAcknowledged {
 export interface UnrecognisedPayload {
   readonly kind: 'unrecognised';
   readonly original: JsonObject;
+  /**
+   * Its JSON as it stood in the text of its record, where that is not what `JSON.stringify` makes of `original`. It is stored
+   * again byte for byte as long as it says what `original` says.
+   */
+  readonly text?: string;
 }
 
 /** What a record says, discriminated on `kind`. */

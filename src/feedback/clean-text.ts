@@ -1,5 +1,4 @@
-/** Control characters but tab and line feed; marks that reorder or hide text; tag characters; half characters. */
-const UNSEEN = /[^\P{Cc}\t\n]|[^\P{Cf}\u200C\u200D]|\p{Cs}/gu;
+import { isAscii } from '../base/is-ascii.ts';
 
 /**
  * A text without what a reader does not see: control and bidirectional characters, half surrogate pairs. Line breaks
@@ -8,10 +7,17 @@ const UNSEEN = /[^\P{Cc}\t\n]|[^\P{Cf}\u200C\u200D]|\p{Cs}/gu;
  * Cost: two passes.
  */
 export function cleanText(text: string): string {
-  return text.replaceAll(/\r\n?/g, '\n').replaceAll(UNSEEN, '').trim();
+  return withoutUnseen(text.replaceAll(/\r\n?/g, '\n')).trim();
 }
 
 /** The same on one line. */
 export function cleanLine(text: string): string {
   return cleanText(text).replaceAll(/\s+/g, ' ');
+}
+
+/** Control characters but tab and line feed; marks that reorder or hide text; tag characters; half characters. */
+function withoutUnseen(text: string): string {
+  // The classes of Unicode take a short-lived process a millisecond to compile, and most text needs none of them.
+  if (isAscii(text)) return text.replaceAll(/[\x00-\x08\x0B-\x1F\x7F]/g, '');
+  return text.replaceAll(/[^\P{Cc}\t\n]|[^\P{Cf}\u200C\u200D]|\p{Cs}/gu, '');
 }

@@ -30,14 +30,18 @@ export interface FeedbackFault {
 export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
 
 const MAX_MESSAGE_LENGTH = 300;
+/** What is looked at of a message before it is cut. */
+const MAX_READ_CHARS = 16_000;
 
 /** The faults of one evaluation. `report` never throws. */
 export class FeedbackFaults {
   readonly #faults: FeedbackFault[] = [];
   readonly #onFault: FeedbackFaultHandler | undefined;
+  readonly #redact: (text: string) => string;
 
-  constructor(onFault: FeedbackFaultHandler | undefined) {
+  constructor(onFault: FeedbackFaultHandler | undefined, redact: (text: string) => string) {
     this.#onFault = onFault;
+    this.#redact = redact;
   }
 
   list(): readonly FeedbackFault[] {
@@ -50,13 +54,18 @@ export class FeedbackFaults {
       source: speaker.source,
       phase,
       code,
-      message: message.slice(0, MAX_MESSAGE_LENGTH),
+      // Cut afterwards: half a secret would not be recognised.
+      message: this.#redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_MESSAGE_LENGTH),
     };
     this.#faults.push(fault);
     try {
       this.#onFault?.(fault);
     } catch (thrown) {
-      this.#faults.push({ ...fault, code: 'fault-handler-failed', message: textOf(thrown) });
+      this.#faults.push({
+        ...fault,
+        code: 'fault-handler-failed',
+        message: this.#redact(textOf(thrown)).slice(0, MAX_MESSAGE_LENGTH),
+      });
     }
   }
 
@@ -68,7 +77,7 @@ export class FeedbackFaults {
 /** What user code throws may be anything, also a value that refuses to become text. */
 function textOf(thrown: unknown): string {
   try {
-    return messageOf(thrown).slice(0, MAX_MESSAGE_LENGTH);
+    return messageOf(thrown).slice(0, MAX_READ_CHARS);
   } catch {
     return 'something was thrown that has no text';
   }

@@ -55,6 +55,11 @@ export interface RunSpeakersOptions extends AskOptions {
    */
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
+  /**
+   * Takes secrets out of each text of a draft and out of what speakers throw, before anything keeps it. May not throw.
+   * Default: texts stay as they are.
+   */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 // Whom a session is asking right now: a speaker that asks for feedback itself would otherwise never end.
@@ -68,7 +73,8 @@ export function runSpeakers(
   options: RunSpeakersOptions,
 ): FeedbackEvaluation {
   const { session } = situation;
-  const faults = new FeedbackFaults(options.onFault);
+  const { redact = asItIs } = options;
+  const faults = new FeedbackFaults(options.onFault, redact);
   const outer = asking.get(session);
   if (outer !== undefined) {
     faults.report(outer, 'provide', 'provider-recursed', 'feedback was asked for while feedback is being produced');
@@ -88,7 +94,7 @@ export function runSpeakers(
         faults,
         options,
       );
-      const item = draft === undefined ? undefined : compose(speaker, draft, triggers, situation);
+      const item = draft === undefined ? undefined : compose(speaker, redacted(draft, redact), triggers, situation);
       const sayable = item !== undefined && fits(item, speaker, faults);
       if (sayable && options.admit?.(item) === false) continue;
       if (hasRun) ran.push({ speaker, triggers });
@@ -120,6 +126,23 @@ function fits(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults):
   const message = `rendered, it has ${length} characters, at most ${MAX_FEEDBACK_CHARS} are allowed`;
   faults.report(speaker, 'provide', 'provider-invalid', message);
   return false;
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+function redacted(draft: CheckedDraft, redact: (text: string) => string): CheckedDraft {
+  return {
+    ...draft,
+    summary: redact(draft.summary),
+    suggestions: draft.suggestions.map(redact),
+    observations: draft.observations.map(({ category, description, evidence }) => ({
+      category: redact(category),
+      description: redact(description),
+      ...(evidence === undefined ? {} : { evidence: redact(evidence) }),
+    })),
+  };
 }
 
 function compose(

@@ -56,14 +56,20 @@ export interface ImportOptions {
  * whole.
  */
 export async function* importSource(path: string, options: ImportOptions = {}): AsyncGenerator<ImportItem> {
-  const candidates = candidatesOf(options.importers ?? allImporters, options.format);
   try {
-    for await (const items of itemGroups({ path, name: nameOf(path) }, { candidates, options })) {
-      for (const item of items) yield item;
-    }
+    for await (const items of importGroups(path, options)) for (const item of items) yield item;
   } catch (error) {
     throw withPath(error, path);
   }
+}
+
+/**
+ * The same for those who read much: items come in lists, one wait a list and not one an item. A list must be taken to its
+ * end before the next is asked for. What taking it throws does not name the path.
+ */
+export async function* importGroups(path: string, options: ImportOptions = {}): AsyncGenerator<Iterable<ImportItem>> {
+  const candidates = candidatesOf(options.importers ?? allImporters, options.format);
+  yield* itemGroups({ path, name: nameOf(path) }, { candidates, options });
 }
 
 interface ReadContext {

@@ -25,8 +25,12 @@ export interface LineImporter {
 
 /** One source being read by a `LineImporter`. */
 export interface LineImport {
-  /** Takes the next decoded line; `lineNumber` is 1-based. Must not throw: what it cannot use is a diagnostic. */
-  line(value: unknown, lineNumber: number): Iterable<ImportItem>;
+  /**
+   * Takes the next decoded line; `lineNumber` is 1-based. Must not throw: what it cannot use is a diagnostic.
+   *
+   * @param text  the line as it stands, for formats that keep parts of it byte for byte
+   */
+  line(value: unknown, lineNumber: number, text?: string): Iterable<ImportItem>;
   /** The source is at its end. */
   end(): Iterable<ImportItem>;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from './import-item.ts';
-import { readRuns, type ReadRunsItem } from './read-runs.ts';
+import { readRunGroups, readRuns, type ReadRunsItem } from './read-runs.ts';
 import { RunIds } from './run-ids.ts';
 
 const turn: TrajectoryPayload = { kind: 'turn_started' };
@@ -109,4 +109,34 @@ test('runs that are open when reading fails end before the failure is thrown', a
   };
   await expect(reading()).rejects.toThrow('torn');
   expect(lines(seen)).toEqual(['a 0 run_started depth 0 at 0', 'a end']);
+});
+
+async function readGroups(groups: AsyncIterable<Iterable<ImportItem>>): Promise<readonly (ReadRunsItem | Error)[]> {
+  const all: (ReadRunsItem | Error)[] = [];
+  try {
+    for await (const items of readRunGroups(groups, { source: 'a.json' })) all.push(...items);
+  } catch (error) {
+    all.push(error instanceof Error ? error : new Error('no error'));
+  }
+  return all;
+}
+
+test('read list by list the items are the same, and open runs end before an error of a list passes on', async () => {
+  const items = [run('a', { startedAtMs: 5 }), run('b'), record('a'), record('b', turn, 7), record('a')];
+  async function* lists(): AsyncGenerator<Iterable<ImportItem>> {
+    yield items.slice(0, 2);
+    yield items.slice(2);
+  }
+  expect(await readGroups(lists())).toEqual(await read(items));
+  function* torn(): Generator<ImportItem> {
+    yield* items.slice(0, 2);
+    throw new Error('torn');
+  }
+  async function* broken(): AsyncGenerator<Iterable<ImportItem>> {
+    yield torn();
+    yield items.slice(2);
+  }
+  const found = await readGroups(broken());
+  expect(found.slice(-3)).toMatchObject([{ type: 'end' }, { type: 'end' }, { message: 'torn' }]);
+  expect(found).toHaveLength(5);
 });

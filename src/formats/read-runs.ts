@@ -53,6 +53,37 @@ export async function* readRuns(
   if (failure !== undefined) throw failure.error;
 }
 
+/**
+ * The same for the lists of `importGroups`: one wait a list. A list must be taken to its end before the next is asked for.
+ *
+ * @throws whatever reading the items throws, after the runs that were open have ended
+ */
+export async function* readRunGroups(
+  groups: AsyncIterable<Iterable<ImportItem>>,
+  options: ReadRunsOptions,
+): AsyncGenerator<Iterable<ReadRunsItem>> {
+  const stamps = new Stamps(options.source, options.ids ?? new RunIds());
+  let failure: { readonly error: unknown } | undefined;
+  // A list is taken by the caller: what that throws must not pass by the end of the runs.
+  function* taken(items: Iterable<ImportItem>): Generator<ReadRunsItem> {
+    try {
+      for (const item of items) yield* stamps.take(item);
+    } catch (error) {
+      failure = { error };
+    }
+  }
+  try {
+    for await (const items of groups) {
+      yield taken(items);
+      if (failure !== undefined) break;
+    }
+  } catch (error) {
+    failure = { error };
+  }
+  yield stamps.end();
+  if (failure !== undefined) throw failure.error;
+}
+
 interface OpenRun {
   readonly run: ReadRun;
   nextSeq: number;

@@ -48,8 +48,16 @@ export type ProviderAnswer =
 const SILENT: ProviderAnswer = { kind: 'silent' };
 const MAX_REASON_CHARS = 200;
 
-/** Asks one provider, first `classify`, then, where that is sure enough, `provide`. Never throws. */
-export function askProvider(given: GuidanceProviderConfig, context: GuidanceContext): ProviderAnswer {
+/**
+ * Asks one provider, first `classify`, then, where that is sure enough, `provide`. Never throws.
+ *
+ * @param redact  takes secrets out of what is cut to a length: reasons and what was thrown
+ */
+export function askProvider(
+  given: GuidanceProviderConfig,
+  context: GuidanceContext,
+  redact: (text: string) => string = (text) => text,
+): ProviderAnswer {
   let phase: GuidanceFault['phase'] = 'config';
   try {
     const config = resolveGuidanceConfig(given);
@@ -57,7 +65,7 @@ export function askProvider(given: GuidanceProviderConfig, context: GuidanceCont
     if (!config.decisionPoints.includes(context.decisionPoint)) return SILENT;
     phase = 'classify';
     const classified: unknown = provider.classify(context);
-    const classification = readClassification(classified);
+    const classification = readClassification(classified, redact);
     if (classification === undefined) return junk(given, phase, classified);
     if (!classification.relevant) return SILENT;
     const at = { providerName: provider.name, decisionPoint: context.decisionPoint, classification };
@@ -72,7 +80,12 @@ export function askProvider(given: GuidanceProviderConfig, context: GuidanceCont
     if (problem === undefined) return { kind: 'candidate', item: { ...at, injection }, config };
     return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
   } catch (thrown) {
-    return fault(given, phase, phase === 'config' ? 'provider-misconfigured' : 'provider-failed', thrownText(thrown));
+    return fault(
+      given,
+      phase,
+      phase === 'config' ? 'provider-misconfigured' : 'provider-failed',
+      thrownText(thrown, redact),
+    );
   }
 }
 
@@ -114,7 +127,7 @@ export function providerNameOf(given: GuidanceProviderConfig): string {
 }
 
 /** A copy of what counts, so that nothing foreign gets into state or records. */
-function readClassification(value: unknown): ClassificationResult | undefined {
+function readClassification(value: unknown, redact: (text: string) => string): ClassificationResult | undefined {
   if (!isJsonObject(value)) return undefined;
   const { relevant, confidence, reason, pattern } = value;
   if (typeof relevant !== 'boolean' || typeof confidence !== 'number') return undefined;
@@ -124,7 +137,7 @@ function readClassification(value: unknown): ClassificationResult | undefined {
   return {
     relevant,
     confidence,
-    ...(reason === undefined ? {} : { reason: reason.slice(0, MAX_REASON_CHARS) }),
+    ...(reason === undefined ? {} : { reason: redact(reason).slice(0, MAX_REASON_CHARS) }),
     ...(reference === undefined ? {} : { pattern: reference }),
   };
 }

@@ -38,6 +38,8 @@ export interface EvaluateGuidanceOptions {
   readonly timeLimitMs?: number | undefined;
   /** Told of each overrun with the provider's key; what it said is kept. It must not throw. */
   readonly onOverrun?: ((key: string, durationMs: number) => void) | undefined;
+  /** Takes secrets out of reasons and of what providers throw, before they are cut. It must not throw. Default: they stay. */
+  readonly redact?: ((text: string) => string) | undefined;
 }
 
 const DEFAULT_TIME_LIMIT_MS = 50;
@@ -102,10 +104,10 @@ function askInTime(
   context: GuidanceContext,
   options: EvaluateGuidanceOptions,
 ): ProviderAnswer {
-  const { measureMs, timeLimitMs = DEFAULT_TIME_LIMIT_MS, onOverrun } = options;
-  if (measureMs === undefined) return askProvider(config, context);
+  const { measureMs, timeLimitMs = DEFAULT_TIME_LIMIT_MS, onOverrun, redact } = options;
+  if (measureMs === undefined) return askProvider(config, context, redact);
   const startedMs = measureMs();
-  const answer = askProvider(config, context);
+  const answer = askProvider(config, context, redact);
   const tookMs = measureMs() - startedMs;
   if (tookMs > timeLimitMs) onOverrun?.(guidanceKey(config), tookMs);
   return answer;

@@ -27,11 +27,17 @@ export interface GuidanceFault {
 }
 
 const MAX_MESSAGE_CHARS = 300;
+/** What is looked at of a message before it is cut. */
+const MAX_READ_CHARS = 16_000;
 
-/** The message of anything that was thrown, also of a value that refuses to become text. */
-export function thrownText(thrown: unknown): string {
+/**
+ * The message of anything that was thrown, also of a value that refuses to become text.
+ *
+ * @param redact  takes secrets out before the message is cut: half a secret would not be recognised
+ */
+export function thrownText(thrown: unknown, redact: (text: string) => string = (text) => text): string {
   try {
-    return messageOf(thrown).slice(0, MAX_MESSAGE_CHARS);
+    return redact(messageOf(thrown).slice(0, MAX_READ_CHARS)).slice(0, MAX_MESSAGE_CHARS);
   } catch {
     return 'something was thrown that has no text';
   }

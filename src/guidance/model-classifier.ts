@@ -41,6 +41,8 @@ export interface AskModelOptions {
   readonly timeLimitMs?: number;
   /** Default: the machine's. */
   readonly timers?: Timers;
+  /** Takes secrets out of what the classifier throws, before it is cut. It must not throw. Default: they stay. */
+  readonly redact?: (text: string) => string;
 }
 
 /**
@@ -54,7 +56,7 @@ export function askModel(
   context: GuidanceContext,
   options: AskModelOptions,
 ): Promise<ModelAnswer> {
-  const { bank, timeLimitMs = 2_000, timers } = options;
+  const { bank, timeLimitMs = 2_000, timers, redact } = options;
   checkWhole('timeLimitMs', timeLimitMs, { max: 600_000 });
   // Made now: the context may have moved on when the classifier looks.
   const digest = contextDigest(context, bank);
@@ -66,16 +68,20 @@ export function askModel(
       case 'timed-out':
         return faultOf(classifier, 'model-timed-out', `no answer within ${timeLimitMs} ms`);
       case 'failed':
-        return faultOf(classifier, 'model-rejected', thrownText(outcome.thrown));
+        return faultOf(classifier, 'model-rejected', thrownText(outcome.thrown, redact));
       case 'done':
-        return readAnswer(classifier, bank, outcome.value);
+        return readAnswer(classifier, options, outcome.value);
       default:
         return outcome;
     }
   });
 }
 
-function readAnswer(classifier: ModelClassifier, bank: GuidanceBank, value: unknown): ModelAnswer {
+function readAnswer(
+  classifier: ModelClassifier,
+  { bank, redact }: Pick<AskModelOptions, 'bank' | 'redact'>,
+  value: unknown,
+): ModelAnswer {
   if (value === undefined || value === null) return { kind: 'none', classifier: classifier.name };
   try {
     const { instructionId, confidence } = isJsonObject(value) ? value : {};
@@ -87,7 +93,7 @@ function readAnswer(classifier: ModelClassifier, bank: GuidanceBank, value: unkn
     }
     return { kind: 'verdict', classifier: classifier.name, verdict: { instructionId, confidence } };
   } catch (thrown) {
-    return faultOf(classifier, 'model-junk', thrownText(thrown));
+    return faultOf(classifier, 'model-junk', thrownText(thrown, redact));
   }
 }
 

@@ -1,10 +1,9 @@
 import { CoxswainError } from '../base/error.ts';
-
-const KEY = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+import { isDefinitionName } from '../session/definition-name.ts';
 
 /** @throws CoxswainError "invalid-definition" when `key` is not 1 to 64 of `a-z 0-9 . _ -`, a letter or digit first */
 export function checkPromptKey(what: string, key: string): void {
-  if (KEY.test(key)) return;
+  if (isDefinitionName(key) && !key.includes('/')) return;
   throw new CoxswainError(
     'invalid-definition',
     `${what} ${JSON.stringify(key)} must be 1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit`,

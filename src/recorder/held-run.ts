@@ -30,7 +30,7 @@ export class HeldRun {
   }
 
   take(payload: TrajectoryPayload, atMs: number): EmitAnswer {
-    if (this.#log !== undefined) return write(this.#log, { payload, atMs });
+    if (this.#log !== undefined) return write(this.#log, payload, atMs);
     this.#held.push({ payload, atMs });
     return 'accepted';
   }
@@ -51,11 +51,11 @@ export class HeldRun {
     this.#log = log;
     this.#held = [];
     let answer: EmitAnswer = 'accepted';
-    for (const item of items) if (write(log, item) === 'dropped') answer = 'dropped';
+    for (const { payload, atMs } of items) if (write(log, payload, atMs) === 'dropped') answer = 'dropped';
     return answer;
   }
 }
 
-function write(log: RunLog, { payload, atMs }: Held): EmitAnswer {
+function write(log: RunLog, payload: TrajectoryPayload, atMs: number): EmitAnswer {
   return log.write(log.stamp(payload, atMs));
 }

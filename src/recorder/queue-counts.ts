@@ -1,4 +1,5 @@
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError } from '../base/error.ts';
+import { faultText } from './fault-text.ts';
 import type { QueueLimits } from './record-queue-options.ts';
 import type { EmitAnswer } from './recorder-answers.ts';
 import type { RecorderHealth } from './recorder-health.ts';
@@ -71,7 +72,7 @@ export class QueueCounts {
       written,
       dropped,
       faults,
-      ...(lastFault === undefined ? {} : { lastFault: messageOf(lastFault) }),
+      ...(lastFault === undefined ? {} : { lastFault: faultText(lastFault) }),
       retries,
       refusedRuns,
       lastRecordAtMs,
@@ -87,7 +88,7 @@ export class QueueCounts {
     return new CoxswainError(
       'store-io',
       `records could not be stored: ${lost} lost, ${waiting} still waiting` +
-        (cause === undefined ? '' : `; the last error was: ${messageOf(cause)}`),
+        (cause === undefined ? '' : `; the last error was: ${faultText(cause)}`),
       { details: { lost, waiting }, ...(cause === undefined ? {} : { cause }) },
     );
   }

@@ -347,7 +347,7 @@ test('whatever fails and whenever it is flushed, every run is stored without a h
   );
 });
 
-test('a sink that takes its time gets the next batch meanwhile, and whatever fails of the two, order holds', async () => {
+test('a sink that takes its time gets the next batches meanwhile, and whatever fails of them, order holds', async () => {
   const outcome = fc.constantFrom('store' as const, 'refuse' as const, 'store and refuse' as const);
   const answers = fc.array(fc.record({ turns: fc.nat({ max: 4 }), outcome }), { minLength: 1, maxLength: 12 });
   let mostAtOnce = 0;
@@ -371,7 +371,7 @@ test('a sink that takes its time gets the next batch meanwhile, and whatever fai
         return seq;
       };
       const queue = new RecordQueue({ append, flush: () => store.flush(), close: () => store.close() }, { timers });
-      const count = 1_500;
+      const count = 2_500;
       for (let seq = 0; seq < count; seq += 1) queue.add(recordOf(seq));
       const flushed = queue.flush({ timeLimitMs: 1_000_000 });
       while (queue.health().written < count) await timers.advance(1_000);
@@ -384,5 +384,5 @@ test('a sink that takes its time gets the next batch meanwhile, and whatever fai
     }),
     { numRuns: 60 },
   );
-  expect(mostAtOnce).toBe(2);
+  expect(mostAtOnce).toBe(3);
 });

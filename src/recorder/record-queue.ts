@@ -1,8 +1,8 @@
-import { messageOf } from '../base/error.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { appendFault } from './append-fault.ts';
+import { faultText } from './fault-text.ts';
 import { isGap } from './gap-record.ts';
 import { queueLimits, type QueueLimits, type RecordQueueOptions } from './record-queue-options.ts';
 import { QueueCounts } from './queue-counts.ts';
@@ -254,7 +254,7 @@ export class RecordQueue {
   }
 
   #refused(run: WaitingRun, batch: readonly Waiting[], error: unknown): void {
-    const reason = messageOf(error);
+    const reason = faultText(error);
     switch (appendFault(error)) {
       case 'retry':
         this.#retry(run, reason);

@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { CoxswainError } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { nodeFileSystem } from '../store/file-system.ts';
+import { readChunks } from '../store/jsonl-chunks.ts';
+import { readLines } from '../store/read-lines.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink } from '../store/trajectory-store.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { gapFor } from './gap-record.ts';
@@ -83,8 +84,7 @@ async function recoverFile(
       refused += batch.length;
     }
   };
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    const record = recordIn(line);
+  for await (const record of recordsIn(path)) {
     if (record === undefined) {
       refused += 1;
       continue;
@@ -100,6 +100,13 @@ async function recoverFile(
   }
   for (const runId of waiting.keys()) await write(runId);
   return { records, refused };
+}
+
+/** The record of each line; undefined for a line that holds none. */
+async function* recordsIn(path: string): AsyncGenerator<TrajectoryRecord | undefined, void, void> {
+  const chunks = readChunks(nodeFileSystem, path, { isCompressed: false }, { fromOffset: 0 });
+  // Not `node:readline`: it also ends a line at characters that stand in the texts of records.
+  for await (const lines of readLines(chunks, 0)) for (const { bytes } of lines) yield recordIn(bytes.toString());
 }
 
 function recordIn(line: string): TrajectoryRecord | undefined {

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../base/json.ts';
 import { decodePayload } from '../events/decode-payload.ts';
+import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { everyPayload } from '../testing/every-payload.ts';
 import { fakeSecrets } from '../testing/fake-secrets.ts';
@@ -269,4 +270,21 @@ test('a value that holds itself, or is nested without end, does not throw', () =
   for (const options of MODES) {
     expect(() => createRedactor(options).redact({ kind: 'unrecognised', original })).not.toThrow();
   }
+});
+
+test('the text of an unknown payload stays as long as nothing of it is redacted, and goes when something is', () => {
+  const redactor = createRedactor();
+  const parsed = (text: string): TrajectoryPayload => {
+    return parseRecord(`{"seq":0,"recorded_at_unix_ms":1,"payload":${text}}`).payload;
+  };
+  const harmless = parsed('{ "kind":"new", "n":1.0, "at":"\\u0041:b" }');
+  expect(harmless).toHaveProperty('text');
+  expect(redactor.redact(harmless)).toBe(harmless);
+  const secret = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
+  const told = redactor.redact(parsed(`{ "kind":"new", "n":1.0, "said":"${secret}" }`));
+  expect(told).not.toHaveProperty('text');
+  expect(JSON.stringify(told)).not.toContain(secret);
+  // The first of two members of one name shows in the text alone.
+  const hidden = redactor.redact(parsed(`{"kind":"new","said":"${secret}","said":"nothing"}`));
+  expect(hidden).toEqual({ kind: 'unrecognised', original: { kind: 'new', said: 'nothing' } });
 });

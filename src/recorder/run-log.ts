@@ -18,9 +18,11 @@ export interface RunLogIdentity {
 export interface RunLogParts {
   readonly clock: Clock;
   /** Absent when nothing is recorded. */
-  readonly queue: RecordQueue | undefined;
+  readonly queue: Pick<RecordQueue, 'add'> | undefined;
   /** Default 0. */
   readonly nextSeq?: number;
+  /** Time of the run's last record so far, Unix milliseconds; default 0. */
+  readonly lastMs?: number;
   /** What of a payload may be folded and stored. Every record goes through it, and there is no other way. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
@@ -30,12 +32,13 @@ export class RunLog {
   readonly identity: RunLogIdentity;
   readonly #parts: RunLogParts;
   #nextSeq: number;
-  #lastMs = 0;
+  #lastMs: number;
 
   constructor(identity: RunLogIdentity, parts: RunLogParts) {
     this.identity = identity;
     this.#parts = parts;
     this.#nextSeq = parts.nextSeq ?? 0;
+    this.#lastMs = parts.lastMs ?? 0;
   }
 
   get nextSeq(): number {
@@ -54,17 +57,14 @@ export class RunLog {
     const stored = redact === undefined ? payload : redact(payload);
     const now = atMs ?? this.nowMs();
     this.#lastMs = Math.max(this.#lastMs, now);
-    const record: TrajectoryRecord = {
-      schema_version: TRAJECTORY_SCHEMA_VERSION,
-      seq: this.#nextSeq,
-      run_id: runId,
-      ...(parentRunId === undefined ? {} : { parent_run_id: parentRunId }),
-      depth,
-      recorded_at_unix_ms: this.#lastMs,
-      payload: stored,
-    };
+    const seq = this.#nextSeq;
     this.#nextSeq += 1;
-    return record;
+    const schema_version = TRAJECTORY_SCHEMA_VERSION;
+    const recorded_at_unix_ms = this.#lastMs;
+    if (parentRunId === undefined)
+      return { schema_version, seq, run_id: runId, depth, recorded_at_unix_ms, payload: stored };
+    const parent_run_id = parentRunId;
+    return { schema_version, seq, run_id: runId, parent_run_id, depth, recorded_at_unix_ms, payload: stored };
   }
 
   /** Queues a stamped record. Never waits. Without a recorder everything counts as accepted. */

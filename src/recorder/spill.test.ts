@@ -167,3 +167,12 @@ test('a file of a process that runs is left alone, and so is one that the sink c
   expect(await recoverSpills(folder.path, store)).toEqual({ files: 1, records: 1, refused: 0 });
   expect(await recoverSpills(join(folder.path, 'not-there'), store)).toEqual({ files: 0, records: 0, refused: 0 });
 });
+
+test('a record whose text holds line separators of Unicode is found in a file that was left', async () => {
+  const payload = { kind: 'compaction', trigger: 'one\u2028two\u2029three\u0085four' } as const;
+  const record = scriptRecord({ runId: 'a', seq: 0, payload });
+  writeFileSync(join(folder.path, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`), `${encodeRecord(record)}\n`);
+  const store = memoryStore();
+  expect(await recoverSpills(folder.path, store)).toEqual({ files: 1, records: 1, refused: 0 });
+  expect(await readAll(store, 'a')).toEqual([record]);
+});

@@ -3,12 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assertNever } from '../base/assert-never.ts';
 import { parseRecord } from '../events/decode-record.ts';
 import { encodeRecord } from '../events/encode-record.ts';
+import { appendChecked } from '../store/checked-sink.ts';
 import type { RunView, TrajectoryStore } from '../store/trajectory-store.ts';
+import { fromSentBatch, type SentBatch } from './sent-batch.ts';
 import {
   joinLines,
   splitLines,
   toWorkerError,
   type WorkerAnswer,
+  type WorkerAppended,
   type WorkerPage,
   type WorkerRequest,
   type WorkerStoreTarget,
@@ -22,6 +25,8 @@ const CHARS_A_PAGE = 256 * 1024;
 const target = workerData as WorkerStoreTarget;
 const open = await opener(target);
 const cursors = new Map<number, AsyncIterator<string>>();
+/** Requests that are not answered yet. */
+const underWay = new Set<Promise<void>>();
 let opened: TrajectoryStore | undefined;
 
 /** Opened at the first use, and tried again at the next when it fails. */
@@ -42,7 +47,7 @@ async function opener(of: WorkerStoreTarget): Promise<() => TrajectoryStore> {
 function answer(request: WorkerRequest): Promise<unknown> {
   switch (request.method) {
     case 'append':
-      return store().append(splitLines(request.lines).map(parseRecord));
+      return append(request.batch);
     case 'flush':
       return store().flush();
     case 'close':
@@ -51,6 +56,10 @@ function answer(request: WorkerRequest): Promise<unknown> {
       return store().listRuns(request.query);
     case 'findRun':
       return store().findRun(request.runId);
+    case 'deleteRun':
+      return store().deleteRun(request.runId);
+    case 'sizeOf':
+      return store().sizeOf();
     case 'search':
       return store().search(request.query);
     case 'read':
@@ -66,6 +75,10 @@ function answer(request: WorkerRequest): Promise<unknown> {
     default:
       return assertNever(request);
   }
+}
+
+async function append(batch: SentBatch): Promise<WorkerAppended> {
+  return { lastSeq: await appendChecked(store(), fromSentBatch(batch)), bytes: batch.bytes };
 }
 
 async function* encoded<T>(items: AsyncIterable<T>, encode: (item: T) => string): AsyncGenerator<string, void, void> {
@@ -129,21 +142,25 @@ function tokenOf(seen: RunView): string {
   return JSON.stringify([seen.nextSeq, seen.snapshotSeq, seen.snapshot ?? null, seen.snapshot === undefined]);
 }
 
-async function handle(id: number, request: WorkerRequest): Promise<void> {
+/** @param before  what was asked before and is not answered yet */
+async function handle(id: number, request: WorkerRequest, before: readonly Promise<void>[]): Promise<void> {
   try {
     // Called before anything is awaited, so that appends reach the store in order.
-    send({ id, value: await answer(request) });
+    const value = await answer(request);
+    // The thread is ended when it has answered this.
+    if (request.method === 'close') await Promise.all(before);
+    send({ id, value }, request.method === 'append' ? [request.batch.bytes] : []);
   } catch (error) {
     send({ id, error: toWorkerError(error) });
   }
 }
 
-function send(message: WorkerAnswer): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort?.postMessage(message);
+function send(message: WorkerAnswer, handedOver: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, handedOver);
 }
 
 // `WorkerLink` sends nothing else.
-parentPort?.on('message', (message: { readonly id: number; readonly request: WorkerRequest }) => {
-  void handle(message.id, message.request);
+parentPort?.on('message', ({ id, request }: { readonly id: number; readonly request: WorkerRequest }) => {
+  const done = handle(id, request, [...underWay]).finally(() => underWay.delete(done));
+  underWay.add(done);
 });

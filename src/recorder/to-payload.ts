@@ -1,7 +1,9 @@
 import { assertNever } from '../base/assert-never.ts';
+import type { JsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import type { AgentEvent, AgentIdentity } from '../events/agent-event.ts';
 import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../events/agent-message.ts';
+import { isKnownKind } from '../events/decode-payload.ts';
 import type { RunIdentity } from '../events/run-identity.ts';
 import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../events/stored-message.ts';
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
@@ -63,11 +65,12 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         result: toJson(event.result),
         is_error: event.isError,
         ...present({ duration_ms: event.durationMs }),
+        ...(event.resultMissing === true ? { result_missing: true } : {}),
       };
     case 'compaction':
       return { kind: 'compaction', trigger: event.trigger };
     case 'unrecognised':
-      return { kind: 'unrecognised', original: event.original };
+      return { kind: 'unrecognised', original: foreign(event.original) };
     default:
       return toLoopPayload(event);
   }
@@ -132,6 +135,12 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
     default:
       return assertNever(event);
   }
+}
+
+/** What lies in the store under a kind of its own; a kind that is missing or ours would make it unreadable there. */
+function foreign(original: JsonObject): JsonObject {
+  const { kind } = original;
+  return typeof kind === 'string' && !isKnownKind(kind) ? original : { kind: 'unrecognised_event', event: original };
 }
 
 /** The identity as stored. */
@@ -214,7 +223,8 @@ function toStoredUsage(usage: Usage): StoredUsage {
 
 /** The members that are there. */
 function present<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const kept = Object.entries(members).filter(([, value]) => value !== undefined);
+  const kept: { [Key in keyof T]?: T[Key] } = {};
+  for (const key in members) if (members[key] !== undefined) kept[key] = members[key];
   // The same members but for those that were undefined.
-  return Object.fromEntries(kept) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+  return kept as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }

@@ -23,13 +23,16 @@ interface Refused {
   readonly error: unknown;
 }
 
-/** Waiting records from which a second batch is worth its own append while the first is at the sink. */
-const MIN_SECOND_BATCH = 64;
+/** Batches of a run at the sink at once: one is being written, one is ready, and one is being encoded. */
+const MAX_FLIGHTS = 3;
+
+/** Waiting records from which a batch is worth its own append while another one is at the sink. */
+const MIN_NEXT_BATCH = 64;
 
 /**
  * - `idle`: nothing to do, or a gap that waits for the sink to be back
  * - `ready`: waits for its turn
- * - `writing`: one batch is at the sink, or two
+ * - `writing`: a batch is at the sink, or several
  * - `resting`: the sink refused; it is tried again after a while
  */
 export type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
@@ -89,15 +92,16 @@ export class WaitingRun {
     return this.#flights.length > 0;
   }
 
-  /** True when a second batch may follow the one at the sink: all goes well, and enough waits. */
+  /** True when a further batch may follow those at the sink: all goes well, and enough waits. */
   get mayFollow(): boolean {
     return (
-      this.#flights.length === 1 &&
+      this.isFlying &&
+      this.#flights.length < MAX_FLIGHTS &&
       this.#refused.length === 0 &&
       this.failures === 0 &&
       this.holesFilled === 0 &&
       this.#batchLimit === MAX_BATCH_RECORDS &&
-      this.#items.length - this.#head >= MIN_SECOND_BATCH
+      this.#items.length - this.#head >= MIN_NEXT_BATCH
     );
   }
 

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { checkBatch } from '../store/check-batch.ts';
+import { scriptCalls } from '../testing/record-script.ts';
+import { BatchSender } from './sent-batch.ts';
 import { WorkerLink } from './worker-link.ts';
+import type { WorkerRequest } from './worker-protocol.ts';
 
 /** A thread that answers with the method, in its own time, and throws at `flush`. */
 const program = `
@@ -11,14 +15,18 @@ parentPort.on('message', ({ id, request }) => {
 const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
 const target = { kind: 'jsonl', path: 'unused' } as const;
 const find = { method: 'findRun', runId: 'a' } as const;
-const large = { method: 'append', lines: '' } as const;
+/** Its bytes are handed over, so each is used once. */
+const large = (): WorkerRequest => ({
+  method: 'append',
+  batch: new BatchSender().send(checkBatch(scriptCalls('a', 1))),
+});
 
 test('a thread that stops fails what is awaited, starts again, and not more than five times a minute', async () => {
   const link = new WorkerLink(target, entry);
   expect(link.threadId).toBeUndefined();
   for (let round = 0; round < 5; round += 1) {
     expect(await link.ask(find)).toBe('findRun');
-    const asked = [link.ask(large), link.ask({ method: 'flush' })];
+    const asked = [link.ask(large()), link.ask({ method: 'flush' })];
     for (const answer of await Promise.allSettled(asked)) {
       expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'store-io', message: /the thread broke/ } });
     }
@@ -32,7 +40,7 @@ test('what is more than 32 MiB on its way waits its turn, in order', async () =>
   const order: number[] = [];
   const half = 20 * 1024 * 1024;
   const asked = [half, half, 0].map(async (chars, index) => {
-    await link.ask(large, chars);
+    await link.ask(large(), chars);
     order.push(index);
     return performance.now();
   });

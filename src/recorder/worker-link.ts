@@ -64,6 +64,7 @@ export class WorkerLink {
       const worker = this.#worker;
       this.#worker = undefined;
       await worker?.terminate();
+      this.#failPending(new Error('it was ended'));
     }
   }
 
@@ -84,8 +85,8 @@ export class WorkerLink {
       if (this.#pending.size === 0) worker.ref();
       this.#pending.set(id, next);
       this.#charsOnWay += next.chars;
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      worker.postMessage({ id, request: next.request });
+      const { request } = next;
+      worker.postMessage({ id, request }, request.method === 'append' ? [request.batch.bytes] : []);
     }
   }
 
@@ -119,11 +120,16 @@ export class WorkerLink {
   #lose(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#failPending(error);
+    this.#send();
+  }
+
+  /** So that nobody waits for an answer that cannot come. */
+  #failPending(error: unknown): void {
     const lost = [...this.#pending.values()];
     this.#pending.clear();
     this.#charsOnWay = 0;
     for (const asked of lost) asked.reject(stopped(error));
-    this.#send();
   }
 }
 

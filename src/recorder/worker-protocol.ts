@@ -3,18 +3,19 @@ import type { JsonlStoreOptions } from '../store/jsonl-settings.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import type { SqliteStoreOptions } from '../store/sqlite-store.ts';
 import type { ReadQuery, RunQuery, SearchQuery } from '../store/trajectory-store.ts';
+import type { SentBatch } from './sent-batch.ts';
 
 /** Which store a worker thread opens. `path` is the file of a SQLite store, the folder of a jsonl store. */
 export type WorkerStoreTarget =
   | { readonly kind: 'sqlite'; readonly path: string; readonly options?: SqliteStoreOptions }
   | { readonly kind: 'jsonl'; readonly path: string; readonly options?: JsonlStoreOptions };
 
-/** What is asked of the worker. Records travel as lines of JSON: one text copies faster than many objects. */
+/** What is asked of the worker. Records travel as JSON: as bytes that are handed over, or as lines of text. */
 export type WorkerRequest =
-  | { readonly method: 'append'; readonly lines: string }
-  | { readonly method: 'flush' | 'close' }
+  | { readonly method: 'append'; readonly batch: SentBatch }
+  | { readonly method: 'flush' | 'close' | 'sizeOf' }
   | { readonly method: 'listRuns'; readonly query: RunQuery | undefined }
-  | { readonly method: 'findRun'; readonly runId: string }
+  | { readonly method: 'findRun' | 'deleteRun'; readonly runId: string }
   | { readonly method: 'search'; readonly query: SearchQuery }
   /** Opens the cursor at its first use. */
   | { readonly method: 'read'; readonly cursor: number; readonly runId: string; readonly query: ReadQuery | undefined }
@@ -27,6 +28,12 @@ export type WorkerRequest =
 export interface CommitText {
   readonly lines: string;
   readonly snapshot: string | undefined;
+}
+
+/** Answer to `append`: the last `seq` of the run, and the bytes of the batch, which are handed back. */
+export interface WorkerAppended {
+  readonly lastSeq: number;
+  readonly bytes: ArrayBuffer;
 }
 
 /** Answer to `read` and `verify`: the next items, one a line. The error comes after them. */

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { CoxswainError } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import { parseRecord } from '../events/decode-record.ts';
-import { encodeRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { checkBatch } from '../store/check-batch.ts';
 import { checkChange } from '../store/check-change.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import { storeClosed } from '../store/store-error.ts';
@@ -18,11 +18,13 @@ import type {
   StoreProblem,
   TrajectoryStore,
 } from '../store/trajectory-store.ts';
+import { BatchSender } from './sent-batch.ts';
 import { WorkerLink } from './worker-link.ts';
 import {
   fromWorkerError,
   joinLines,
   splitLines,
+  type WorkerAppended,
   type WorkerPage,
   type WorkerRequest,
   type WorkerStoreTarget,
@@ -64,6 +66,7 @@ class NotRead extends Error {}
 
 class WorkerStore implements TrajectoryStore {
   readonly #link: WorkerLink;
+  readonly #sender = new BatchSender();
   #nextCursor = 0;
   #closing: Promise<void> | undefined;
 
@@ -72,9 +75,12 @@ class WorkerStore implements TrajectoryStore {
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
-    const lines = joinLines(batch.map(encodeRecord));
-    // The thread answers each request with what the store's method of that name gives; so below.
-    return (await this.#ask({ method: 'append', lines }, lines.length)) as number;
+    this.#mustBeOpen();
+    const sent = this.#sender.send(checkBatch(batch));
+    // The thread answers each request with what the store's method of that name gives, and here with the bytes; so below.
+    const { lastSeq, bytes } = (await this.#ask({ method: 'append', batch: sent }, sent.chars)) as WorkerAppended;
+    this.#sender.takeBack(bytes);
+    return lastSeq;
   }
 
   async flush(): Promise<void> {
@@ -92,6 +98,14 @@ class WorkerStore implements TrajectoryStore {
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
     return (await this.#ask({ method: 'findRun', runId })) as RunSummary | undefined;
+  }
+
+  async deleteRun(runId: string): Promise<boolean> {
+    return (await this.#ask({ method: 'deleteRun', runId })) as boolean;
+  }
+
+  async sizeOf(): Promise<number> {
+    return (await this.#ask({ method: 'sizeOf' })) as number;
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {

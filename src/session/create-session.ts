@@ -5,7 +5,7 @@ import { checkEventTime, EventQueue } from './event-queue.ts';
 import type { QueuedEvent } from './event-queue.ts';
 import { FaultLog } from './fault-log.ts';
 import type { FaultPlace, SessionFault } from './fault-log.ts';
-import type { Session, SessionOptions } from './session.ts';
+import type { Session, SessionOptions, SnapshotOptions } from './session.ts';
 import { decodeSnapshot, SESSION_SNAPSHOT_VERSION } from './session-snapshot.ts';
 import type { SessionSnapshot } from './session-snapshot.ts';
 import { SliceRegistry } from './slice-registry.ts';
@@ -47,6 +47,14 @@ export function restoreSession(snapshot: unknown, options: SessionOptions): Sess
   return new FoldingSession(decodeSnapshot(snapshot), options);
 }
 
+/**
+ * As `restoreSession`, of a snapshot that this very version has written and that nobody else has: it is neither checked nor
+ * copied.
+ */
+export function adoptSession(snapshot: SessionSnapshot, options: SessionOptions): Session {
+  return new FoldingSession(snapshot, options);
+}
+
 interface Subscription {
   readonly handler: (event: SessionEvent<never>) => unknown;
   active: boolean;
@@ -64,9 +72,9 @@ class FoldingSession implements Session {
   #event: SessionEvent<unknown> | undefined;
 
   constructor(snapshot: SessionSnapshot, options: SessionOptions) {
-    this.#faults = new FaultLog(options.onFault, snapshot.faults, snapshot.fault_count);
+    this.#faults = new FaultLog(options, snapshot.faults, snapshot.fault_count);
     this.#queue = new EventQueue(options.clock);
-    this.#slices = new SliceRegistry(snapshot.slices);
+    this.#slices = new SliceRegistry(snapshot.slices, options.retain);
     this.#eventCount = snapshot.event_count;
     for (const slice of [...BUILT_IN, ...(options.slices ?? [])]) this.register(slice);
   }
@@ -156,7 +164,7 @@ class FoldingSession implements Session {
     return this.#faults.count;
   }
 
-  snapshot(): SessionSnapshot {
+  snapshot({ shared = false }: SnapshotOptions = {}): SessionSnapshot {
     if (this.#queue.busy) {
       throw new CoxswainError('invalid-argument', 'snapshot() inside a dispatch: take it after dispatch() returns');
     }
@@ -165,7 +173,7 @@ class FoldingSession implements Session {
       event_count: this.#eventCount,
       fault_count: this.#faults.count,
       faults: this.#faults.recent(),
-      slices: this.#slices.snapshot(),
+      slices: this.#slices.snapshot(shared),
     };
   }
 }

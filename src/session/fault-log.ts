@@ -4,6 +4,8 @@ import { RingBuffer } from '../base/ring-buffer.ts';
 /** The newest faults that a session keeps; all of them are counted. */
 const RETAINED_FAULTS = 100;
 const MAX_MESSAGE_LENGTH = 300;
+/** What is looked at of a message before it is cut. */
+const MAX_READ_CHARS = 16_000;
 
 /**
  * Something that went wrong inside a dispatch and was kept away from the caller. Plain JSON.
@@ -38,15 +40,24 @@ export type FaultHandler = (fault: SessionFault, thrown: unknown) => void;
 /** A fault before it has a message. */
 export type FaultPlace = Omit<SessionFault, 'message'>;
 
+/** How faults are kept. */
+export interface FaultLogOptions {
+  readonly onFault?: FaultHandler | undefined;
+  /** Takes secrets out of a message. Default: it stays as it is. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
 /** The faults of one session: the last 100 and an exact count. `report` never throws. */
 export class FaultLog {
   readonly #ring: RingBuffer<SessionFault>;
   readonly #onFault: FaultHandler | undefined;
+  readonly #redact: (text: string) => string;
   #telling = false;
 
-  constructor(onFault: FaultHandler | undefined, faults: readonly SessionFault[], count: number) {
+  constructor({ onFault, redact = asItIs }: FaultLogOptions, faults: readonly SessionFault[], count: number) {
     this.#ring = RingBuffer.restore(RETAINED_FAULTS, faults, count);
     this.#onFault = onFault;
+    this.#redact = redact;
   }
 
   get count(): number {
@@ -62,8 +73,10 @@ export class FaultLog {
   }
 
   report(place: FaultPlace, message: string, thrown?: unknown): void {
+    // Cut afterwards: half a secret would not be recognised.
+    const whole = this.#redact(message.slice(0, MAX_READ_CHARS));
     // Frozen, so that what `recent` gives out may be shared.
-    const fault: SessionFault = Object.freeze({ ...place, message: message.slice(0, MAX_MESSAGE_LENGTH) });
+    const fault: SessionFault = Object.freeze({ ...place, message: whole.slice(0, MAX_MESSAGE_LENGTH) });
     this.#ring.push(fault);
     if (this.#onFault === undefined || this.#telling) return;
     this.#telling = true;
@@ -77,10 +90,14 @@ export class FaultLog {
   }
 }
 
+function asItIs(text: string): string {
+  return text;
+}
+
 /** What user code throws may be anything, also a value that refuses to become text. */
 function textOf(thrown: unknown): string {
   try {
-    return messageOf(thrown).slice(0, MAX_MESSAGE_LENGTH);
+    return messageOf(thrown);
   } catch {
     return 'something was thrown that has no text';
   }

@@ -67,7 +67,7 @@ export interface Session {
    *   inside a dispatch, where events may still wait
    * Cost: one copy of what is retained.
    */
-  snapshot(): SessionSnapshot;
+  snapshot(options?: SnapshotOptions): SessionSnapshot;
 }
 
 /** What a session is made from. */
@@ -76,6 +76,16 @@ export interface SessionOptions {
   readonly clock: Clock;
   /** Registered in this order, after `ToolInvoked` and `ToolCallCount`, which every session has. Default: none. */
   readonly slices?: readonly Slice<unknown>[];
+  /** Most items kept by slice name, where that is less than the slice's own `retain`; totals stay exact. Default: none. */
+  readonly retain?: Readonly<Record<string, number>>;
   /** Told of each fault. Default: faults are only recorded. */
   readonly onFault?: FaultHandler;
+  /** Takes secrets out of what reducers and subscribers throw, before it is kept. May not throw. Default: it stays as it is. */
+  readonly redact?: (text: string) => string;
+}
+
+/** How a snapshot is taken. */
+export interface SnapshotOptions {
+  /** It shares its values with what goes on, and items are not checked: for one that is written down at once. Default false. */
+  readonly shared?: boolean;
 }

@@ -25,9 +25,12 @@ export class SliceRegistry {
   readonly #reducers = new Map<string, readonly BoundReducer[]>();
   /** Slices of the snapshot that nobody registered yet. */
   readonly #kept: Map<string, SliceSnapshot>;
+  readonly #retain: Readonly<Record<string, number>>;
 
-  constructor(slices: Readonly<Record<string, SliceSnapshot>>) {
+  /** @param retain  most items kept by slice name, where that is less than the slice's own */
+  constructor(slices: Readonly<Record<string, SliceSnapshot>>, retain: Readonly<Record<string, number>> = {}) {
     this.#kept = new Map(Object.entries(slices));
+    this.#retain = retain;
   }
 
   /** @throws CoxswainError "invalid-definition" when another slice, or event type, of a name is in use */
@@ -39,7 +42,8 @@ export class SliceRegistry {
     for (const { eventType } of slice.reducers) this.claimEventType(eventType);
     const kept = this.#kept.get(sliceName);
     this.#kept.delete(sliceName);
-    const state = new SliceState<unknown>(slice.retain, kept?.items, kept?.total);
+    const retain = Math.min(slice.retain, this.#retain[sliceName] ?? Infinity);
+    const state = new SliceState<unknown>(retain, kept?.items, kept?.total);
     this.#slices.set(sliceName, { slice, state });
     for (const { eventType, reduce } of slice.reducers) {
       const list = this.reducersOf(eventType.eventName);
@@ -60,12 +64,13 @@ export class SliceRegistry {
     return this.#reducers.get(eventName) ?? [];
   }
 
-  /** @throws CoxswainError "invalid-argument" when an item is not JSON */
-  snapshot(): Readonly<Record<string, SliceSnapshot>> {
+  /** @throws CoxswainError "invalid-argument" when an item is not JSON, unless `shared` */
+  snapshot(shared = false): Readonly<Record<string, SliceSnapshot>> {
+    const copied = shared ? asTheyAre : copyItems;
     const slices: Record<string, SliceSnapshot> = {};
-    for (const [name, { total, items }] of this.#kept) slices[name] = { total, items: copyItems(name, items) };
+    for (const [name, { total, items }] of this.#kept) slices[name] = { total, items: copied(name, items) };
     for (const [name, { state }] of this.#slices) {
-      slices[name] = { total: state.total(), items: copyItems(name, state.all()) };
+      slices[name] = { total: state.total(), items: copied(name, state.all()) };
     }
     return slices;
   }
@@ -73,6 +78,11 @@ export class SliceRegistry {
 
 function copyItems(name: string, items: readonly unknown[]): readonly Json[] {
   return items.map((item, index) => copyJson(item, `slices.${name}.items[${index}]`, 'invalid-argument'));
+}
+
+function asTheyAre(_name: string, items: readonly unknown[]): readonly Json[] {
+  // Whoever asks for them so writes them as JSON.
+  return items as readonly Json[];
 }
 
 function duplicate(kind: 'slice' | 'event type', name: string): CoxswainError {

@@ -2,11 +2,13 @@ import { CoxswainError } from '../base/error.ts';
 import { decodeRecord } from '../events/decode-record.ts';
 import { encodeRecord, toStoredRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { lastSeqOf } from './run-summary.ts';
+import { lastSeqOf, partOf } from './run-summary.ts';
+import type { RunPart } from './run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
 
 /** A record and the line of JSON under which it is stored. */
 export interface EncodedRecord {
+  readonly seq: number;
   readonly record: TrajectoryRecord;
   readonly json: string;
 }
@@ -19,6 +21,10 @@ export interface CheckedBatch {
   readonly firstSeq: number;
   /** The last `seq` that the batch fills. */
   readonly lastSeq: number;
+  /** Of all the JSON, in UTF-16 units. */
+  readonly chars: number;
+  /** What the records add to the summary of their run. */
+  readonly added: RunPart;
 }
 
 /**
@@ -34,6 +40,7 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   const runId = checkRunId(first.run_id);
   const records: EncodedRecord[] = [];
   let nextSeq = first.seq;
+  let chars = 0;
   for (const record of batch) {
     decodeRecord(toStoredRecord(record));
     if (record.run_id !== runId) {
@@ -42,10 +49,12 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
       );
     }
     if (record.seq !== nextSeq) throw invalid(`a batch has no holes: expected seq ${nextSeq}, got ${record.seq}`);
-    records.push({ record, json: encodeRecord(record) });
+    const json = encodeRecord(record);
+    records.push({ seq: record.seq, record, json });
+    chars += json.length;
     nextSeq = lastSeqOf(record) + 1;
   }
-  return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1 };
+  return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars, added: partOf(batch) };
 }
 
 /** True for what may be a run's id: every other value names no run. */

@@ -1,3 +1,4 @@
+import type { Segment } from './jsonl-names.ts';
 import type { RunProgress } from './jsonl-progress.ts';
 import { readSealed, writeSealed } from './jsonl-sealed-file.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
@@ -22,4 +23,11 @@ export async function readCheckpoint(run: RunFiles): Promise<RunProgress | undef
   // Its check agrees, so it is what `writeCheckpoint` wrote, of this version or another.
   const saved = JSON.parse(json) as { readonly layout: number; readonly progress: RunProgress };
   return saved.layout === LAYOUT ? saved.progress : undefined;
+}
+
+/** How many bytes of a segment a checkpoint says were stored: what is not as it was written there is damaged, not torn. */
+export function storedBytesOf(segment: Segment, checkpoint: RunProgress | undefined): number {
+  const segmentSeq = checkpoint?.place.segmentSeq ?? -1;
+  if (segmentSeq > segment.firstSeq) return Infinity;
+  return segmentSeq === segment.firstSeq ? (checkpoint?.place.endOffset ?? 0) : 0;
 }

@@ -53,7 +53,7 @@ async function* readPlain(
   const file = await fileSystem.open(path, 'read');
   try {
     // A small file does not need a large buffer.
-    const sizeBytes = Math.min(toOffset, await file.sizeBytes()) - fromOffset;
+    const sizeBytes = Math.min(toOffset, file.sizeBytes()) - fromOffset;
     const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK_BYTES, sizeBytes + 1)));
     for (let offset = fromOffset; offset < toOffset;) {
       const bytes = await file.read(buffer, offset);

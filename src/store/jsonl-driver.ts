@@ -3,10 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId } from './check-batch.ts';
+import type { CheckedBatch } from './check-batch.ts';
+import type { CheckedSink } from './checked-sink.ts';
 import { checkReadQuery } from './check-read-query.ts';
 import { isMissing } from './file-system.ts';
 import type { FileSystem } from './file-system.ts';
-import { readRunLines } from './jsonl-read-run.ts';
+import { bytesOfRun, bytesOfStore, isGone, removeLeftOvers } from './jsonl-delete-run.ts';
+import { isDamage, readRunLines } from './jsonl-read-run.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
 import { refreshRun, summaryOf } from './jsonl-run-state.ts';
 import type { RunState } from './jsonl-run-state.ts';
@@ -39,13 +42,14 @@ export interface JsonlPorts {
 }
 
 /** The store behind `jsonlStore`. */
-export class JsonlDriver implements TrajectoryStore {
+export class JsonlDriver implements TrajectoryStore, CheckedSink {
   readonly #folder: string;
   readonly #fileSystem: FileSystem;
   readonly #writers: RunWriters;
   /** By folder name: what was read of runs that others write, or nobody. */
   readonly #states = new Map<string, RunState>();
   #isClosed = false;
+  #mayHaveLeftOvers = true;
 
   /** @param folder  an absolute path */
   constructor(folder: string, settings: JsonlSettings, { fileSystem, identity }: JsonlPorts) {
@@ -56,7 +60,11 @@ export class JsonlDriver implements TrajectoryStore {
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
     this.#mustBeOpen();
-    const checked = checkBatch(batch);
+    return this.appendChecked(checkBatch(batch));
+  }
+
+  async appendChecked(checked: CheckedBatch): Promise<number> {
+    this.#mustBeOpen();
     return this.#writers.of(runFolderName(checked.runId)).append(checked);
   }
 
@@ -89,7 +97,8 @@ export class JsonlDriver implements TrajectoryStore {
     }
     const there = new Set(names);
     for (const name of this.#states.keys()) if (!there.has(name)) this.#states.delete(name);
-    return pageOfAllRuns(runs, checked);
+    const page = pageOfAllRuns(runs, checked);
+    return checked.withBytes ? { ...page, bytes: await this.#bytesOf(page.runs) } : page;
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
@@ -118,6 +127,31 @@ export class JsonlDriver implements TrajectoryStore {
     }
   }
 
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) return false;
+    const name = runFolderName(runId);
+    try {
+      const hadAny = await this.#writers.of(name).deleteRun();
+      this.#states.delete(name);
+      if (this.#mayHaveLeftOvers) await removeLeftOvers(this.#fileSystem, this.#folder);
+      this.#mayHaveLeftOvers = false;
+      return hadAny;
+    } catch (thrown) {
+      this.#mayHaveLeftOvers = true;
+      throw toStoreError(thrown, `remove what is left of deleted runs in ${this.#folder}`);
+    }
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    try {
+      return await bytesOfStore(this.#fileSystem, this.#folder);
+    } catch (thrown) {
+      throw toStoreError(thrown, `look at the files in ${this.#folder}`);
+    }
+  }
+
   async search(query: SearchQuery): Promise<SearchPage> {
     this.#mustBeOpen();
     const checked = checkSearchQuery(query);
@@ -132,7 +166,8 @@ export class JsonlDriver implements TrajectoryStore {
           this.#mustBeOpen();
         }
       } catch (thrown) {
-        throw toStoreError(thrown, `search ${run.folder}`);
+        // What cannot be read is not found; `verify` and the run's summary tell of it.
+        if (!isDamage(thrown) && !(await isGone(run))) throw toStoreError(thrown, `search ${run.folder}`);
       }
     }
     return scan.page();
@@ -145,16 +180,23 @@ export class JsonlDriver implements TrajectoryStore {
       try {
         for await (const problem of verifyRun(run)) {
           this.#mustBeOpen();
+          if (await isGone(run)) break;
           yield problem;
         }
       } catch (thrown) {
-        throw toStoreError(thrown, `verify ${run.folder}`);
+        if (!(await isGone(run))) throw toStoreError(thrown, `verify ${run.folder}`);
       }
     }
   }
 
   #files(name: string): RunFiles {
     return { fileSystem: this.#fileSystem, folder: join(this.#folder, name) };
+  }
+
+  async #bytesOf(runs: readonly RunSummary[]): Promise<readonly number[]> {
+    const bytes: number[] = [];
+    for (const { runId } of runs) bytes.push(await bytesOfRun(this.#files(runFolderName(runId))));
+    return bytes;
   }
 
   async #runNames(): Promise<readonly string[]> {
@@ -174,8 +216,10 @@ export class JsonlDriver implements TrajectoryStore {
       const state = await refreshRun(run, this.#states.get(name));
       if (state.last === undefined) this.#states.delete(name);
       else this.#states.set(name, state);
+      if (state.problem !== undefined && (await isGone(run))) return undefined;
       return summaryOf(run, state);
     } catch (thrown) {
+      if (isMissing(thrown) && (await isGone(run))) return undefined;
       throw toStoreError(thrown, `${doing} ${run.folder}`);
     }
   }

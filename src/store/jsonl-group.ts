@@ -13,6 +13,8 @@ import { toStoreError } from './store-error.ts';
 /** An append that waits for its turn. */
 export interface AppendJob {
   readonly checked: CheckedBatch;
+  /** Its lines, where they are made already: a buffer of `spare`. */
+  readonly ahead: LineBuffer | undefined;
   readonly resolve: (lastSeq: number) => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -25,10 +27,12 @@ export interface PreparedWrite {
 }
 
 /**
- * Writes appends as one and settles each: one that does not fit the run is rejected by itself, the others are stored
- * or fail together.
+ * Writes appends as one: one that does not fit the run is rejected by itself, the others are stored or fail together. Where
+ * nothing has to be read or opened first, the write is under way when this returns its promise.
+ *
+ * @returns settles the appends that were written
  */
-export async function appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<void> {
+export async function appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<() => void> {
   const { lines } = open;
   const fresh: EncodedRecord[] = [];
   const planned: { readonly job: AppendJob; readonly lastSeq: number }[] = [];
@@ -36,24 +40,31 @@ export async function appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Pr
   lines.start();
   for (const job of jobs) {
     try {
-      const plan = await planFor(open, job.checked, { summary, waiting: fresh });
-      lines.add(plan.fresh);
+      const planning = planFor(open, job.checked, { summary, waiting: fresh });
+      // Nothing is waited for where nothing has to be read: the disk is idle now.
+      const plan = planning instanceof Promise ? await planning : planning;
+      if (job.ahead === undefined || plan.fresh.length < job.checked.records.length) lines.add(plan.fresh);
+      else lines.join(job.ahead);
       fresh.push(...plan.fresh);
       summary = plan.summary;
       planned.push({ job, lastSeq: plan.summary.lastSeq });
     } catch (thrown) {
       job.reject(toStoreError(thrown, `append to ${open.run.folder}`));
     }
+    if (job.ahead !== undefined) open.spare.push(job.ahead);
   }
   try {
     const prepared = prepareWrite(open, fresh, summary);
     if (prepared !== undefined) await writePrepared(open, prepared);
   } catch (thrown) {
     const fault = toStoreError(thrown, `append to ${open.run.folder}`);
-    for (const { job } of planned) job.reject(fault);
-    return;
+    return () => {
+      for (const { job } of planned) job.reject(fault);
+    };
   }
-  for (const { job, lastSeq } of planned) job.resolve(lastSeq);
+  return () => {
+    for (const { job, lastSeq } of planned) job.resolve(lastSeq);
+  };
 }
 
 /**
@@ -62,17 +73,16 @@ export async function appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Pr
  * @param before  the run's summary with the records that wait to be written, and those records
  * @throws CoxswainError as `planAppend`; what the file system throws
  */
-export async function planFor(
+export function planFor(
   open: OpenRun,
   batch: CheckedBatch,
   before: { readonly summary: RunSummary | undefined; readonly waiting: readonly EncodedRecord[] },
-): Promise<AppendPlan> {
+): AppendPlan | Promise<AppendPlan> {
+  const waiting = (seq: number): string | undefined => before.waiting.find((record) => record.seq === seq)?.json;
   const storedSeq = open.progress?.summary.lastSeq ?? -1;
-  const stored = batch.firstSeq <= storedSeq ? await storedBetween(open.run, batch.firstSeq, batch.lastSeq) : undefined;
-  return planAppend(
-    batch,
-    before.summary,
-    (seq) => stored?.get(seq) ?? before.waiting.find(({ record }) => record.seq === seq)?.json,
+  if (batch.firstSeq > storedSeq) return planAppend(batch, before.summary, waiting);
+  return storedBetween(open.run, batch.firstSeq, batch.lastSeq).then((stored) =>
+    planAppend(batch, before.summary, (seq) => stored.get(seq) ?? waiting(seq)),
   );
 }
 
@@ -88,7 +98,7 @@ export function prepareWrite(
 ): PreparedWrite | undefined {
   const first = fresh[0];
   if (first === undefined || summary === undefined) return undefined;
-  const spot = tail.spotFor(lines.bytes.length, first.record.seq);
+  const spot = tail.spotFor(lines.bytes.length, first.seq);
   const place = {
     segmentSeq: spot.segmentSeq,
     startOffset: spot.offset + lines.lastLineAt,
@@ -106,7 +116,7 @@ export function prepareWrite(
  */
 export async function writePrepared(open: OpenRun, prepared: PreparedWrite, snapshot?: string): Promise<void> {
   const others = open.strayed.filter((name) => name !== snapshot);
-  await removeSnapshots(open.run, others);
+  if (others.length > 0) await removeSnapshots(open.run, others);
   open.strayed = open.strayed.filter((name) => name === snapshot);
   await open.tail.write(open.lines, prepared.lineCount, prepared.spot);
   open.strayed = [];

@@ -8,6 +8,8 @@ export interface OpenRun {
   readonly run: RunFiles;
   readonly tail: RunTail;
   readonly lines: LineBuffer;
+  /** For lines of appends that wait, made while the disk has the write before them. */
+  readonly spare: LineBuffer[];
   /** What is stored and acknowledged. */
   progress: RunProgress | undefined;
   /** Snapshots that must be gone before the next record is written, because they name records that did not come. */

@@ -186,6 +186,30 @@ for (const fsync of ['group', 'each'] as const) {
   }
 }
 
+test('a power cut that leaves the last record of a transaction and not its first leaves none of it', async () => {
+  const disk = simulatedDisk();
+  const store = open(disk, 'first', SMALL);
+  const transactions = [recordsFrom(0, 1), recordsFrom(1, 3)];
+  for (const [round, records] of transactions.entries()) {
+    await store.transact('a', () => ({ records, snapshot: { round }, result: 0 }));
+  }
+  await store.close();
+  // The disk had the block of the last record, and not yet the one before it: nobody was told that it is stored.
+  const path = disk.paths().find((one) => one.endsWith('.jsonl')) ?? '';
+  const content = disk.read(path);
+  const second = content.indexOf('\n') + 1;
+  disk.overwrite(path, content.fill(0, second, second + 100));
+  const writer = open(disk, 'second', SMALL);
+  expect(await readAll(writer, 'a')).toEqual(recordsFrom(0, 1));
+  expect(await writer.findRun('a')).toMatchObject({ lastSeq: 0 });
+  const view = await writer.transact('a', ({ nextSeq, snapshot }) => ({
+    records: recordsFrom(nextSeq, 3),
+    result: [nextSeq, snapshot ?? 'none'],
+  }));
+  expect(view).toEqual([1, 'none']);
+  expect(await readAll(writer, 'a')).toEqual(recordsFrom(0, 4));
+});
+
 test('with fsync none a flush is what a power cut leaves', async () => {
   const options: JsonlStoreOptions = { ...SMALL, fsync: 'none' };
   const disk = simulatedDisk();

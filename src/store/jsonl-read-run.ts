@@ -1,6 +1,7 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { readCheckpoint, storedBytesOf } from './jsonl-checkpoint.ts';
 import { checkLine, jsonOfLine } from './jsonl-line.ts';
 import { segmentsIn } from './jsonl-names.ts';
 import type { Segment } from './jsonl-names.ts';
@@ -24,7 +25,7 @@ export type ReadStart =
 
 /**
  * The records of a run in order, each checked to be as it was written and to continue the one before, a list at a
- * time. An append that is not there to its end is left out. Never writes.
+ * time. An append that is not there to its end is left out, unless the checkpoint says that it was stored. Never writes.
  *
  * Cost: the bytes from the start on; those of the last segment are looked at twice. Memory is about half a
  * megabyte and twice the largest record.
@@ -36,25 +37,35 @@ export async function* readRunLines(
   run: RunFiles,
   start: ReadStart,
 ): AsyncGenerator<readonly StoredLine[], void, void> {
+  // Before the records: what it speaks of is there by then.
+  const checkpoint = await readCheckpoint(run);
   const segments = segmentsIn(await namesIn(run));
-  let index = startIndex(segments, start);
-  const first = segments[index];
-  if (first === undefined) return;
-  const follow = new RecordOrder(start, first.firstSeq);
-  for (; index < segments.length; index += 1) {
-    const segment = segments[index];
-    if (segment === undefined) return;
+  const first = startIndex(segments, start);
+  const follow = new RecordOrder(start, segments[first]?.firstSeq ?? 0);
+  for (const [index, segment] of segments.entries()) {
+    if (index < first) continue;
     follow.beginSegment(run, segment);
     const after = 'after' in start && start.after.segmentSeq === segment.firstSeq ? start.after : undefined;
-    const from = { offset: after?.endOffset ?? 0, lines: after?.line ?? 0 };
+    const storedBytes = storedBytesOf(segment, checkpoint);
+    const from = { offset: after?.endOffset ?? 0, lines: after?.line ?? 0, storedBytes };
     yield* readSegment(run, { segment, isLast: index === segments.length - 1, from, follow });
   }
+  const storedSeq = checkpoint?.summary.lastSeq ?? -1;
+  if (follow.lastSeq >= storedSeq || (await readCheckpoint(run))?.place.crc !== checkpoint?.place.crc) return;
+  const last = segments.at(-1);
+  const lost = damaged(`record ${storedSeq} was stored, and the run ends with record ${follow.lastSeq}`);
+  throw located(last === undefined ? run.folder : pathOf(run, last.name), lost);
+}
+
+/** True when what `readRunLines` threw says that the run is broken at a place, not that the file system refused. */
+export function isDamage(thrown: unknown): boolean {
+  return thrown instanceof CoxswainError && (thrown.code === 'invalid-record' || thrown.code === 'schema-version');
 }
 
 interface SegmentRead {
   readonly segment: Segment;
   readonly isLast: boolean;
-  readonly from: { readonly offset: number; readonly lines: number };
+  readonly from: Parameters<typeof findWholePart>[2];
   readonly follow: RecordOrder;
 }
 
@@ -91,7 +102,7 @@ async function* readSegment(run: RunFiles, read: SegmentRead): AsyncGenerator<re
     if (fault !== undefined) throw fault;
   }
   if (part?.damagedLine !== undefined) {
-    const what = damaged('the line is not as it was written, and records follow it');
+    const what = damaged('the line is not as it was written, and it was stored');
     throw located(`${path}, line ${part.damagedLine}`, what);
   }
   if (isOpenBatch) throw located(`${path}, line ${lineNumber + 1}`, damaged('the append before it is not complete'));
@@ -126,6 +137,10 @@ function startIndex(segments: readonly Segment[], start: ReadStart): number {
 class RecordOrder {
   #runId: string | undefined;
   #lastSeq: number;
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
 
   constructor(start: ReadStart, firstSeq: number) {
     this.#runId = 'after' in start ? start.runId : undefined;

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { messageOf } from '../base/error.ts';
 import type { FileFacts } from './file-system.ts';
 import { readCheckpoint } from './jsonl-checkpoint.ts';
 import { segmentsIn } from './jsonl-names.ts';
 import { holdsLine } from './jsonl-holds-line.ts';
 import type { RunProgress } from './jsonl-progress.ts';
-import { readRunLines } from './jsonl-read-run.ts';
+import { isDamage, readRunLines } from './jsonl-read-run.ts';
 import type { ReadStart } from './jsonl-read-run.ts';
 import { namesIn, nextSegmentPath, pathOf } from './jsonl-run-files.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
@@ -39,7 +39,7 @@ export function summaryOf(run: RunFiles, state: RunState): RunSummary | undefine
 export async function refreshRun(run: RunFiles, known: RunState | undefined): Promise<RunState> {
   if (known !== undefined && (await isUnchanged(run, known))) return known;
   const last = segmentsIn(await namesIn(run)).at(-1);
-  if (last === undefined) return {};
+  if (last === undefined) return foldFrom(run, undefined);
   const facts = await run.fileSystem.facts(pathOf(run, last.name));
   const begin = await beginning(run, known);
   return { ...(await foldFrom(run, begin)), ...(facts !== undefined && { last: { name: last.name, facts } }) };
@@ -96,8 +96,4 @@ function startAfter(begin: RunProgress | undefined): ReadStart {
 function emptySummary(run: RunFiles): RunSummary {
   const runId = runIdInFolderName(basename(run.folder));
   return { runId, depth: 0, startedAtMs: 0, lastAtMs: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
-}
-
-function isDamage(thrown: unknown): boolean {
-  return thrown instanceof CoxswainError && (thrown.code === 'invalid-record' || thrown.code === 'schema-version');
 }

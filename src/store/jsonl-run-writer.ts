@@ -3,6 +3,7 @@ import type { CheckedBatch } from './check-batch.ts';
 import { compressClosedSegments } from './jsonl-compress.ts';
 import { writeCheckpoint } from './jsonl-checkpoint.ts';
 
+import { deleteRunFiles } from './jsonl-delete-run.ts';
 import { appendGroup } from './jsonl-group.ts';
 import type { AppendJob } from './jsonl-group.ts';
 import { LineBuffer } from './jsonl-line.ts';
@@ -18,20 +19,24 @@ import { findSnapshot, removeSnapshots } from './jsonl-snapshot.ts';
 import { RunTail } from './jsonl-tail.ts';
 import { transactOn } from './jsonl-transact.ts';
 import type { LockIdentity } from './lock-identity.ts';
-import { makeFolder } from './make-folder.ts';
-import { takeRunLock } from './run-lock.ts';
 import type { RunLock } from './run-lock.ts';
 import { toStoreError } from './store-error.ts';
+import { takeRunFolder } from './take-run-folder.ts';
 import type { RunChange, RunView } from './trajectory-store.ts';
 
 interface LockedRun extends OpenRun {
   readonly lock: RunLock;
+  /** True while a write of appends is under way. */
+  isWriting: boolean;
 }
 
 /** Bytes of JSON that go into one write, about; a later append waits for the next one. */
 const GROUP_CHARS = 4 * 1024 * 1024;
 
-type Job = (AppendJob & { readonly kind: 'append' }) | { readonly kind: 'transact'; readonly go: () => Promise<void> };
+/** Most milliseconds that a deletion waits for another writer: there is no hurry, and others may be to be deleted. */
+const DELETE_WAIT_MS = 500;
+
+type Job = (AppendJob & { readonly kind: 'append' }) | { readonly kind: 'alone'; readonly go: () => Promise<void> };
 
 /**
  * The one who writes a run in this process: takes jobs in the order of the calls, one write at a time. It takes the
@@ -47,6 +52,7 @@ export class RunWriter {
   #known: RunState | undefined;
   #keepsLock = false;
   #pumping: Promise<void> | undefined;
+  #unsettled: (() => void) | undefined;
   /** What went wrong when nobody waited for it; the next `flush` or `close` throws it. */
   #fault: unknown;
   /** Never rejects. */
@@ -71,20 +77,38 @@ export class RunWriter {
 
   append(checked: CheckedBatch): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#add({ kind: 'append', checked, resolve, reject });
+    this.#add({ kind: 'append', checked, ahead: this.#linesAhead(checked), resolve, reject });
     return promise;
   }
 
+  /** While a write is under way, so that the lines of the next one are ready when the disk is. */
+  #linesAhead(checked: CheckedBatch): LineBuffer | undefined {
+    const lines = this.#open?.isWriting === true ? this.#open.spare.pop() : undefined;
+    lines?.start();
+    lines?.add(checked.records);
+    return lines;
+  }
+
   transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+    return this.#alone(async () => transactOn(await this.#opened(), runId, fold));
+  }
+
+  /** Removes the run with all that was given before the call, and its lock. Answers whether anything was stored. */
+  deleteRun(): Promise<boolean> {
+    return this.#alone(() => this.#delete());
+  }
+
+  /** Does something when all that was given before is done, and nothing else meanwhile. */
+  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const go = async (): Promise<void> => {
       try {
-        resolve(await transactOn(await this.#opened(), runId, fold));
+        resolve(await work());
       } catch (thrown) {
         reject(thrown);
       }
     };
-    this.#add({ kind: 'transact', go });
+    this.#add({ kind: 'alone', go });
     return promise;
   }
 
@@ -122,6 +146,7 @@ export class RunWriter {
     await Promise.resolve();
     while (this.#jobs.length > 0) {
       while (this.#jobs.length > 0) await this.#next();
+      this.#settle();
       if (!this.#keepsLock) await this.#letGo().catch((thrown: unknown) => (this.#fault ??= thrown));
     }
     // In the same step as the last look at the jobs: one that comes later starts anew.
@@ -130,14 +155,15 @@ export class RunWriter {
 
   async #next(): Promise<void> {
     const first = this.#jobs[0];
-    if (first?.kind === 'transact') {
+    if (first?.kind === 'alone') {
       this.#jobs.shift();
+      this.#settle();
       await first.go();
       return;
     }
-    let opened: LockedRun;
+    let opened = this.#open;
     try {
-      opened = await this.#opened();
+      opened ??= await this.#opened();
     } catch (thrown) {
       // All that wait now would meet the same refusal, each after its own wait.
       for (const job of this.#takeAppends(Infinity)) job.reject(thrown);
@@ -145,8 +171,22 @@ export class RunWriter {
     }
     this.#keepsLock = true;
     const segmentBefore = opened.progress?.place.segmentSeq;
-    await appendGroup(opened, this.#takeAppends(this.#settings.fsync === 'each' ? 0 : GROUP_CHARS));
+    opened.isWriting = true;
+    const writing = appendGroup(opened, this.#takeAppends(this.#settings.fsync === 'each' ? 0 : GROUP_CHARS));
+    this.#settle();
+    this.#unsettled = await writing;
+    opened.isWriting = false;
     if (segmentBefore !== undefined && segmentBefore !== opened.progress?.place.segmentSeq) this.#compressClosed();
+  }
+
+  /**
+   * Lets the callers of the write before go on. Where another one waits that is after it has begun: a caller that encodes its
+   * next batch first would leave the disk idle meanwhile.
+   */
+  #settle(): void {
+    const settle = this.#unsettled;
+    this.#unsettled = undefined;
+    settle?.();
   }
 
   /** The appends that wait first, at least one. */
@@ -157,7 +197,7 @@ export class RunWriter {
       if (job?.kind !== 'append') break;
       this.#jobs.shift();
       taken.push(job);
-      for (const { json } of job.checked.records) chars += json.length;
+      chars += job.checked.chars;
     }
     return taken;
   }
@@ -165,11 +205,10 @@ export class RunWriter {
   async #opened(): Promise<LockedRun> {
     await this.#lettingGo;
     if (this.#open !== undefined) return this.#open;
-    const { folder, fileSystem } = this.#run;
+    const { folder } = this.#run;
     let lock: RunLock | undefined;
     try {
-      await makeFolder(fileSystem, folder);
-      lock = await takeRunLock(this.#run, { identity: this.#identity, waitMs: this.#settings.lockWaitMs });
+      lock = await takeRunFolder(this.#run, { identity: this.#identity, waitMs: this.#settings.lockWaitMs });
       this.#open = await this.#openLocked(lock);
       this.#compressClosed();
       return this.#open;
@@ -190,7 +229,8 @@ export class RunWriter {
     const tail = await RunTail.open(run, { place: progress?.place, segment }, settings);
     const { others } = await findSnapshot(run);
     await removeSnapshots(run, others);
-    return { run, tail, lines: new LineBuffer(), progress, strayed: [], lock };
+    const spare = [new LineBuffer(), new LineBuffer()];
+    return { run, tail, lines: new LineBuffer(), spare, isWriting: false, progress, strayed: [], lock };
   }
 
   async #letGo(): Promise<void> {
@@ -212,7 +252,28 @@ export class RunWriter {
       await removeSnapshots(this.#run, open.strayed);
       if (keepsLock && progress !== undefined) await writeCheckpoint(this.#run, progress);
     } finally {
+      // Without the lock the run may be deleted and begun anew, with other records in files of the same names.
+      await this.#compressing;
       await open.lock.release();
+    }
+  }
+
+  async #delete(): Promise<boolean> {
+    await this.#lettingGo;
+    await this.#compressing;
+    const open = this.#open;
+    this.#open = undefined;
+    this.#known = undefined;
+    this.#keepsLock = false;
+    let unsynced: unknown;
+    await open?.tail.close().catch((thrown: unknown) => (unsynced = thrown));
+    const waitMs = Math.min(this.#settings.lockWaitMs, DELETE_WAIT_MS);
+    try {
+      return await deleteRunFiles(this.#run, open?.lock, { identity: this.#identity, waitMs });
+    } catch (thrown) {
+      // Of a run that is deleted nobody misses what could not be synced; of one that stays, its writers do.
+      this.#fault ??= unsynced;
+      throw toStoreError(thrown, `delete ${this.#run.folder}`);
     }
   }
 

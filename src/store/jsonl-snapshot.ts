@@ -15,11 +15,13 @@ export interface SavedSnapshot {
   readonly snapshot: Json;
   /** The run as it is once the records that the snapshot covers are stored; null before the first record. */
   readonly progress: RunProgress | null;
+  /** Byte offset where the records of its transaction begin; absent where it has none. */
+  readonly writeOffset?: number;
 }
 
 /**
  * A snapshot is written before the records of its transaction and names the last of them by place and check. It
- * holds only once that record is there, so the records' own write is the moment at which both are stored.
+ * holds only once they are there, so the records' own write is the moment at which both are stored.
  *
  * @returns the snapshot that holds, and the names of those that do not hold or are older
  */
@@ -40,13 +42,14 @@ export async function findSnapshot(
 }
 
 /** Writes a snapshot under the name of the last record that it covers. Throws what the file system throws. */
-export async function writeSnapshot(run: RunFiles, snapshotJson: string, progress: RunProgress | null): Promise<void> {
+export async function writeSnapshot(
+  run: RunFiles,
+  snapshotJson: string,
+  { progress, writeOffset }: Pick<SavedSnapshot, 'progress' | 'writeOffset'>,
+): Promise<void> {
   const name = snapshotName(progress?.summary.lastSeq ?? -1);
-  await writeSealed(
-    run,
-    name,
-    `{"layout":${LAYOUT},"snapshot":${snapshotJson},"progress":${JSON.stringify(progress)}}`,
-  );
+  const rest = JSON.stringify({ progress, writeOffset }).slice(1);
+  await writeSealed(run, name, `{"layout":${LAYOUT},"snapshot":${snapshotJson},${rest}`);
 }
 
 /** Removes snapshots that do not hold, and waits until the disk has forgotten them. */
@@ -56,7 +59,7 @@ export async function removeSnapshots(run: RunFiles, names: readonly string[]): 
   await run.fileSystem.syncFolder(run.folder);
 }
 
-async function holds(run: RunFiles, { layout, progress }: SavedSnapshot): Promise<boolean> {
+async function holds(run: RunFiles, { layout, progress, writeOffset }: SavedSnapshot): Promise<boolean> {
   if (layout !== LAYOUT) return false;
-  return progress === null || (await holdsLine(run, progress.place));
+  return progress === null || (await holdsLine(run, progress.place, writeOffset));
 }

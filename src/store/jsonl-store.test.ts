@@ -335,12 +335,98 @@ test('a run that lost records which were stored when it was closed is damaged', 
   await store.close();
   await truncate(join(folder, 'run-a', FIRST), bytesOf(scriptCalls('a', 3)).length);
   const reader = jsonlStore(folder);
+  const lost = { code: 'invalid-record', message: expect.stringContaining(`${FIRST}: record 5 was stored`) };
+  await expect(readAll(reader, 'a')).rejects.toMatchObject(lost);
+  expect(await readAll(reader, 'a', { limit: 3 })).toEqual(scriptCalls('a', 3));
   expect((await listAll(reader))[0]).toMatchObject({
     calls: 3,
     problem: expect.stringContaining('record 5 was stored'),
   });
   await expect(reader.append(scriptCalls('a', 1, 3))).rejects.toMatchObject({ code: 'store-io' });
   expect(await problemsOf(reader)).toMatchObject([{ runId: 'a', seq: 3, problem: expect.stringContaining('3 to 5') }]);
+});
+
+/** Writes one byte of a file anew. */
+async function damage(file: string, at: number): Promise<void> {
+  const handle = await open(file, 'r+');
+  await handle.write('#', at);
+  await handle.close();
+}
+
+test('a line of the only write of a run is damaged, not torn, when the checkpoint says that it was stored', async () => {
+  for (const line of [1, 2, 3]) {
+    const folder = await newFolder();
+    const records = scriptCalls('a', 3);
+    const store = jsonlStore(folder);
+    await store.append(records);
+    await store.close();
+    const file = join(folder, 'run-a', FIRST);
+    const at = bytesOf(records).indexOf(`call-${line - 1}`);
+    await damage(file, at);
+    const content = await readFile(file);
+    const place = `${file}, line ${line}`;
+    const wrong = { code: 'invalid-record', message: expect.stringContaining(`${place}: `) };
+    await expect(readAll(jsonlStore(folder), 'a')).rejects.toMatchObject(wrong);
+    expect((await problemsOf(jsonlStore(folder)))[0]).toMatchObject({ runId: 'a', place });
+    // Nobody cuts off what was stored: the next append is refused, or goes behind it.
+    const writer = jsonlStore(folder);
+    const answer = await writer.append(scriptCalls('a', 1, 3)).catch((thrown: unknown) => thrown);
+    await writer.close();
+    const refused = expect.objectContaining({ code: 'store-io', message: expect.stringContaining(place) });
+    expect(answer).toEqual(line === 3 ? refused : 3);
+    expect((await readFile(file)).subarray(0, content.length)).toEqual(content);
+    await expect(readAll(jsonlStore(folder), 'a')).rejects.toMatchObject(wrong);
+  }
+});
+
+test('a run whose last line is damaged is listed with the place', async () => {
+  const folder = await newFolder();
+  const store = jsonlStore(folder);
+  await store.append(scriptCalls('a', 2));
+  await store.close();
+  const file = join(folder, 'run-a', FIRST);
+  await damage(file, bytesOf(scriptCalls('a', 2)).indexOf('call-1'));
+  const problem = expect.stringContaining(`${file}, line 2: `);
+  expect(await jsonlStore(folder).findRun('a')).toMatchObject({ runId: 'a', problem });
+});
+
+test('a run whose files of records are gone is damaged, not new', async () => {
+  const folder = await newFolder();
+  const store = jsonlStore(folder);
+  await store.append(scriptCalls('a', 2));
+  await store.close();
+  await rm(join(folder, 'run-a', FIRST));
+  const reader = jsonlStore(folder);
+  await expect(readAll(reader, 'a')).rejects.toMatchObject({ code: 'invalid-record' });
+  expect(await reader.findRun('a')).toMatchObject({ problem: expect.stringContaining('record 1 was stored') });
+  await expect(reader.append(scriptCalls('a', 2))).rejects.toMatchObject({ code: 'store-io' });
+  expect(await problemsOf(reader)).toMatchObject([{ runId: 'a', seq: 0 }]);
+});
+
+test('a search finds what can be read beside a damaged run, and before the damage in it', async () => {
+  const folder = await newFolder();
+  const content = bytesOf(scriptCalls('a', 2), scriptCalls('a', 1, 2), scriptCalls('a', 1, 3));
+  await damage(await writeRun(folder, content), content.indexOf('call-2'));
+  const store = jsonlStore(folder);
+  await store.append(scriptCalls('b', 1));
+  const { hits } = await store.search({ text: 'read' });
+  expect(hits.map(({ runId, seq }) => `${runId} ${seq}`)).toEqual(['a 1', 'a 0', 'b 0']);
+  await store.close();
+});
+
+test('a torn append behind what the checkpoint covers is still cut off in silence', async () => {
+  const folder = await newFolder();
+  const store = jsonlStore(folder);
+  await store.append(scriptCalls('a', 2));
+  await store.close();
+  const file = join(folder, 'run-a', FIRST);
+  await appendFile(file, bytesOf(scriptCalls('a', 2, 2)).subarray(0, -5));
+  const writer = jsonlStore(folder);
+  expect(await readAll(writer, 'a')).toEqual(scriptCalls('a', 2));
+  expect(await writer.append(scriptCalls('a', 1, 2))).toBe(2);
+  expect(await readAll(writer, 'a')).toEqual(scriptCalls('a', 3));
+  await writer.close();
+  expect(await problemsOf(jsonlStore(folder))).toEqual([]);
 });
 
 test('other files in the folder are left alone', async () => {

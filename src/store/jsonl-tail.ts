@@ -83,10 +83,10 @@ export class RunTail {
    */
   async write(lines: LineBuffer, lineCount: number, spot: Spot): Promise<void> {
     const { bytes } = lines;
-    await this.makeWhole();
+    if (this.#uncut !== undefined) await this.makeWhole();
     this.#uncut = spot;
     try {
-      const file = await this.#fileAt(spot);
+      const file = this.#openFileAt(spot) ?? (await this.#fileAt(spot));
       await writeFully(file, bytes);
       this.#isDirty = true;
       if (file.syncsWrites) this.#isDirty = false;
@@ -128,9 +128,19 @@ export class RunTail {
   async #fileAt(spot: Spot): Promise<OpenFile> {
     if (spot.segmentSeq !== this.#end?.segmentSeq) return this.#beginSegment(spot);
     const file = this.#file ?? (await this.#openAt(spot));
-    const sizeBytes = await file.sizeBytes();
-    if (sizeBytes !== spot.offset) throw foreignWrite(pathOf(this.#run, segmentName(spot.segmentSeq)));
+    this.#checkSize(file, spot);
     return file;
+  }
+
+  /** The file, where it is open: then a write begins in the same step in which it is asked for. */
+  #openFileAt(spot: Spot): OpenFile | undefined {
+    if (spot.segmentSeq !== this.#end?.segmentSeq || this.#file === undefined) return undefined;
+    this.#checkSize(this.#file, spot);
+    return this.#file;
+  }
+
+  #checkSize(file: OpenFile, spot: Spot): void {
+    if (file.sizeBytes() !== spot.offset) throw foreignWrite(pathOf(this.#run, segmentName(spot.segmentSeq)));
   }
 
   async #beginSegment(spot: Spot): Promise<OpenFile> {
@@ -150,7 +160,7 @@ export class RunTail {
     const path = pathOf(this.#run, segmentName(spot.segmentSeq));
     const file = await this.#run.fileSystem.open(path, 'append', { syncsWrites: this.#settings.syncs });
     try {
-      const sizeBytes = await file.sizeBytes();
+      const sizeBytes = file.sizeBytes();
       if (sizeBytes < spot.offset) throw foreignWrite(path);
       if (sizeBytes > spot.offset) await file.truncate(spot.offset);
       await this.#syncFile(file);

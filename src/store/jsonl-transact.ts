@@ -84,7 +84,8 @@ async function store(open: OpenRun, { batch, snapshotJson }: CheckedChange<unkno
   if (snapshotJson !== undefined) {
     // From here on it may be there without its records, also when writing it fails.
     if (prepared !== undefined && written !== undefined) open.strayed = [...open.strayed, written];
-    await writeSnapshot(open.run, snapshotJson, progress);
+    const writeOffset = prepared === undefined ? {} : { writeOffset: prepared.spot.offset };
+    await writeSnapshot(open.run, snapshotJson, { progress, ...writeOffset });
   }
   if (prepared !== undefined) await writePrepared(open, prepared, written);
   // The one before holds no longer; who opens the run next removes what stays behind.

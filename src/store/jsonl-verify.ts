@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
-import { readCheckpoint } from './jsonl-checkpoint.ts';
+import { readCheckpoint, storedBytesOf } from './jsonl-checkpoint.ts';
 import { checkLine, jsonOfLine } from './jsonl-line.ts';
 import { segmentsIn } from './jsonl-names.ts';
 import type { Segment } from './jsonl-names.ts';
@@ -25,16 +25,19 @@ interface Reading {
  */
 export async function* verifyRun(run: RunFiles): AsyncGenerator<StoreProblem, void, void> {
   const reading: Reading = { runId: runIdInFolderName(basename(run.folder)), nextSeq: 0 };
+  // Before the records: what it speaks of is there by then.
+  const checkpoint = await readCheckpoint(run);
   const segments = segmentsIn(await namesIn(run));
   for (const [index, segment] of segments.entries()) {
     try {
-      yield* verifySegment(run, reading, { segment, isLast: index === segments.length - 1 });
+      const storedBytes = storedBytesOf(segment, checkpoint);
+      yield* verifySegment(run, reading, { segment, isLast: index === segments.length - 1, storedBytes });
     } catch (thrown) {
       const place = pathOf(run, segment.name);
       yield { runId: reading.runId, place, problem: `cannot be read to its end: ${messageOf(thrown)}` };
     }
   }
-  const saved = (await readCheckpoint(run))?.summary.lastSeq ?? -1;
+  const saved = checkpoint?.summary.lastSeq ?? -1;
   if (saved < reading.nextSeq) return;
   const problem = `records ${reading.nextSeq} to ${saved} were stored and are not there`;
   yield { runId: reading.runId, seq: reading.nextSeq, place: run.folder, problem };
@@ -43,10 +46,14 @@ export async function* verifyRun(run: RunFiles): AsyncGenerator<StoreProblem, vo
 async function* verifySegment(
   run: RunFiles,
   reading: Reading,
-  { segment, isLast }: { readonly segment: Segment; readonly isLast: boolean },
+  {
+    segment,
+    isLast,
+    storedBytes,
+  }: { readonly segment: Segment; readonly isLast: boolean; readonly storedBytes: number },
 ): AsyncGenerator<StoreProblem, void, void> {
   const path = pathOf(run, segment.name);
-  const start = { offset: 0, lines: 0 };
+  const start = { offset: 0, lines: 0, storedBytes };
   const part = isLast && !segment.isCompressed ? await findWholePart(run, segment, start) : undefined;
   // What is torn belongs to nobody; what is damaged is looked at line by line.
   const tornFrom = part === undefined || part.damagedLine !== undefined ? Infinity : part.wholeBytes;

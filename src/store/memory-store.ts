@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { checkBatch, checkRunId } from './check-batch.ts';
@@ -29,8 +31,9 @@ import type {
  * A store that lives as long as the process. It keeps the text of each record, as the other drivers do, so
  * what is read is what JSON can say of what was appended, and nobody can change it from outside.
  *
- * Cost: an append is O(batch); `listRuns` sorts the runs; `readRun` finds `fromSeq` by halving;
- * `search` reads everything that time, run and kind do not rule out.
+ * Cost: an append is O(batch); `listRuns` sorts the runs; `readRun` finds `fromSeq` by halving; `deleteRun` lets go of
+ * the run at once; `sizeOf`, the UTF-8 bytes of the records and snapshots as JSON, looks at each run; `search` reads
+ * everything that time, run and kind do not rule out.
  */
 export function memoryStore(): TrajectoryStore {
   return new MemoryStore();
@@ -39,6 +42,7 @@ export function memoryStore(): TrajectoryStore {
 interface MemoryRun {
   readonly seqs: number[];
   readonly lines: string[];
+  bytes: number;
   summary: RunSummary;
 }
 
@@ -55,7 +59,7 @@ class MemoryStore implements TrajectoryStore {
   #write(checked: CheckedBatch): number {
     const run = this.#runs.get(checked.runId);
     const plan = planAppend(checked, run?.summary, (seq) => run?.lines[indexOfSeq(run.seqs, seq, 'exact')]);
-    const target = run ?? { seqs: [], lines: [], summary: plan.summary };
+    const target = run ?? { seqs: [], lines: [], bytes: 0, summary: plan.summary };
     this.#runs.set(checked.runId, target);
     write(target, plan.fresh);
     target.summary = plan.summary;
@@ -75,10 +79,11 @@ class MemoryStore implements TrajectoryStore {
   async listRuns(query?: RunQuery): Promise<RunPage> {
     this.#mustBeOpen();
     const checked = checkRunQuery(query);
-    return pageOfAllRuns(
+    const page = pageOfAllRuns(
       Array.from(this.#runs.values(), (run) => run.summary),
       checked,
     );
+    return checked.withBytes ? { ...page, bytes: page.runs.map(({ runId }) => this.#bytesOf(runId)) } : page;
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
@@ -118,6 +123,20 @@ class MemoryStore implements TrajectoryStore {
     return result;
   }
 
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    const hadRecords = this.#runs.delete(runId);
+    return this.#snapshots.delete(runId) || hadRecords;
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    const runIds = new Set([...this.#runs.keys(), ...this.#snapshots.keys()]);
+    let bytes = 0;
+    for (const runId of runIds) bytes += this.#bytesOf(runId);
+    return bytes;
+  }
+
   async search(query: SearchQuery): Promise<SearchPage> {
     this.#mustBeOpen();
     const scan = createSearchScan(checkSearchQuery(query));
@@ -134,6 +153,11 @@ class MemoryStore implements TrajectoryStore {
     }
   }
 
+  #bytesOf(runId: string): number {
+    const snapshot = this.#snapshots.get(runId);
+    return (this.#runs.get(runId)?.bytes ?? 0) + (snapshot === undefined ? 0 : Buffer.byteLength(snapshot.json));
+  }
+
   #mustBeOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
@@ -143,6 +167,7 @@ function write(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
   for (const { record, json } of fresh) {
     run.seqs.push(record.seq);
     run.lines.push(json);
+    run.bytes += Buffer.byteLength(json);
   }
 }
 

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { CoxswainError } from '../base/error.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { CheckedBatch, EncodedRecord } from './check-batch.ts';
-import { foldRunSummary } from './run-summary.ts';
+import { foldRunSummaries, joinPart } from './run-summary.ts';
 import type { RunSummary } from './run-summary.ts';
 
 /** What an append has to write. */
@@ -28,26 +28,32 @@ export function planAppend(
   storedJson: (seq: number) => string | undefined,
 ): AppendPlan {
   const lastSeq = stored?.lastSeq ?? -1;
+  if (batch.firstSeq === lastSeq + 1) return { fresh: batch.records, summary: joinPart(stored, batch.added), stored };
   const fresh: EncodedRecord[] = [];
-  let summary = stored;
   for (const item of batch.records) {
-    const { record, json } = item;
-    if (record.seq <= lastSeq) {
-      const before = storedJson(record.seq);
-      if (before === undefined || !sameJson(before, json)) throw conflict(batch.runId, record.seq);
+    const { seq } = item;
+    if (seq <= lastSeq) {
+      const before = storedJson(seq);
+      if (before === undefined || !sameJson(before, item.json)) throw conflict(batch.runId, seq);
     } else {
-      if (fresh.length === 0 && record.seq !== lastSeq + 1) throw gap(batch.runId, lastSeq + 1, record.seq);
+      if (fresh.length === 0 && seq !== lastSeq + 1) throw gap(batch.runId, lastSeq + 1, seq);
       fresh.push(item);
-      summary = foldRunSummary(summary, record);
     }
   }
-  if (summary === undefined) throw new CoxswainError('invalid-argument', 'a batch holds at least one record');
+  // Neither at the end nor behind it: something of it is stored, so the run is.
+  const summary = fresh.length === 0 && stored !== undefined ? stored : foldRunSummaries(stored, recordsOf(fresh));
   return { fresh, summary, stored };
+}
+
+function recordsOf(items: readonly EncodedRecord[]): readonly TrajectoryRecord[] {
+  return items.map(({ record }) => record);
 }
 
 /** Both are compared as text that was parsed, so that what JSON drops does not tell them apart. */
 function sameJson(left: string, right: string): boolean {
-  return left === right || isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
+  if (left === right) return true;
+  // Not imported: only repeats need it, and short-lived processes do not repeat.
+  return process.getBuiltinModule('node:util').isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
 }
 
 function gap(runId: string, expected: number, got: number): CoxswainError {

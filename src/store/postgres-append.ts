@@ -4,6 +4,7 @@ import { planAppend } from './plan-append.ts';
 import type { AppendPlan } from './plan-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 import {
+  bytesOfRecords,
   GIVEN_COLUMNS,
   lockRun,
   readStored,
@@ -64,7 +65,8 @@ async function appendAtOnce(
   const lastSeq = known?.summary?.lastSeq ?? -1;
   if (batch.firstSeq !== lastSeq + 1 || chunksOf(batch.records, ({ json }) => json.length).length > 1) return undefined;
   const { summary } = planAppend(batch, known?.summary, () => undefined);
-  const head = [String(summary.lastSeq), String(summary.startedAtMs), JSON.stringify(summary)];
+  const bytes = String(bytesOfRecords(batch.records));
+  const head = [String(summary.lastSeq), String(summary.startedAtMs), JSON.stringify(summary), bytes];
   const [row] = await (known === undefined
     ? client.query(insertBoth(schema), [toIdText(batch.runId), ...head, ...recordValues(batch.records)])
     : client.query(updateBoth(schema), [known.runNo, String(lastSeq), ...head, ...recordValues(batch.records)]));
@@ -73,21 +75,22 @@ async function appendAtOnce(
 
 function insertBoth(schema: string): string {
   return `WITH head AS (
-      INSERT INTO ${schema}.runs (run_id, month, last_seq, started_ms, summary, changed_at)
-      VALUES ($1, ${THIS_MONTH}, $2::bigint, $3::float8, $4, now()) ON CONFLICT DO NOTHING RETURNING run_no, month
+      INSERT INTO ${schema}.runs (run_id, month, last_seq, started_ms, summary, bytes, changed_at)
+      VALUES ($1, ${THIS_MONTH}, $2::bigint, $3::float8, $4, $5::bigint, now()) ON CONFLICT DO NOTHING RETURNING run_no, month
     ), added AS (
       INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json)
-      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(5)}
+      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(6)}
     ) SELECT run_no::text AS run, month::text AS month FROM head`;
 }
 
 function updateBoth(schema: string): string {
   return `WITH head AS (
-      UPDATE ${schema}.runs SET last_seq = $3::bigint, started_ms = $4::float8, summary = $5, changed_at = now()
+      UPDATE ${schema}.runs SET last_seq = $3::bigint, started_ms = $4::float8, summary = $5,
+        bytes = bytes + $6::bigint, changed_at = now()
       WHERE run_no = $1::bigint AND last_seq = $2::bigint RETURNING run_no, month
     ), added AS (
       INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json)
-      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(6)}
+      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(7)}
     ) SELECT run_no::text AS run, month::text AS month FROM head`;
 }
 

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+
 import type { EncodedRecord } from './check-batch.ts';
 import type { PostgresRow, PostgresSession, PostgresValue } from './postgres-client.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
@@ -89,6 +91,11 @@ export function recordValues(records: readonly EncodedRecord[]): readonly Postgr
   ];
 }
 
+/** Bytes of the records as JSON, as the server counts them. */
+export function bytesOfRecords(records: readonly EncodedRecord[]): number {
+  return records.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
+}
+
 /** SQL of the columns that go with `recordRows`. A lone empty kind arrives as null. */
 export const GIVEN_COLUMNS = "given.seq, given.at_ms, coalesce(given.kind, ''), given.json";
 
@@ -110,9 +117,16 @@ export async function writeRecords(
     );
   }
   await session.query(
-    `UPDATE ${schema}.runs SET last_seq = $2::bigint, started_ms = $3::float8, summary = $4, changed_at = now()
+    `UPDATE ${schema}.runs SET last_seq = $2::bigint, started_ms = $3::float8, summary = $4, bytes = bytes + $5::bigint,
+       changed_at = now()
      WHERE run_no = $1::bigint`,
-    [run.runNo, String(summary.lastSeq), String(summary.startedAtMs), JSON.stringify(summary)],
+    [
+      run.runNo,
+      String(summary.lastSeq),
+      String(summary.startedAtMs),
+      JSON.stringify(summary),
+      String(bytesOfRecords(fresh)),
+    ],
   );
 }
 

@@ -30,7 +30,7 @@ const PARTITIONED = ['records', 'record_words'] as const;
  * - `month` is part of the records' key because a partition key must be; a run has one month, so `(run_no, seq)` stays
  *   unique. With one table it is there too, so that this table can be attached as a partition later.
  * - `fillfactor` leaves room for the next version of a run's row beside it: no index is touched by an append.
- * - `runs.summary` is null for a run of which only a snapshot is saved.
+ * - `runs.summary` is null for a run of which only a snapshot is saved; `runs.bytes` is the size of its records' JSON.
  */
 const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
   ({ schema, partitioning }) => `
@@ -79,6 +79,11 @@ const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
       run_no bigint PRIMARY KEY REFERENCES ${schema}.runs ON DELETE CASCADE,
       through_seq bigint NOT NULL
     );`,
+  ({ schema }) => `
+    ALTER TABLE ${schema}.runs ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    UPDATE ${schema}.runs SET bytes = stored.bytes FROM (
+      SELECT run_no, sum(octet_length(json)) AS bytes FROM ${schema}.records GROUP BY run_no
+    ) AS stored WHERE stored.run_no = runs.run_no;`,
 ];
 
 function partitionClause(partitioning: PostgresPartitioning): string {

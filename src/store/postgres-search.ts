@@ -110,10 +110,18 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
       const place = { run: String(run['run']), month: String(run['month']), lastSeq: Number(run['last']) };
       for (let throughSeq = Number(run['seq']); throughSeq < place.lastSeq;) {
         if (systemClock.nowMs() >= until) return false;
-        throughSeq = await indexStep(client, schema, { ...place, throughSeq });
+        throughSeq = await indexStep(client, schema, { ...place, throughSeq }).catch((thrown: unknown) => {
+          // The run was deleted during the step, of which nothing is stored then.
+          if (isForeignKeyViolation(thrown)) return place.lastSeq;
+          throw thrown;
+        });
       }
     }
   }
+}
+
+function isForeignKeyViolation(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === '23503';
 }
 
 interface IndexStep {

@@ -6,6 +6,7 @@ import { checkReadQuery } from './check-read-query.ts';
 import { createPostgresAppender } from './postgres-append.ts';
 import type { PostgresAppender } from './postgres-append.ts';
 import type { PostgresClient } from './postgres-client.ts';
+import { bytesOfRow, bytesOfRunSql, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
 import { clientFromPool } from './postgres-from-pool.ts';
 import type { PgPool } from './postgres-from-pool.ts';
 import { clientFromSql } from './postgres-from-sql.ts';
@@ -81,7 +82,8 @@ const NO_PARTITION = '23514';
  * standbys that it waits for (`docs/postgres.md`). A call whose connection is lost is tried again; nothing is stored twice.
  *
  * Cost: an append is one statement when this process wrote the run's last records, else a transaction. `listRuns`,
- * `findRun` and `readRun` read along an index.
+ * `findRun` and `readRun` read along an index. `deleteRun` is one transaction, which other runs do not wait for; `sizeOf`
+ * counts records and snapshots as JSON, without indexes, and looks at each run's row.
  *
  * @throws CoxswainError `invalid-argument` for an option out of range or a handle that is neither of the two
  */
@@ -168,21 +170,36 @@ class PostgresTrajectoryStore implements PostgresStore {
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
     this.#mustBeOpen();
-    const { limit, after } = checkRunQuery(query);
+    const { limit, after, withBytes } = checkRunQuery(query);
     const id = toIdText(after?.runId ?? '');
     const minusStarted = after === undefined ? '-Infinity' : String(-after.startedAtMs);
     const rows = await this.#do('list', ({ schema }) =>
       this.#client.query(
-        `SELECT summary FROM ${schema}.runs
+        `SELECT summary${withBytes ? `, ${bytesOfRunSql(schema)}` : ''} FROM ${schema}.runs
          WHERE ((-started_ms), left(run_id, 200), run_id) > ($1::float8, left($2, 200), $2) AND last_seq >= 0
          ORDER BY (-started_ms), left(run_id, 200), run_id LIMIT $3::bigint`,
         [minusStarted, id, String(limit + 1)],
       ),
     );
-    return toRunPage(
+    const page = toRunPage(
       rows.map((row) => toSummary(String(row['summary']))),
       limit,
     );
+    return withBytes ? { ...page, bytes: rows.slice(0, limit).map(bytesOfRow) } : page;
+  }
+
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) return false;
+    const deletion = createPostgresDeletion(runId);
+    return this.#inTurn(runId, () =>
+      this.#do('delete a run of', ({ schema }, before) => deletion.attempt(this.#client, schema, before > 0)),
+    );
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    return this.#do('look at the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {

@@ -63,10 +63,7 @@ export function createPostgresTransaction<Result>(
       // The row was made to hold the lock; nothing came of it.
       await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
     }
-    await session.query(`INSERT INTO ${schema}.transactions (token, at) VALUES ($1, now())`, [token]);
-    if (Math.random() < 1 / CLEAN_ONE_OF) {
-      await session.query(`DELETE FROM ${schema}.transactions WHERE at < now() - ${TOKEN_LIFE}`);
-    }
+    await leaveToken(session, schema, token);
     const answer = { result: change.result, lastSeq };
     answers.set(token, answer);
     return answer;
@@ -75,6 +72,14 @@ export function createPostgresTransaction<Result>(
   return {
     attempt: (client, schema) => client.transaction((session) => work(session, schema)),
   };
+}
+
+/** Leaves a token in the database, by which a later attempt knows that this one was committed. */
+export async function leaveToken(session: PostgresSession, schema: string, token: string): Promise<void> {
+  await session.query(`INSERT INTO ${schema}.transactions (token, at) VALUES ($1, now())`, [token]);
+  if (Math.random() < 1 / CLEAN_ONE_OF) {
+    await session.query(`DELETE FROM ${schema}.transactions WHERE at < now() - ${TOKEN_LIFE}`);
+  }
 }
 
 async function findCommitted<Answer>(

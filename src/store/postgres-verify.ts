@@ -35,7 +35,11 @@ export async function* verifyPostgres(
       afterNo = run.runNo;
       const runId = fromIdText(String(row['id']));
       const lastSeq = Number(row['last']);
-      yield* verifyRun(client, schema, { run, runId, lastSeq });
+      for await (const problem of verifyRun(client, schema, { run, runId, lastSeq })) {
+        // A run that was deleted meanwhile lacks records.
+        if (!(await isThere(client, schema, run.runNo))) break;
+        yield problem;
+      }
       const snapshot = row['snapshot'];
       if (typeof snapshot === 'string') {
         const problem = snapshotProblem(snapshot, Number(row['covers']), lastSeq);
@@ -45,6 +49,10 @@ export async function* verifyPostgres(
     if (rows.length < RUNS_A_PAGE) break;
   }
   yield* findOrphans(client, schema);
+}
+
+async function isThere(client: PostgresClient, schema: string, runNo: string): Promise<boolean> {
+  return (await client.query(`SELECT 1 AS there FROM ${schema}.runs WHERE run_no = $1::bigint`, [runNo])).length > 0;
 }
 
 interface VerifiedRun {

@@ -40,7 +40,7 @@ const POLL_MS = { min: 1, max: 25 };
  * another host is never taken for gone.
  *
  * @throws CoxswainError `store-io` naming the holder when it still has the lock after `waitMs`; what the file system
- *   throws
+ *   throws, such as `ENOENT` when the run is deleted meanwhile
  * Cost: about seven small operations on the folder, none synced.
  */
 export async function takeRunLock(run: RunFiles, options: LockOptions): Promise<RunLock> {
@@ -71,13 +71,32 @@ async function tryLock(run: RunFiles, identity: LockIdentity): Promise<RunLock |
   const number = highest + 1;
   const name = lockName(number);
   if (!(await makeLock(run, name, identity.holder()))) return { name };
-  const seen = await namesIn(run);
-  if (highestIn(seen) > number) {
-    await removeIfThere(run, name);
-    return { name };
+  try {
+    const seen = await namesIn(run);
+    if (highestIn(seen) > number || !(await isStillFree(run, { highest, seen, identity }))) {
+      await removeIfThere(run, name);
+      return { name };
+    }
+    for (const old of seen) if (isBefore(old, number)) await removeIfThere(run, old);
+  } catch (thrown) {
+    // Nobody would ever release it.
+    await removeIfThere(run, name).catch(() => undefined);
+    throw thrown;
   }
-  for (const old of seen) if (isBefore(old, number)) await removeIfThere(run, old);
   return { release: () => release(run, name) };
+}
+
+/**
+ * Whether the lock before the one that was made is there and nobody's. If not, the run was deleted and begun anew between
+ * the two looks, and the lock lies in a folder in which another one may have the run.
+ */
+async function isStillFree(
+  run: RunFiles,
+  look: { readonly highest: number; readonly seen: readonly string[]; readonly identity: LockIdentity },
+): Promise<boolean> {
+  const { highest, seen, identity } = look;
+  if (highest === 0 || seen.includes(`${lockName(highest)}.free`)) return true;
+  return seen.includes(lockName(highest)) && (await busyLock(run, lockName(highest), identity)) === undefined;
 }
 
 /** The lock, unless its holder is gone. */
@@ -114,7 +133,8 @@ async function makeLock(run: RunFiles, name: string, holder: LockHolder): Promis
     if (hasCode(thrown, 'EEXIST') || isMissing(thrown)) return false;
     throw thrown;
   } finally {
-    await removeIfThere(run, unfinished);
+    // Where it cannot be removed, the next holder does it.
+    await removeIfThere(run, unfinished).catch(() => undefined);
   }
 }
 

@@ -1,12 +1,9 @@
 import { Buffer } from 'node:buffer';
 
-import { CoxswainError } from '../base/error.ts';
 import { isRunId } from './check-batch.ts';
+import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { RunPage, RunQuery } from './trajectory-store.ts';
-
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 1000;
 
 /** Where a run lies in the listing order: it does not move when other runs arrive. */
 type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
@@ -14,17 +11,18 @@ type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
 /** A `RunQuery` with its defaults filled in and its cursor read. */
 interface CheckedRunQuery {
   readonly limit: number;
+  readonly withBytes: boolean;
   /** The last run of the page before. */
   readonly after?: RunPlace;
 }
 
-/** @throws CoxswainError `invalid-argument` for a limit out of range or a cursor that `nextOf` did not make */
+/** @throws CoxswainError `invalid-argument` for a limit out of range or a cursor that no page gave */
 export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
-  const limit = query.limit ?? DEFAULT_LIMIT;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw new CoxswainError('invalid-argument', `limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
-  }
-  return query.after === undefined ? { limit } : { limit, after: readCursor(query.after) };
+  const limit = checkPageLimit(query.limit);
+  const withBytes = query.withBytes === true;
+  return query.after === undefined
+    ? { limit, withBytes }
+    : { limit, withBytes, after: readPageCursor(query.after, toPlace) };
 }
 
 /**
@@ -35,7 +33,9 @@ export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
 export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
   const page = runs.slice(0, limit);
   const last = page.at(-1);
-  return runs.length > limit && last !== undefined ? { runs: page, next: writeCursor(last) } : { runs: page };
+  return runs.length > limit && last !== undefined
+    ? { runs: page, next: writePageCursor([last.startedAtMs, last.runId]) }
+    : { runs: page };
 }
 
 /** Answers a query from all the runs there are. Cost: one pass and one sort of the runs after the cursor. */
@@ -55,27 +55,7 @@ function compareRuns(left: RunPlace, right: RunPlace): number {
   return Buffer.compare(Buffer.from(left.runId), Buffer.from(right.runId));
 }
 
-function writeCursor(place: RunPlace): string {
-  return Buffer.from(JSON.stringify([place.startedAtMs, place.runId])).toString('base64url');
-}
-
-function readCursor(cursor: string): RunPlace {
-  const place = parsePlace(cursor);
-  if (place !== undefined && writeCursor(place) === cursor) return place;
-  throw new CoxswainError(
-    'invalid-argument',
-    `after must be the next of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`,
-  );
-}
-
-function parsePlace(cursor: string): RunPlace | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(value) || value.length !== 2) return undefined;
-  const [startedAtMs, runId]: readonly unknown[] = value;
-  return typeof startedAtMs === 'number' && isRunId(runId) ? { startedAtMs, runId } : undefined;
+function toPlace([startedAtMs, runId, ...more]: readonly unknown[]): RunPlace | undefined {
+  const isPlace = typeof startedAtMs === 'number' && isRunId(runId) && more.length === 0;
+  return isPlace ? { startedAtMs, runId } : undefined;
 }

@@ -39,11 +39,65 @@ const TASK_PREVIEW_CHARS = 200;
  * @param record  has a `run_id`
  */
 export function foldRunSummary(summary: RunSummary | undefined, record: TrajectoryRecord): RunSummary {
-  const at = record.recorded_at_unix_ms;
-  const before = summary ?? {
-    runId: record.run_id ?? '',
-    ...(record.parent_run_id === undefined ? {} : { parentRunId: record.parent_run_id }),
-    depth: record.depth,
+  return foldRunSummaries(summary, [record]);
+}
+
+/**
+ * The same for several records of a run, in order; at least one where `summary` is undefined. Cost: one copy of the summary.
+ */
+export function foldRunSummaries(summary: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
+  const [first] = records;
+  const draft: Draft = summary === undefined ? newSummary(first) : { ...summary };
+  for (const record of records) {
+    const at = record.recorded_at_unix_ms;
+    if (draft.startedAtMs === 0) draft.startedAtMs = at;
+    if (at > draft.lastAtMs) draft.lastAtMs = at;
+    draft.records += 1;
+    draft.lastSeq = lastSeqOf(record);
+    foldPayload(draft, record);
+  }
+  return draft;
+}
+
+/** What some records of a run, one after the other, say for its summary. Plain data. */
+export interface RunPart {
+  /** Of these records alone. */
+  readonly summary: RunSummary;
+  /** True when one of them says that the run goes on, so that what its end had said holds no longer. */
+  readonly isResumed: boolean;
+}
+
+/** @param records  at least one */
+export function partOf(records: readonly TrajectoryRecord[]): RunPart {
+  const isResumed = records.some(({ payload }) => payload.kind === 'run_resumed');
+  return { summary: foldRunSummaries(undefined, records), isResumed };
+}
+
+/** The summary of a run with one more part: what folding all its records gives. */
+export function joinPart(before: RunSummary | undefined, { summary: part, isResumed }: RunPart): RunSummary {
+  if (before === undefined) return part;
+  const joined: Draft = { ...before };
+  if (isResumed) forgetEnd(joined);
+  const { runId: _runId, parentRunId: _parentRunId, depth: _depth, ...said } = part;
+  return Object.assign(joined, said, {
+    startedAtMs: before.startedAtMs === 0 ? part.startedAtMs : before.startedAtMs,
+    lastAtMs: Math.max(before.lastAtMs, part.lastAtMs),
+    records: before.records + part.records,
+    turns: before.turns + part.turns,
+    calls: before.calls + part.calls,
+    errors: before.errors + part.errors,
+  });
+}
+
+/** A summary while it is worked out. */
+type Draft = { -readonly [Field in keyof RunSummary]: RunSummary[Field] };
+
+function newSummary(first: TrajectoryRecord | undefined): Draft {
+  const at = first?.recorded_at_unix_ms ?? 0;
+  return {
+    runId: first?.run_id ?? '',
+    ...(first?.parent_run_id === undefined ? {} : { parentRunId: first.parent_run_id }),
+    depth: first?.depth ?? 0,
     startedAtMs: at,
     lastAtMs: at,
     records: 0,
@@ -52,14 +106,6 @@ export function foldRunSummary(summary: RunSummary | undefined, record: Trajecto
     calls: 0,
     errors: 0,
   };
-  const counted: RunSummary = {
-    ...before,
-    startedAtMs: before.startedAtMs === 0 ? at : before.startedAtMs,
-    lastAtMs: Math.max(before.lastAtMs, at),
-    records: before.records + 1,
-    lastSeq: lastSeqOf(record),
-  };
-  return foldPayload(counted, record);
 }
 
 /** The last `seq` a record fills: its own, or `through_seq` of a gap. */
@@ -76,38 +122,37 @@ function previewOf(task: string): string {
   return splitsPair ? cut.slice(0, -1) : cut;
 }
 
-function foldPayload(summary: RunSummary, record: TrajectoryRecord): RunSummary {
-  const payload = record.payload;
+function foldPayload(draft: Draft, { payload }: TrajectoryRecord): void {
   switch (payload.kind) {
     case 'run_started':
-      return {
-        ...summary,
-        ...(payload.task === undefined ? {} : { task: previewOf(payload.task) }),
-        ...(payload.source === undefined ? {} : { source: payload.source }),
-        ...(payload.format === undefined ? {} : { format: payload.format }),
-        ...(payload.identity.model_id === undefined ? {} : { modelId: payload.identity.model_id }),
-      };
+      if (payload.task !== undefined) draft.task = previewOf(payload.task);
+      if (payload.source !== undefined) draft.source = payload.source;
+      if (payload.format !== undefined) draft.format = payload.format;
+      if (payload.identity.model_id !== undefined) draft.modelId = payload.identity.model_id;
+      return;
     case 'turn_started':
-      return { ...summary, turns: summary.turns + 1 };
+      draft.turns += 1;
+      return;
     case 'tool_started':
-      return { ...summary, calls: summary.calls + 1 };
+      draft.calls += 1;
+      return;
     case 'tool_ended':
-      return payload.is_error ? { ...summary, errors: summary.errors + 1 } : summary;
+      if (payload.is_error) draft.errors += 1;
+      return;
     case 'run_ended':
-      return {
-        ...summary,
-        outcome: payload.outcome,
-        ...(payload.success === undefined ? {} : { success: payload.success }),
-        ...(payload.reward === undefined ? {} : { reward: payload.reward }),
-      };
+      draft.outcome = payload.outcome;
+      if (payload.success !== undefined) draft.success = payload.success;
+      if (payload.reward !== undefined) draft.reward = payload.reward;
+      return;
     case 'run_resumed':
-      return opened(summary);
+      forgetEnd(draft);
+      return;
     default:
-      return summary;
   }
 }
 
-/** The summary without what the run's end had said. */
-function opened({ outcome: _outcome, success: _success, reward: _reward, ...open }: RunSummary): RunSummary {
-  return open;
+function forgetEnd(draft: Draft): void {
+  delete draft.outcome;
+  delete draft.success;
+  delete draft.reward;
 }

@@ -25,9 +25,18 @@ export function createRunView(
   return {
     summary,
     nextSeq: (summary?.lastSeq ?? -1) + 1,
-    // Only what `JSON.stringify` wrote is saved.
-    snapshot: snapshot === undefined ? undefined : (JSON.parse(snapshot.json) as Json),
+    snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot.json),
     snapshotSeq,
     missed: () => (missed ??= readAfter(snapshotSeq)),
   };
+}
+
+/** Null for what is no JSON any more: the run is there all the same. */
+function readSnapshot(json: string): Json {
+  try {
+    // Only what `JSON.stringify` wrote is saved.
+    return JSON.parse(json) as Json;
+  } catch {
+    return null;
+  }
 }

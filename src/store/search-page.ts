@@ -1,15 +1,13 @@
 import { Buffer } from 'node:buffer';
 
-import { CoxswainError } from '../base/error.ts';
 import { toStoredRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { isRunId } from './check-batch.ts';
+import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.ts';
 import { recordText } from './record-text.ts';
 import type { SearchHit, SearchPage, SearchQuery } from './trajectory-store.ts';
 import { findPhrases, phrasesIn } from './words-in.ts';
 
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 1000;
 const SNIPPET_CHARS = 200;
 const CHARS_BEFORE_WORD = 60;
 
@@ -29,16 +27,14 @@ export interface CheckedSearchQuery {
 
 /** @throws CoxswainError `invalid-argument` as `search` documents */
 export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
-  const { limit = DEFAULT_LIMIT, text, after, runId, kinds } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw new CoxswainError('invalid-argument', `limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
-  }
+  const { text, after, runId, kinds } = query;
+  const limit = checkPageLimit(query.limit);
   return {
     phrases: phrasesIn(text),
     limit,
     ...(runId !== undefined && { runId }),
     ...(kinds !== undefined && { kinds }),
-    ...(after !== undefined && { after: readCursor(after) }),
+    ...(after !== undefined && { after: readPageCursor(after, toPlace) }),
   };
 }
 
@@ -51,7 +47,7 @@ export function toSearchPage(hits: readonly SearchHit[], limit: number, notIndex
   const page = hits.slice(0, limit);
   const last = page.at(-1);
   return hits.length > limit && last !== undefined
-    ? { hits: page, next: writeCursor(last), notIndexed }
+    ? { hits: page, next: writePageCursor([last.atMs, last.runId, last.seq]), notIndexed }
     : { hits: page, notIndexed };
 }
 
@@ -100,28 +96,7 @@ function isLowSurrogate(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
-function writeCursor({ atMs, runId, seq }: SearchPlace): string {
-  return Buffer.from(JSON.stringify([atMs, runId, seq])).toString('base64url');
-}
-
-function readCursor(cursor: string): SearchPlace {
-  const place = parsePlace(cursor);
-  if (place !== undefined && writeCursor(place) === cursor) return place;
-  throw new CoxswainError(
-    'invalid-argument',
-    `after must be the next of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`,
-  );
-}
-
-function parsePlace(cursor: string): SearchPlace | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(value) || value.length !== 3) return undefined;
-  const [atMs, runId, seq]: readonly unknown[] = value;
-  const isPlace = typeof atMs === 'number' && isRunId(runId) && Number.isSafeInteger(seq);
+function toPlace([atMs, runId, seq, ...more]: readonly unknown[]): SearchPlace | undefined {
+  const isPlace = typeof atMs === 'number' && isRunId(runId) && Number.isSafeInteger(seq) && more.length === 0;
   return isPlace ? { atMs, runId, seq: Number(seq) } : undefined;
 }

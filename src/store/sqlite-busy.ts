@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 const SQLITE_BUSY = 5;
 
 /** True for "another connection holds the lock": the statement did nothing and may be repeated. */
@@ -14,7 +12,7 @@ export function isBusy(thrown: unknown): boolean {
 
 /** A short wait for another process's transaction, of random length, during which the event loop runs. */
 export async function pauseForLock(): Promise<void> {
-  await sleep(Math.random() < 0.5 ? 1 : 2);
+  await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.5 ? 1 : 2));
 }
 
 /**

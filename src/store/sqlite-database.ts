@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { CoxswainError } from '../base/error.ts';
 import { makeFolderSync } from './make-folder-sync.ts';
-import { layoutOf, migrate } from './sqlite-migrations.ts';
+import { layoutOf, migrate, NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import { toStoreError } from './store-error.ts';
 
 /** SQLite before this release could lose what was in the write-ahead log when it was reset. */
@@ -28,13 +28,15 @@ export function openSqliteDatabase(
   try {
     createPrivately(file);
     database = new DatabaseSync(file, { timeout: timeoutMs });
-    requireSqlite(text(database, 'SELECT sqlite_version() AS value'));
-    layoutOf(database, file);
+    requireSqlite(process.versions['sqlite'] ?? text(database, 'SELECT sqlite_version() AS value'));
+    const layout = layoutOf(database, file);
+    // Only as long as a file is empty can it be made one that gives room back.
+    if (layout === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     // WAL is a property of the file; the rest, of this connection.
     const journal = text(database, 'PRAGMA journal_mode = WAL');
     if (journal !== 'wal') throw noWriteAheadLog(file, journal);
     database.exec(`PRAGMA synchronous = ${synchronous}`);
-    migrate(database, file);
+    if (layout < NEWEST_LAYOUT) migrate(database, file);
     // SQLite would wait on the calling thread, and with pauses of up to 100 ms: the store waits by itself.
     database.exec('PRAGMA busy_timeout = 0');
     return database;

@@ -45,7 +45,7 @@ test('a file of the first layout is brought to this one with all its runs', asyn
   expect(await allOf(store.verify())).toEqual([]);
   await store.close();
   const raw = new DatabaseSync(file);
-  expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+  expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 });
   expect(raw.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'old%'").all()).toEqual([]);
   raw.close();
 });

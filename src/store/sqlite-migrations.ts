@@ -17,6 +17,9 @@ const APPLICATION_ID = 0x436f7873;
  *    behind (`indexing.through_id`), and one process at a time fills it (`owner` until `until_ms`). Who removes records
  *    removes them from both too, counts `removals` and lowers `through_id` to the highest id left, all in one
  *    transaction: then an id may come again. (AUTOINCREMENT instead makes an insert a fifth slower.)
+ * 3. Deletion: what `removed_runs` names is out of sight, and its rows are removed in steps (`SqliteRemovals`, which also
+ *    says why FTS5 is told not to merge after removals). `chars` is the length of a run's records, by which its part of the
+ *    file is told.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -69,7 +72,16 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO indexing VALUES (1, 0, 0, '', 0);
   `,
+  `
+  ALTER TABLE runs ADD COLUMN chars INTEGER NOT NULL DEFAULT 0;
+  UPDATE runs SET chars = (SELECT coalesce(sum(length(json)), 0) FROM records WHERE records.run_id = runs.run_id);
+  CREATE TABLE removed_runs (run_id TEXT NOT NULL PRIMARY KEY) STRICT;
+  INSERT INTO record_words (record_words, rank) VALUES ('deletemerge', 0);
+  `,
 ];
+
+/** What `layoutOf` says of a database that lacks no step. */
+export const NEWEST_LAYOUT: number = MIGRATIONS.length;
 
 /**
  * Where a database stands: 0 is an empty one.

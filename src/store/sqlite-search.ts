@@ -14,6 +14,7 @@ const FIND_IDS = `
   WHERE record_words MATCH :match
     AND (:run_id IS NULL OR found.run_id = :run_id)
     AND (:kinds IS NULL OR found.kind IN (SELECT value FROM json_each(:kinds)))
+    AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = found.run_id)
     AND (:after_ms IS NULL OR (minus_at_ms, run_id, minus_seq) > (-:after_ms, :after_run_id, -:after_seq))
   ORDER BY minus_at_ms, run_id, minus_seq
   LIMIT :limit`;

@@ -41,7 +41,7 @@ test('the file, its log and the folder made for it are for their owner only', as
 });
 
 test('a database of another program is refused and left as it is', async () => {
-  for (const sql of ['CREATE TABLE mine (a)', 'PRAGMA application_id = 7', 'PRAGMA user_version = 3']) {
+  for (const sql of ['CREATE TABLE mine (a)', 'PRAGMA application_id = 7', 'PRAGMA user_version = 99']) {
     const file = await foreignFile(sql);
     const before = await readFile(file);
     expect(() => sqliteStore(file)).toThrow(
@@ -55,10 +55,10 @@ test('a store of a newer layout is refused with both versions in the message', a
   const file = await newFile();
   await sqliteStore(file).close();
   const database = new DatabaseSync(file);
-  database.exec('PRAGMA user_version = 3');
+  database.exec('PRAGMA user_version = 99');
   database.close();
   expect(() => sqliteStore(file)).toThrow(
-    expect.objectContaining({ code: 'store-version', message: expect.stringMatching(/layout 3.*reads up to 2/) }),
+    expect.objectContaining({ code: 'store-version', message: expect.stringMatching(/layout 99.*reads up to 3/) }),
   );
 });
 
@@ -116,23 +116,32 @@ test('a write that waits longer than timeoutMs for another process is store-io a
 });
 
 test('a fault in the middle of an append leaves nothing of the batch', async () => {
-  const file = await newFile();
-  await sqliteStore(file).close();
-  const other = new DatabaseSync(file);
-  other.exec(
-    "CREATE TRIGGER no BEFORE INSERT ON records WHEN new.seq = 2 BEGIN SELECT RAISE(ABORT, 'disk on fire'); END",
-  );
-  const store = sqliteStore(file);
-  await expect(store.append(scriptCalls('a', 4))).rejects.toMatchObject({
-    code: 'store-io',
-    message: expect.stringContaining('disk on fire'),
-  });
-  expect(await readAll(store, 'a')).toEqual([]);
-  expect(await store.findRun('a')).toBeUndefined();
-  other.exec('DROP TRIGGER no');
-  other.close();
-  expect(await store.append(scriptCalls('a', 4))).toBe(3);
-  await store.close();
+  // Many records go into the file several at a time.
+  for (const [seq, count] of [
+    [2, 4],
+    [20, 40],
+  ] as const) {
+    const file = await newFile();
+    await sqliteStore(file).close();
+    const other = new DatabaseSync(file);
+    other.exec(
+      `CREATE TRIGGER no BEFORE INSERT ON records WHEN new.seq = ${seq} BEGIN SELECT RAISE(ABORT, 'disk on fire'); END`,
+    );
+    const store = sqliteStore(file);
+    const appends = [store.append(scriptCalls('a', count)), store.append(scriptCalls('b', 1))];
+    await expect(appends[0]).rejects.toMatchObject({
+      code: 'store-io',
+      message: expect.stringContaining('disk on fire'),
+    });
+    expect(await appends[1]).toBe(0);
+    expect(await readAll(store, 'a')).toEqual([]);
+    expect(await store.findRun('a')).toBeUndefined();
+    other.exec('DROP TRIGGER no');
+    other.close();
+    expect(await store.append(scriptCalls('a', count))).toBe(count - 1);
+    expect(await readAll(store, 'a')).toEqual(scriptCalls('a', count));
+    await store.close();
+  }
 });
 
 test('a stored record of a newer schema is refused when it is reached', async () => {

@@ -5,20 +5,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CoxswainError } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { checkBatch, checkRunId, isRunId } from './check-batch.ts';
-import type { CheckedBatch } from './check-batch.ts';
-import { checkChange } from './check-change.ts';
+import { checkBatch, checkRunId, isRunId, type CheckedBatch } from './check-batch.ts';
+import type { CheckedSink } from './checked-sink.ts';
 import { checkReadQuery } from './check-read-query.ts';
-import { planAppend } from './plan-append.ts';
-import type { AppendPlan } from './plan-append.ts';
 import { checkRunQuery, toRunPage } from './run-page.ts';
-import type { RunSummary } from './run-summary.ts';
-import { createRunView } from './run-view.ts';
 import { checkSearchQuery, toSearchPage } from './search-page.ts';
 import { whileBusy } from './sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
+import { deleteSqliteRun } from './sqlite-delete-run.ts';
 import { searchSqlite } from './sqlite-search.ts';
-import { prepareSqliteStatements, toRecordRow, toSnapshot, toSummary } from './sqlite-statements.ts';
+import type { RunSummary } from './run-summary.ts';
+import { SqliteRuns } from './sqlite-runs.ts';
+import { sqliteBytes, sqliteBytesByRow } from './sqlite-size.ts';
+import { prepareSqliteStatements, toRecordRow, toSummary } from './sqlite-statements.ts';
 import type { RecordRow, SqliteStatements } from './sqlite-statements.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { SqliteWordIndex } from './sqlite-word-index.ts';
@@ -67,7 +66,8 @@ const SEARCH_INDEXING_MS = 150;
  * have the store open; `search` first indexes what is missing for up to 150 ms, and says what is left.
  *
  * Cost: the appends, transactions and reads of a turn of the event loop are one transaction on the calling thread.
- * `listRuns` and `readRun` read along an index: as much as they give. `search` looks at each record that holds the words.
+ * `listRuns` and `readRun` read along an index: as much as they give. `deleteRun` removes about 10,000 records a second
+ * beside other writes, a few milliseconds at a time. `sizeOf` counts the pages in use. `search` looks at each record that holds the words.
  *
  * @param file  path of the database; SQLite's in-memory names are refused, use `memoryStore()`
  * @throws CoxswainError `store-version` when SQLite is older than 3.51.3 or the file is not a store that this
@@ -87,11 +87,12 @@ export function sqliteStore(file: string, options: SqliteStoreOptions = {}): Tra
   return new SqliteStore(resolve(file), { timeoutMs, fsync });
 }
 
-class SqliteStore implements TrajectoryStore {
+class SqliteStore implements TrajectoryStore, CheckedSink {
   readonly #path: string;
   readonly #timeoutMs: number;
   readonly #database: DatabaseSync;
   readonly #statements: SqliteStatements;
+  readonly #runs: SqliteRuns;
   readonly #writes: SqliteWriteQueue;
   readonly #index: SqliteWordIndex;
   #closing: Promise<void> | undefined;
@@ -103,16 +104,21 @@ class SqliteStore implements TrajectoryStore {
     this.#timeoutMs = timeoutMs;
     this.#database = database;
     this.#statements = prepareSqliteStatements(database);
+    this.#runs = new SqliteRuns(this.#statements, path);
     this.#writes = new SqliteWriteQueue(database, { timeoutMs, isGrouped: fsync !== 'each' });
     this.#index = new SqliteWordIndex(database, { synchronous, lastWriteMs: () => this.#writes.lastWriteMs });
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
     this.#mustBeOpen();
-    const checked = checkBatch(batch);
+    return this.appendChecked(checkBatch(batch));
+  }
+
+  async appendChecked(checked: CheckedBatch): Promise<number> {
+    this.#mustBeOpen();
     return await this.#write('append to', () => {
-      const plan = this.#plan(checked);
-      return () => this.#store(plan);
+      const plan = this.#runs.planAppend(checked);
+      return () => this.#runs.store(plan);
     });
   }
 
@@ -120,34 +126,18 @@ class SqliteStore implements TrajectoryStore {
     this.#mustBeOpen();
     checkRunId(runId);
     let fault: { readonly thrown: unknown } | undefined;
-    const result = await this.#write('write to', () => {
-      const { findSnapshot, saveSnapshot } = this.#statements;
-      const summary = this.#summaryOf(runId);
-      const snapshotRow = findSnapshot.get(runId);
-      const snapshot = snapshotRow === undefined ? undefined : toSnapshot(snapshotRow);
-      const view = createRunView({ summary, snapshot }, (seq) => {
+    const result = await this.#write('write to', () =>
+      this.#runs.planTransaction(runId, (view) => {
         try {
-          return this.#recordsAfter(runId, seq);
+          const change = fold(view);
+          fault = undefined;
+          return change;
         } catch (thrown) {
-          throw toStoreError(thrown, `read ${this.#path}`);
+          fault = { thrown };
+          throw thrown;
         }
-      });
-      let change: RunChange<Result>;
-      try {
-        change = fold(view);
-        fault = undefined;
-      } catch (thrown) {
-        fault = { thrown };
-        throw thrown;
-      }
-      const { batch, snapshotJson, result: answer } = checkChange(runId, change);
-      const plan = batch === undefined ? undefined : this.#plan(batch);
-      return () => {
-        const lastSeq = plan === undefined ? (summary?.lastSeq ?? -1) : this.#store(plan);
-        if (snapshotJson !== undefined) saveSnapshot.run(runId, lastSeq, snapshotJson);
-        return answer;
-      };
-    }).catch((thrown: unknown) => {
+      }),
+    ).catch((thrown: unknown) => {
       throw fault === undefined ? thrown : fault.thrown;
     });
     return result;
@@ -165,15 +155,34 @@ class SqliteStore implements TrajectoryStore {
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
     this.#mustBeOpen();
-    const { limit, after } = checkRunQuery(query);
+    const { limit, after, withBytes } = checkRunQuery(query);
     const place = after === undefined ? ([-Infinity, ''] as const) : ([-after.startedAtMs, after.runId] as const);
-    const rows = await this.#read('list', () => this.#statements.listRuns.all(...place, limit + 1));
-    return toRunPage(rows.map(toSummary), limit);
+    const { rows, bytesOf } = await this.#read('list', () => ({
+      rows: this.#statements.listRuns.all(...place, limit + 1),
+      bytesOf: withBytes ? sqliteBytesByRow(this.#database) : undefined,
+    }));
+    const page = toRunPage(rows.map(toSummary), limit);
+    return bytesOf === undefined ? page : { ...page, bytes: rows.slice(0, limit).map(bytesOf) };
+  }
+
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) return false;
+    return await deleteSqliteRun(runId, {
+      removals: this.#statements.removals,
+      write: (work) => this.#write('delete a run of', () => work),
+      isClosing: () => this.#closing !== undefined,
+    });
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    return await this.#read('look at the size of', () => sqliteBytes(this.#database));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
     this.#mustBeOpen();
-    return isRunId(runId) ? await this.#read('read', () => this.#summaryOf(runId)) : undefined;
+    return isRunId(runId) ? await this.#read('read', () => this.#runs.summaryOf(runId)) : undefined;
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
@@ -182,8 +191,12 @@ class SqliteStore implements TrajectoryStore {
     if (!isRunId(runId)) return;
     let nextSeq = fromSeq;
     let left = limit;
+    let last: RecordRow | undefined;
     while (left > 0) {
-      const page = await this.#read('read', () => this.#readPage(runId, nextSeq, left));
+      const page = await this.#read('read', () =>
+        this.#isStillThere(runId, last) ? this.#readPage(runId, nextSeq, left) : { rows: [], isLast: true },
+      );
+      last = page.rows.at(-1);
       for (const { seq, json } of page.rows) {
         this.#mustBeOpen();
         nextSeq = seq + 1;
@@ -228,6 +241,13 @@ class SqliteStore implements TrajectoryStore {
     }
   }
 
+  /** False when the run was deleted since the record was read; it may have begun anew. */
+  #isStillThere(runId: string, last: RecordRow | undefined): boolean {
+    if (last === undefined) return true;
+    const row = this.#statements.findRecord.get(runId, last.seq);
+    return row !== undefined && toRecordRow(row).json === last.json;
+  }
+
   /** Rows worth about `CHARS_A_PAGE`, at least one. No statement stays open between two calls. */
   #readPage(
     runId: string,
@@ -243,35 +263,6 @@ class SqliteStore implements TrajectoryStore {
       if (chars > CHARS_A_PAGE) return { rows, isLast: false };
     }
     return { rows, isLast: true };
-  }
-
-  #recordsAfter(runId: string, seq: number): readonly TrajectoryRecord[] {
-    const rows = this.#statements.readRecords.all(runId, seq + 1, Number.MAX_SAFE_INTEGER);
-    return rows.map((row) => parseRecord(toRecordRow(row).json));
-  }
-
-  #plan(batch: CheckedBatch): AppendPlan {
-    return planAppend(batch, this.#summaryOf(batch.runId), (seq) => {
-      const row = this.#statements.findRecord.get(batch.runId, seq);
-      return row === undefined ? undefined : toRecordRow(row).json;
-    });
-  }
-
-  #store({ fresh, summary, stored }: AppendPlan): number {
-    const { insertRecord, saveRun, saveSummary } = this.#statements;
-    if (fresh.length === 0) return summary.lastSeq;
-    for (const { record, json } of fresh) {
-      insertRecord.run(summary.runId, record.seq, json);
-    }
-    const summaryJson = JSON.stringify(summary);
-    if (stored?.startedAtMs === summary.startedAtMs) saveSummary.run(summaryJson, summary.runId);
-    else saveRun.run(summary.runId, -summary.startedAtMs, summaryJson);
-    return summary.lastSeq;
-  }
-
-  #summaryOf(runId: string): RunSummary | undefined {
-    const row = this.#statements.findRun.get(runId);
-    return row === undefined ? undefined : toSummary(row);
   }
 
   async #write<Result>(doing: string, plan: () => () => Result): Promise<Result> {

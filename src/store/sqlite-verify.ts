@@ -57,7 +57,8 @@ function* checkFile(database: DatabaseSync): Generator<StoreProblem, void, void>
 
 async function* checkRun(database: DatabaseSync, runId: string): AsyncGenerator<StoreProblem, void, void> {
   const readRows = database.prepare(
-    'SELECT id, run_id, seq, json FROM records WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?',
+    'SELECT id, run_id, seq, json FROM records WHERE run_id = ?1 AND seq > ?2 ' +
+      'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE run_id = ?1) ORDER BY seq LIMIT ?3',
   );
   const check = createRunCheck(runId);
   let afterSeq = -Infinity;

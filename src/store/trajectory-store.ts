@@ -14,11 +14,15 @@ export interface RunQuery {
   readonly limit?: number;
   /** `next` of the page before. */
   readonly after?: string;
+  /** Asks for `bytes` of the page; default false. */
+  readonly withBytes?: boolean;
 }
 
 /** A page of runs, the one that started last first; runs that started together by `runId`, in code point order. */
 export interface RunPage {
   readonly runs: readonly RunSummary[];
+  /** What each of `runs` takes, in their order, where it was asked for: about what `sizeOf` falls by without the run. */
+  readonly bytes?: readonly number[];
   /** Give it as `after` for the next page; absent on the last one. */
   readonly next?: string;
 }
@@ -37,7 +41,7 @@ export interface RunView {
   readonly summary: RunSummary | undefined;
   /** The `seq` of the next record. */
   readonly nextSeq: number;
-  /** What the last transaction saved; undefined when none did. */
+  /** What the last transaction saved; undefined when none did, null when it is damaged. */
   readonly snapshot: Json | undefined;
   /** Last `seq` that the snapshot covers; -1 when it covers none or there is none. */
   readonly snapshotSeq: number;
@@ -174,6 +178,31 @@ export interface TrajectoryStore extends TrajectorySink {
    * @throws CoxswainError `invalid-argument` also for records of another run or a snapshot that JSON cannot say
    */
   transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result>;
+
+  /**
+   * Removes a run: its records, its summary, its snapshot and what the index holds of it. Its children stay. A later
+   * append to that id begins anew at seq 0.
+   *
+   * Calls for one run are taken in their order. Of a process that ends in the middle, or a power cut, the run is left
+   * whole or is gone; room that was not given back then is given back by the next call, for whatever run. Once it
+   * resolves, the run is gone for every process. A writer that goes on with the run meets `store-gap`; whoever reads it
+   * meanwhile is given no more of it, or `store-io`. A damaged run is removed too.
+   *
+   * @returns whether anything of it was stored, also a snapshot alone; false for an id that no run can have
+   * @throws CoxswainError `store-io` when the medium refuses, or, with jsonl, another process holds the run's lock:
+   *   nothing is removed then; `store-closed`
+   * Cost: see the driver; grows with the run. Other runs are written meanwhile.
+   */
+  deleteRun(runId: string): Promise<boolean>;
+
+  /**
+   * Bytes that everything stored takes. A run that is deleted counts no longer, also where the medium keeps its room for
+   * later; what is counted is the driver's to say (`docs/stores.md`), and `RunPage.bytes` counts the same for each run.
+   *
+   * @throws CoxswainError `store-io`, `store-closed`
+   * Cost: see the driver; never reads records.
+   */
+  sizeOf(): Promise<number>;
 
   /**
    * Records whose text holds the words, newest first. Records that arrive between two pages neither repeat nor hide

@@ -1,6 +1,5 @@
-import type { TestContext } from 'vitest';
-
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { ContractTest, ContractTools } from './contract-tools.ts';
 
 /** A store for one test. */
 export interface ContractStore {
@@ -11,7 +10,16 @@ export interface ContractStore {
   dispose(): Promise<void>;
 }
 
-/** Runs a test on a new store and disposes of it. */
+/** Runs a test on a new store and disposes of it. `skip` says why it cannot be run on this one. */
 export type WithStore = (
-  test: (opened: ContractStore, context: TestContext) => Promise<void>,
-) => (context: TestContext) => Promise<void>;
+  test: (opened: ContractStore, skip: (reason: string) => void) => Promise<void>,
+) => () => Promise<void>;
+
+/** What every part of the store contract works with. */
+export interface StoreContractCase {
+  readonly test: ContractTest;
+  readonly expect: ContractTools['expect'];
+  readonly withStore: WithStore;
+  /** Texts of payloads of kinds that no version knows, to be kept byte for byte, besides those of the contract. */
+  readonly payloadTexts: readonly string[];
+}

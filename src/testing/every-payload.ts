@@ -1,5 +1,5 @@
-import type { StoredMessage } from '../events/stored-message.ts';
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import type { StoredMessage, StoredUsage } from '../events/stored-message.ts';
+import type { StoredBudget, TrajectoryPayload } from '../events/trajectory-record.ts';
 
 type PayloadOfKind = {
   readonly [Kind in TrajectoryPayload['kind']]: Required<Extract<TrajectoryPayload, { readonly kind: Kind }>>;
@@ -10,6 +10,14 @@ type PayloadOfKind = {
  * added does not compile until it is set here.
  */
 export function everyPayload(text: string): readonly TrajectoryPayload[] {
+  const everyUsage: Required<StoredUsage> = {
+    input_tokens: 1,
+    output_tokens: 1,
+    cache_read_tokens: 1,
+    cache_write_tokens: 1,
+    cost_usd: 0.5,
+  };
+  const everyBudget: Required<StoredBudget> = { calls: 1, tokens: 1, cost_usd: 0.5 };
   const messages: readonly StoredMessage[] = [
     { role: 'system', content: text },
     {
@@ -29,7 +37,7 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
       stop_reason: text,
       error_message: text,
       model_id: text,
-      usage: { input_tokens: 1 },
+      usage: everyUsage,
     },
     { role: 'tool_result', tool_call_id: text, tool_name: text, content: text, is_error: true },
   ];
@@ -71,7 +79,7 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
       steering: {
         prompt_name: text,
         deadline_at_unix_ms: 1,
-        budget: { calls: 1 },
+        budget: everyBudget,
         configuration_hash: 'h',
         mode: 'steer',
         holdout: { share: 0.1, withheld: false },
@@ -137,7 +145,7 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
       last_response: text,
       rendered_prompt: text,
       files_created: [text],
-      usage: { calls: 1 },
+      usage: everyBudget,
     },
     prompt_used: { kind: 'prompt_used', prompt_name: text },
     session_event: { kind: 'session_event', event_type: text, data: json },
@@ -216,7 +224,11 @@ export function everyPayload(text: string): readonly TrajectoryPayload[] {
       response: 'noted',
       note: text,
     },
-    unrecognised: { kind: 'unrecognised', original: { kind: 'new_kind', ...json } },
+    unrecognised: {
+      kind: 'unrecognised',
+      original: { kind: 'new_kind', ...json },
+      text: JSON.stringify({ kind: 'new_kind', ...json }).replace('{', '{ '),
+    },
   };
   return Object.values(payloads);
 }

@@ -16,6 +16,7 @@ export type DiskOperation =
   | 'link'
   | 'rename'
   | 'remove'
+  | 'removeFolder'
   | 'syncFolder';
 
 /** What a test does to a disk. May be changed at any time. */
@@ -58,10 +59,15 @@ interface Inode {
   changedAt: number;
 }
 
+type NameEdit =
+  | { readonly kind: 'set'; readonly path: string; readonly inode: Inode | 'folder' }
+  | { readonly kind: 'delete'; readonly path: string }
+  | { readonly kind: 'move'; readonly from: string; readonly to: string };
+
 /** A change of names in one folder that no `syncFolder` has covered. It is on the disk as a whole or not at all. */
 interface NameChange {
-  readonly folders: Set<string>;
-  readonly apply: (names: Map<string, Inode | 'folder'>) => void;
+  readonly folders: ReadonlySet<string>;
+  readonly edits: readonly NameEdit[];
 }
 
 type Names = Map<string, Inode | 'folder'>;
@@ -92,9 +98,11 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
     if (faults.operationsLeft < 0 && operation !== 'write') throw fault('EIO', 'the power is off');
   }
 
-  function rename(change: NameChange): void {
-    change.apply(names);
-    pending.push(change);
+  function change(...edits: readonly NameEdit[]): void {
+    const paths = edits.flatMap((edit) => (edit.kind === 'move' ? [edit.from, edit.to] : [edit.path]));
+    const done = { folders: new Set(paths.map((path) => dirname(path))), edits };
+    applyChanges(names, [done], () => true);
+    pending.push(done);
   }
 
   function inodeAt(path: string): Inode {
@@ -145,13 +153,23 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
         await beginChange('sync', path);
         inode.durable = Buffer.from(inode.content);
       },
-      sizeBytes: async () => inode.content.length,
+      sizeBytes: () => inode.content.length,
       close: async () => undefined,
     };
   }
 
   function addName(path: string, inode: Inode | 'folder'): void {
-    rename({ folders: new Set([dirname(path)]), apply: (into) => into.set(path, inode) });
+    change({ kind: 'set', path, inode });
+  }
+
+  function renameFolder(from: string, to: string): void {
+    if (names.has(to)) throw fault('EEXIST', to);
+    // What changed in the folder and is not on the disk yet is from now on spoken of under the new name.
+    pending = pending.map(({ folders, edits }) => ({
+      folders: new Set(Array.from(folders, (folder) => movedPath(folder, from, to))),
+      edits: edits.map((edit) => movedEdit(edit, from, to)),
+    }));
+    change({ kind: 'move', from, to });
   }
 
   const fileSystem: FileSystem = {
@@ -197,25 +215,30 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
     },
     rename: async (from, to) => {
       await beginChange('rename', to);
+      if (names.get(from) === 'folder') {
+        renameFolder(from, to);
+        return;
+      }
       const inode = inodeAt(from);
-      rename({
-        folders: new Set([dirname(from), dirname(to)]),
-        apply: (into) => {
-          into.delete(from);
-          into.set(to, inode);
-        },
-      });
+      change({ kind: 'delete', path: from }, { kind: 'set', path: to, inode });
     },
     remove: async (path) => {
       await beginChange('remove', path);
       inodeAt(path);
-      rename({ folders: new Set([dirname(path)]), apply: (into) => into.delete(path) });
+      change({ kind: 'delete', path });
+    },
+    removeFolder: async (path) => {
+      await beginChange('removeFolder', path);
+      if (names.get(path) !== 'folder') throw fault('ENOENT', path);
+      if ([...names.keys()].some((inside) => inside !== path && dirname(inside) === path))
+        throw fault('ENOTEMPTY', path);
+      change({ kind: 'delete', path });
     },
     syncFolder: async (folder) => {
       await beginChange('syncFolder', folder);
       if (!names.has(folder)) throw fault('ENOENT', folder);
-      for (const change of pending) if (change.folders.has(folder)) change.apply(durable);
-      pending = pending.filter((change) => !change.folders.has(folder));
+      applyChanges(durable, pending, ({ folders }) => folders.has(folder));
+      pending = pending.filter(({ folders }) => !folders.has(folder));
     },
   };
 
@@ -233,7 +256,8 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
     paths: () => [...names.keys()].filter((path) => names.get(path) !== 'folder'),
     afterPowerCut(random) {
       const left: Names = new Map(durable);
-      for (const change of pending) if (random() >= 0.5) change.apply(left);
+      const kept = new Set(pending.filter(() => random() >= 0.5));
+      applyChanges(left, pending, (one) => kept.has(one));
       const copies = new Map<Inode, Inode>();
       for (const [path, inode] of left) {
         if (inode === 'folder') continue;
@@ -246,6 +270,51 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
       return simulatedDisk(left);
     },
   };
+}
+
+/**
+ * Applies some of the changes that wait. Their paths are those of now, so where a folder got its name after a change, or
+ * its new name is not kept, the change happens under the name before.
+ */
+function applyChanges(into: Names, waiting: readonly NameChange[], isApplied: (change: NameChange) => boolean): void {
+  const moves = waiting.flatMap((change, index) =>
+    change.edits.flatMap((edit) => (edit.kind === 'move' ? [{ edit, index, isApplied: isApplied(change) }] : [])),
+  );
+  for (const [index, one] of waiting.entries()) {
+    if (!isApplied(one)) continue;
+    const nameThen = (path: string): string =>
+      moves.reduceRight(
+        (at, { edit, index: movedAt, isApplied: isKept }) =>
+          movedAt > index || (movedAt < index && !isKept) ? movedPath(at, edit.to, edit.from) : at,
+        path,
+      );
+    for (const edit of one.edits) {
+      if (edit.kind === 'move') moveAll(into, edit.from, edit.to);
+      else if (edit.kind === 'set') into.set(nameThen(edit.path), edit.inode);
+      else into.delete(nameThen(edit.path));
+    }
+  }
+}
+
+function moveAll(names: Names, from: string, to: string): void {
+  for (const [path, inode] of Array.from(names)) {
+    const moved = movedPath(path, from, to);
+    if (moved === path) continue;
+    names.delete(path);
+    names.set(moved, inode);
+  }
+}
+
+/** A path as it is after a folder, which may be above it, got another name. */
+function movedPath(path: string, from: string, to: string): string {
+  return path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path;
+}
+
+function movedEdit(edit: NameEdit, from: string, to: string): NameEdit {
+  // Only files move within a run's folder, which itself is moved by name.
+  if (edit.kind === 'move') return edit;
+  // The folder itself is named in the one above it, where that change still stands before the move.
+  return edit.path === from ? edit : { ...edit, path: movedPath(edit.path, from, to) };
 }
 
 function isReachable(names: Names, path: string): boolean {

@@ -1,14 +1,20 @@
-import { expect, test } from 'vitest';
-
 import type { CoxswainErrorCode } from '../base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
-import type { WithStore } from './contract-store.ts';
+import type { StoreContractCase } from './contract-store.ts';
 
 /** What `append` takes, refuses and answers. */
-export function appendContract(withStore: WithStore): void {
+export function appendContract({ test, expect, withStore }: StoreContractCase): void {
+  const refuses = async (
+    store: TrajectoryStore,
+    batch: readonly TrajectoryRecord[],
+    code: CoxswainErrorCode,
+  ): Promise<void> => {
+    await expect(store.append(batch)).rejects.toMatchObject({ name: 'CoxswainError', code });
+  };
+
   test(
     'records come back in order, and append answers the last seq',
     withStore(async ({ store }) => {
@@ -245,11 +251,3 @@ const HOSTILE_IDS: readonly string[] = [
   'trailing. ',
   'line\nbreak',
 ];
-
-async function refuses(
-  store: TrajectoryStore,
-  batch: readonly TrajectoryRecord[],
-  code: CoxswainErrorCode,
-): Promise<void> {
-  await expect(store.append(batch)).rejects.toMatchObject({ name: 'CoxswainError', code });
-}

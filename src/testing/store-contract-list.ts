@@ -1,12 +1,10 @@
-import { expect, test } from 'vitest';
-
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { listAll } from './read-all.ts';
 import { scriptRecord, scriptRun } from './record-script.ts';
-import type { WithStore } from './contract-store.ts';
+import type { StoreContractCase } from './contract-store.ts';
 
 /** What `listRuns` and `findRun` say of runs. */
-export function listContract(withStore: WithStore): void {
+export function listContract({ test, expect, withStore }: StoreContractCase): void {
   test(
     'a summary counts turns, calls and errors and tells how the run went',
     withStore(async ({ store }) => {

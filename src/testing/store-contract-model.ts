@@ -8,7 +8,7 @@ import { listAll, readAll } from './read-all.ts';
 import { scriptRecord } from './record-script.ts';
 import type { ContractStore } from './contract-store.ts';
 
-/** One append: where it begins relative to the next free seq, and what it holds. */
+/** One append, perhaps after a deletion: where it begins relative to the next free seq, and what it holds. */
 interface AppendStep {
   readonly run: number;
   /** -6 repeats up to six records, +1 leaves a hole. */
@@ -20,6 +20,8 @@ interface AppendStep {
   /** Take the records that are stored where there are some, as a retry does. */
   readonly isRetry: boolean;
   readonly reopens: boolean;
+  /** The run is deleted first. */
+  readonly deletes: boolean;
 }
 
 const step: fc.Arbitrary<AppendStep> = fc.record({
@@ -32,14 +34,15 @@ const step: fc.Arbitrary<AppendStep> = fc.record({
   flavour: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constant(1)),
   isRetry: fc.boolean(),
   reopens: fc.oneof({ weight: 15, arbitrary: fc.constant(false) }, fc.constant(true)),
+  deletes: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.constant(true)),
 });
 
 /** The plain store that every driver must agree with: a list of records for each run. */
 type Model = Map<string, TrajectoryRecord[]>;
 
-/** Random appends with retries, overlaps and holes have the same answers and leave the same runs as a list would. */
+/** Random appends with retries, overlaps and holes, and deletions between them, have the same answers and leave the same runs as a list would. */
 export function modelContract(open: () => Promise<ContractStore>, numRuns: number): void {
-  test('random appends agree with a plain list of records', async () => {
+  test('random appends and deletions agree with a plain list of records', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const opened = await open();
@@ -60,6 +63,8 @@ async function follow(opened: ContractStore, steps: readonly AppendStep[]): Prom
   let { store } = opened;
   for (const one of steps) {
     if (one.reopens && opened.reopen !== undefined) store = await opened.reopen();
+    const wasDeleted = one.deletes && (await store.deleteRun(runIdOf(one)));
+    expect(wasDeleted).toBe(one.deletes && model.delete(runIdOf(one)));
     const batch = batchOf(model, one);
     const answer = await store.append(batch).catch((thrown: unknown) => {
       if (thrown instanceof CoxswainError) return thrown.code;
@@ -76,7 +81,7 @@ async function follow(opened: ContractStore, steps: readonly AppendStep[]): Prom
 }
 
 function batchOf(model: Model, one: AppendStep): readonly TrajectoryRecord[] {
-  const runId = `run-${one.run}`;
+  const runId = runIdOf(one);
   const records = model.get(runId) ?? [];
   const begin = lastSeqIn(records) + 1 + one.offset;
   const batch: TrajectoryRecord[] = [];
@@ -88,6 +93,10 @@ function batchOf(model: Model, one: AppendStep): readonly TrajectoryRecord[] {
     seq = endOf(record) + 1;
   }
   return batch;
+}
+
+function runIdOf({ run }: AppendStep): string {
+  return `run-${run}`;
 }
 
 function payloadOf(seq: number, width: number, flavour: number): TrajectoryPayload {

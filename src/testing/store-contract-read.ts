@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
-
+import { decodeRecord, parseRecord } from '../events/decode-record.ts';
+import { encodeRecord } from '../events/encode-record.ts';
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
-import type { WithStore } from './contract-store.ts';
+import type { StoreContractCase } from './contract-store.ts';
 
 /** What `readRun` gives, and that records survive as they are. */
-export function readContract(withStore: WithStore): void {
+export function readContract({ test, expect, withStore, payloadTexts }: StoreContractCase): void {
   test(
     'an unknown run has no records and no summary',
     withStore(async ({ store }) => {
@@ -86,6 +86,32 @@ export function readContract(withStore: WithStore): void {
   );
 
   test(
+    'a payload of an unknown kind keeps its text byte for byte, and is the same record when it comes again',
+    withStore(async ({ store, reopen }) => {
+      const texts = [
+        ...payloadTexts,
+        '{"kind":"new","n":[1.0,12345678901234567890,1e3,-0]}',
+        '{ "z":1,\t"a":"\\u0041\\/" ,"a":2, "kind":"new"}',
+      ];
+      const lines = texts.map(
+        (text, seq) =>
+          `{"schema_version":1,"seq":${seq},"run_id":"a","depth":0,"recorded_at_unix_ms":1,"payload":${text}}`,
+      );
+      await store.append(lines.map(parseRecord));
+      expect((await readAll(store, 'a')).map(encodeRecord)).toEqual(lines);
+      expect(await store.append(lines.map(parseRecord))).toBe(lines.length - 1);
+      await store.transact('a', (view) => {
+        expect(view.missed().map(encodeRecord)).toEqual(lines);
+        return { records: [], result: 0 };
+      });
+      // A later spelling of the same values is no other record.
+      expect(await store.append([decodeRecord(JSON.parse(lines[0] ?? ''))])).toBe(lines.length - 1);
+      const again = reopen === undefined ? store : await reopen();
+      expect((await readAll(again, 'a')).map(encodeRecord)).toEqual(lines);
+    }),
+  );
+
+  test(
     'a record of 5 MB among small ones survives',
     withStore(async ({ store }) => {
       const [before, after] = [scriptCalls('a', 2), scriptCalls('a', 2, 3)];
@@ -152,9 +178,9 @@ export function readContract(withStore: WithStore): void {
 
   test(
     'what was stored is there after reopening, and the run goes on',
-    withStore(async ({ store, reopen }, context) => {
+    withStore(async ({ store, reopen }, skip) => {
       if (reopen === undefined) {
-        context.skip('a store in memory ends with its process');
+        skip('a store in memory ends with its process');
         return;
       }
       const records = scriptCalls('a', 4);

@@ -1,13 +1,19 @@
-import { expect, test } from 'vitest';
-
 import type { CoxswainErrorCode } from '../base/error.ts';
 import type { RunChange, RunView, TrajectoryStore } from '../store/trajectory-store.ts';
-import type { WithStore } from './contract-store.ts';
+import type { StoreContractCase } from './contract-store.ts';
 import { allOf, listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 
 /** What `transact` reads, stores and refuses, and what `verify` says of a whole store. */
-export function transactContract(withStore: WithStore): void {
+export function transactContract({ test, expect, withStore }: StoreContractCase): void {
+  const refuses = async (
+    store: TrajectoryStore,
+    change: RunChange<unknown>,
+    code: CoxswainErrorCode,
+  ): Promise<void> => {
+    await expect(store.transact('a', () => change)).rejects.toMatchObject({ code });
+  };
+
   test(
     'a transaction on a new run sees nothing and stores records and snapshot',
     withStore(async ({ store }) => {
@@ -158,9 +164,9 @@ export function transactContract(withStore: WithStore): void {
 
   test(
     'a snapshot is there after reopening',
-    withStore(async ({ store, reopen }, context) => {
+    withStore(async ({ store, reopen }, skip) => {
       if (reopen === undefined) {
-        context.skip('a store in memory ends with its process');
+        skip('a store in memory ends with its process');
         return;
       }
       await store.transact('a', () => ({ records: scriptCalls('a', 2), snapshot: ['kept'], result: undefined }));
@@ -212,8 +218,4 @@ async function look(
     const { nextSeq, snapshot, snapshotSeq } = view;
     return { records: [], result: { nextSeq, snapshot, snapshotSeq, missed: view.missed().map(({ seq }) => seq) } };
   });
-}
-
-async function refuses(store: TrajectoryStore, change: RunChange<unknown>, code: CoxswainErrorCode): Promise<void> {
-  await expect(store.transact('a', () => change)).rejects.toMatchObject({ code });
 }

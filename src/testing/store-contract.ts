@@ -1,15 +1,13 @@
-import { describe } from 'vitest';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 
-import type { ContractStore, WithStore } from './contract-store.ts';
-import { appendContract } from './store-contract-append.ts';
-import { listContract } from './store-contract-list.ts';
+import type { ContractStore } from './contract-store.ts';
+import { unknownPayloadText } from './json-text.ts';
 import { modelContract } from './store-contract-model.ts';
-import { readContract } from './store-contract-read.ts';
-import { searchContract } from './store-contract-search.ts';
-import { transactContract } from './store-contract-transact.ts';
+import { trajectoryStoreContract } from './trajectory-store-contract.ts';
 
 /**
- * Registers the tests that every `TrajectoryStore` passes.
+ * Registers the tests that every `TrajectoryStore` of this package passes: the published contract, and random histories.
  *
  * @param open  makes an empty store
  * @param options  `modelRuns`: how many random histories are played; default 60, fewer where opening is slow
@@ -19,20 +17,9 @@ export function storeContract(
   open: () => Promise<ContractStore>,
   options: { readonly modelRuns?: number } = {},
 ): void {
-  const withStore: WithStore = (test) => async (context) => {
-    const opened = await open();
-    try {
-      await test(opened, context);
-    } finally {
-      await opened.dispose();
-    }
-  };
+  const payloadTexts = fc.sample(unknownPayloadText, { numRuns: 40, seed: 7 });
+  trajectoryStoreContract(name, open, { describe, test, expect }, { payloadTexts });
   describe(`${name} keeps the store contract`, () => {
-    appendContract(withStore);
-    readContract(withStore);
-    listContract(withStore);
-    transactContract(withStore);
-    searchContract(withStore);
     modelContract(open, options.modelRuns ?? 60);
   });
 }

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inferIsError } from './infer-error.ts';
+
+import { FAILURE_AT_START, inferIsError, mayFailAtStart } from './infer-error.ts';
 
 test.each([
   'Error: file does not exist',
@@ -39,4 +41,28 @@ test.each([
   `${'line\n'.repeat(300)}the word error stands here`,
 ])('nothing failed in %j', (text) => {
   expect(inferIsError(text)).toBe(false);
+});
+
+const openings = (
+  '<error>|<tool_use_error>|[error]|error|Error:|fatal|uncaught |unhandled x:|some.module.|Some|ValueError|MyException|_x|' +
+  "Traceback (most recent call last)|failed|unable|could not|cannot|can't|command failed|command not found|permission denied|" +
+  'access denied|unauthorized|forbidden|invalid tool|invalid json|no such file|no such tool|unknown command|syntax error|' +
+  'execution timed out|time out|timeout|request timed out|HTTP/1.1 404|HTTP 500|status: 404|code=500|panic:|' +
+  'segmentation fault|usage limit|rate limit'
+).split('|');
+
+test('no failure at the start is passed over before the pattern is tried', () => {
+  const parts = ['', ' ', '\n', ':', '(', 'x', 'E', '.', '!', ' occurred', ' to run', 'exception', 'ERROR', 'é'];
+  const piece = fc.constantFrom(...openings, ...openings.map((opening) => opening.toUpperCase()), ...parts);
+  let matched = 0;
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
+      const text = pieces.join('');
+      if (!FAILURE_AT_START.test(text)) return;
+      matched += 1;
+      expect([text, mayFailAtStart(text.trimStart().toLowerCase())]).toEqual([text, true]);
+    }),
+    { numRuns: 20_000 },
+  );
+  expect(matched).toBeGreaterThan(2_000);
 });

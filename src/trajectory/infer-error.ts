@@ -3,7 +3,7 @@
  * of its own failure at the start of a line; the word "error" inside a sentence proves nothing (search
  * results and logs are full of it).
  */
-const FAILURE_AT_START =
+export const FAILURE_AT_START: RegExp =
   /^\s*(?:<(?:tool_use_)?error>|\[?error\]?\s*[:!-]|(?:fatal|uncaught|unhandled)\b[^\n]{0,40}:|(?:[a-z_.]*\.)?[A-Z]\w*(?:Error|Exception)\b\s*[:(]|Traceback \(most recent call last\)|error\b[^\n]{0,60}(?:occurred|executing|running|failed)|(?:failed|unable|could not|cannot|can't) (?:to )?\w+|command (?:failed|not found|timed out)|permission denied|access denied|unauthorized\b|forbidden\b|invalid (?:command|argument|action|input|tool|json|syntax)|no such (?:file|directory|tool|command)|unknown (?:command|tool|action)|syntax error|execution timed out|time ?out\b|request timed out|HTTP(?:\/[\d.]+)? [45]\d\d\b|(?:status|code)[ :=]+[45]\d\d\b|panic:|segmentation fault|usage limit|rate limit)/i;
 
 /** A shell's or interpreter's complaint on a line of its own. */
@@ -27,9 +27,37 @@ const JSON_FAILURE =
 export function inferIsError(resultText: string): boolean {
   if (resultText.length === 0) return false;
   const head = resultText.slice(0, HEAD_CHARS);
-  if (FAILURE_AT_START.test(head) || JSON_FAILURE.test(head) || hasFailureLine(head)) return true;
+  if (failsAtStart(head) || hasFailureLine(head)) return true;
   if (resultText.length <= HEAD_CHARS) return false;
   return hasFailureLine(resultText.slice(-TAIL_CHARS));
+}
+
+/** The patterns are large, and a short-lived process would compile them for one look: most answers cannot match. */
+function failsAtStart(head: string): boolean {
+  const begin = head.trimStart();
+  if (begin.startsWith('{')) return JSON_FAILURE.test(head);
+  return mayFailAtStart(begin.toLowerCase()) && FAILURE_AT_START.test(head);
+}
+
+/** What every match of `FAILURE_AT_START` begins with, but for the name of an error. */
+const FAILURE_OPENINGS = (
+  "<,[error,error,fatal,uncaught,unhandled,traceback,failed,unable,could not,cannot,can't,command ,permission denied," +
+  'access denied,unauthorized,forbidden,invalid ,no such ,unknown ,syntax error,execution timed,time,request timed,http,' +
+  'status,code,panic:,segmentation,usage limit,rate limit'
+).split(',');
+
+/** Never wrongly false. @param begin  in small letters */
+export function mayFailAtStart(begin: string): boolean {
+  for (const opening of FAILURE_OPENINGS) if (begin.startsWith(opening)) return true;
+  // `some.module.SomeError`
+  let end = 0;
+  while (isNameUnit(begin.charCodeAt(end))) end += 1;
+  return /error|exception/.test(begin.slice(0, end));
+}
+
+/** A letter, a digit, `_` or `.`, of ASCII. */
+function isNameUnit(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39) || unit === 0x5f || unit === 0x2e;
 }
 
 function hasFailureLine(text: string): boolean {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lightMask, strongMask, VOLATILE } from './mask.ts';
+import { lightMask, strongMask, volatilePattern } from './mask.ts';
 
 test.each([
   ['2026-03-01T10:10:00.123Z started', '~ started'],
@@ -46,7 +46,7 @@ test('both ends of a long text are masked and its middle is compared as it is', 
 });
 
 test('the scanner finds what a plain replacement finds', () => {
-  const everywhere = new RegExp(VOLATILE.source, 'gi');
+  const everywhere = new RegExp(volatilePattern().source, 'gi');
   const pieces = [
     ['2026-03-01', 'T10:10', ':00', ' ', '12', '1750000000', 'ms', 's', 'µs', '0x7f3a2c001040', 'abcdef0123456789'],
     ['pid ', 'session_id', '=', '"', 'ts', ':', 'time', 'took', '/tmp/', '/private/tmp/x', '/', '.', '_', '-', 'x'],

@@ -4,33 +4,52 @@ const END_CHARS = 4_096;
 /**
  * What changes from one call to the next without meaning anything: times, dates, UUIDs, process ids, durations,
  * temporary paths, and values under keys that name a receipt. Plain numbers stay, because they are progress.
+ *
+ * By what they begin with, in the order in which they are tried: a process compiles only what its texts call for.
  */
-export const VOLATILE: RegExp = new RegExp(
-  [
-    // 2026-03-01T10:10:00.123Z, 2026-03-01 10:10:00, 2026/03/01
-    String.raw`\b\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
-    // 12:01:11, 12:01:11.250
-    String.raw`\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b`,
-    // UUID
-    String.raw`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
-    // 0x7f3a2c001040, long hexadecimal ids that hold a digit
-    String.raw`\b0x[0-9a-f]{6,}\b`,
-    String.raw`\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b`,
-    // Unix times in seconds, milliseconds and microseconds
-    String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
-    // 0.12s, 12 ms, 3.4 seconds
-    String.raw`\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|minutes?)\b`,
-    // pid 4711, session s-9000, request 88f
-    String.raw`\b(?:pid|process|session|request|req|trace|span|job ?id)[ #]+(?=[\w-]*[\d-])[\w-]+`,
-    // "messageId": "m-7000", reqId=18697, ts: 12
-    String.raw`\b(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process)_?-?id["']?\s*[:=]\s*["']?[\w.:-]+`,
-    String.raw`\b(?:uuid|guid|nonce|etag)["']?\s*[:=]\s*["']?[\w.:+-]+`,
-    String.raw`\b(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
-    // /tmp/abc123, /var/folders/..., C:\Users\x\AppData\Local\Temp\...
-    String.raw`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w./-]+`,
-  ].join('|'),
-  'iy',
-);
+const AT_DIGIT = [
+  // 2026-03-01T10:10:00.123Z, 2026-03-01 10:10:00, 2026/03/01
+  String.raw`\b\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
+  // 12:01:11, 12:01:11.250
+  String.raw`\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b`,
+];
+const AT_HEX = [
+  // UUID
+  String.raw`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
+  // 0x7f3a2c001040, long hexadecimal ids that hold a digit
+  String.raw`\b0x[0-9a-f]{6,}\b`,
+  String.raw`\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b`,
+];
+const AFTER_HEX = [
+  // Unix times in seconds, milliseconds and microseconds
+  String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
+  // 0.12s, 12 ms, 3.4 seconds
+  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|minutes?)\b`,
+];
+const AT_WORD = [
+  // pid 4711, session s-9000, request 88f
+  String.raw`\b(?:pid|process|session|request|req|trace|span|job ?id)[ #]+(?=[\w-]*[\d-])[\w-]+`,
+  // "messageId": "m-7000", reqId=18697, ts: 12
+  String.raw`\b(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process)_?-?id["']?\s*[:=]\s*["']?[\w.:-]+`,
+  String.raw`\b(?:uuid|guid|nonce|etag)["']?\s*[:=]\s*["']?[\w.:+-]+`,
+  String.raw`\b(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
+];
+// /tmp/abc123, /var/folders/..., C:\Users\x\AppData\Local\Temp\...
+const AT_SLASH = [String.raw`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w./-]+`];
+
+const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_HEX]);
+const VOLATILE_HEX = volatile([...AT_HEX, ...AT_WORD]);
+const VOLATILE_WORD = volatile(AT_WORD);
+const VOLATILE_SLASH = volatile(AT_SLASH);
+
+/** All of them in one, wherever they begin: what `lightMask` finds. */
+export function volatilePattern(): RegExp {
+  return volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
+}
+
+function volatile(alternatives: readonly string[]): RegExp {
+  return new RegExp(alternatives.join('|'), 'iy');
+}
 
 /**
  * The text with what is volatile replaced by `~`, so that two results that differ only in a clock or a receipt
@@ -56,8 +75,9 @@ function maskPiece(piece: string): string {
     const wasInWord = isInWord;
     isInWord = opening !== NOTHING && opening !== SLASH;
     if (opening === NOTHING || (wasInWord && isInWord) || !mayBegin(piece, at, opening)) continue;
-    VOLATILE.lastIndex = at;
-    const found = VOLATILE.exec(piece);
+    const pattern = volatileAt(opening);
+    pattern.lastIndex = at;
+    const found = pattern.exec(piece);
     if (found === null) continue;
     masked += `${piece.slice(done, at)}~`;
     done = at + found[0].length;
@@ -65,6 +85,15 @@ function maskPiece(piece: string): string {
     isInWord = isWordUnit(piece.charCodeAt(at));
   }
   return done === 0 ? piece : masked + piece.slice(done);
+}
+
+/** How the paths begin that `AT_SLASH` names. */
+const TEMPORARY: ReadonlySet<string> = new Set(['tm', 'va', 'de', 'pr']);
+
+function volatileAt(opening: number | undefined): RegExp {
+  if (opening === DIGIT) return VOLATILE_DIGIT;
+  if (opening === SLASH) return VOLATILE_SLASH;
+  return opening === HEX ? VOLATILE_HEX : VOLATILE_WORD;
 }
 
 const HAS_DIGIT = /\d/;
@@ -81,11 +110,13 @@ const SLASH = 5;
 const THIRD_LETTERS = new Uint32Array(32 * 32);
 const OPENINGS = new Uint8Array(128);
 for (let unit = 0; unit < 128; unit += 1) {
-  const text = String.fromCharCode(unit);
-  if (/\w/.test(text)) OPENINGS[unit] = PLAIN;
-  if (/[a-f]/i.test(text)) OPENINGS[unit] = HEX;
-  if (/\d/.test(text)) OPENINGS[unit] = DIGIT;
-  if (text === '/') OPENINGS[unit] = SLASH;
+  // By numbers: this runs in every process, and regular expressions would take longer than all the rest of it.
+  const small = unit | 32;
+  const isLetter = small >= 0x61 && small <= 0x7a;
+  if (isLetter || unit === 0x5f) OPENINGS[unit] = PLAIN;
+  if (isLetter && small <= 0x66) OPENINGS[unit] = HEX;
+  if (unit >= 0x30 && unit <= 0x39) OPENINGS[unit] = DIGIT;
+  if (unit === 0x2f) OPENINGS[unit] = SLASH;
 }
 for (const word of 'pid pro ses req tra spa job mes msg cor eve rec run inv uui gui non eta tim ela dur too cre upd dat'.split(
   ' ',
@@ -106,7 +137,7 @@ function mayBegin(piece: string, at: number, opening: number | undefined): boole
   if (opening === DIGIT) return mayBeginWithDigit(piece, at);
   const second = piece.charCodeAt(at + 1);
   // `/tmp`, `/var`, `/dev`, `/private`.
-  if (opening === SLASH) return second > 64 && 'tvdp'.includes(String.fromCharCode(second | 32));
+  if (opening === SLASH) return TEMPORARY.has(piece.slice(at + 1, at + 3).toLowerCase());
   const first = piece.charCodeAt(at);
   const thirds = THIRD_LETTERS[pairOf(first, second)] ?? 0;
   if (thirds !== 0 && ((thirds >>> (piece.charCodeAt(at + 2) & 31)) & 1) === 1) return true;
@@ -126,8 +157,8 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   if (digits >= 10 || hasHexRun(piece, at)) return true;
   // A fraction, a blank or a unit, or `0x`.
   if (next === 46) return isDigit(piece.charCodeAt(end + 1));
-  if (next === 32) return isUnit(piece.charCodeAt(end + 1));
-  return isUnit(next) || next === 120 || next === 88 || (next >= 9 && next <= 13);
+  if (next === 32 || (next >= 9 && next <= 13)) return isUnit(piece.charCodeAt(end + 1));
+  return isUnit(next) || next === 120 || next === 88;
 }
 
 /** First letter of a unit of time; anything that is not ASCII may be a blank or the micro sign. */

@@ -24,8 +24,6 @@ export interface PatternBookSnapshot {
 
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 const MAX_EVIDENCE = 32;
-/** Closed patterns kept for reading; the count stays exact. */
-const MAX_CLOSED = 200;
 /** Open patterns at once; beyond it the oldest is closed. */
 const MAX_OPEN = 64;
 /** New things since the last sighting after which the agent has left a pattern. */
@@ -42,11 +40,14 @@ const QUIET_TO_CLEAR = 12;
 export class PatternBook {
   #open: Map<string, OpenPattern>;
   readonly #closed: TrajectoryPattern[];
+  readonly #maxClosed: number;
   #closedTotal: number;
 
-  constructor(snapshot?: PatternBookSnapshot) {
+  /** @param maxClosed  patterns that are over and kept for reading; their count stays exact */
+  constructor(snapshot?: PatternBookSnapshot, maxClosed = 200) {
+    this.#maxClosed = maxClosed;
     this.#open = new Map((snapshot?.open ?? []).map((open) => [open.pattern.identity, open]));
-    this.#closed = [...(snapshot?.closed ?? [])];
+    this.#closed = (snapshot?.closed ?? []).slice(-maxClosed);
     this.#closedTotal = snapshot?.closedTotal ?? 0;
   }
 
@@ -128,7 +129,7 @@ export class PatternBook {
     this.#open.delete(identity);
     this.#closed.push(pattern);
     this.#closedTotal += 1;
-    if (this.#closed.length > MAX_CLOSED) this.#closed.shift();
+    if (this.#closed.length > this.#maxClosed) this.#closed.shift();
     return { type: 'cleared', pattern };
   }
 

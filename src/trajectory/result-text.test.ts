@@ -1,5 +1,14 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAcknowledgement, isPending, resultText, saysUnchanged } from './result-text.ts';
+
+import {
+  ACKNOWLEDGEMENT,
+  holdsAcknowledgement,
+  isAcknowledgement,
+  isPending,
+  resultText,
+  saysUnchanged,
+} from './result-text.ts';
 
 test('the text of a result is what the model read', () => {
   expect(resultText('plain')).toBe('plain');
@@ -44,4 +53,20 @@ test('an answer that the work goes on is told from a finished one', () => {
   expect(isPending('still running, 40 %')).toBe(true);
   expect(isPending('completed')).toBe(false);
   expect(isPending(`queued ${'x'.repeat(500)}`)).toBe(false);
+});
+
+const words =
+  'ok okay done success successful successfully succeed succeeded complete completed completely created no output';
+const marks = [' ', '  ', '\n', '.', '-', '_', '', 'é', '\u212A', 'x', '1'];
+const more = 'saved wrote true null healthy passed OK Done NO OUTPUT notok token changed unchanged file'.split(' ');
+
+test('what says "done" is found word by word as the pattern finds it', () => {
+  const piece = fc.constantFrom(...words.split(' '), ...more, ...marks);
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const text = pieces.join('');
+      expect([text, holdsAcknowledgement(text)]).toEqual([text, ACKNOWLEDGEMENT.test(text)]);
+    }),
+    { numRuns: 5_000 },
+  );
 });

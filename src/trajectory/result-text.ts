@@ -17,10 +17,40 @@ export function resultText(result: Json): string {
   return canonicalJson(result);
 }
 
-const ACKNOWLEDGEMENT =
+export const ACKNOWLEDGEMENT: RegExp =
   /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|true|null|healthy|passed|no output)\b/i;
 const NO_CHANGE =
   /\bno (?:changes?|op|modifications?|updates?)\b|unchanged|already (?:exists|up.to.date|applied)|nothing to|not (?:changed|modified)/i;
+
+/** The pattern is tried only where it may match: a short-lived process need not compile it. */
+function saysNoChange(text: string): boolean {
+  const small = text.toLowerCase();
+  return NO_CHANGE_PARTS.some((part) => small.includes(part)) && NO_CHANGE.test(text);
+}
+
+/** One of these is in every match of `NO_CHANGE`. */
+const NO_CHANGE_PARTS = ['no ', 'unchanged', 'already ', 'nothing to', 'not '];
+
+/** The same as `ACKNOWLEDGEMENT.test`, without it. */
+export function holdsAcknowledgement(text: string): boolean {
+  let before = '';
+  for (const part of text.split(/\W+/)) {
+    const word = part.toLowerCase();
+    if (ACKNOWLEDGING.has(word)) return true;
+    if (before === 'no' && word === 'output') return ACKNOWLEDGEMENT.test(text);
+    before = word;
+  }
+  return false;
+}
+
+/** The words of `ACKNOWLEDGEMENT`; `no output` is two. */
+const ACKNOWLEDGING: ReadonlySet<string> = new Set(
+  (
+    'ok,okay,done,success,successful,successfully,succeeded,complete,completed,created,deleted,removed,updated,edited,' +
+    'saved,wrote,written,added,applied,sent,submitted,installed,moved,renamed,copied,inserted,replaced,changed,posted,' +
+    'stored,finished,accepted,true,null,healthy,passed'
+  ).split(','),
+);
 
 /** Longest text that counts as a mere acknowledgement. */
 const ACKNOWLEDGEMENT_CHARS = 80;
@@ -34,16 +64,16 @@ export function isAcknowledgement(text: string): boolean {
   if (text.length > LONG_ACKNOWLEDGEMENT_CHARS) return false;
   const trimmed = text.trim();
   if (trimmed === '') return true;
-  if (NO_CHANGE.test(trimmed)) return false;
-  if (trimmed.length <= ACKNOWLEDGEMENT_CHARS) return ACKNOWLEDGEMENT.test(trimmed);
+  if (saysNoChange(trimmed)) return false;
+  if (trimmed.length <= ACKNOWLEDGEMENT_CHARS) return holdsAcknowledgement(trimmed);
   // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
   const [sentence = ''] = trimmed.split(/[.!] /, 1);
-  return sentence.length <= ACKNOWLEDGEMENT_CHARS && !/[\d\n]/.test(trimmed) && ACKNOWLEDGEMENT.test(sentence);
+  return sentence.length <= ACKNOWLEDGEMENT_CHARS && !/[\d\n]/.test(trimmed) && holdsAcknowledgement(sentence);
 }
 
 /** True for a short answer that says that nothing was changed. */
 export function saysUnchanged(text: string): boolean {
-  return text.length <= 400 && NO_CHANGE.test(text);
+  return text.length <= 400 && saysNoChange(text);
 }
 
 const PENDING =

@@ -1,6 +1,5 @@
 const MAX_TOKENS = 64;
 const MAX_SOURCE_CHARS = 4_000;
-const WORDS = /[\p{L}\p{N}_]+/gu;
 const START = 0x811c9dc5;
 
 /**
@@ -40,7 +39,7 @@ export function wordToken(word: string): number {
 
 function unicodeTokens(text: string): readonly number[] {
   const tokens: number[] = [];
-  for (const [word] of text.matchAll(WORDS)) {
+  for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     insert(tokens, wordToken(word));
     if (tokens.length === MAX_TOKENS) break;
   }

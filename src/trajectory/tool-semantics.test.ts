@@ -42,6 +42,17 @@ test('a text placed within a file is not its whole content', () => {
   expect(readCall('append_file', { path: 'n', content: 'x' }).content).toBeUndefined();
 });
 
+test.each(['Bash', 'sh', 'mcp__host__shell', 'tool.container.exec', 'my-bash', 'x:run', 'EXECUTE_BASH'])(
+  '%s is a shell by its name',
+  (tool) => {
+    expect(readCall(tool, { command: 'ls' }).shell).toBe(true);
+  },
+);
+
+test.each(['rebash', 'push', 'crush', 'rerun', 'bash2', 'prefetch'])('%s is no shell', (tool) => {
+  expect(readCall(tool, { input: 'ls' }).shell).toBe(false);
+});
+
 test('a shell call speaks of the program it runs', () => {
   expect(readCall('Bash', { command: 'cd x && pytest -q' })).toMatchObject({ program: 'pytest', shell: true });
   expect(readCall('shell', { command: ['bash', '-lc', 'rg name'] }).program).toBe('rg');

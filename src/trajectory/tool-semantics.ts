@@ -44,8 +44,26 @@ export interface CallSemantics {
   readonly shell: boolean;
 }
 
-const SHELL_NAMES =
-  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run_command|execute_command|execute_bash|run|cmd|powershell|local_shell|container\.exec|ipython_run_cell|exec_command|run_shell_command|run_terminal_cmd)$/i;
+/** Names of shells, alone or after `_`, `.`, `:` or `-`, in any case. */
+const SHELL_NAMES = [
+  'bash',
+  'shell',
+  'sh',
+  'exec',
+  'terminal',
+  'run_command',
+  'execute_command',
+  'execute_bash',
+  'run',
+  'cmd',
+  'powershell',
+  'local_shell',
+  'container.exec',
+  'ipython_run_cell',
+  'exec_command',
+  'run_shell_command',
+  'run_terminal_cmd',
+] as const;
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands'] as const;
 const PATH_KEYS = [
   'path',
@@ -216,9 +234,21 @@ const nameCache = new LruMap<NameReading>(512);
 function readName(tool: string): NameReading {
   const known = nameCache.get(tool);
   if (known !== undefined) return known;
-  const reading = { shell: SHELL_NAMES.test(tool), kind: kindOfWords(wordsOf(lastSegment(tool))) };
+  const name = lastSegment(tool);
+  // Our own tool, with which advice is answered: no step of the work.
+  const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(wordsOf(name));
+  const reading: NameReading = { shell: isShellName(tool), kind };
   nameCache.set(tool, reading);
   return reading;
+}
+
+function isShellName(tool: string): boolean {
+  const small = tool.toLowerCase();
+  return SHELL_NAMES.some((name) => {
+    if (!small.endsWith(name)) return false;
+    const before = small.charAt(small.length - name.length - 1);
+    return before === '' || '_.:-'.includes(before);
+  });
 }
 
 /** MCP tools are named `mcp__server__tool`; the server says nothing of what the tool does. */

@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
+import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
 import { newCounters, type Counters, type OwnCounters } from './counters.ts';
 import { FrequencyTable, type Frequency, type FrequencySnapshot } from './frequency-table.ts';
 import { PatternBook, type PatternBookSnapshot, type PatternChange } from './pattern-book.ts';
@@ -24,8 +25,14 @@ export interface TrajectoryAnalysisOptions {
   readonly detectors: readonly PatternDetector[];
   /** What the host says of its tools. */
   readonly tools?: ToolDeclarations;
+  /** Default: `FULL_ANALYSIS_RETENTION`. */
+  readonly retain?: AnalysisRetention;
   /** Go on from here instead of from the start of a run. */
   readonly snapshot?: TrajectoryAnalysisSnapshot;
+  /** Nobody else has the snapshot, so it is not copied. Default false. */
+  readonly adopt?: boolean;
+  /** Takes secrets out of what a detector throws, before it is kept. May not throw. Default: it stays as it is. */
+  readonly redact?: (text: string) => string;
 }
 
 /** The whole state of an analysis as JSON. */
@@ -50,10 +57,7 @@ interface PendingCall {
   readonly args: Json;
 }
 
-const RECENT_CALLS = 256;
-const RECENT_ERRORS = 64;
 const MAX_TOOLS = 512;
-const MAX_ERROR_LINES = 256;
 /** Calls that may be open at once; beyond it the oldest is forgotten and counts as a call without result. */
 const MAX_PENDING = 512;
 const TASK_CHARS = 4_000;
@@ -78,14 +82,15 @@ export class TrajectoryAnalysis {
   readonly #declarations: ToolDeclarations;
   readonly #folds: Map<string, PatternFold>;
   readonly #faults: DetectorFault[];
+  readonly #redact: (text: string) => string;
 
   /**
    * @throws CoxswainError `invalid-definition` when two detectors share a name
    * @throws CoxswainError `snapshot-version` when the snapshot is of another version
    */
   constructor(options: TrajectoryAnalysisOptions) {
-    // Folds change their state in place, so nothing may be shared with the snapshot.
-    const snapshot = structuredClone(options.snapshot);
+    // Folds change their state in place, so nothing may be shared with a snapshot that somebody keeps.
+    const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
     // A snapshot from elsewhere may hold anything in that field, whatever its type says.
     const version: number | undefined = snapshot?.schema_version;
     if (version !== undefined && version !== 1) {
@@ -93,15 +98,17 @@ export class TrajectoryAnalysis {
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...snapshot.counters };
     this.#pending = new Map(snapshot?.pending);
-    this.#recentCalls = RingBuffer.restore(RECENT_CALLS, snapshot?.recentCalls ?? [], this.#counters.finished);
-    this.#recentErrors = RingBuffer.restore(RECENT_ERRORS, snapshot?.recentErrors ?? [], this.#counters.errors);
+    const { recentCalls, recentErrors, errorLines, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
+    this.#recentCalls = RingBuffer.restore(recentCalls, snapshot?.recentCalls ?? [], this.#counters.finished);
+    this.#recentErrors = RingBuffer.restore(recentErrors, snapshot?.recentErrors ?? [], this.#counters.errors);
     this.#tools = new FrequencyTable(MAX_TOOLS, snapshot?.tools);
     this.#errorTools = new FrequencyTable(MAX_TOOLS, snapshot?.errorTools);
-    this.#errorLines = new FrequencyTable(MAX_ERROR_LINES, snapshot?.errorLines);
+    this.#errorLines = new FrequencyTable(errorLines, snapshot?.errorLines);
     this.#world = new World(snapshot?.world);
-    this.#book = new PatternBook(snapshot?.book);
+    this.#book = new PatternBook(snapshot?.book, closedPatterns);
     this.#declarations = options.tools ?? {};
     this.#faults = [...(snapshot?.faults ?? [])];
+    this.#redact = options.redact ?? ((text) => text);
     this.#folds = startFolds(options.detectors, snapshot, this.#faults);
   }
 
@@ -176,12 +183,12 @@ export class TrajectoryAnalysis {
     return this.#faults;
   }
 
-  /** The last calls that came back, oldest first; 256 at most. */
-  recentCalls(count: number = RECENT_CALLS): readonly RecentCall[] {
+  /** The last calls that came back, oldest first; 256 at most, fewer where less is retained. */
+  recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
     return this.#recentCalls.last(count);
   }
-  /** The last failed calls, oldest first; 64 at most. */
-  recentErrors(count: number = RECENT_ERRORS): readonly RecentCall[] {
+  /** The last failed calls, oldest first; 64 at most, fewer where less is retained. */
+  recentErrors(count: number = this.#recentErrors.capacity): readonly RecentCall[] {
     return this.#recentErrors.last(count);
   }
   /** How often each tool was called, most frequent first. */
@@ -209,11 +216,15 @@ export class TrajectoryAnalysis {
     return this.#book.open().some((pattern) => pattern.kind === kind && pattern.level !== 'hint');
   }
 
-  /** The whole state as JSON; an analysis made from it goes on as if nothing had happened. */
-  snapshot(): TrajectoryAnalysisSnapshot {
+  /**
+   * The whole state as JSON; an analysis made from it goes on as if nothing had happened.
+   *
+   * @param shared  it shares its values with this analysis: for one that is written down at once; default false
+   */
+  snapshot(shared = false): TrajectoryAnalysisSnapshot {
     const detectors: Record<string, Json> = {};
     for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
-    return structuredClone({
+    const snapshot: TrajectoryAnalysisSnapshot = {
       schema_version: 1,
       counters: this.#counters,
       pending: [...this.#pending],
@@ -226,7 +237,8 @@ export class TrajectoryAnalysis {
       book: this.#book.snapshot(),
       detectors,
       faults: this.#faults,
-    });
+    };
+    return shared ? snapshot : structuredClone(snapshot);
   }
 
   #userSpoke(): void {
@@ -290,7 +302,7 @@ export class TrajectoryAnalysis {
         if (seen !== undefined) sightings.push(...seen);
       } catch (error) {
         this.#folds.delete(name);
-        this.#faults.push({ detector: name, callIndex: step.index, message: messageOf(error) });
+        this.#faults.push({ detector: name, callIndex: step.index, message: this.#redact(messageOf(error)) });
       }
     }
     return this.#book.observe(step, context, sightings);

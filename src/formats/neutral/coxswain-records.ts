@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { decodeRecord } from '../../events/decode-record.ts';
+import { decodeParsed, decodeRecord } from '../../events/decode-record.ts';
 import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
@@ -41,10 +41,10 @@ class RecordsImport implements LineImport {
     this.#source = source;
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+  *line(value: unknown, lineNumber: number, text?: string): Generator<ImportItem> {
     let record: TrajectoryRecord;
     try {
-      record = decodeRecord(value);
+      record = text === undefined ? decodeRecord(value) : decodeParsed(value, text);
     } catch (error) {
       yield { type: 'diagnostic', diagnostic: { severity: 'error', message: messageOf(error), line: lineNumber } };
       return;

@@ -58,7 +58,7 @@ export class LinesRun {
       this.#saidInvalidUtf8 = true;
       yield problem({ severity: 'note', message: 'bytes that are no UTF-8 were replaced, here first', line: number });
     }
-    if (json?.ok === true) yield* this.#guarded(() => this.#import.line(json.value, number), number);
+    if (json?.ok === true) yield* this.#guarded(() => this.#import.line(json.value, number, line.text), number);
     else yield problem({ severity: 'error', message: lostBecause(line), line: number });
   }
 

@@ -16,6 +16,8 @@ export interface DecodedLine {
   /** Undefined when the line was over the limit. */
   readonly json: JsonText | undefined;
   readonly hasInvalidUtf8: boolean;
+  /** Undefined as `json`. */
+  readonly text?: string;
 }
 
 /** The beginning of a text, enough to tell what it is, and the rest to go on with. */
@@ -42,7 +44,8 @@ export interface ReadLimits {
 export function decodeLine(line: TextLine): DecodedLine {
   const { number, terminated, bytes } = line;
   if (bytes === undefined) return { number, terminated, json: undefined, hasInvalidUtf8: false };
-  return { number, terminated, json: decodeJson(bytes.toString('utf8')), hasInvalidUtf8: !isUtf8(bytes) };
+  const text = bytes.toString('utf8');
+  return { number, terminated, json: decodeJson(text), hasInvalidUtf8: !isUtf8(bytes), text };
 }
 
 /**

@@ -19,16 +19,36 @@ const NAME = ALNUM | UNDERSCORE | DASH;
 /** A token without a digit is one all the same from this length on; it also bounds what is read in vain. */
 const SURELY_CHARS = 64;
 
-/** Prefixes by the unit before their first mark and the mark itself, the longest first. */
+/** A prefix and how many units stand before its first mark. */
 interface MarkedPrefix extends TokenPrefix {
-  /** Units before the first mark. */
   readonly mark: number;
 }
-const BY_MARK: (readonly MarkedPrefix[] | undefined)[] = Array.from({ length: 1 << 14 });
-for (const entry of [...TOKEN_PREFIXES].sort((one, other) => other.prefix.length - one.prefix.length)) {
-  const mark = entry.prefix.search(/[_.-]/);
-  const key = (entry.prefix.charCodeAt(mark - 1) << 7) | entry.prefix.charCodeAt(mark);
-  BY_MARK[key] = [...(BY_MARK[key] ?? []), { ...entry, mark }];
+
+type PrefixesByMark = readonly (readonly MarkedPrefix[] | undefined)[];
+
+/** Made when a prefix is first met, which is seldom: a short-lived process meets none. */
+let byMark: PrefixesByMark | undefined;
+
+/** Prefixes by the unit before their first mark and the mark itself, the longest first. */
+function prefixesByMark(): PrefixesByMark {
+  const made: (readonly MarkedPrefix[] | undefined)[] = Array.from({ length: 128 * 4 });
+  for (const entry of [...TOKEN_PREFIXES].sort((one, other) => other.prefix.length - one.prefix.length)) {
+    let mark = 0;
+    while (markNumber(entry.prefix.charCodeAt(mark)) === 0) mark += 1;
+    const key = keyAt(entry.prefix, mark);
+    made[key] = [...(made[key] ?? []), { ...entry, mark }];
+  }
+  return made;
+}
+
+/** 1 to 3 for `_`, `-` and `.`, 0 for anything else. */
+function markNumber(unit: number): number {
+  if (unit === 0x5f) return 1;
+  return unit === 0x2d ? 2 : unit === 0x2e ? 3 : 0;
+}
+
+function keyAt(text: string, mark: number): number {
+  return (text.charCodeAt(mark - 1) << 2) | markNumber(text.charCodeAt(mark));
 }
 
 /**
@@ -39,7 +59,8 @@ for (const entry of [...TOKEN_PREFIXES].sort((one, other) => other.prefix.length
 export function findPrefixed(text: string, at: number, done: number): SecretSpan | undefined {
   const before = text.charCodeAt(at - 1);
   if (before > 127) return undefined;
-  const entries = BY_MARK[(before << 7) | text.charCodeAt(at)];
+  byMark ??= prefixesByMark();
+  const entries = byMark[keyAt(text, at)];
   if (entries === undefined) return undefined;
   for (const { rule, prefix, body, min, digit, word, mark } of entries) {
     const start = at - mark;

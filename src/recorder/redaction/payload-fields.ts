@@ -10,6 +10,7 @@ import type {
   TrajectoryPayload,
   UnrecognisedPayload,
 } from '../../events/trajectory-record.ts';
+import { repeatsMembers } from '../../events/unrecognised-text.ts';
 
 /** What is done with the values of each class of field. */
 export interface FieldWriter {
@@ -185,30 +186,31 @@ type KnownPayload = Exclude<TrajectoryPayload, UnrecognisedPayload>;
 
 /**
  * The class of every field of every payload: what of a record is content and what is structure. A kind or a field that is
- * added does not compile until it stands here; a field that no type names is content.
+ * added does not compile until it stands here; a field that no type names is content. Made when a kind is first met: a
+ * short-lived process meets few.
  */
-const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: Classes<Payload> } = {
-  run_started: {
+const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: () => Classes<Payload> } = {
+  run_started: () => ({
     kind: closed,
     identity: shape(identity),
     task: content,
     source: content,
     format: name,
     steering: shape(steering),
-  },
-  run_ended: {
+  }),
+  run_ended: () => ({
     kind: closed,
     outcome: name,
     new_messages: listOf(message),
     success: closed,
     reward: closed,
     labels: content,
-  },
-  turn_started: { kind: closed },
-  turn_ended: { kind: closed, assistant: message, tool_results: listOf(message) },
-  message_appended: { kind: closed, message },
-  tool_started: { kind: closed, tool_call_id: id, tool_name: name, args: content },
-  tool_ended: {
+  }),
+  turn_started: () => ({ kind: closed }),
+  turn_ended: () => ({ kind: closed, assistant: message, tool_results: listOf(message) }),
+  message_appended: () => ({ kind: closed, message }),
+  tool_started: () => ({ kind: closed, tool_call_id: id, tool_name: name, args: content }),
+  tool_ended: () => ({
     kind: closed,
     tool_call_id: id,
     tool_name: name,
@@ -217,8 +219,8 @@ const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: Classes
     error_inferred: closed,
     result_missing: closed,
     duration_ms: closed,
-  },
-  provider_request_prepared: {
+  }),
+  provider_request_prepared: () => ({
     kind: closed,
     iteration: closed,
     model_id: name,
@@ -226,30 +228,30 @@ const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: Classes
     message_count: closed,
     tool_count: closed,
     tools: name,
-  },
-  context_transform_applied: {
+  }),
+  context_transform_applied: () => ({
     kind: closed,
     iteration: closed,
     plugin: name,
     before_count: closed,
     after_count: closed,
-  },
-  tool_gate_applied: { kind: closed, iteration: closed, plugin: name, allow: name },
-  tool_gate_conflict_resolved: {
+  }),
+  tool_gate_applied: () => ({ kind: closed, iteration: closed, plugin: name, allow: name }),
+  tool_gate_conflict_resolved: () => ({
     kind: closed,
     iteration: closed,
     plugins: name,
     chosen_plugin: name,
     allow: name,
     reason: name,
-  },
-  output_tokens_escalation: { kind: closed, attempt: closed, prev_cap: closed, new_cap: closed },
-  run_resumed: { kind: closed, trigger: name },
-  deadline_set: { kind: closed, deadline_at_unix_ms: closed },
-  completion_checked: { kind: closed, met: closed, missing: content, attempt: closed, gave_up: closed },
-  compaction: { kind: closed, trigger: name },
-  gap: { kind: closed, through_seq: closed, reason: configured },
-  evaluation: {
+  }),
+  output_tokens_escalation: () => ({ kind: closed, attempt: closed, prev_cap: closed, new_cap: closed }),
+  run_resumed: () => ({ kind: closed, trigger: name }),
+  deadline_set: () => ({ kind: closed, deadline_at_unix_ms: closed }),
+  completion_checked: () => ({ kind: closed, met: closed, missing: content, attempt: closed, gave_up: closed }),
+  compaction: () => ({ kind: closed, trigger: name }),
+  gap: () => ({ kind: closed, through_seq: closed, reason: configured }),
+  evaluation: () => ({
     kind: closed,
     point: closed,
     pending_calls: listOf(shape(pendingCall)),
@@ -258,58 +260,82 @@ const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: Classes
     // Files that triggers of the configuration name.
     files_created: configured,
     usage: closed,
-  },
-  prompt_used: { kind: closed, prompt_name: configured },
-  session_event: { kind: closed, event_type: configured, data: content },
-  pattern_flagged: { ...derived, pattern: closed },
-  pattern_cleared: { ...derived, pattern: closed },
-  feedback_produced: {
+  }),
+  prompt_used: () => ({ kind: closed, prompt_name: configured }),
+  session_event: () => ({ kind: closed, event_type: configured, data: content }),
+  pattern_flagged: () => ({ ...derived, pattern: closed }),
+  pattern_cleared: () => ({ ...derived, pattern: closed }),
+  feedback_produced: () => ({
     ...derived,
     advice_id: closed,
     provider_name: configured,
     feedback: shape(advice),
     text: configured,
-  },
-  guidance_produced: {
+  }),
+  guidance_produced: () => ({
     ...derived,
     advice_id: closed,
     provider_name: configured,
     injection: shape(injection),
     decision_point: closed,
     classification: shape(classification),
-  },
-  feedback_delivered: {
+  }),
+  feedback_delivered: () => ({
     kind: closed,
     advice_id: closed,
     provider_name: configured,
     delivered: closed,
     channel: name,
     reason: name,
-  },
-  guidance_delivered: { kind: closed, advice_id: closed, guidance: shape(guidance) },
-  provider_failed: { ...derived, provider_name: configured, phase: configured, code: configured, message: configured },
-  provider_overran: { kind: closed, provider_name: configured, duration_ms: closed, limit_ms: closed },
-  fault_noticed: { kind: closed, where: configured, message: content },
-  model_answered: {
+  }),
+  guidance_delivered: () => ({ kind: closed, advice_id: closed, guidance: shape(guidance) }),
+  provider_failed: () => ({
+    ...derived,
+    provider_name: configured,
+    phase: configured,
+    code: configured,
+    message: configured,
+  }),
+  provider_overran: () => ({ kind: closed, provider_name: configured, duration_ms: closed, limit_ms: closed }),
+  fault_noticed: () => ({ kind: closed, where: configured, message: content }),
+  model_answered: () => ({
     kind: closed,
     classifier_name: configured,
     instruction_id: configured,
     confidence: closed,
     fault_code: name,
     fault_message: content,
-  },
-  advice_acknowledged: { kind: closed, advice_id: name, provider_name: name, response: closed, note: content },
+  }),
+  advice_acknowledged: () => ({ kind: closed, advice_id: name, provider_name: name, response: closed, note: content }),
 };
 
-const redactPayloadOf: ReadonlyMap<string, FieldClass> = new Map(
-  Object.entries(payloads).map(([kind, classes]) => [kind, shape(classes)]),
-);
-const unrecognised: FieldClass = shape({ kind: closed, original: shape({ kind: closed }) });
+const met = new Map<string, FieldClass>();
+
+function redactPayloadOf(kind: string): FieldClass | undefined {
+  const known = met.get(kind);
+  if (known !== undefined || !Object.hasOwn(payloads, kind)) return known;
+  // `kind` is one of the kinds, as was just seen.
+  const made = shape(payloads[kind as KnownPayload['kind']]());
+  met.set(kind, made);
+  return made;
+}
+
+const unrecognisedFields: FieldClass = shape({ kind: closed, original: shape({ kind: closed }), text: closed });
+
+/** Its text stays only where it says nothing that was not looked at. */
+const unrecognised: FieldClass = (value, writer) => {
+  const made = unrecognisedFields(value, writer);
+  // Only a payload of this kind gets here.
+  const payload = made as unknown as UnrecognisedPayload;
+  if (payload.text === undefined || (made === value && !repeatsMembers(payload))) return made;
+  const { text: _, ...rest } = payload;
+  return { ...rest };
+};
 
 /** The payload with every field written as its class says; the payload itself when nothing changed. */
 export function redactFields(payload: TrajectoryPayload, writer: FieldWriter): TrajectoryPayload {
   // A payload is JSON, and each class keeps the type of its field.
-  return (redactPayloadOf.get(payload.kind) ?? unrecognised)(
+  return (redactPayloadOf(payload.kind) ?? unrecognised)(
     payload as unknown as Json,
     writer,
   ) as unknown as TrajectoryPayload;

@@ -1,0 +1,73 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * The text of a member's value as it stands in the text of a JSON object, without the blanks around it: of several
+ * members of that name the last one's, which is the one that `JSON.parse` gives. Undefined when there is none.
+ *
+ * @param json  the text of an object that `JSON.parse` takes
+ * Cost: one pass over the text, no recursion.
+ */
+export function memberText(json: string, name: string): string | undefined {
+  let depth = 0;
+  let key = '';
+  let valueAt = 0;
+  let found: string | undefined;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case QUOTE: {
+        const end = stringEnd(json, at);
+        // Between members a string is a name; the last one before a colon stays.
+        if (depth === 1 && valueAt === 0) key = json.slice(at, end);
+        at = end - 1;
+        break;
+      }
+      case COLON:
+        if (depth === 1) valueAt = at + 1;
+        break;
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        depth += 1;
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        depth -= 1;
+        if (depth === 0 && valueAt > 0 && JSON.parse(key) === name) found = json.slice(valueAt, at).trim();
+        break;
+      case COMMA:
+        if (depth !== 1) break;
+        if (JSON.parse(key) === name) found = json.slice(valueAt, at).trim();
+        valueAt = 0;
+        break;
+      default:
+    }
+  }
+  return found;
+}
+
+/** How many members are written in a JSON text, in objects of any depth. Cost: one pass. */
+export function countMembers(json: string): number {
+  let count = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const unit = json.charCodeAt(at);
+    if (unit === QUOTE) at = stringEnd(json, at) - 1;
+    else if (unit === COLON) count += 1;
+  }
+  return count;
+}
+
+/** The place just after a string that begins at a quote. */
+function stringEnd(json: string, start: number): number {
+  for (let quote = json.indexOf('"', start + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
+    let before = quote;
+    while (json.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 0) return quote + 1;
+  }
+  return json.length;
+}

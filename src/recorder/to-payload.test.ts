@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { decodeRecord } from '../events/decode-record.ts';
+import { encodeRecord } from '../events/encode-record.ts';
+import type { JsonObject } from '../base/json.ts';
+import { toPayload } from './to-payload.ts';
+
+test.each<readonly [string, JsonObject]>([
+  ['without a kind', { hello: 1 }],
+  ['with a kind that is no text', { kind: 7 }],
+  ['with a kind of ours', { kind: 'tool_started', surprise: true }],
+  ['with a kind of its own', { kind: 'from-elsewhere', value: [1] }],
+])('an event of unknown shape %s is stored and comes back', (_name, original) => {
+  const payload = toPayload({ type: 'unrecognised', original });
+  if (payload?.kind !== 'unrecognised') throw new Error('it is stored as what it is not');
+  const line = encodeRecord({ schema_version: 1, seq: 0, run_id: 'r', depth: 0, recorded_at_unix_ms: 0, payload });
+  const { payload: back } = decodeRecord(JSON.parse(line));
+  expect(back).toEqual(payload);
+  expect(JSON.stringify(back)).toContain(JSON.stringify(original));
+});

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+
+import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-client.ts';
+import { toIdText } from './postgres-text.ts';
+import { leaveToken } from './postgres-transact.ts';
+
+/** One call of `deleteRun`, which may take several attempts. */
+export interface PostgresDeletion {
+  /**
+   * One attempt.
+   *
+   * @param isRetry  an attempt before may have deleted the run without saying so
+   * @returns whether anything of the run was there
+   */
+  attempt(client: PostgresClient, schema: string, isRetry: boolean): Promise<boolean>;
+}
+
+/**
+ * Deletes a run in one transaction. It holds the run's row first, as every writer of the run does; writers of other runs
+ * do not wait.
+ */
+export function createPostgresDeletion(runId: string): PostgresDeletion {
+  const token = randomUUID();
+
+  async function wasCommitted(session: PostgresSession, schema: string): Promise<boolean> {
+    // A write, so that the commit of this attempt waits for the standbys, which the lost answer may not have done.
+    const sql = `UPDATE ${schema}.transactions SET at = now() WHERE token = $1 RETURNING token`;
+    return (await session.query(sql, [token])).length > 0;
+  }
+
+  async function work(session: PostgresSession, schema: string, isRetry: boolean): Promise<boolean> {
+    if (isRetry && (await wasCommitted(session, schema))) return true;
+    const [run] = await session.query(
+      `SELECT run_no::text AS run, month::text AS month FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`,
+      [toIdText(runId)],
+    );
+    if (run === undefined) return false;
+    const place = [String(run['month']), String(run['run'])];
+    for (const table of ['records', 'record_words']) {
+      await session.query(`DELETE FROM ${schema}.${table} WHERE month = $1::int AND run_no = $2::bigint`, place);
+    }
+    // Its snapshot and its place in the index go with it.
+    await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [String(run['run'])]);
+    await leaveToken(session, schema, token);
+    return true;
+  }
+
+  return {
+    attempt: (client, schema, isRetry) => client.transaction((session) => work(session, schema, isRetry)),
+  };
+}
+
+/** Bytes of all records and snapshots as JSON. Cost: a look at each run's row. */
+export async function bytesOfSchema(client: PostgresClient, schema: string): Promise<number> {
+  const [row] = await client.query(
+    `SELECT (SELECT coalesce(sum(bytes), 0) FROM ${schema}.runs)::text AS records,
+       (SELECT coalesce(sum(octet_length(json)), 0) FROM ${schema}.snapshots)::text AS snapshots`,
+  );
+  return Number(row?.['records']) + Number(row?.['snapshots']);
+}
+
+/** SQL of the same for one row of `runs`, to be read by `bytesOfRow`. */
+export function bytesOfRunSql(schema: string): string {
+  return `(runs.bytes + coalesce(
+    (SELECT octet_length(json) FROM ${schema}.snapshots WHERE snapshots.run_no = runs.run_no), 0))::text AS bytes`;
+}
+
+export function bytesOfRow(row: PostgresRow): number {
+  return Number(row['bytes']);
+}

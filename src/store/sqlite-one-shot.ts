@@ -1,0 +1,101 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { steadyMs } from '../base/steady-ms.ts';
+import { parseRecord } from '../events/decode-record.ts';
+import { checkRunId, isRunId } from './check-batch.ts';
+import { checkReadQuery } from './check-read-query.ts';
+import { isBusy } from './sqlite-busy.ts';
+import { openSqliteDatabase } from './sqlite-database.ts';
+import { SqliteRuns } from './sqlite-runs.ts';
+import { prepareSqliteStatements, toRecordRow } from './sqlite-statements.ts';
+import { toStoreError } from './store-error.ts';
+import type { TrajectoryStore } from './trajectory-store.ts';
+
+/** What a process needs of a store that takes one step of a run and is over. */
+export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;
+
+/**
+ * Bytes of SQLite's log from which `close` moves it into the file. Whoever opens the store next reads the whole log, some
+ * 0.3 ms for 100 KB; moving it takes 2 to 5 ms. Measured with events of 100 KB: the median event is shortest so.
+ */
+const MAX_LOG_BYTES = 512 * 1024;
+
+/**
+ * The SQLite store for a process that writes once: the file of `sqliteStore`, with the same guarantees and the default
+ * durability. Waiting for another process's transaction holds up the thread, which has nothing else to do. Nothing is
+ * indexed for searching; the next process that has the store open for longer does that.
+ *
+ * `close` leaves the database open, because SQLite would tidy up its files at every event; the end of the process closes
+ * it, and what was acknowledged is on the disk.
+ *
+ * Cost: a transaction and a sync.
+ *
+ * @param timeoutMs  how long opening, and each call, waits for other processes
+ * @throws CoxswainError as `sqliteStore`
+ */
+export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs: number }): OneShotStore {
+  const path = resolve(file);
+  const database = openSqliteDatabase(path, { timeoutMs, synchronous: 'FULL' });
+  // SQLite would look at it at each commit, and could not begin it anew: a process that ends without closing leaves no trace
+  // of how far it came.
+  database.exec('PRAGMA wal_autocheckpoint = 0');
+  const statements = prepareSqliteStatements(database);
+  const runs = new SqliteRuns(statements, path);
+
+  const begin = (): void => {
+    const startMs = steadyMs();
+    for (;;) {
+      try {
+        database.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (thrown) {
+        if (!isBusy(thrown) || steadyMs() - startMs >= timeoutMs) throw toStoreError(thrown, `write to ${path}`);
+      }
+      sleepSync(0.2 + 0.8 * Math.random());
+    }
+  };
+
+  return {
+    // Asynchronous for the port's sake: all is done when the call returns.
+    async transact(runId, fold) {
+      checkRunId(runId);
+      begin();
+      try {
+        const write = runs.planTransaction(runId, fold);
+        return commit(write);
+      } catch (thrown) {
+        // SQLite has rolled back by itself after some faults, such as a full disk.
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw thrown;
+      }
+    },
+    async *readRun(runId, query) {
+      const { fromSeq, limit } = checkReadQuery(query);
+      if (!isRunId(runId)) return;
+      for (const row of statements.readRecords.iterate(runId, fromSeq, limit)) yield parseRecord(toRecordRow(row).json);
+    },
+    async close() {
+      // Somebody who reads keeps it from being moved: then the next one does it.
+      if (logBytes() > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    },
+  };
+
+  function logBytes(): number {
+    return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  function commit<Result>(write: () => Result): Result {
+    try {
+      const result = write();
+      database.exec('COMMIT');
+      return result;
+    } catch (thrown) {
+      throw toStoreError(thrown, `write to ${path}`);
+    }
+  }
+}
+
+function sleepSync(durationMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}

@@ -1,0 +1,125 @@
+import type { CoxswainOptions } from '../coxswain.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { AdapterHarness, AdapterOutcome, NeutralRequest } from './adapter-harness.ts';
+import { payloadsOf, playScene, type Played, type Scene } from './adapter-player.ts';
+import type { ContractTools } from './contract-tools.ts';
+
+/** What every part of the adapter contract works with. */
+export interface AdapterContractCase {
+  readonly harness: AdapterHarness;
+  readonly expect: ContractTools['expect'];
+  /** Registers a test, or skips it where the harness says why. */
+  readonly check: (name: string, body: () => Promise<void>) => void;
+  /** Plays a scene without coxswain; a scene that was played is remembered. */
+  readonly without: (scene: Scene) => Promise<AdapterOutcome>;
+  /** Plays it with coxswain, and checks what holds of every run. */
+  readonly play: (scene: Scene, steering?: CoxswainOptions, allowed?: Allowed) => Promise<Played>;
+}
+
+/** What a test provokes, and is thus no failure of the adapter. */
+export interface Allowed {
+  readonly faults?: boolean;
+  readonly openCalls?: boolean;
+  readonly noRecords?: boolean;
+}
+
+/** @param tools  the runner's own functions */
+export function adapterContractCase(
+  harness: AdapterHarness,
+  tools: ContractTools,
+): AdapterContractCase & { readonly checkSkips: () => void } {
+  const names = new Set<string>();
+  const without = remembered(harness);
+  const skips = harness.skips ?? {};
+  const { expect } = tools;
+  return {
+    harness,
+    expect,
+    check(name, body) {
+      names.add(name);
+      const reason = skips[name];
+      if (reason === undefined) tools.test(name, body);
+      else tools.test.skip(`${name} (skipped: ${reason})`, body);
+    },
+    without,
+    async play(scene, steering, allowed = {}) {
+      const played = await playScene(harness, scene, steering);
+      expect(brokenRules(played.records, allowed)).toEqual([]);
+      for (const records of played.children.values()) expect(brokenRules(records, allowed)).toEqual([]);
+      expect(allowed.faults === true || played.faults).toBe(allowed.faults === true ? true : 0);
+      return played;
+    },
+    checkSkips() {
+      const unknown = Object.keys(skips).filter((name) => !names.has(name));
+      if (unknown.length > 0) throw new Error(`${harness.name} skips tests that do not exist: ${unknown.join('; ')}`);
+    },
+  };
+}
+
+/** Scenes without coxswain are the same each time, which the contract's first test holds; an SDK may take seconds for one. */
+function remembered(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
+  const byScript = new Map<Scene['script'], Map<string, Promise<AdapterOutcome>>>();
+  return (scene) => {
+    const { script, streaming = false, session = false, userHookThrows = false } = scene;
+    const key = JSON.stringify({ streaming, session, userHookThrows });
+    const known = byScript.get(script) ?? new Map<string, Promise<AdapterOutcome>>();
+    byScript.set(script, known);
+    const playing = known.get(key) ?? harness.run(scene);
+    known.set(key, playing);
+    return playing;
+  };
+}
+
+/** What of a run's records cannot be, whatever was played. */
+function brokenRules(records: readonly TrajectoryRecord[], allowed: Allowed): readonly string[] {
+  if (allowed.noRecords === true) return [];
+  const started = payloadsOf(records, 'tool_started').map((call) => call.tool_call_id);
+  const ended = payloadsOf(records, 'tool_ended').map((call) => call.tool_call_id);
+  const open = started.filter((id) => !ended.includes(id));
+  return [
+    ...(records.every(({ seq }, index) => seq === index) ? [] : ['seq has a hole']),
+    ...(records[0]?.payload.kind === 'run_started' ? [] : ['the first record is no run_started']),
+    ...(payloadsOf(records, 'run_ended').length === 1 ? [] : ['the run did not end exactly once']),
+    ...twice(started).map((id) => `call ${id} started twice`),
+    ...twice(ended).map((id) => `call ${id} ended twice`),
+    ...ended.filter((id) => !started.includes(id)).map((id) => `call ${id} ended and never started`),
+    ...(allowed.openCalls === true ? [] : open.map((id) => `call ${id} never ended`)),
+    ...unsettled(records),
+    ...(allowed.faults === true
+      ? []
+      : payloadsOf(records, 'fault_noticed').map(({ where, message }) => where + message)),
+  ];
+}
+
+/** Each piece of advice has one verdict. */
+function unsettled(records: readonly TrajectoryRecord[]): readonly string[] {
+  const produced = [...payloadsOf(records, 'feedback_produced'), ...payloadsOf(records, 'guidance_produced')];
+  const verdicts = [...payloadsOf(records, 'feedback_delivered'), ...payloadsOf(records, 'guidance_delivered')];
+  const ids = verdicts.map((verdict) => verdict.advice_id);
+  return [
+    ...produced
+      .filter(({ advice_id }) => !ids.includes(advice_id))
+      .map(({ advice_id }) => `${advice_id} has no verdict`),
+    ...twice(ids).map((id) => `advice ${id} has two verdicts`),
+  ];
+}
+
+function twice(ids: readonly string[]): readonly string[] {
+  return ids.filter((id, index) => ids.indexOf(id) !== index);
+}
+
+/** How often `mark` is in each request. */
+export function timesInRequests(requests: readonly NeutralRequest[], mark: string): readonly number[] {
+  return requests.map(({ raw }) => raw.split(mark).length - 1);
+}
+
+/** What must be as it is without coxswain, whatever else happens. Parallel calls begin in any order. */
+export function endingOf(outcome: AdapterOutcome): object {
+  const { ended, finalText, toolRuns, requests } = outcome;
+  return {
+    ended,
+    finalText,
+    toolRuns: toolRuns.map((run) => JSON.stringify(run)).toSorted(),
+    requests: requests.length,
+  };
+}

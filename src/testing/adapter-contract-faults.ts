@@ -1,0 +1,152 @@
+import { CoxswainError } from '../base/error.ts';
+import type { CoxswainOptions } from '../coxswain.ts';
+import { DECISION_POINTS } from '../events/guidance.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import { endingOf, type AdapterContractCase, type Allowed } from './adapter-contract-case.ts';
+import { payloadsOf, type Scene } from './adapter-player.ts';
+import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';
+import {
+  ABORTED,
+  CUT_SHORT,
+  FAILING,
+  FUTURE,
+  PARALLEL,
+  REPEATED_ID,
+  SEQUENTIAL,
+  SERVER_ERROR,
+  TRUNCATED,
+  UNKNOWN_TOOL,
+  WRONG_ARGUMENTS,
+} from './contract-scenes.ts';
+
+const SPEAKING: CoxswainOptions = {
+  feedback: [feedbackAfterEachCall()],
+  guidance: DECISION_POINTS.map((point) => guidanceAlwaysAt(point)),
+};
+
+/** Whatever goes wrong, the agent's run ends as it would without coxswain. */
+export function faultsContract(contract: AdapterContractCase): void {
+  const { check, expect, play, without } = contract;
+
+  const endsTheSame = async (scene: Scene, steering = SPEAKING, allowed: Allowed = {}): Promise<void> => {
+    const bare = await without(scene);
+    expect(endingOf(await play(scene, steering, allowed))).toEqual(endingOf(bare));
+  };
+
+  check('a store that is down is nothing to the agent', async () => {
+    for (const streaming of [false, true]) {
+      // Ending a run waits for its store; here it would wait in vain.
+      const steering = { ...SPEAKING, store: storeThatIsDown(), flushTimeLimitMs: 100 };
+      await endsTheSame({ ...PARALLEL, streaming }, steering, { noRecords: true, faults: true });
+    }
+  });
+
+  check('providers that throw are nothing to the agent, and are on record', async () => {
+    const bare = await without(SEQUENTIAL);
+    const played = await play(SEQUENTIAL, throwingProviders(), { faults: true });
+    expect(endingOf(played)).toEqual(endingOf(bare));
+    expect(played.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
+    const failed = payloadsOf(played.records, 'provider_failed').map(({ provider_name }) => provider_name);
+    expect(failed.includes('Throwing feedback')).toBe(true);
+  });
+
+  check('a clock that breaks is nothing to the agent', async () => {
+    // Nothing of coxswain works from then on: what is left is the adapter's own guard.
+    await endsTheSame(PARALLEL, { ...SPEAKING, clock: clockThatBreaks() }, { noRecords: true, faults: true });
+  });
+
+  check("the user's own hooks that throw do what they do without coxswain", () =>
+    endsTheSame({ ...PARALLEL, userHookThrows: true }, SPEAKING, { openCalls: true }),
+  );
+
+  check('a tool that throws does what it does without coxswain', () =>
+    endsTheSame(FAILING, SPEAKING, { openCalls: true }),
+  );
+
+  for (const [what, scene] of [
+    ['a call of a tool that there is not', UNKNOWN_TOOL],
+    ['a call with arguments that do not fit', WRONG_ARGUMENTS],
+    ['an id that the model gives to two calls', REPEATED_ID],
+  ] as const) {
+    check(`${what} does what it does without coxswain`, async () => {
+      for (const streaming of [false, true]) await endsTheSame({ ...scene, streaming });
+    });
+  }
+
+  check('answers of a shape that is unknown today do what they do without coxswain', async () => {
+    for (const streaming of [false, true]) await endsTheSame({ ...FUTURE, streaming }, SPEAKING, { openCalls: true });
+  });
+
+  check('a connection that breaks in the middle of an answer does what it does without coxswain', async () => {
+    for (const streaming of [false, true]) await endsTheSame({ ...TRUNCATED, streaming }, SPEAKING);
+  });
+
+  check('an answer cut for its length does what it does without coxswain', () => endsTheSame(CUT_SHORT));
+
+  for (const streaming of [false, true]) {
+    const how = streaming ? ' when the SDK streams' : '';
+    check(`an abort ends the run as aborted${how}`, async () => {
+      const scene = { ...ABORTED, streaming };
+      const bare = await without(scene);
+      const played = await play(scene, SPEAKING);
+      expect(endingOf(played)).toEqual(endingOf(bare));
+      expect(payloadsOf(played.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['aborted']);
+    });
+
+    check(`an error of the model's service ends the run as an error${how}`, async () => {
+      const scene = { ...SERVER_ERROR, streaming };
+      const bare = await without(scene);
+      const played = await play(scene, SPEAKING);
+      expect(endingOf(played)).toEqual(endingOf(bare));
+      expect(payloadsOf(played.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['error']);
+    });
+  }
+}
+
+function storeThatIsDown(): TrajectoryStore {
+  const store = memoryStore();
+  store.append = () => Promise.reject(new CoxswainError('store-io', 'the disk is gone'));
+  return store;
+}
+
+function throwingProviders(): CoxswainOptions {
+  return {
+    feedback: [
+      {
+        provider: {
+          name: 'Throwing feedback',
+          shouldRun: () => true,
+          provide: () => {
+            throw new Error('the provider is broken');
+          },
+        },
+        trigger: { everyNCalls: 1 },
+      },
+    ],
+    guidance: [
+      {
+        provider: {
+          name: 'Throwing guidance',
+          category: 'contract',
+          classify: () => {
+            throw new Error('the classifier is broken');
+          },
+          provide: () => undefined,
+        },
+      },
+    ],
+  };
+}
+
+/** Goes well while the run begins, and throws from then on. */
+function clockThatBreaks(): NonNullable<CoxswainOptions['clock']> {
+  let readings = 0;
+  return {
+    nowMs() {
+      readings += 1;
+      if (readings > 5) throw new Error('the clock is broken');
+      return 1_700_000_000_000;
+    },
+  };
+}

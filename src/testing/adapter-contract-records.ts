@@ -1,0 +1,163 @@
+import type { StoredMessage } from '../events/stored-message.ts';
+import { textOfContent } from '../events/stored-message.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
+import { payloadsOf, type Scene } from './adapter-player.ts';
+import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';
+import { FAILING_BESIDE, FINAL_TEXT, PARALLEL, RESULTS, SEQUENTIAL } from './contract-scenes.ts';
+import { DECISION_POINTS } from '../events/guidance.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../holdout.ts';
+import type { SteeringOptions } from '../steering-options.ts';
+
+/** What the agent did is on record as it happened, and coxswain leaves no trace where it says nothing. */
+export function recordsContract(contract: AdapterContractCase): void {
+  const { harness, check, expect, play, without } = contract;
+  const nameOf = harness.toolNameOf ?? ((name: string): string => name);
+
+  check('a run to which nothing is said sends the same requests, byte for byte', async () => {
+    for (const scene of [PARALLEL, RESULTS]) {
+      const [bare, played] = [await without(scene), await play(scene)];
+      expect(endingOf(played)).toEqual(endingOf(bare));
+      expect(played.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
+    }
+  });
+
+  const silently = async (silence: Pick<SteeringOptions, 'mode' | 'holdout'>, reason: string): Promise<void> => {
+    const steering = {
+      ...silence,
+      feedback: [feedbackAfterEachCall()],
+      guidance: DECISION_POINTS.map((point) => guidanceAlwaysAt(point)),
+    };
+    const bare = await without(SEQUENTIAL);
+    const played = await play({ ...SEQUENTIAL, forceTurn: true }, steering);
+    expect(endingOf(played)).toEqual(endingOf(bare));
+    expect(played.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
+    const verdicts = payloadsOf(played.records, 'feedback_delivered');
+    expect(verdicts.map((verdict) => [verdict.delivered, verdict.reason])).toEqual([
+      [false, reason],
+      [false, reason],
+    ]);
+  };
+
+  check('in shadow mode the agent notices nothing, and advice is recorded as undelivered', () =>
+    silently({ mode: 'shadow' }, SHADOW_REASON),
+  );
+
+  check('where an experiment withholds advice the agent notices nothing, and the record says why', () =>
+    silently({ holdout: 1 }, WITHHELD_REASON),
+  );
+
+  check('the run ends as the agent does, and the adapter says so', async () => {
+    const played = await play(SEQUENTIAL);
+    expect([played.ended, played.finalText, played.endedByAdapter]).toEqual(['normally', FINAL_TEXT, true]);
+    expect(payloadsOf(played.records, 'run_ended').map(({ outcome }) => outcome)).toEqual(['ended']);
+  });
+
+  check('every call is on record with its arguments, its result without the feedback, and its flag', async () => {
+    const played = await play(FAILING_BESIDE, { feedback: [feedbackAfterEachCall()] });
+    const started = payloadsOf(played.records, 'tool_started');
+    expect(started.map(({ tool_name, args }) => [tool_name, args])).toEqual([
+      [nameOf('look'), { at: 1 }],
+      [nameOf('boom'), {}],
+    ]);
+    expect(started.map(({ tool_call_id }) => tool_call_id)).toEqual(['call_1_1', 'call_1_2']);
+    const ended = payloadsOf(played.records, 'tool_ended').toSorted(byCall);
+    expect(ended.map(({ tool_call_id, is_error }) => [tool_call_id, is_error])).toEqual([
+      ['call_1_1', false],
+      ['call_1_2', true],
+    ]);
+    const results = ended.map(({ result }) => JSON.stringify(result));
+    expect(results.map((text) => text.includes('COX-'))).toEqual([false, false]);
+    expect([results[0]?.includes('It is quiet'), results[1]?.includes('the kettle exploded')]).toEqual([true, true]);
+  });
+
+  check('calls asked for together are in one turn, others in turns of their own', async () => {
+    for (const streaming of [false, true]) {
+      const played = await play({ ...PARALLEL, streaming }, { feedback: [feedbackAfterEachCall()] });
+      expect(callsByTurn(played.records)).toEqual([['call_1_1', 'call_1_2'], ['call_2_1']]);
+    }
+  });
+
+  check('the model, its words and what they cost are on record', async () => {
+    const scene: Scene = {
+      ...SEQUENTIAL,
+      script: {
+        turns: [
+          {
+            text: 'First I look.',
+            calls: [{ name: 'look', args: { at: 1 } }],
+            usage: { inputTokens: 111, outputTokens: 11 },
+          },
+          { text: FINAL_TEXT, usage: { inputTokens: 222, outputTokens: 22, cacheReadTokens: 99 } },
+        ],
+      },
+    };
+    for (const streaming of [false, true]) {
+      const played = await play({ ...scene, streaming });
+      const answers = answersIn(played.records);
+      const usage = answers.flatMap((answer) => answer.usage ?? []);
+      expect(usage.map((used) => [used.input_tokens, used.output_tokens, used.cache_read_tokens ?? 0])).toEqual([
+        [111, 11, 0],
+        [222, 22, 99],
+      ]);
+      expect(answers.map(({ content }) => textOfContent(content)).filter((text) => text !== '')).toEqual([
+        'First I look.',
+        FINAL_TEXT,
+      ]);
+      expect(modelsIn(played.records).every((model) => model !== '')).toBe(true);
+      expect(modelsIn(played.records).length > 0).toBe(true);
+    }
+  });
+
+  check('streaming leaves the same records as not streaming: no part of an answer is one', async () => {
+    const steering = { feedback: [feedbackAfterEachCall()] };
+    const plain = await play(PARALLEL, steering);
+    const streamed = await play({ ...PARALLEL, streaming: true }, steering);
+    expect(endingOf(streamed)).toEqual(endingOf(plain));
+    expect(kindsIn(streamed.records)).toEqual(kindsIn(plain.records));
+  });
+
+  check('two runs at the same time do not hear each other', async () => {
+    const speaking = { feedback: [feedbackAfterEachCall()] };
+    const [loud, silent, bare] = [await play(SEQUENTIAL, speaking), await play(PARALLEL), await without(PARALLEL)];
+    const [one, other] = await Promise.all([play(SEQUENTIAL, speaking), play(PARALLEL)]);
+    expect(one.requests.map(({ raw }) => raw)).toEqual(loud.requests.map(({ raw }) => raw));
+    expect(other.requests.map(({ raw }) => raw)).toEqual(bare.requests.map(({ raw }) => raw));
+    expect(callsByTurn(one.records)).toEqual(callsByTurn(loud.records));
+    expect(callsByTurn(other.records)).toEqual(callsByTurn(silent.records));
+  });
+}
+
+function byCall(one: { readonly tool_call_id: string }, other: { readonly tool_call_id: string }): number {
+  return one.tool_call_id < other.tool_call_id ? -1 : 1;
+}
+
+/** Ids of the calls of each turn that has some, each turn's sorted. */
+function callsByTurn(records: readonly TrajectoryRecord[]): readonly (readonly string[])[] {
+  const turns: string[][] = [[]];
+  for (const { payload } of records) {
+    if (payload.kind === 'turn_started') turns.push([]);
+    if (payload.kind === 'tool_started') turns.at(-1)?.push(payload.tool_call_id);
+  }
+  return turns.filter((calls) => calls.length > 0).map((calls) => calls.sort());
+}
+
+type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
+
+/** The model's answers, each once, wherever the adapter put them. */
+function answersIn(records: readonly TrajectoryRecord[]): readonly Answer[] {
+  const appended = payloadsOf(records, 'message_appended').map(({ message }) => message);
+  return appended.filter((message): message is Answer => message.role === 'assistant');
+}
+
+function modelsIn(records: readonly TrajectoryRecord[]): readonly string[] {
+  const named = payloadsOf(records, 'run_started').flatMap(({ identity }) => identity.model_id ?? []);
+  return [...named, ...answersIn(records).flatMap((answer) => answer.model_id ?? [])];
+}
+
+/** How many records of each kind; parallel calls may come back in any order. */
+function kindsIn(records: readonly TrajectoryRecord[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { payload } of records) counts[payload.kind] = (counts[payload.kind] ?? 0) + 1;
+  return counts;
+}

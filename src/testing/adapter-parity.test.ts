@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+
+import { adapterParity } from './adapter-parity.ts';
+import { plainAgentHarness, plainHarness } from './plain-agent-harness.ts';
+import { steerPlainAgent } from './steer-plain-agent.ts';
+
+adapterParity([plainAgentHarness, { ...plainAgentHarness, name: 'plain agent again' }], { describe, test, expect });
+
+test('an adapter that tells of no failures is found out', async () => {
+  const bodies: (() => Promise<void>)[] = [];
+  const register = Object.assign((_name: string, body: () => Promise<void>) => void bodies.push(body), {
+    skip: () => undefined,
+  });
+  const deaf = plainHarness((run, options) => {
+    const right = steerPlainAgent(run, options);
+    return {
+      ...right,
+      onToolEnd: (call, result, isError) => (isError ? result : (right.onToolEnd?.(call, result, isError) ?? result)),
+    };
+  });
+  adapterParity([plainAgentHarness, deaf], { describe: (_name, body) => body(), test: register, expect });
+  const outcomes = await Promise.all(bodies.map((body) => body().then(() => 'passed', String)));
+  expect(outcomes.slice(0, 2)).toEqual(['passed', 'passed']);
+  expect(outcomes[2]).toContain('AssertionError');
+  expect(outcomes[3]).toContain('AssertionError');
+});

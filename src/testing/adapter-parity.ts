@@ -1,0 +1,179 @@
+import { DECISION_POINTS, type DecisionPoint } from '../events/guidance.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { standardSteering } from '../standard-steering.ts';
+import type { AdapterHarness } from './adapter-harness.ts';
+import { playScene, type Scene } from './adapter-player.ts';
+import type { ContractTools } from './contract-tools.ts';
+import { createFakeClock } from './fake-clock.ts';
+import { answerOf, type ModelCall, type ModelFunction, type ModelScript } from './model-script.ts';
+import type { ScriptedTools } from './scripted-toolbox.ts';
+
+/** How long each answer takes on the fake clock. */
+const ANSWER_SECONDS = 5;
+
+/**
+ * Registers the tests that hold adapters against each other: one scripted run with the standard steering gives the
+ * same patterns and the same advice through each of them.
+ */
+export function adapterParity(harnesses: readonly AdapterHarness[], { describe, test, expect }: ContractTools): void {
+  const points = sharedPoints(harnesses);
+  const sequential = new Map<AdapterHarness, Promise<PlayedAlike>>();
+  const parallel = new Map<AdapterHarness, Promise<PlayedAlike>>();
+  const playOnce = (harness: AdapterHarness, played: typeof sequential): Promise<PlayedAlike> => {
+    const script = played === sequential ? SEQUENTIAL_LOOP : PARALLEL_LOOP;
+    const playing = played.get(harness) ?? playAlike(harness, script, points);
+    played.set(harness, playing);
+    return playing;
+  };
+
+  describe('the adapters agree', () => {
+    for (const harness of harnesses) {
+      const [first = harness] = harnesses;
+
+      test(`${harness.name}: calls one after the other give the same patterns and the same advice at the same calls`, async () => {
+        const [expected, found] = [await playOnce(first, sequential), await playOnce(harness, sequential)];
+        expect(found.ended).toBe('normally');
+        expect(byCall(found)).toEqual(byCall(expected));
+        // The script is no idle one.
+        expect(kindsOf(expected)).toEqual(['feedback', 'guidance', 'pattern']);
+      });
+
+      test(`${harness.name}: parallel calls give the same set of advice in each turn`, async () => {
+        const [expected, found] = [await playOnce(first, parallel), await playOnce(harness, parallel)];
+        expect(found.ended).toBe('normally');
+        expect(byTurn(found)).toEqual(byTurn(expected));
+        expect(kindsOf(expected)).toEqual(['feedback', 'guidance', 'pattern']);
+      });
+    }
+  });
+}
+
+/** A pattern that rose, or advice that was given. */
+interface Said {
+  /** Calls that had come back by then. */
+  readonly call: number;
+  /** The turn of the call it is about, from 1; 0 before the first. */
+  readonly turn: number;
+  readonly kind: 'pattern' | 'feedback' | 'guidance';
+  readonly what: string;
+  /** What depends on the order in which parallel calls come back. */
+  readonly where: string;
+}
+
+interface PlayedAlike {
+  readonly ended: unknown;
+  readonly said: readonly Said[];
+}
+
+/** The points at which every adapter has a channel and none forces a turn. */
+function sharedPoints(harnesses: readonly AdapterHarness[]): readonly DecisionPoint[] {
+  return DECISION_POINTS.filter((point) =>
+    harnesses.every(({ capabilities }) => {
+      const { persistence, timing } = capabilities[point];
+      return persistence !== 'unsupported' && timing !== 'forces-turn';
+    }),
+  );
+}
+
+async function playAlike(
+  harness: AdapterHarness,
+  script: ModelScript,
+  points: readonly DecisionPoint[],
+): Promise<PlayedAlike> {
+  const clock = createFakeClock();
+  const tools: ScriptedTools = {
+    look: (args) => `It is quiet at ${JSON.stringify(args)}.`,
+    boom: () => {
+      throw new Error('the kettle exploded');
+    },
+  };
+  // Time passes while the model thinks: tools may run one after the other or at once, as the SDK likes.
+  const thinking: ModelFunction = (request, index) => {
+    clock.advance(ANSWER_SECONDS);
+    return answerOf(script, request, index);
+  };
+  const scene: Scene = { prompt: 'Look until you see something.', script: thinking, tools };
+  const steering = { ...standardSteering(), clock };
+  const { ended, records } = await playScene(harness, scene, steering, { deadline: { minutes: 2 } });
+  return { ended, said: readRecords(records, harness, points) };
+}
+
+function readRecords(
+  records: readonly TrajectoryRecord[],
+  harness: AdapterHarness,
+  points: readonly DecisionPoint[],
+): readonly Said[] {
+  const said: Said[] = [];
+  const plain = plainNames(harness);
+  let [call, turn] = [0, 0];
+  const add = (kind: Said['kind'], what: string, where: string): void => {
+    said.push({ call, turn, kind, what: plain(what), where: plain(where) });
+  };
+  for (const { payload } of records) {
+    if (payload.kind === 'tool_ended') {
+      call += 1;
+      turn = turnOf(payload.tool_call_id);
+    }
+    if (payload.kind === 'evaluation') turn = turnOf(payload.pending_calls?.[0]?.tool_call_id) || turn;
+    if (payload.kind === 'pattern_flagged') {
+      const { kind, level, stuck, tool = '', evidence, firstSeen, occurrences } = payload.pattern;
+      add('pattern', [kind, level, stuck, tool].join(' '), [...evidence, firstSeen, occurrences].join(' '));
+    }
+    if (payload.kind === 'feedback_produced') add('feedback', payload.text, payload.provider_name);
+    if (payload.kind === 'guidance_produced' && points.includes(payload.decision_point)) {
+      add('guidance', payload.injection.content, `${payload.provider_name} at ${payload.decision_point}`);
+    }
+  }
+  return said;
+}
+
+/** Call ids of a script begin with the turn: `call_TURN_CALL`. */
+function turnOf(callId: string | undefined): number {
+  return Number(callId?.split('_')[1] ?? 0);
+}
+
+/** Puts the scene's names of tools in the place of the SDK's. */
+function plainNames({ toolNameOf }: AdapterHarness): (text: string) => string {
+  return (text) => ['look', 'boom'].reduce((said, name) => said.replaceAll(toolNameOf?.(name) ?? name, name), text);
+}
+
+function byCall({ said }: PlayedAlike): readonly string[] {
+  return said.map(({ call, kind, what, where }) => `after call ${call} ${kind} ${what} (${where})`);
+}
+
+/** What was said in each turn, in no order. */
+function byTurn({ said }: PlayedAlike): readonly string[] {
+  return said.map(({ turn, kind, what }) => `in turn ${turn} ${kind} ${what}`).toSorted();
+}
+
+function kindsOf({ said }: PlayedAlike): readonly string[] {
+  return [...new Set(said.map(({ kind }) => kind))].toSorted();
+}
+
+function look(at: number): ModelCall {
+  return { name: 'look', args: { at } };
+}
+
+const BOOM: ModelCall = { name: 'boom', args: {} };
+
+function loopOf(...turns: readonly (readonly ModelCall[])[]): ModelScript {
+  return { turns: [...turns.map((calls) => ({ calls })), { text: 'I see nothing.' }] };
+}
+
+/** Progress, then the same call again and again, then a tool that fails again and again. */
+const SEQUENTIAL_LOOP: ModelScript = loopOf(
+  [look(1)],
+  [look(2)],
+  ...Array.from({ length: 7 }, () => [look(3)]),
+  ...Array.from({ length: 5 }, () => [BOOM]),
+);
+
+/**
+ * Two calls together again and again, then two that fail together. It ends before advice is due a second time: whether
+ * that is a turn earlier or later depends on whether the SDK really runs them at once.
+ */
+const PARALLEL_LOOP: ModelScript = loopOf(
+  [look(1), look(2)],
+  ...Array.from({ length: 5 }, () => [look(3), look(4)]),
+  ...Array.from({ length: 3 }, () => [BOOM, { ...BOOM, args: { at: 1 } }]),
+);

@@ -1,0 +1,73 @@
+import { createCoxswain, type Coxswain, type CoxswainOptions, type RunOptions } from '../coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { Run } from '../run.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
+import { createFakeClock } from './fake-clock.ts';
+import { listAll, readAll } from './read-all.ts';
+
+/** A scene before it is known who steers it. */
+export type Scene = Omit<AdapterScene, 'run'>;
+
+/** A scene that was played with coxswain. */
+export interface Played extends AdapterOutcome {
+  /** Records of the run the scene was played in, in order. */
+  readonly records: readonly TrajectoryRecord[];
+  /** The same for runs below it, such as subagents, by run id. */
+  readonly children: ReadonlyMap<string, readonly TrajectoryRecord[]>;
+  /** False where the adapter left the run open, so that the player had to end it. */
+  readonly endedByAdapter: boolean;
+  readonly faults: number;
+}
+
+/** The id of the run in which a scene is played. */
+const SCENE_RUN_ID = 'scene';
+
+/**
+ * Plays a scene with coxswain, on a clock that stands still, and reads what was recorded.
+ *
+ * @param steering  default: nobody speaks
+ */
+export async function playScene(
+  harness: AdapterHarness,
+  scene: Scene,
+  steering: CoxswainOptions = {},
+  started: RunOptions = {},
+): Promise<Played> {
+  const store = memoryStore();
+  const cox = createCoxswain({
+    store,
+    clock: createFakeClock(),
+    feedback: [],
+    guidance: [],
+    cadence: 'per-provider',
+    delivery: 'all',
+    ...steering,
+  });
+  const run = cox.startRun({ runId: SCENE_RUN_ID, task: scene.prompt, ...started });
+  const outcome = await harness.run({ ...scene, run });
+  const endedByAdapter = await endRun(cox, run);
+  const byRun = new Map<string, readonly TrajectoryRecord[]>();
+  for (const { runId } of await listAll(store)) byRun.set(runId, await readAll(store, runId));
+  const records = byRun.get(SCENE_RUN_ID) ?? [];
+  byRun.delete(SCENE_RUN_ID);
+  return { ...outcome, records, children: byRun, endedByAdapter, faults: cox.health().faults };
+}
+
+async function endRun(cox: Coxswain, run: Run): Promise<boolean> {
+  const endedByAdapter = run.isEnded;
+  if (!endedByAdapter) run.emit({ type: 'agent_end', outcome: 'left open' });
+  await cox.flush();
+  return endedByAdapter;
+}
+
+/** The payloads of one kind, in order. */
+export function payloadsOf<Kind extends TrajectoryPayload['kind']>(
+  records: readonly TrajectoryRecord[],
+  kind: Kind,
+): readonly Extract<TrajectoryPayload, { readonly kind: Kind }>[] {
+  return records.flatMap(({ payload }) =>
+    // The filter is the proof.
+    payload.kind === kind ? [payload as Extract<TrajectoryPayload, { readonly kind: Kind }>] : [],
+  );
+}

@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { ModelAnswer } from './fake-model-server.ts';
+import type { CompleteTurn, ModelFinish } from './model-script.ts';
+import { pieces } from './pieces.ts';
+
+const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
+  stop: 'stop',
+  'tool-calls': 'tool_calls',
+  length: 'length',
+};
+
+/** A turn as OpenAI's chat completions write it. @param id unique on the server */
+export function chatAnswer(request: JsonObject, turn: CompleteTurn, id: number): ModelAnswer {
+  const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
+  const base = { id: `chatcmpl-fake-${id}`, created: 1_700_000_000, model: request['model'] ?? null, ...future };
+  const finish_reason = FINISH_REASONS[turn.finish];
+  if (request['stream'] === true) return { kind: 'stream', events: chunksOf(request, turn, { base, finish_reason }) };
+  const message: JsonObject = {
+    role: 'assistant',
+    content: turn.text ?? null,
+    refusal: null,
+    ...(turn.calls.length === 0 ? {} : { tool_calls: turn.calls.map((call) => ({ ...callOf(call), ...future })) }),
+    ...future,
+  };
+  const choices = [{ index: 0, message, finish_reason, logprobs: null, ...future }];
+  return { kind: 'json', body: { ...base, object: 'chat.completion', choices, usage: usageOf(turn) } };
+}
+
+function chunksOf(
+  request: JsonObject,
+  turn: CompleteTurn,
+  { base, finish_reason }: { readonly base: JsonObject; readonly finish_reason: string },
+): readonly string[] {
+  const chunk = (fields: JsonObject): string =>
+    `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', ...fields })}\n\n`;
+  const delta = (fields: JsonObject): string => chunk({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
+  const options = request['stream_options'];
+  const withUsage = isJsonObject(options) && options['include_usage'] === true;
+  return [
+    delta({ role: 'assistant', content: turn.text === undefined ? null : '', refusal: null }),
+    ...pieces(turn.text ?? '').map((content) => delta({ content })),
+    ...turn.calls.flatMap((call, index) => {
+      const { function: named, ...rest } = callOf(call);
+      return [
+        delta({ tool_calls: [{ index, ...rest, function: { name: named.name, arguments: '' } }] }),
+        ...pieces(named.arguments).map((part) => delta({ tool_calls: [{ index, function: { arguments: part } }] })),
+      ];
+    }),
+    chunk({ choices: [{ index: 0, delta: {}, finish_reason }] }),
+    ...(withUsage ? [chunk({ choices: [], usage: usageOf(turn) })] : []),
+    'data: [DONE]\n\n',
+  ];
+}
+
+function callOf(call: CompleteTurn['calls'][number]): {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+} {
+  return { id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.args) } };
+}
+
+function usageOf({ usage }: CompleteTurn): JsonObject {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
+}

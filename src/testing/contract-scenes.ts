@@ -1,0 +1,93 @@
+import type { Scene } from './adapter-player.ts';
+import type { ModelCall } from './model-script.ts';
+import type { ScriptedTools } from './scripted-toolbox.ts';
+
+/** Parameters of every tool of a scene, as a JSON schema: a number and a text, each of which may be left out. */
+export const SCENE_TOOL_SCHEMA = {
+  type: 'object',
+  properties: { at: { type: 'number' }, note: { type: 'string' } },
+} as const;
+
+/** The tools of the contract's scenes. */
+const SCENE_TOOLS: ScriptedTools = {
+  look: (args) => `It is quiet at ${JSON.stringify(args)}.`,
+  mute: () => '',
+  list: () => '{"files":["a.txt","b.txt"],"more":false}',
+  boom: () => {
+    throw new Error('the kettle exploded');
+  },
+};
+
+/** What the model says at the end of a scene. */
+export const FINAL_TEXT = 'All is well.';
+
+const PROMPT = 'Look around.';
+
+function sceneOf(...turns: readonly (readonly ModelCall[])[]): Scene {
+  return {
+    prompt: PROMPT,
+    script: { turns: [...turns.map((calls) => ({ calls })), { text: FINAL_TEXT }] },
+    tools: SCENE_TOOLS,
+  };
+}
+
+function look(at: number): ModelCall {
+  return { name: 'look', args: { at } };
+}
+
+/** Two calls, one after the other. */
+export const SEQUENTIAL: Scene = sceneOf([look(1)], [look(2)]);
+
+/** Two calls at once, then one more. */
+export const PARALLEL: Scene = sceneOf([look(1), look(2)], [look(3)]);
+
+/** A tool that fails, then one that works. */
+export const FAILING: Scene = sceneOf([{ name: 'boom', args: {} }], [look(1)]);
+
+/** One call that fails beside one that works. */
+export const FAILING_BESIDE: Scene = sceneOf([look(1), { name: 'boom', args: {} }]);
+
+/** Results of several kinds: a sentence, nothing at all, JSON. */
+export const RESULTS: Scene = sceneOf([look(1)], [{ name: 'mute', args: {} }], [{ name: 'list', args: {} }]);
+
+/** A tool that there is not, then one that there is. */
+export const UNKNOWN_TOOL: Scene = sceneOf([{ name: 'nowhere', args: {} }], [look(1)]);
+
+/** Arguments that do not fit the tool, then ones that do. */
+export const WRONG_ARGUMENTS: Scene = sceneOf([{ name: 'look', args: { at: 'the moon' } }], [look(1)]);
+
+/** A model that gives two calls the same id. */
+export const REPEATED_ID: Scene = sceneOf([{ ...look(1), id: 'again' }], [{ ...look(2), id: 'again' }]);
+
+/** An answer that is from a later version of the API, in the middle of an ordinary run. */
+export const FUTURE: Scene = {
+  ...SEQUENTIAL,
+  script: {
+    turns: [{ calls: [look(1)] }, { calls: [look(2)], fromTheFuture: true }, { text: FINAL_TEXT, fromTheFuture: true }],
+  },
+};
+
+/** The model's service fails in the middle of the run. */
+export const SERVER_ERROR: Scene = {
+  ...SEQUENTIAL,
+  script: (_request, index) => (index === 0 ? { calls: [look(1)] } : { error: { status: 500 } }),
+};
+
+/** The connection breaks in the middle of an answer; the next one would be whole. */
+export const TRUNCATED: Scene = {
+  ...SEQUENTIAL,
+  script: { turns: [{ calls: [look(1)] }, { error: { isTruncated: true } }, { text: FINAL_TEXT }] },
+};
+
+/** The last answer is cut because it reached the limit of tokens. */
+export const CUT_SHORT: Scene = {
+  ...SEQUENTIAL,
+  script: { turns: [{ calls: [look(1)] }, { text: 'All is', finish: 'length' }, { text: FINAL_TEXT }] },
+};
+
+/** The user aborts while the model thinks about its second answer. */
+export const ABORTED: Scene = {
+  ...SEQUENTIAL,
+  script: { turns: [{ calls: [look(1)] }, { text: FINAL_TEXT, answerAfterMs: 30_000 }] },
+  abortAtRequest: 1,
+};

@@ -1,0 +1,28 @@
+/** What a contract suite needs of a test runner. Vitest's, Jest's and Bun's own functions fit. */
+export interface ContractTools {
+  readonly describe: (name: string, body: () => void) => void;
+  readonly test: ContractTest;
+  readonly expect: (actual: unknown) => ContractExpectation;
+}
+
+/** Registers a test. */
+export interface ContractTest {
+  (name: string, body: () => Promise<void>): void;
+  readonly skip: (name: string, body: () => Promise<void>) => void;
+}
+
+/** The few matchers that the suites use. */
+export interface ContractExpectation {
+  toBe(expected: unknown): void;
+  toBeUndefined(): void;
+  toEqual(expected: unknown): void;
+  toMatchObject(expected: object): void;
+  toContain(expected: unknown): void;
+  toHaveLength(expected: number): void;
+  toBeGreaterThan(expected: number): void;
+  toBeGreaterThanOrEqual(expected: number): void;
+  toBeLessThan(expected: number): void;
+  toBeLessThanOrEqual(expected: number): void;
+  /** Of a promise. */
+  readonly rejects: { toBe(expected: unknown): Promise<void>; toMatchObject(expected: object): Promise<void> };
+}

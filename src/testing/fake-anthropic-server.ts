@@ -1,0 +1,123 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import {
+  startFakeModelServer,
+  type FakeModelServer,
+  type FakeModelServerOptions,
+  type ModelAnswer,
+  type ModelProtocol,
+} from './fake-model-server.ts';
+import type { CompleteTurn, ModelFinish } from './model-script.ts';
+import { pieces } from './pieces.ts';
+
+/**
+ * A fake of Anthropic's Messages API: streaming and not, `count_tokens`, and the list of models. Requests with tools
+ * are the agent's own; those without, such as for a title, answer a fixed text.
+ */
+export async function startFakeAnthropicServer(options: FakeModelServerOptions): Promise<FakeModelServer> {
+  return await startFakeModelServer(messagesApi, options);
+}
+
+const messagesApi: ModelProtocol = {
+  fixed({ method, path }) {
+    if (path === '/v1/messages') return undefined;
+    if (path === '/v1/messages/count_tokens') return { status: 200, body: { input_tokens: 100 } };
+    if (path === '/v1/models') return { status: 200, body: { data: [], has_more: false } };
+    // Clients look with HEAD whether anyone is there.
+    if (method === 'HEAD') return { status: 200, body: {} };
+    return { status: 404, body: fault(404, `the fake has no ${path}`) };
+  },
+  isMain: ({ tools }) => Array.isArray(tools) && tools.length > 0,
+  sideText: '{"title":"A title"}',
+  answer(request, turn, id) {
+    const message = messageOf(turn, request.body['model'] ?? null, id);
+    if (request.body['stream'] !== true) return { kind: 'json', body: message };
+    return { kind: 'stream', events: eventsOf(message, turn) } satisfies ModelAnswer;
+  },
+  fault,
+};
+
+const STOP_REASONS: Readonly<Record<ModelFinish, string>> = {
+  stop: 'end_turn',
+  'tool-calls': 'tool_use',
+  length: 'max_tokens',
+};
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+function fault(status: number, message: string): JsonObject {
+  return { type: 'error', error: { type: ERROR_TYPES[status] ?? 'api_error', message } };
+}
+
+function messageOf(turn: CompleteTurn, model: Json, id: number): JsonObject {
+  const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
+  const content: JsonObject[] = [
+    ...(turn.fromTheFuture ? [{ type: 'future_block', future_field: 1 }] : []),
+    ...(turn.text === undefined ? [] : [{ type: 'text', text: turn.text, ...future }]),
+    ...turn.calls.map((call) => ({ type: 'tool_use', id: call.id, name: call.name, input: call.args, ...future })),
+  ];
+  return {
+    id: `msg_fake_${id}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: STOP_REASONS[turn.finish],
+    stop_sequence: null,
+    usage: usageOf(turn),
+    ...future,
+  };
+}
+
+function usageOf({ usage }: CompleteTurn): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: usage.cacheReadTokens,
+  };
+}
+
+function eventsOf(message: JsonObject, turn: CompleteTurn): readonly string[] {
+  const start = { ...message, content: [], stop_reason: null, usage: { ...usageOf(turn), output_tokens: 1 } };
+  // `messageOf` made it, as a list of objects.
+  const content = message['content'] as readonly JsonObject[];
+  const events = [event('message_start', { message: start })];
+  for (const [index, block] of content.entries()) {
+    events.push(event('content_block_start', { index, content_block: emptied(block) }));
+    for (const delta of deltasOf(block)) events.push(event('content_block_delta', { index, delta }));
+    events.push(event('content_block_stop', { index }));
+  }
+  events.push(
+    event('message_delta', {
+      delta: { stop_reason: message['stop_reason'] ?? null, stop_sequence: null },
+      usage: { output_tokens: turn.usage.outputTokens },
+    }),
+    event('message_stop', {}),
+  );
+  return events;
+}
+
+function emptied(block: JsonObject): JsonObject {
+  if (block['type'] === 'text') return { ...block, text: '' };
+  return block['type'] === 'tool_use' ? { ...block, input: {} } : block;
+}
+
+function deltasOf(block: JsonObject): readonly JsonObject[] {
+  if (block['type'] === 'text') return pieces(textIn(block)).map((text) => ({ type: 'text_delta', text }));
+  if (block['type'] !== 'tool_use') return [];
+  return pieces(JSON.stringify(block['input'])).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
+}
+
+function event(type: string, data: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+}
+
+function textIn({ text }: JsonObject): string {
+  return typeof text === 'string' ? text : '';
+}

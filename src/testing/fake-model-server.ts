@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import {
+  answerOf,
+  completeTurn,
+  isFault,
+  type CompleteTurn,
+  type ModelFault,
+  type ModelFunction,
+  type ModelScript,
+} from './model-script.ts';
+
+/** How a fake model answers. */
+export interface FakeModelServerOptions {
+  readonly script: ModelScript | ModelFunction;
+  /** How long each answer takes, where the script does not say; default 0. */
+  readonly answerAfterMs?: number;
+  /** Tells the requests of the agent from an SDK's own, such as a title; those answer a fixed text. */
+  readonly isMain?: (body: JsonObject) => boolean;
+  /** Told of each request as soon as it has arrived, before it is answered. */
+  readonly onRequest?: (request: CapturedRequest) => void;
+}
+
+/** A request as it arrived. */
+export interface CapturedRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body, as sent. */
+  readonly raw: string;
+  /** The body decoded; an empty object where it is no JSON object. */
+  readonly body: JsonObject;
+  /** Place among the main requests, from 0; absent for any other request. */
+  readonly mainIndex?: number;
+}
+
+/** A model server on loopback. */
+export interface FakeModelServer {
+  /** Such as `http://127.0.0.1:49152`. */
+  readonly url: string;
+  /** Everything that arrived, in order. */
+  readonly requests: readonly CapturedRequest[];
+  /** What the script answered, in order. */
+  mainRequests(): readonly CapturedRequest[];
+  /** Breaks open connections, forgets delayed answers, and frees the port. */
+  close(): Promise<void>;
+}
+
+/** A provider's way of writing answers. @internal */
+export interface ModelProtocol {
+  /** Answers a request that asks no model, such as a list of models; undefined where it asks one. */
+  readonly fixed: (request: CapturedRequest) => { readonly status: number; readonly body: JsonObject } | undefined;
+  readonly isMain: (body: JsonObject) => boolean;
+  /** What a request that is not a main one is answered. */
+  readonly sideText: string;
+  /** @param id  unique on this server */
+  readonly answer: (request: CapturedRequest, turn: CompleteTurn, id: number) => ModelAnswer;
+  readonly fault: (status: number, message: string) => JsonObject;
+}
+
+/** A whole answer, or the events of a stream as they go over the wire. */
+export type ModelAnswer =
+  | { readonly kind: 'json'; readonly body: JsonObject }
+  | { readonly kind: 'stream'; readonly events: readonly string[] };
+
+/** Starts a server on a free port of 127.0.0.1. */
+export async function startFakeModelServer(
+  protocol: ModelProtocol,
+  options: FakeModelServerOptions,
+): Promise<FakeModelServer> {
+  const requests: CapturedRequest[] = [];
+  const closing = new AbortController();
+  let mainRequests = 0;
+  const capture = async (incoming: IncomingMessage): Promise<CapturedRequest> => {
+    const raw = await bodyOf(incoming);
+    const body = decoded(raw);
+    const request: CapturedRequest = {
+      method: incoming.method ?? '',
+      path: (incoming.url ?? '').replace(/\?.*$/, ''),
+      headers: headersOf(incoming),
+      raw,
+      body,
+    };
+    if (protocol.fixed(request) !== undefined || !(options.isMain ?? protocol.isMain)(body)) return request;
+    mainRequests += 1;
+    return { ...request, mainIndex: mainRequests - 1 };
+  };
+  const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = await capture(incoming);
+    const id = requests.push(request);
+    options.onRequest?.(request);
+    const fixed = protocol.fixed(request);
+    if (fixed !== undefined) return sendJson(response, fixed.status, fixed.body);
+    const { mainIndex } = request;
+    const answer =
+      mainIndex === undefined ? { text: protocol.sideText } : answerOf(options.script, request.body, mainIndex);
+    const waitMs = answer.answerAfterMs ?? (mainIndex === undefined ? 0 : (options.answerAfterMs ?? 0));
+    if (waitMs > 0) await delay(waitMs, undefined, { signal: closing.signal });
+    // The client gave up while it was waiting.
+    if (response.destroyed) return;
+    if (isFault(answer) && answer.error.isTruncated !== true) return sendFault(response, protocol, answer);
+    const turn = completeTurn(isFault(answer) ? { text: 'This answer breaks off.' } : answer, mainIndex ?? 0);
+    sendAnswer(response, protocol.answer(request, turn, id), isFault(answer));
+  };
+  const server = createServer((incoming, response) => {
+    serve(incoming, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    requests,
+    mainRequests: () => requests.filter((request) => request.mainIndex !== undefined),
+    async close() {
+      closing.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function sendJson(response: ServerResponse, status: number, body: JsonObject, headers = {}): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length, ...headers });
+  response.end(bytes);
+}
+
+function sendFault(response: ServerResponse, protocol: ModelProtocol, { error }: ModelFault): void {
+  const { status = 500, message = 'the fake model was told to fail', mayRetry = false } = error;
+  sendJson(response, status, protocol.fault(status, message), { 'x-should-retry': String(mayRetry) });
+}
+
+function sendAnswer(response: ServerResponse, answer: ModelAnswer, isTruncated: boolean): void {
+  if (answer.kind === 'json' && !isTruncated) return sendJson(response, 200, answer.body);
+  const text = answer.kind === 'json' ? JSON.stringify(answer.body) : answer.events.join('');
+  const type = answer.kind === 'json' ? 'application/json' : 'text/event-stream';
+  const length = answer.kind === 'json' ? { 'content-length': Buffer.byteLength(text) } : {};
+  response.writeHead(200, { 'content-type': type, 'x-request-id': 'req_fake', 'request-id': 'req_fake', ...length });
+  if (!isTruncated) {
+    response.end(text);
+    return;
+  }
+  response.write(text.slice(0, Math.floor(text.length / 2)), () => response.destroy());
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  // Without an encoding set, a request gives buffers.
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function decoded(raw: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(raw);
+    // What JSON.parse gives is JSON.
+    return isJsonObject(value) ? (value as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}
+
+function headersOf(incoming: IncomingMessage): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) headers[name] = String(value);
+  return headers;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the fake model server has no port');
+  return address.port;
+}

@@ -1,0 +1,8 @@
+/** A text in up to three parts of about one length, as a stream brings it. Characters stay whole. */
+export function pieces(text: string): readonly string[] {
+  const characters = Array.from(text);
+  const size = Math.max(1, Math.ceil(characters.length / 3));
+  const parts: string[] = [];
+  for (let from = 0; from < characters.length; from += size) parts.push(characters.slice(from, from + size).join(''));
+  return parts;
+}

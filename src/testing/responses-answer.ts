@@ -1,0 +1,125 @@
+import type { JsonObject } from '../base/json.ts';
+import type { ModelAnswer } from './fake-model-server.ts';
+import type { CompleteTurn } from './model-script.ts';
+import { pieces } from './pieces.ts';
+
+/** A turn as OpenAI's Responses write it. @param id unique on the server */
+export function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: number): ModelAnswer {
+  const output = outputOf(turn, id);
+  const response = responseOf(request, turn, { id, output });
+  if (request['stream'] !== true) return { kind: 'json', body: response };
+  return { kind: 'stream', events: eventsOf(response, output) };
+}
+
+function outputOf(turn: CompleteTurn, id: number): readonly JsonObject[] {
+  const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
+  return [
+    ...(turn.fromTheFuture ? [{ type: 'future_item', id: `future_fake_${id}`, status: 'completed' }] : []),
+    ...(turn.text === undefined
+      ? []
+      : [
+          {
+            id: `msg_fake_${id}`,
+            type: 'message',
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text: turn.text, annotations: [], logprobs: [] }],
+            ...future,
+          },
+        ]),
+    ...turn.calls.map((call) => ({
+      id: `fc_${call.id}`,
+      type: 'function_call',
+      call_id: call.id,
+      name: call.name,
+      arguments: JSON.stringify(call.args),
+      status: 'completed',
+      ...future,
+    })),
+  ];
+}
+
+function responseOf(
+  request: JsonObject,
+  turn: CompleteTurn,
+  { id, output }: { readonly id: number; readonly output: readonly JsonObject[] },
+): JsonObject {
+  const { usage } = turn;
+  const isCut = turn.finish === 'length';
+  return {
+    id: `resp_fake_${id}`,
+    object: 'response',
+    created_at: 1_700_000_000,
+    status: isCut ? 'incomplete' : 'completed',
+    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    error: null,
+    instructions: request['instructions'] ?? null,
+    metadata: {},
+    model: request['model'] ?? null,
+    output,
+    parallel_tool_calls: true,
+    temperature: 1,
+    tool_choice: 'auto',
+    tools: request['tools'] ?? [],
+    top_p: 1,
+    usage: {
+      input_tokens: usage.inputTokens,
+      input_tokens_details: { cached_tokens: usage.cacheReadTokens },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: usage.inputTokens + usage.outputTokens,
+    },
+    ...(turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {}),
+  };
+}
+
+function eventsOf(response: JsonObject, output: readonly JsonObject[]): readonly string[] {
+  let sequence_number = 0;
+  const event = (type: string, data: JsonObject): string => {
+    const text = `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...data })}\n\n`;
+    sequence_number += 1;
+    return text;
+  };
+  const begun = { ...response, status: 'in_progress', output: [], usage: null };
+  const events = [event('response.created', { response: begun }), event('response.in_progress', { response: begun })];
+  for (const [output_index, item] of output.entries()) {
+    const at = { item_id: item['id'] ?? null, output_index };
+    events.push(event('response.output_item.added', { output_index, item: emptied(item) }));
+    if (item['type'] === 'message') events.push(...textEvents(item, at, event));
+    if (item['type'] === 'function_call') {
+      const whole = textIn(item, 'arguments');
+      for (const delta of pieces(whole)) events.push(event('response.function_call_arguments.delta', { ...at, delta }));
+      events.push(event('response.function_call_arguments.done', { ...at, arguments: whole }));
+    }
+    events.push(event('response.output_item.done', { output_index, item }));
+  }
+  events.push(event(`response.${textIn(response, 'status')}`, { response }));
+  return events;
+}
+
+function textEvents(
+  item: JsonObject,
+  at: JsonObject,
+  event: (type: string, data: JsonObject) => string,
+): readonly string[] {
+  // `outputOf` made it: one part, a text.
+  const [part = {}] = item['content'] as readonly JsonObject[];
+  const text = textIn(part, 'text');
+  const place = { ...at, content_index: 0 };
+  return [
+    event('response.content_part.added', { ...place, part: { ...part, text: '' } }),
+    ...pieces(text).map((delta) => event('response.output_text.delta', { ...place, delta, logprobs: [] })),
+    event('response.output_text.done', { ...place, text, logprobs: [] }),
+    event('response.content_part.done', { ...place, part }),
+  ];
+}
+
+function emptied(item: JsonObject): JsonObject {
+  if (item['type'] === 'message') return { ...item, status: 'in_progress', content: [] };
+  return item['type'] === 'function_call' ? { ...item, status: 'in_progress', arguments: '' } : item;
+}
+
+function textIn(item: JsonObject, field: string): string {
+  const value = item[field];
+  return typeof value === 'string' ? value : '';
+}

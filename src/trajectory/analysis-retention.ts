@@ -1,0 +1,19 @@
+/** How much of a run's past an analysis keeps for reading. What it counts, and what detectors see, is the same either way. */
+export interface AnalysisRetention {
+  /** Calls that `recentCalls()` can give. */
+  readonly recentCalls: number;
+  /** Failed calls that `recentErrors()` can give. */
+  readonly recentErrors: number;
+  /** Different error lines that are counted by themselves. */
+  readonly errorLines: number;
+  /** Patterns that are over and that `patterns()` can give. */
+  readonly closedPatterns: number;
+}
+
+/** What a long-lived process keeps. */
+export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
+  recentCalls: 256,
+  recentErrors: 64,
+  errorLines: 256,
+  closedPatterns: 200,
+};

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+
+import { adviceOutcomes } from '../src/backtest/advice-outcome.ts';
+import { resolveConfig } from '../src/config/resolve-config.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { holdoutArmOf } from '../src/holdout.ts';
+import { isDerived, Replay } from '../src/replay.ts';
+import { RunStepper } from '../src/run-step.ts';
+import type { Run } from '../src/run.ts';
+import { standardSteering } from '../src/standard-steering.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
+import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { readAll } from '../src/testing/read-all.ts';
+
+const steering = standardSteering();
+
+function setUp(options: CoxswainOptions): { readonly cox: Coxswain; readonly store: TrajectoryStore } {
+  const store = memoryStore();
+  return { store, cox: createCoxswain({ ...steering, clock: createFakeClock(), store, ...options }) };
+}
+
+/** Twelve equal calls, asked for advice after each. @returns what was said */
+function getStuck(run: Run): readonly string[] {
+  const said: string[] = [];
+  for (let call = 0; call < 12; call += 1) {
+    const toolCallId = `call-${call}`;
+    run.emit({ type: 'turn_start' });
+    run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: { command: 'make' } });
+    run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'bash', result: 'Error: no rule', isError: true });
+    const text = run.feedback();
+    if (text !== undefined) said.push(text);
+    run.advise('pre_tool_selection').forEach((advice) => {
+      said.push(advice.text);
+      advice.delivered('prompt');
+    });
+  }
+  return said;
+}
+
+async function recordsOf(run: Run, store: TrajectoryStore): Promise<readonly TrajectoryRecord[]> {
+  await run.flush();
+  return readAll(store, run.id);
+}
+
+/** Payloads that follow from what the agent did, without what tells two runs apart. */
+function derivedOf(records: readonly TrajectoryRecord[]): readonly TrajectoryPayload[] {
+  return records.map(({ payload }) => payload).filter(isDerived);
+}
+
+const seqless = (payloads: readonly TrajectoryPayload[]): string =>
+  JSON.stringify(payloads, (key, value: unknown) => (key === 'cause_seq' || key === 'advice_id' ? undefined : value));
+
+test('a withheld run works out and records what a steered one does, is told nothing, and says why', async () => {
+  const { cox, store } = setUp({ holdout: 1 });
+  const run = cox.startRun({ runId: 'withheld' });
+  expect(getStuck(run)).toEqual([]);
+  const records = await recordsOf(run, store);
+  expect(records[0]?.payload).toMatchObject({ steering: { mode: 'steer', holdout: { share: 1, withheld: true } } });
+
+  const steered = setUp({});
+  const other = steered.cox.startRun({ runId: 'steered' });
+  expect(getStuck(other).length).toBeGreaterThan(2);
+  const others = await recordsOf(other, steered.store);
+  expect(others[0]?.payload).not.toHaveProperty('steering.holdout');
+  // Cadence goes on as if it had been said, so the arms differ in nothing but what the agent reads.
+  expect(seqless(derivedOf(records))).toBe(seqless(derivedOf(others)));
+  expect(adviceOutcomes(records).map(({ arm, reason }) => [arm, reason])).toEqual(
+    adviceOutcomes(others).map(() => ['withheld', 'withheld by experiment']),
+  );
+});
+
+test('a run of either arm replays to its derived records, with the steering and without the experiment', async () => {
+  const { cox, store } = setUp({ holdout: 0.5 });
+  const arms = new Set<boolean | undefined>();
+  for (let number = 0; number < 8; number += 1) {
+    const run = cox.startRun({ runId: `run-${number}` });
+    const said = getStuck(run);
+    expect(said.length > 0).toBe(run.holdout?.withheld === false);
+    arms.add(run.holdout?.withheld);
+    const records = await recordsOf(run, store);
+    const replay = new Replay({ steering });
+    expect(records.flatMap((record) => replay.take(record))).toEqual(derivedOf(records));
+  }
+  expect(arms).toEqual(new Set([true, false]));
+});
+
+test('runs below a run are in its arm, at any depth', () => {
+  const { cox } = setUp({ holdout: 0.5 });
+  for (let number = 0; number < 20; number += 1) {
+    const root = cox.startRun({ runId: `root-${number}` });
+    const child = root.child({ runId: `child-${number}` });
+    const grandchild = child.child({ runId: `grandchild-${number}` });
+    expect(root.holdout).toEqual(holdoutArmOf({ share: 0.5 }, root.id));
+    expect([child.holdout, grandchild.holdout]).toEqual([root.holdout, root.holdout]);
+  }
+});
+
+test('a run that is restored stays in its arm, also where the experiment is over', () => {
+  const { cox } = setUp({ holdout: 1 });
+  const snapshot = cox.startRun({ runId: 'run' }).snapshot();
+  const run = setUp({}).cox.restoreRun(snapshot);
+  expect(getStuck(run)).toEqual([]);
+  expect(run.holdout).toEqual({ share: 1, withheld: true });
+});
+
+test('in shadow mode there is no experiment, and the record says shadow mode', async () => {
+  const { cox, store } = setUp({ holdout: 0.5, mode: 'shadow' });
+  const run = cox.startRun();
+  expect(getStuck(run)).toEqual([]);
+  const records = await recordsOf(run, store);
+  expect(records[0]?.payload).not.toHaveProperty('steering.holdout');
+  expect(new Set(adviceOutcomes(records).map(({ arm, reason }) => `${arm}: ${reason}`))).toEqual(
+    new Set(['shadowed: shadow mode']),
+  );
+});
+
+test('the experiment is no part of what tells configurations apart: both arms are of one', async () => {
+  const hashes = new Set<unknown>();
+  for (const holdout of [0, 0.1, { share: 1, seed: 'x' }]) {
+    const { cox, store } = setUp({ holdout });
+    const [first] = await recordsOf(cox.startRun(), store);
+    if (first?.payload.kind === 'run_started') hashes.add(first.payload.steering?.configuration_hash);
+  }
+  expect(hashes.size).toBe(1);
+});
+
+test('a run taken in steps, as by hooks, has the arm of its id, its subagents too, and keeps it over steps', async () => {
+  const config = resolveConfig({ holdout: 0.5 }, { folder: '/project', homeFolder: '/home' });
+  const store = memoryStore();
+  const stepper = new RunStepper({
+    steering: config.steering,
+    redact: (payload) => payload,
+    clock: createFakeClock(),
+    host: { initial: null, fold: () => null },
+    build: 'test',
+  });
+  for (let number = 0; number < 12; number += 1) {
+    const root = `session-${number}`;
+    const arm = holdoutArmOf({ share: 0.5 }, root);
+    for (const identity of [
+      { runId: root, depth: 0 },
+      { runId: `${root}/agent`, parentRunId: root, depth: 1 },
+    ]) {
+      const step = <Result>(work: (run: Run) => Result): Promise<Result | undefined> =>
+        store.transact(identity.runId, (view) => {
+          const { records, snapshot, result } = stepper.step(view, { identity, begin: () => ({}), work });
+          return { records, ...(snapshot === undefined ? {} : { snapshot }), result: result.result };
+        });
+      expect(await step((run) => run.holdout)).toEqual(arm);
+      const said = await step((run) => getStuck(run).length > 0);
+      expect(said).toBe(arm?.withheld === false);
+    }
+  }
+});
