@@ -17,5 +17,6 @@ export type KnownIdentity = Partial<Pick<AgentIdentity, 'conversationId' | 'agen
 
 /** `identity` as an event, for the moment an adapter learns more of who runs. */
 export function identityOf(run: Run, known: KnownIdentity): AgentIdentity {
-  return { runId: run.id, depth: run.depth, ...known };
+  const { id: runId, parentRunId, depth } = run;
+  return { runId, ...(parentRunId === undefined ? {} : { parentRunId }), depth, ...known };
 }

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+/** The tests that need the real SDK packages; `npm run test:sdk` installs those and runs these. */
+const config: ViteUserConfig = defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  test: {
+    include: ['integration/*.test.ts'],
+    exclude: ['**/node_modules/**'],
+    // Each file starts SDKs and processes of its own; on a small machine more at once only makes them slow.
+    maxWorkers: 2,
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+  },
+});
+
+export default config;

@@ -1,0 +1,48 @@
+/**
+ * The tests that need the real SDK packages: installs those where they are missing or older than their lockfile, checks
+ * types against them, and runs the tests in `integration/`. What is given on the command line goes to the test runner.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const INSTALLED = 'integration/node_modules';
+const LINKS = 'examples/node_modules';
+
+function changedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function run(program: string, args: readonly string[], cwd = '.'): void {
+  const done = spawnSync(program, args, { stdio: 'inherit', cwd });
+  if (done.status === 0) return;
+  console.error(`${program} ${args.join(' ')}: ${done.error?.message ?? `exit ${done.status ?? done.signal}`}`);
+  process.exit(done.status ?? 1);
+}
+
+/**
+ * Links what the examples import, so that they run without an install of their own, which replaces these links: the
+ * packages of `integration/`, and this one.
+ */
+function linkForExamples(): void {
+  // Our own file.
+  const { dependencies } = JSON.parse(readFileSync('examples/package.json', 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    const link = join(LINKS, name);
+    if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) continue;
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(relative(dirname(link), name === 'coxswain' ? '.' : join(INSTALLED, name)), link, 'junction');
+  }
+}
+
+if (changedMs(`${INSTALLED}/.package-lock.json`) < changedMs('integration/package-lock.json')) {
+  run('npm', ['ci', '--no-audit', '--no-fund'], 'integration');
+}
+// Examples and their types go by what is built.
+const sources = globSync('src/**/*.ts').map(changedMs);
+if (changedMs('dist/index.js') < Math.max(...sources)) run('node', ['scripts/build.ts']);
+linkForExamples();
+run('tsc', ['-p', 'integration/tsconfig.json']);
+run('vitest', ['run', '--config', 'integration/vitest.config.ts', '--reporter=dot', ...process.argv.slice(2)]);

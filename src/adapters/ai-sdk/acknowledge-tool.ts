@@ -1,0 +1,48 @@
+import { acknowledgeToolDefinition } from '../../feedback/acknowledge-tool.ts';
+import { readAnswer, type AdviceAnswer } from '../../feedback/acknowledge.ts';
+import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
+import type { Run } from '../../run.ts';
+
+/** A schema by the Standard Schema convention, which the SDK takes as `inputSchema`. */
+export interface AnswerSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'coxswain';
+    readonly validate: (
+      value: unknown,
+    ) => { readonly value: AdviceAnswer } | { readonly issues: readonly { readonly message: string }[] };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+    readonly types?: { readonly input: unknown; readonly output: AdviceAnswer };
+  };
+}
+
+/** The tool with which an agent answers advice, as the SDK takes it in `tools`. */
+export interface AcknowledgeTool {
+  readonly description: string;
+  readonly inputSchema: AnswerSchema;
+  readonly execute: (answer: AdviceAnswer) => string;
+}
+
+/** Makes the tool. What it answers is for the model: that the answer was recorded, or why not. */
+export function acknowledgeTool(run: Run): AcknowledgeTool {
+  const { description, inputSchema } = acknowledgeToolDefinition;
+  const jsonSchema = (): Record<string, unknown> => structuredClone({ ...inputSchema });
+  return {
+    description,
+    inputSchema: {
+      '~standard': {
+        version: 1,
+        vendor: 'coxswain',
+        validate: (value) => {
+          const answer = readAnswer(value);
+          return typeof answer === 'string' ? { issues: [{ message: answer }] } : { value: answer };
+        },
+        jsonSchema: { input: jsonSchema, output: jsonSchema },
+      },
+    },
+    execute: (answer) => answerAcknowledgement(run, answer),
+  };
+}

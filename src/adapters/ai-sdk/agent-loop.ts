@@ -1,0 +1,271 @@
+import { CoxswainError, messageOf } from '../../base/error.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { identityOf } from '../../host/adapter-options.ts';
+import type { Guard } from '../../host/guarded.ts';
+import type { Run } from '../../run.ts';
+import { applyGates, askGate } from './apply-gates.ts';
+import { CallBook } from './call-book.ts';
+import type { ContextTransform } from './context-transform.ts';
+import type { ModelAnswer } from './model-answer.ts';
+import { NextAdvice } from './next-advice.ts';
+import { nextAttempt, type OutputEscalation } from './output-escalation.ts';
+import type { PlacedAdvice } from './placed-advice.ts';
+import { PromptNews } from './prompt-news.ts';
+import { abortSignalOf, isAbort, modelRequestOf, outputCapOf, type ModelRequest } from './sdk-shapes.ts';
+import { assistantMessage, brokenMessage, requestPrepared } from './to-events.ts';
+import { withAnswer, withMessage } from './to-output.ts';
+import type { ToolGate } from './tool-gate.ts';
+
+/** How a loop is watched, defaults filled in. */
+export interface LoopOptions {
+  readonly maxChars: number;
+  readonly gates: readonly ToolGate[];
+  readonly transforms: readonly ContextTransform[];
+  readonly escalation: Required<OutputEscalation> | undefined;
+  readonly forceTurn: boolean;
+}
+
+/** A request on its way to the model. */
+export interface PreparedRequest {
+  readonly request: ModelRequest;
+  /** The same without the message that brings guidance. */
+  readonly plain: ModelRequest;
+  readonly advice: PlacedAdvice | undefined;
+  /** As the model that is asked names itself. */
+  readonly modelId: string;
+  /** How often it was asked with a higher output cap. */
+  readonly attempts: number;
+}
+
+type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
+
+/**
+ * One agent's loop as its model and its tools see it: requests, answers, results. Tells the run of them, and brings its
+ * advice to the next request. The SDK asks for one thing at a time; two loops at once on one run would mix their turns.
+ */
+export class AgentLoop {
+  readonly calls: CallBook;
+  readonly #run: Run;
+  readonly #guard: Guard;
+  readonly #options: LoopOptions;
+  readonly #next: NextAdvice;
+  readonly #news = new PromptNews();
+  readonly #unrecognised = new Set<string>();
+  #phase: Phase = 'idle';
+  #iteration = -1;
+  #promptLength = 0;
+  #signal: { readonly aborted: boolean } | undefined;
+  #isTask = false;
+  #asksForTools = false;
+  #hasForced = false;
+
+  constructor(run: Run, guard: Guard, options: LoopOptions) {
+    this.#run = run;
+    this.#guard = guard;
+    this.#options = options;
+    this.#next = new NextAdvice(options.maxChars);
+    this.calls = new CallBook(run, options.maxChars);
+  }
+
+  /** Reads a request and makes it ready. Undefined for a shape that is not known: then it goes out as it is. */
+  async prepare(options: unknown, modelId: string): Promise<PreparedRequest | undefined> {
+    const given = modelRequestOf(options);
+    if (given === undefined) {
+      this.unrecognised('request', typeof options);
+      return undefined;
+    }
+    // The SDK tries again with the very same request.
+    const isRetry = this.#phase === 'failed' && given.prompt.length === this.#promptLength;
+    this.#promptLength = given.prompt.length;
+    this.#guard('reading a request', () => this.#begin(given, modelId, isRetry), undefined);
+    let request = given;
+    for (const transform of this.#options.transforms) request = await this.#transform(transform, request, modelId);
+    const asItIs: PreparedRequest = { request, plain: request, advice: undefined, modelId, attempts: 0 };
+    return this.#guard('preparing a request', () => this.#complete(asItIs, isRetry), asItIs);
+  }
+
+  /** The model has begun to answer: what the request brought has arrived. */
+  opened({ advice }: PreparedRequest): void {
+    this.#next.arrived(advice);
+  }
+
+  /** A piece of the answer came. */
+  heardDelta(delta: string): void {
+    this.#run.emit({ type: 'message_update', delta });
+  }
+
+  /**
+   * An answer is complete.
+   *
+   * @returns what to ask instead, where the answer does not stand: it was cut off, or guidance forces another turn
+   */
+  answered(asked: PreparedRequest, answer: ModelAnswer): PreparedRequest | undefined {
+    const longer = this.#longer(asked, answer);
+    if (longer !== undefined) return longer;
+    this.stands(asked, answer);
+    return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(asked, answer);
+  }
+
+  /** The answer is the one that the SDK gets. */
+  stands({ modelId }: PreparedRequest, answer: ModelAnswer): void {
+    this.#phase = 'answered';
+    this.calls.ask([...answer.providerCalls, ...answer.calls]);
+    const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
+    this.#run.emit({ type: 'message_end', message });
+    for (const type of answer.unknownTypes) this.unrecognised('answer part', type);
+    // The results of calls that the provider has run are in the answer, where nothing can be added.
+    for (const { id, result, isError } of answer.providerResults) {
+      this.calls.end(id, result, isError);
+      this.#next.wait(this.calls.takeAdvice(id));
+    }
+    this.#asksForTools = answer.calls.length > 0;
+    if (!this.#asksForTools) return;
+    const pendingToolCalls = answer.calls.map(({ id, name, args }) => ({
+      toolCallId: this.calls.recordedId(id),
+      toolName: name,
+      args,
+    }));
+    this.#next.wait(this.#run.advise('pre_tool_execution', { pendingToolCalls }));
+  }
+
+  /** Asking again went wrong: the earlier answer stands after all. */
+  gaveUp(again: PreparedRequest, error: unknown): void {
+    this.#next.lost(again.advice, 'the request failed');
+    this.#phase = 'answered';
+    this.#run.reportFault('asking again', error);
+  }
+
+  /** A request was not answered, or not to its end. @param answer what there was of it */
+  failed(asked: PreparedRequest, error: unknown, answer?: ModelAnswer): void {
+    const aborted = this.isAborted(error);
+    this.#phase = aborted ? 'aborted' : 'failed';
+    if (aborted) this.#next.lost(asked.advice, 'the request was aborted');
+    else this.#next.failed(asked.advice);
+    const stopReason = aborted ? 'aborted' : 'error';
+    const broke = { stopReason, errorMessage: messageOf(error), modelId: asked.modelId } as const;
+    this.#run.emit({ type: 'message_end', message: brokenMessage(answer, broke) });
+  }
+
+  isAborted(error: unknown): boolean {
+    return isAbort(error) || this.#signal?.aborted === true;
+  }
+
+  /** The API took the request only without the message that brings guidance. */
+  refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
+    this.#next.refused(advice);
+    this.#run.reportFault('a message with guidance', error);
+  }
+
+  /** True when the next answer may be discarded, so that a stream must be held back until it is whole. */
+  get mayDiscard(): boolean {
+    const { escalation, forceTurn } = this.#options;
+    return escalation !== undefined || (forceTurn && !this.#hasForced);
+  }
+
+  /** Something without a name here; told once for each type. */
+  unrecognised(what: string, type: string): void {
+    const key = `${what} ${type}`;
+    if (this.#unrecognised.has(key)) return;
+    this.#unrecognised.add(key);
+    const original: JsonObject = { kind: 'ai_sdk_unrecognised', what, type };
+    this.#run.emit({ type: 'unrecognised', original });
+  }
+
+  /** The run is about to end. @returns how it went, where that is known */
+  closing(): string | undefined {
+    const phase = this.#phase;
+    const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
+    const isAborted = phase === 'aborted' || (isCutOff && this.#signal?.aborted === true);
+    this.#next.close();
+    this.calls.close();
+    this.#phase = 'idle';
+    if (isAborted) return 'aborted';
+    return phase === 'failed' ? 'error' : undefined;
+  }
+
+  #begin(given: ModelRequest, modelId: string, isRetry: boolean): void {
+    const run = this.#run;
+    this.#signal = abortSignalOf(given);
+    const isFresh = this.#phase === 'answered' && !this.#asksForTools;
+    this.#phase = 'waiting';
+    if (this.#iteration < 0) run.emit({ type: 'run_identified', identity: identityOf(run, { modelId }) });
+    this.calls.endAnswered(given.prompt);
+    const { messages, isTask } = this.#news.take(given.prompt, isFresh);
+    for (const message of messages) run.emit({ type: 'message_end', message });
+    this.#isTask = isTask;
+    if (!isRetry) this.#iteration += 1;
+  }
+
+  async #transform(transform: ContextTransform, request: ModelRequest, modelId: string): Promise<ModelRequest> {
+    const { name: plugin } = transform;
+    const before = request.prompt;
+    const iteration = this.#iteration;
+    try {
+      const prompt = await transform.transform(before, { iteration, modelId });
+      const after = modelRequestOf({ ...request, prompt });
+      if (after === undefined) {
+        throw new CoxswainError('invalid-argument', `context transform "${plugin}" gave no list of messages`);
+      }
+      this.#run.emit({ type: 'context_transform_applied', iteration, plugin, before, after: after.prompt });
+      return after;
+    } catch (error) {
+      return this.#guard(`context transform ${plugin}`, () => rethrow(error), request);
+    }
+  }
+
+  /** Advice comes after transforms and gates, so that neither cuts it away. */
+  #complete(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
+    const { modelId } = prepared;
+    const place = { iteration: this.#iteration, modelId };
+    const placed = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
+    const { request: plain, events } = applyGates(placed, this.#options.gates, place, (gate, tools) =>
+      this.#guard(`tool gate ${gate.name}`, () => askGate(gate, { ...place, tools }), undefined),
+    );
+    for (const event of events) this.#run.emit(event);
+    const advice = this.#next.take(isRetry, () => [
+      ...(this.#isTask ? this.#run.advise('pre_render') : []),
+      ...(isRetry ? [] : this.#run.advise('pre_tool_selection')),
+    ]);
+    // As in every other host: what is said before a turn is asked for before it begins.
+    if (!isRetry) this.#run.emit({ type: 'turn_start' });
+    const request = advice === undefined ? plain : { ...plain, prompt: withMessage(plain.prompt, advice.text) };
+    this.#run.emit(requestPrepared(request, this.#iteration, modelId));
+    return { ...prepared, request, plain, advice };
+  }
+
+  /** The same request with a higher cap, where the answer was cut off and there is room. */
+  #longer(asked: PreparedRequest, answer: ModelAnswer): PreparedRequest | undefined {
+    const { escalation } = this.#options;
+    if (escalation === undefined || answer.finishReason !== 'length') return undefined;
+    // Without a cap of the request's own the provider's counts, and the answer came to just that.
+    const cap = outputCapOf(asked.request) ?? answer.usage?.outputTokens;
+    const next = nextAttempt(escalation, asked.attempts, cap);
+    if (next === undefined) return undefined;
+    this.#run.emit({ type: 'output_tokens_escalation', ...next });
+    const raise = (request: ModelRequest): ModelRequest => ({ ...request, maxOutputTokens: next.newCap });
+    return { ...asked, request: raise(asked.request), plain: raise(asked.plain), attempts: next.attempt };
+  }
+
+  /** The agent is about to stop: guidance at that point forces another turn, where the host wants that. */
+  #lastWord(asked: PreparedRequest, answer: ModelAnswer): PreparedRequest | undefined {
+    const handles = this.#run.advise('pre_response');
+    if (this.#hasForced || !this.#options.forceTurn) {
+      const reason = this.#hasForced ? 'a turn was forced before' : 'forcing a turn is off';
+      for (const handle of handles) handle.undelivered(reason);
+      return undefined;
+    }
+    const advice = this.#next.place(handles);
+    if (advice === undefined) return undefined;
+    this.#hasForced = true;
+    this.#iteration += 1;
+    this.#run.emit({ type: 'turn_start' });
+    this.#phase = 'waiting';
+    const request = { ...asked.plain, prompt: withAnswer(asked.plain.prompt, answer.parts, advice.text) };
+    this.#run.emit(requestPrepared(request, this.#iteration, asked.modelId));
+    return { ...asked, request, plain: request, advice, attempts: 0 };
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,67 @@
+import { CoxswainError } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { AgentEvent } from '../../events/agent-event.ts';
+import { partsOf, textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
+import { resolveGates, type GateOpinion, type ToolGate, type ToolGateContext } from './tool-gate.ts';
+
+/** The request as the gates leave it, and what to record of them. */
+export interface GatedRequest {
+  readonly request: ModelRequest;
+  readonly events: readonly AgentEvent[];
+}
+
+/** Where in the run a request stands. */
+export interface RequestPlace {
+  readonly iteration: number;
+  readonly modelId: string;
+}
+
+/**
+ * Takes out of a request the tools that the gates do not allow. A `toolChoice` that names one of those becomes `auto`.
+ *
+ * @param ask  asks one gate; guards against one that throws
+ */
+export function applyGates(
+  request: ModelRequest,
+  gates: readonly ToolGate[],
+  place: RequestPlace,
+  ask: (gate: ToolGate, tools: readonly string[]) => readonly string[] | undefined,
+): GatedRequest {
+  const available = toolNamesOf(request);
+  const opinions = gates.flatMap((gate): readonly GateOpinion[] => {
+    const allow = ask(gate, available);
+    if (allow === undefined) return [];
+    return [{ name: gate.name, class: gate.class ?? 'advisory', priority: gate.priority ?? 100, allow }];
+  });
+  if (opinions.length === 0 || available.length === 0) return { request, events: [] };
+  const { iteration } = place;
+  const { allow, conflict } = resolveGates(opinions, available);
+  const events = opinions.map((opinion): AgentEvent => ({
+    type: 'tool_gate_applied',
+    iteration,
+    plugin: opinion.name,
+    allow: opinion.allow,
+  }));
+  if (conflict !== undefined) events.push({ type: 'tool_gate_conflict_resolved', iteration, ...conflict, allow });
+  return { request: allow.length === available.length ? request : offering(request, allow), events };
+}
+
+/** What a gate says. @throws CoxswainError "invalid-argument" for what is no list, whatever its type says */
+export function askGate(gate: ToolGate, context: ToolGateContext): readonly string[] | undefined {
+  const allow: unknown = gate.allow(context);
+  if (allow === undefined) return undefined;
+  if (Array.isArray(allow)) return allow.filter((name) => typeof name === 'string');
+  throw new CoxswainError(
+    'invalid-argument',
+    `tool gate "${gate.name}" must give a list of names, got ${typeof allow}`,
+  );
+}
+
+function offering(request: ModelRequest, allow: readonly string[]): ModelRequest {
+  const tools = partsOf(request['tools']).filter((tool) => allow.includes(textField(tool, 'name')));
+  const { toolChoice } = request;
+  const named =
+    isJsonObject(toolChoice) && toolChoice['type'] === 'tool' ? textField(toolChoice, 'toolName') : undefined;
+  const isGone = named !== undefined && !allow.includes(named);
+  return { ...request, tools, ...(isGone ? { toolChoice: { type: 'auto' } } : {}) };
+}

@@ -1,0 +1,163 @@
+import type { AdviceHandle } from '../../advice-handle.ts';
+import { LruMap } from '../../base/lru-map.ts';
+import type { Run } from '../../run.ts';
+import { aiSdkCapabilities } from './capabilities.ts';
+import type { AnsweredCall } from './model-answer.ts';
+import { placeAdvice } from './placed-advice.ts';
+import type { PromptMessage } from './sdk-shapes.ts';
+import { readOutput, resultsIn } from './to-events.ts';
+import { withResults, withText, type ToolOutput } from './to-output.ts';
+
+/** What a result of the SDK's own for models is changed to. */
+type OutputChange = (output: unknown) => ToolOutput | undefined;
+
+interface BookedCall {
+  readonly name: string;
+  readonly args: unknown;
+  /** As recorded: the SDK's id, and a number where the model has used it before. */
+  readonly recordedId: string;
+  state: 'asked' | 'running' | 'ended';
+  /** Advice after the result that has no place yet. */
+  waiting: readonly AdviceHandle[];
+  /** Advice that has its place after the result; every later request repeats it. */
+  text?: string;
+  /** The SDK's own history has the text: it came through `toModelOutput`. */
+  isInHistory: boolean;
+}
+
+/** How many of the latest ids are remembered, to tell a call whose id the model uses again from the earlier one. */
+const REMEMBERED_IDS = 4_096;
+
+const { channel = '' } = aiSdkCapabilities.post_tool_result;
+
+/**
+ * The calls of a run between the model that asks for them, the tools that run them, and the request that brings their
+ * results. Keeps the calls of the last turn and those with advice; the rest is forgotten.
+ */
+export class CallBook {
+  readonly #run: Run;
+  readonly #maxChars: number;
+  readonly #calls = new Map<string, BookedCall>();
+  readonly #uses = new LruMap<number>(REMEMBERED_IDS);
+
+  constructor(run: Run, maxChars: number) {
+    this.#run = run;
+    this.#maxChars = maxChars;
+  }
+
+  /** The model asked for calls. */
+  ask(calls: readonly AnsweredCall[]): void {
+    for (const { id, name, args } of calls) this.#open(id, name, args);
+  }
+
+  /** The id under which the latest call of that id is recorded. */
+  recordedId(id: string): string {
+    return this.#calls.get(id)?.recordedId ?? id;
+  }
+
+  /** A tool began. */
+  begin(id: string, name: string, args: unknown): void {
+    const known = this.#calls.get(id);
+    const call = known === undefined || known.state !== 'asked' ? this.#open(id, name, args) : known;
+    this.#start(call, args);
+  }
+
+  /** A call gave something, and goes on. */
+  update(id: string, partial: unknown): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
+  }
+
+  /** A call has a result; asks for advice on it. */
+  end(id: string, result: unknown, isError: boolean): void {
+    const call = this.#calls.get(id);
+    if (call === undefined || call.state === 'ended') return;
+    if (call.state === 'asked') this.#start(call, call.args);
+    call.state = 'ended';
+    const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError };
+    this.#run.emit({ type: 'tool_execution_end', ...ended });
+    call.waiting = this.#run.advise('post_tool_result');
+  }
+
+  /** Takes the advice after a call that has no place after its result, such as one that the provider ran. */
+  takeAdvice(id: string): readonly AdviceHandle[] {
+    const call = this.#calls.get(id);
+    const waiting = call?.waiting ?? [];
+    if (call !== undefined) call.waiting = [];
+    return waiting;
+  }
+
+  /** The SDK asks what the model should see of a result: what it would be, with the advice after it. */
+  inHistory(id: string, output: ToolOutput): ToolOutput {
+    const call = this.#calls.get(id);
+    if (call === undefined) return output;
+    call.isInHistory = true;
+    return this.#placed(call)(output) ?? output;
+  }
+
+  /** Ends the calls whose results a request brings and that no tool of ours has run: refused, denied, run by the host. */
+  endAnswered(prompt: readonly PromptMessage[]): void {
+    for (const { id, output } of resultsIn(prompt)) {
+      if (this.#calls.get(id)?.state !== 'asked') continue;
+      const { result, isError } = readOutput(output);
+      this.end(id, result, isError);
+    }
+  }
+
+  /** The request with the advice that the SDK's history does not hold, each after the result of its call. */
+  inRequest(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
+    const placed = withResults(prompt, (id, output) => {
+      const call = this.#calls.get(id);
+      return call === undefined || call.isInHistory ? undefined : this.#placed(call)(output);
+    });
+    this.#forget();
+    return placed;
+  }
+
+  /** No request will follow: advice without a place did not reach the model. */
+  close(): void {
+    for (const call of this.#calls.values()) {
+      for (const handle of call.waiting) handle.undelivered('no request followed');
+      call.waiting = [];
+    }
+  }
+
+  #open(id: string, name: string, args: unknown): BookedCall {
+    for (const handle of this.takeAdvice(id)) handle.undelivered('the model used the id of the call again');
+    const uses = (this.#uses.get(id) ?? 0) + 1;
+    this.#uses.set(id, uses);
+    const recordedId = uses === 1 ? id : `${id}#${uses}`;
+    const call: BookedCall = { name, args, recordedId, state: 'asked', waiting: [], isInHistory: false };
+    this.#calls.set(id, call);
+    return call;
+  }
+
+  #start(call: BookedCall, args: unknown): void {
+    call.state = 'running';
+    this.#run.emit({ type: 'tool_execution_start', toolCallId: call.recordedId, toolName: call.name, args });
+  }
+
+  #placed(call: BookedCall): OutputChange {
+    return (output) => {
+      if (call.text !== undefined) return withText(output, call.text);
+      const advice = placeAdvice(call.waiting, this.#maxChars);
+      call.waiting = [];
+      if (advice === undefined) return undefined;
+      const changed = withText(output, advice.text);
+      if (changed === undefined) {
+        advice.undelivered('the result has a shape that takes no text');
+        return undefined;
+      }
+      call.text = advice.text;
+      advice.delivered(channel);
+      return changed;
+    };
+  }
+
+  #forget(): void {
+    for (const [id, { state, waiting, text }] of this.#calls) {
+      if (state === 'ended' && waiting.length === 0 && text === undefined) this.#calls.delete(id);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { isJsonObject, type Json } from '../../base/json.ts';
+import { toJson } from '../../base/to-json.ts';
+import type { Usage } from '../../events/agent-message.ts';
+import type { AnsweredCall, ModelAnswer, ProviderResult } from './model-answer.ts';
+import { partsOf, textField, type Fields } from './sdk-shapes.ts';
+
+/** Parts that mean something here; of others the answer says only that there were some. */
+const KNOWN_PARTS: ReadonlySet<string> = new Set([
+  'text',
+  'reasoning',
+  'tool-call',
+  'tool-result',
+  'source',
+  'file',
+  'reasoning-file',
+  'custom',
+  'tool-approval-request',
+]);
+
+/** What a model gave, in the form that `doGenerate` resolves to. Undefined for what is no answer. */
+export function readAnswer(result: unknown): ModelAnswer | undefined {
+  if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
+  const parts = partsOf(result['content']);
+  const asked = parts.filter((part) => part['type'] === 'tool-call');
+  const [own, provided] = [asked.filter((part) => !isProvided(part)), asked.filter(isProvided)];
+  const finishReason = readFinishReason(result['finishReason']);
+  const response = isJsonObject(result['response']) ? result['response'] : {};
+  const modelId = textField(response, 'modelId');
+  const usage = readUsage(result['usage']);
+  return {
+    parts,
+    text: parts.flatMap((part) => (part['type'] === 'text' ? [textField(part, 'text')] : [])).join(''),
+    calls: own.map(readCall),
+    providerCalls: provided.map(readCall),
+    providerResults: parts.flatMap((part) => (part['type'] === 'tool-result' ? [readResult(part)] : [])),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(modelId === '' ? {} : { modelId }),
+    ...(usage === undefined ? {} : { usage }),
+    unknownTypes: [...new Set(parts.map((part) => textField(part, 'type')))].filter((type) => !KNOWN_PARTS.has(type)),
+  };
+}
+
+/** The arguments of a call: models send them as JSON text; what is none stays the text it is. */
+export function readArgs(input: unknown): Json {
+  if (typeof input !== 'string') return toJson(input);
+  if (input.trim() === '') return {};
+  try {
+    // JSON.parse gives JSON.
+    return JSON.parse(input) as Json;
+  } catch {
+    return input;
+  }
+}
+
+/**
+ * Tokens of an answer. Specifications v3 and v4 have totals with details, v2 has plain numbers; cached tokens are part of
+ * the input in all of them.
+ */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const input = isJsonObject(value['inputTokens']) ? value['inputTokens'] : { total: value['inputTokens'] };
+  const output = isJsonObject(value['outputTokens']) ? value['outputTokens'] : { total: value['outputTokens'] };
+  const usage: Usage = {
+    ...amount('inputTokens', input['total']),
+    ...amount('outputTokens', output['total']),
+    ...amount('cacheReadTokens', input['cacheRead'] ?? value['cachedInputTokens']),
+    ...amount('cacheWriteTokens', input['cacheWrite']),
+  };
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+function amount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usage, Name> {
+  const counts = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  // One member of that name, or none: every member of Usage is optional.
+  return (counts ? { [name]: value } : {}) as Pick<Usage, Name>;
+}
+
+function readFinishReason(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const unified = isJsonObject(value) ? textField(value, 'unified') : '';
+  return unified === '' ? undefined : unified;
+}
+
+function readCall(part: Fields): AnsweredCall {
+  return { id: textField(part, 'toolCallId'), name: textField(part, 'toolName'), args: readArgs(part['input']) };
+}
+
+function readResult(part: Fields): ProviderResult {
+  const { id, name } = readCall(part);
+  // v2 and the SDK's own messages call it `output`.
+  return { id, name, result: part['result'] ?? part['output'], isError: part['isError'] === true };
+}
+
+function isProvided(part: Fields): boolean {
+  return part['providerExecuted'] === true;
+}

@@ -1,0 +1,70 @@
+import { textField, type Fields } from './sdk-shapes.ts';
+
+/** Parts of a stream that say nothing of the answer. */
+const PASSING: ReadonlySet<string> = new Set([
+  'stream-start',
+  'ping',
+  'raw',
+  'error',
+  'text-end',
+  'reasoning-end',
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-input-end',
+]);
+
+/** Puts a streamed answer together, in the form that `doGenerate` resolves to. */
+export class StreamCollector {
+  readonly #content: Fields[] = [];
+  readonly #texts = new Map<string, { type: 'text' | 'reasoning'; text: string; providerMetadata?: unknown }>();
+  #finish: Fields = {};
+  #response: Fields = {};
+
+  /** @returns what of the answer's text the part brings */
+  add(part: Fields): string {
+    const type = textField(part, 'type');
+    switch (type) {
+      case 'text-start':
+        this.#open('text', part);
+        return '';
+      case 'reasoning-start':
+        this.#open('reasoning', part);
+        return '';
+      case 'text-delta':
+      case 'reasoning-delta': {
+        const kind = type === 'text-delta' ? 'text' : 'reasoning';
+        const delta = textField(part, 'delta');
+        const block = this.#texts.get(keyOf(kind, part)) ?? this.#open(kind, part);
+        block.text += delta;
+        return kind === 'text' ? delta : '';
+      }
+      case 'response-metadata':
+        this.#response = part;
+        return '';
+      case 'finish':
+        this.#finish = part;
+        return '';
+      default:
+        if (!PASSING.has(type)) this.#content.push(part);
+        return '';
+    }
+  }
+
+  /** What there is so far. */
+  result(): Fields {
+    const { finishReason, usage } = this.#finish;
+    return { content: [...this.#content], finishReason, usage, response: this.#response };
+  }
+
+  #open(type: 'text' | 'reasoning', part: Fields): { text: string } {
+    const { providerMetadata } = part;
+    const block = { type, text: '', ...(providerMetadata === undefined ? {} : { providerMetadata }) };
+    this.#texts.set(keyOf(type, part), block);
+    this.#content.push(block);
+    return block;
+  }
+}
+
+function keyOf(kind: 'text' | 'reasoning', part: Fields): string {
+  return `${kind} ${textField(part, 'id')}`;
+}

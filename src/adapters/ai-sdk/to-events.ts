@@ -1,0 +1,129 @@
+import { isJsonObject } from '../../base/json.ts';
+import { toJson } from '../../base/to-json.ts';
+import type { AgentEvent } from '../../events/agent-event.ts';
+import type { AgentMessage, ContentBlock } from '../../events/agent-message.ts';
+import type { ModelAnswer } from './model-answer.ts';
+import { readArgs } from './read-answer.ts';
+import { partsOf, textField, type Fields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
+
+/** A tool's result in a request: what the model is about to read. */
+export interface PromptResult {
+  readonly id: string;
+  readonly name: string;
+  /** In the SDK's own form: `{ type: 'text' | 'json' | 'error-text' | …, value }`. */
+  readonly output: unknown;
+}
+
+/**
+ * The answer as a message.
+ *
+ * @param modelId  of the model that was asked, where the answer names none
+ * @param recordedId  the id under which a call is recorded; default: the SDK's own
+ */
+export function assistantMessage(
+  answer: ModelAnswer,
+  modelId: string,
+  recordedId: (id: string) => string = (id) => id,
+): AgentMessage & { readonly role: 'assistant' } {
+  const { finishReason, usage } = answer;
+  return {
+    role: 'assistant',
+    content: answer.parts.map((part) => {
+      const block = blockOf(part);
+      return block.type === 'tool_call' ? { ...block, id: recordedId(block.id) } : block;
+    }),
+    ...(finishReason === undefined ? {} : { stopReason: finishReason }),
+    modelId: answer.modelId ?? modelId,
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+/** What is recorded of an answer that broke off: what there was of it, and why. */
+export function brokenMessage(
+  answer: ModelAnswer | undefined,
+  broke: { readonly stopReason: 'aborted' | 'error'; readonly errorMessage: string; readonly modelId: string },
+): AgentMessage & { readonly role: 'assistant' } {
+  const message =
+    answer === undefined ? { role: 'assistant' as const, content: '' } : assistantMessage(answer, broke.modelId);
+  return { ...message, ...broke };
+}
+
+/** The texts of the instructions, joined. */
+export function systemTextOf(prompt: readonly PromptMessage[]): string {
+  return prompt
+    .flatMap(({ role, content }) => (role === 'system' && typeof content === 'string' ? [content] : []))
+    .join('\n\n');
+}
+
+/** Messages of the user at the end of a request: what nobody has answered yet. */
+export function unansweredMessages(prompt: readonly PromptMessage[]): readonly AgentMessage[] {
+  const last = prompt.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
+  return prompt
+    .slice(last + 1)
+    .flatMap((message): readonly AgentMessage[] => (message.role === 'user' ? [userMessage(message)] : []));
+}
+
+/** Results of tools that the request holds, in order; those the provider ran itself are not among them. */
+export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResult[] {
+  return prompt.flatMap(({ role, content }) =>
+    role === 'tool'
+      ? partsOf(content).flatMap((part) =>
+          part['type'] === 'tool-result'
+            ? [{ id: textField(part, 'toolCallId'), name: textField(part, 'toolName'), output: part['output'] }]
+            : [],
+        )
+      : [],
+  );
+}
+
+/** A result in the SDK's form for models, as it is recorded. */
+export function readOutput(output: unknown): { readonly result: unknown; readonly isError: boolean } {
+  if (!isJsonObject(output)) return { result: output, isError: false };
+  const type = textField(output, 'type');
+  if (type === 'execution-denied') return { result: textField(output, 'reason') || 'denied', isError: true };
+  return { result: output['value'], isError: type.startsWith('error') };
+}
+
+/** The request as an event, as it goes out. */
+export function requestPrepared(request: ModelRequest, iteration: number, modelId: string): AgentEvent {
+  return {
+    type: 'provider_request_prepared',
+    iteration,
+    modelId,
+    systemPrompt: systemTextOf(request.prompt),
+    messages: request.prompt,
+    tools: partsOf(request['tools']).map((tool) => ({ name: textField(tool, 'name') })),
+  };
+}
+
+function userMessage(message: PromptMessage): AgentMessage {
+  const { content } = message;
+  if (typeof content === 'string') return { role: 'user', content };
+  const blocks = partsOf(content).map(blockOf);
+  const [only] = blocks;
+  return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
+}
+
+/** One part. Bytes of files are not recorded: a run may read gigabytes. */
+function blockOf(part: Fields): ContentBlock {
+  const type = textField(part, 'type');
+  switch (type) {
+    case 'text':
+    case 'reasoning':
+      return { type, text: textField(part, 'text') };
+    case 'tool-call':
+      return {
+        type: 'tool_call',
+        id: textField(part, 'toolCallId'),
+        name: textField(part, 'toolName'),
+        args: readArgs(part['input']),
+      };
+    case 'file':
+    case 'reasoning-file': {
+      const { data: _data, ...rest } = part;
+      return { type: 'other', value: toJson(rest) };
+    }
+    default:
+      return { type: 'other', value: toJson(part) };
+  }
+}

@@ -1,0 +1,55 @@
+import { askFirst, standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type ModelWatch } from './attempt.ts';
+import type { LanguageModelShape } from './sdk-shapes.ts';
+import { watchStream } from './watch-stream.ts';
+
+/** A model like the given one, of the same specification, whose requests and answers are watched. */
+export function watchModel<Model extends LanguageModelShape>(model: Model, watch: ModelWatch): Model {
+  // The SDK made the request for this model, so the model takes it.
+  const generate: AskModel = (request) => model.doGenerate(request as never);
+  const stream: AskModel = (request) => model.doStream(request as never);
+  // Read from the model itself: a getter may need it as its `this`.
+  const field = (name: string): PropertyDescriptor => ({
+    get: (): unknown => Reflect.get(model, name),
+    enumerable: true,
+  });
+  const watched: unknown = Object.create(model, {
+    specificationVersion: field('specificationVersion'),
+    provider: field('provider'),
+    modelId: field('modelId'),
+    supportedUrls: field('supportedUrls'),
+    doGenerate: { value: async (options: unknown) => await generateWatched(options, generate, model.modelId, watch) },
+    doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watch) },
+  });
+  // The model is its prototype, and the two methods take and give what the model's own do.
+  return watched as Model;
+}
+
+async function generateWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
+  await watch.ready();
+  const asked = await watch.loop.prepare(options, modelId);
+  if (asked === undefined) return await ask(options);
+  let attempt: Attempt = { asked, discarded: undefined, unrecorded: undefined };
+  let result = await askFirst(asked, ask, watch);
+  for (;;) {
+    const again = takeAnswer(attempt, result, watch);
+    if (again === undefined) return withUsage(result, attempt.discarded);
+    try {
+      const next = await ask(again.asked.request);
+      watch.guard('an answer that begins', () => watch.loop.opened(again.asked), undefined);
+      result = next;
+    } catch (error) {
+      if (standsIn(again, error, watch)) return withUsage(result, attempt.discarded);
+      throw error;
+    }
+    attempt = again;
+  }
+}
+
+async function streamWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
+  await watch.ready();
+  const asked = await watch.loop.prepare(options, modelId);
+  if (asked === undefined) return await ask(options);
+  const isHeld = watch.loop.mayDiscard;
+  const result = await askFirst(asked, ask, watch);
+  return watchStream(result, { asked, discarded: undefined, unrecorded: undefined }, { ...watch, ask, isHeld });
+}

@@ -1,0 +1,196 @@
+import { CoxswainError } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type ModelWatch } from './attempt.ts';
+import { readAnswer } from './read-answer.ts';
+import { StreamCollector } from './stream-collector.ts';
+
+/** What a watched stream needs besides. */
+export interface StreamWatch extends ModelWatch {
+  readonly ask: AskModel;
+  /** The answer may be discarded: nothing is let through before it is whole. */
+  readonly isHeld: boolean;
+}
+
+/** The result of `doStream` with its stream watched; what has no stream comes back as it is. */
+export function watchStream(result: unknown, attempt: Attempt, watch: StreamWatch): unknown {
+  const source = streamOf(result);
+  if (source === undefined || !isJsonObject(result)) {
+    watch.loop.unrecognised('stream', typeof result);
+    return result;
+  }
+  const watched = new WatchedStream(source, attempt, watch);
+  return { ...result, stream: watched.readable };
+}
+
+function streamOf(result: unknown): ReadableStream<unknown> | undefined {
+  const stream = isJsonObject(result) ? result['stream'] : undefined;
+  return isStream(stream) ? stream : undefined;
+}
+
+/** By what it can do, not by its class: a model may bring a stream of another realm, or of its own. */
+function isStream(value: unknown): value is ReadableStream<unknown> {
+  return typeof value === 'object' && value !== null && 'getReader' in value && typeof value.getReader === 'function';
+}
+
+type Controller = ReadableStreamDefaultController<unknown>;
+
+/**
+ * Passes the parts of a stream on, one for one that is asked for, and puts the answer together beside. What the answer
+ * leads to has happened before its last part goes out, because then the SDK runs the tools.
+ */
+class WatchedStream {
+  readonly readable: ReadableStream<unknown>;
+  readonly #watch: StreamWatch;
+  #reader: ReadableStreamDefaultReader<unknown>;
+  #attempt: Attempt;
+  #collector = new StreamCollector();
+  #held: unknown[] = [];
+  /** Parts of the answer that stands in should the next one fail. */
+  #instead: readonly unknown[] = [];
+  #isHeld: boolean;
+  /** What came of the answer is told. */
+  #isDone = false;
+  /** The fault that ends the stream once what was held is read: an error takes unread parts with it. */
+  #fault: { readonly error: unknown } | undefined;
+
+  constructor(source: ReadableStream<unknown>, attempt: Attempt, watch: StreamWatch) {
+    this.#watch = watch;
+    this.#attempt = attempt;
+    this.#isHeld = watch.isHeld;
+    this.#reader = source.getReader();
+    // A high-water mark of 0: the model is read when somebody reads here, as it would be without us.
+    this.readable = new ReadableStream(
+      {
+        pull: async (controller) => await this.#pull(controller),
+        cancel: async (reason: unknown) => await this.#cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  async #pull(controller: Controller): Promise<void> {
+    if (this.#fault !== undefined) throw this.#fault.error;
+    try {
+      while (!(await this.#step(controller))) {
+        // Held parts let nothing through; read on.
+      }
+    } catch (error) {
+      if (this.#isDone) throw error;
+      this.#isDone = true;
+      if (this.#letStandIn(error, controller)) return;
+      if (this.#held.length === 0) throw error;
+      this.#fault = { error };
+      this.#release(controller);
+    }
+  }
+
+  /** Reads one part. @returns true when something went out */
+  async #step(controller: Controller): Promise<boolean> {
+    const { done, value } = await this.#reader.read();
+    if (done) return this.#end(controller);
+    if (!isJsonObject(value)) return this.#pass(value, controller);
+    const { type } = value;
+    if (type === 'finish' && !this.#isDone) return await this.#finish(value, controller);
+    const delta = this.#collector.add(value);
+    if (delta !== '') this.#watch.guard('a delta', () => this.#watch.loop.heardDelta(delta), undefined);
+    if (type === 'error' && !this.#isDone) {
+      this.#isDone = true;
+      if (this.#letStandIn(value['error'], controller)) return true;
+      this.#release(controller);
+    }
+    return this.#pass(value, controller);
+  }
+
+  #pass(part: unknown, controller: Controller): boolean {
+    if (this.#isHeld) this.#held.push(part);
+    else controller.enqueue(part);
+    return !this.#isHeld;
+  }
+
+  #release(controller: Controller): void {
+    this.#isHeld = false;
+    for (const part of this.#held) controller.enqueue(part);
+    this.#held = [];
+  }
+
+  async #finish(part: Readonly<Record<string, unknown>>, controller: Controller): Promise<boolean> {
+    this.#collector.add(part);
+    const again = takeAnswer(this.#attempt, this.#collector.result(), this.#watch);
+    const last = withUsage(part, this.#attempt.discarded);
+    if (again !== undefined && this.#isHeld && (await this.#askAgain(again, [...this.#held, last]))) return false;
+    this.#isDone = true;
+    this.#release(controller);
+    controller.enqueue(last);
+    return true;
+  }
+
+  /** @returns false when the model gave no other stream */
+  async #askAgain(again: Attempt, instead: readonly unknown[]): Promise<boolean> {
+    try {
+      const result = await this.#watch.ask(again.asked.request);
+      const source = streamOf(result);
+      if (source === undefined)
+        throw new CoxswainError('invalid-argument', 'the model gave no stream when asked again');
+      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.asked), undefined);
+      const before = this.#reader;
+      this.#reader = source.getReader();
+      void closed(before);
+    } catch (error) {
+      if (standsIn(again, error, this.#watch)) return false;
+      this.#isDone = true;
+      throw error;
+    }
+    this.#attempt = again;
+    this.#instead = instead;
+    this.#held = [];
+    this.#collector = new StreamCollector();
+    return true;
+  }
+
+  /** The stream broke: the answer before it is let out where there is one, else the fault is told of. */
+  #letStandIn(error: unknown, controller: Controller): boolean {
+    const { instead } = this.#attempt;
+    if (instead === undefined) {
+      const partial = readAnswer(this.#collector.result());
+      const { loop, guard } = this.#watch;
+      guard('a stream that broke', () => loop.failed(this.#attempt.asked, error, partial), undefined);
+      return false;
+    }
+    if (!standsIn(this.#attempt, error, this.#watch)) return false;
+    this.#held = [...this.#instead];
+    this.#release(controller);
+    controller.close();
+    void closed(this.#reader);
+    return true;
+  }
+
+  #end(controller: Controller): boolean {
+    if (!this.#isDone) {
+      this.#isDone = true;
+      if (this.#letStandIn(new Error('the stream ended before the answer was whole'), controller)) return true;
+    }
+    this.#release(controller);
+    controller.close();
+    return true;
+  }
+
+  async #cancel(reason: unknown): Promise<void> {
+    if (!this.#isDone) {
+      this.#isDone = true;
+      const { loop, guard } = this.#watch;
+      const partial = readAnswer(this.#collector.result());
+      const error = new DOMException('the reader gave the stream up', 'AbortError');
+      guard('a stream that was given up', () => loop.failed(this.#attempt.asked, error, partial), undefined);
+    }
+    await this.#reader.cancel(reason);
+  }
+}
+
+/** Gives a stream up that nobody reads any more; should that fail, the stream has ended by itself. */
+async function closed(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
+  try {
+    await reader.cancel();
+  } catch {
+    // Nothing is left to give up.
+  }
+}

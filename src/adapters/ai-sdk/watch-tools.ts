@@ -1,0 +1,133 @@
+import { messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { Guard } from '../../host/guarded.ts';
+import type { CallBook } from './call-book.ts';
+import { textField } from './sdk-shapes.ts';
+import { plainOutput, type ToolOutput } from './to-output.ts';
+
+/** What stands between the SDK and its tools. */
+export interface ToolWatch {
+  readonly calls: CallBook;
+  readonly guard: Guard;
+  /** Tools that are watched already. */
+  readonly watched: WeakSet<object>;
+}
+
+type AnyFunction = (...args: readonly unknown[]) => unknown;
+
+/** The tools with their calls watched. A tool that the SDK does not run itself stays as it is. */
+export function watchTools<Tools extends object>(tools: Tools, watch: ToolWatch): Tools {
+  const entries = Object.entries(tools).map(([name, tool]: [string, unknown]) => [name, watchTool(name, tool, watch)]);
+  // The same names, and each tool has the type it had: only its functions are others of the same type.
+  return Object.fromEntries(entries) as Tools;
+}
+
+function watchTool(name: string, tool: unknown, watch: ToolWatch): unknown {
+  if (!isJsonObject(tool) || watch.watched.has(tool)) return tool;
+  const execute = functionOf(tool, 'execute');
+  if (execute === undefined) return tool;
+  const own = functionOf(tool, 'toModelOutput');
+  const watched: unknown = Object.create(Reflect.getPrototypeOf(tool), {
+    ...Object.getOwnPropertyDescriptors(tool),
+    execute: method((...args) => executeWatched(name, () => execute(...args), args, watch)),
+    toModelOutput: method((...args) => modelOutput(own, args, watch)),
+  });
+  if (isJsonObject(watched)) watch.watched.add(watched);
+  return watched;
+}
+
+/** The tool's function, with the tool as its `this`, as the SDK calls it. */
+function functionOf(tool: Readonly<Record<string, unknown>>, name: string): AnyFunction | undefined {
+  const value = tool[name];
+  // Called with what the SDK gives, whatever that is.
+  return typeof value === 'function' ? (...args) => Reflect.apply(value, tool, args) as unknown : undefined;
+}
+
+function method(value: AnyFunction): PropertyDescriptor {
+  return { value, configurable: true, enumerable: true, writable: true };
+}
+
+/** Runs a tool; its result, or what it throws, goes on untouched: a value, a promise, or results one after another. */
+function executeWatched(name: string, run: () => unknown, args: readonly unknown[], watch: ToolWatch): unknown {
+  const { calls, guard } = watch;
+  const [input, options] = args;
+  const id = isJsonObject(options) ? textField(options, 'toolCallId') : '';
+  // Not a call of the model's: somebody runs the tool by hand.
+  if (id === '') return run();
+  const end = (result: unknown, isError: boolean): void =>
+    guard('a tool result', () => calls.end(id, result, isError), undefined);
+  const fail = (error: unknown): never => {
+    end(errorText(error), true);
+    throw error;
+  };
+  guard('a tool call', () => calls.begin(id, name, input), undefined);
+  let result: unknown;
+  try {
+    result = run();
+  } catch (error) {
+    return fail(error);
+  }
+  if (isAsyncIterable(result)) return eachWatched(result, id, watch);
+  if (isPromiseLike(result)) {
+    return Promise.resolve(result).then((value) => {
+      end(value, false);
+      return value;
+    }, fail);
+  }
+  end(result, false);
+  return result;
+}
+
+async function* eachWatched(results: AsyncIterable<unknown>, id: string, { calls, guard }: ToolWatch): AsyncGenerator {
+  let last: unknown;
+  let ended: { readonly result: unknown; readonly isError: boolean } = {
+    result: 'the tool was stopped before its end',
+    isError: true,
+  };
+  try {
+    for await (const result of results) {
+      last = result;
+      guard('a preliminary result', () => calls.update(id, result), undefined);
+      yield result;
+    }
+    ended = { result: last, isError: false };
+  } catch (error) {
+    ended = { result: errorText(error), isError: true };
+    throw error;
+  } finally {
+    guard('a tool result', () => calls.end(id, ended.result, ended.isError), undefined);
+  }
+}
+
+/** What the model sees of a result: what the tool says, else what the SDK makes of it, with advice after it. */
+function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], { calls, guard }: ToolWatch): unknown {
+  const [given] = args;
+  const isCall = isJsonObject(given) && 'output' in given;
+  const output = own === undefined ? plainOutput(isCall ? given['output'] : given) : own(...args);
+  const id = isCall ? textField(given, 'toolCallId') : '';
+  if (id === '') return output;
+  const place = (said: unknown): unknown =>
+    isToolOutput(said) ? guard('advice after a result', () => calls.inHistory(id, said), said) : said;
+  return isPromiseLike(output) ? Promise.resolve(output).then(place) : place(output);
+}
+
+function isToolOutput(value: unknown): value is ToolOutput {
+  return isJsonObject(value) && typeof value['type'] === 'string';
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** What the SDK tells the model of a failure. */
+function errorText(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error) : (JSON.stringify(error) ?? 'unknown error');
+  } catch {
+    return messageOf(error);
+  }
+}

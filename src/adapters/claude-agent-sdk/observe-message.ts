@@ -1,0 +1,61 @@
+import { isJsonObject } from '../../base/json.ts';
+import { plainContent } from '../../host/content-blocks.ts';
+import type { ClaudeSession } from './claude-session.ts';
+import { readMessage, type SessionMessage } from './read-message.ts';
+
+/** Takes a message of the SDK's stream, whatever its shape. */
+export function observeMessage(session: ClaudeSession, message: unknown): void {
+  const read = readMessage(message);
+  if (read !== undefined) take(session, read);
+  else session.unrecognised('message', isJsonObject(message) ? message['type'] : typeof message, message);
+}
+
+function take(session: ClaudeSession, message: SessionMessage): void {
+  switch (message.kind) {
+    case 'init': {
+      const { sessionId, modelId } = message;
+      session.identify({
+        ...(sessionId === undefined ? {} : { conversationId: sessionId }),
+        ...(modelId === undefined ? {} : { modelId }),
+      });
+      return;
+    }
+    case 'agent':
+      session.startedBy(message.callId, message.agentId);
+      return;
+    case 'answer':
+      session.threadAt(message.place).hear(message.part, !session.isHooked);
+      return;
+    case 'finished':
+      session.knownThreadAt(message.place)?.finish(message.messageId, message);
+      return;
+    case 'delta':
+      session.knownThreadAt(message.place)?.emit({ type: 'message_update', delta: message.text });
+      return;
+    case 'user':
+      hearUser(session, message);
+      return;
+    case 'compacted':
+      session.compacted(message.trigger, 'message');
+      return;
+    case 'result':
+      session.result = message.result;
+      session.root.tellAnswer(true);
+      return;
+    case 'other':
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+function hearUser(session: ClaudeSession, message: Extract<SessionMessage, { readonly kind: 'user' }>): void {
+  const thread = session.threadAt(message.place);
+  for (const result of message.results) thread.show(result, !session.isHooked);
+  // What is echoed was told of when it was submitted.
+  if (message.blocks.length === 0 || message.isReplay) return;
+  thread.tellAnswer(false);
+  // What the SDK puts in is no word of a user: it begins nothing anew.
+  const role = message.isSynthetic ? 'system' : 'user';
+  thread.emit({ type: 'message_end', message: { role, content: plainContent(message.blocks) } });
+}

@@ -1,0 +1,73 @@
+import { messageOf } from '../../base/error.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+
+/** How a query ended, and what it cost: the SDK's `result` message. */
+export interface SessionResult {
+  /** `ended`, `aborted`, `limit` or `error`. It says how the query ended, not whether the task was done. */
+  readonly outcome: string;
+  /** Everything so far in this query, in US dollars. */
+  readonly costUsd?: number;
+  /** For the record of the run's end. */
+  readonly labels: JsonObject;
+}
+
+const MAX_ERROR_CHARS = 300;
+
+/** Subtypes by which a query ends at a limit that the user set. */
+const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd']);
+
+/** Reads a `result` message. A `success` that is an error, as after a failed request, is an error. */
+export function readResult(message: Readonly<Record<string, unknown>>): SessionResult {
+  const { subtype, is_error, terminal_reason, num_turns, total_cost_usd } = message;
+  const aborted = typeof terminal_reason === 'string' && terminal_reason.startsWith('aborted');
+  const failed = is_error === true || (typeof subtype === 'string' && subtype.startsWith('error'));
+  const outcome = aborted ? 'aborted' : LIMITS.has(subtype) ? 'limit' : failed ? 'error' : 'ended';
+  const error = failed ? errorOf(message) : undefined;
+  return {
+    outcome,
+    ...(typeof total_cost_usd === 'number' ? { costUsd: total_cost_usd } : {}),
+    labels: {
+      ...(typeof subtype === 'string' ? { subtype } : {}),
+      ...(typeof terminal_reason === 'string' ? { terminal_reason } : {}),
+      ...(error === undefined ? {} : { error }),
+      ...(typeof num_turns === 'number' ? { num_turns } : {}),
+      ...(typeof total_cost_usd === 'number' ? { cost_usd: total_cost_usd } : {}),
+      ...tokensOf(message['modelUsage']),
+    },
+  };
+}
+
+/** The end of a query that threw. @param last what the stream had said before */
+export function resultOfError(error: unknown, last: SessionResult | undefined): SessionResult {
+  // The SDK throws after a result that is an error, with no more in it.
+  if (last !== undefined && last.outcome !== 'ended') return last;
+  const message = messageOf(error).slice(0, MAX_ERROR_CHARS);
+  const aborted = (error instanceof Error && error.name === 'AbortError') || /\babort(?:ed)?\b/i.test(message);
+  return { outcome: aborted ? 'aborted' : 'error', labels: { ...last?.labels, error: message } };
+}
+
+function errorOf({ errors, result }: Readonly<Record<string, unknown>>): string | undefined {
+  const text = Array.isArray(errors) ? errors.filter((item) => typeof item === 'string').join('\n') : result;
+  return typeof text === 'string' && text !== '' ? text.slice(0, MAX_ERROR_CHARS) : undefined;
+}
+
+const TOKENS = {
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  cacheReadInputTokens: 'cache_read_tokens',
+  cacheCreationInputTokens: 'cache_write_tokens',
+} as const;
+
+/** Tokens of all models together, subagents and side requests included. */
+function tokensOf(modelUsage: unknown): JsonObject {
+  if (!isJsonObject(modelUsage)) return {};
+  const totals: Record<string, number> = {};
+  for (const usage of Object.values(modelUsage)) {
+    if (!isJsonObject(usage)) continue;
+    for (const [theirs, ours] of Object.entries(TOKENS)) {
+      const count = usage[theirs];
+      if (typeof count === 'number') totals[ours] = (totals[ours] ?? 0) + count;
+    }
+  }
+  return totals;
+}

@@ -1,0 +1,167 @@
+import { LruMap } from '../../base/lru-map.ts';
+import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { guarded } from '../../host/guarded.ts';
+import { followed } from '../../host/run-outcome.ts';
+import { runTool, type ToolParts } from '../../host/run-tool.ts';
+import type { Run } from '../../run.ts';
+import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
+import { AgentRuns } from './agent-runs.ts';
+import { listen } from './runner-listeners.ts';
+import type { AgentShape, FunctionTool, Model, ModelProvider, ModelRequest, RunnerShape } from './sdk-shapes.ts';
+import {
+  isSteered,
+  steeredModel,
+  steeredProvider,
+  type SteeredModelParts,
+  type SteeredRequest,
+} from './steered-model.ts';
+import { callOf, itemsOf, newsOf, saysThatItFailed, unrecognised } from './to-events.ts';
+import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './to-output.ts';
+
+/** How the @openai/agents adapter works. */
+export interface AgentsOptions extends AdapterOptions {
+  /**
+   * Whether what a tool gave the model says that it failed. Default: what the SDK itself tells the model when a tool
+   * threw or ran out of time; name your own text here where a tool has an `errorFunction`.
+   */
+  readonly isError?: (result: unknown, toolName: string) => boolean;
+}
+
+/**
+ * Steers one agent of the @openai/agents package, with those it hands over to and those it uses as tools: each of them
+ * has a child run.
+ */
+export interface AgentsSteering {
+  /**
+   * Listens to a runner and shows the run every request to a model that the runner finds by name, until the run ends. The
+   * runner's own configuration is changed meanwhile. Gives the runner back.
+   */
+  attach<Runner extends RunnerShape>(runner: Runner): Runner;
+  /** A model of your own, to give to an agent: what `attach` does for those found by name. */
+  model<Wrapped extends Model>(model: Wrapped): Wrapped;
+  /** A provider of models, where no runner is at hand. */
+  modelProvider<Provider extends ModelProvider>(provider: Provider): Provider;
+  /**
+   * A function tool that records its calls and adds feedback to its results. Any other tool comes back as it is, and so
+   * does an agent used as a tool: the runner tells of those.
+   */
+  tool<Tool extends { readonly type: string }>(tool: Tool): Tool;
+  /** The same for all tools of a list. */
+  tools<const Tools extends readonly { readonly type: string }[]>(
+    tools: Tools,
+  ): { -readonly [At in keyof Tools]: Tools[At] };
+  /** A tool with which an agent answers advice. */
+  acknowledgeTool(): AcknowledgeTool;
+  /**
+   * Waits for the agent's work; when it fails, the run ends with the outcome that the error tells. What the work gives or
+   * throws goes through. Without it, `run.end()` tells the outcome from the last request alone.
+   */
+  follow<Result>(work: PromiseLike<Result>): Promise<Result>;
+}
+
+/** Calls whose agent is remembered. */
+const REMEMBERED_CALLS = 1_024;
+
+/** Steers agents of the @openai/agents package: see docs/openai-agents.md. */
+export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSteering {
+  const guard = guarded(run, options);
+  const runs = new AgentRuns(run, options);
+  const callers = new LruMap<AgentShape>(REMEMBERED_CALLS);
+  const wrapped = new WeakSet<object>();
+  const parts: ToolParts = {
+    scope: runs.scope,
+    guard,
+    conversation: () => runs.calling().conversation,
+    // `tool()` makes a result of what is thrown; where it does not, the user wants the run to end.
+    onToolError: 'throw',
+    isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
+  };
+  const prepare = (request: ModelRequest): SteeredRequest | undefined => {
+    const asking = runs.asking();
+    const { conversation } = asking;
+    const items = itemsOf(request);
+    if (items === undefined) {
+      conversation.run.emit(unrecognised('request', request.input));
+      return undefined;
+    }
+    const outgoing = conversation.request(request.input, newsOf(request, items, asking));
+    asking.seen = items.length;
+    asking.instructions = request.systemInstructions;
+    if (outgoing.text === undefined) return { conversation, outgoing, request, channel: '' };
+    return { conversation, outgoing, ...withGuidance(request, items, outgoing.text) };
+  };
+  const models: SteeredModelParts = { prepare, guard };
+  const hinted = new Set<string>();
+  const onAgent = (agent: AgentShape): void => {
+    const { model, name } = agent;
+    if (typeof model !== 'object' || model === null || isSteered(models, model) || hinted.has(name)) return;
+    hinted.add(name);
+    run.reportFault(
+      'openai-agents model',
+      new Error(`requests of agent "${name}" are not seen: give it model: steering.model(yourModel)`),
+    );
+  };
+  const steerTool = <Tool extends { readonly type: string }>(tool: Tool): Tool => {
+    if (!isFunctionTool(tool) || isAgent(tool)) return tool;
+    const { name } = tool;
+    const invoke = async (context: never, input: string, details?: never): Promise<unknown> => {
+      const told: unknown = (details as { readonly toolCall?: unknown } | undefined)?.toolCall;
+      const call = callOf(told) ?? { id: '', name, args: input, argsText: input };
+      const caller = callers.get(call.id);
+      const { result, feedback } = await runTool(parts, {
+        call,
+        run: () => tool.invoke(context, input, details),
+        carries: (given) => !mayEndWith(caller, name) && carriesFeedback(tool, given),
+      });
+      return feedback === undefined ? result : withFeedback(result, feedback);
+    };
+    wrapped.add(invoke);
+    // All members, also those under symbols; only what it runs is another.
+    return { ...tool, invoke };
+  };
+  return {
+    attach(runner) {
+      const work = (): void => {
+        const isWrapped = (tool: unknown): boolean => isOwn(tool, wrapped);
+        const onCall = (callId: string, agent: AgentShape): void => callers.set(callId, agent);
+        const { config } = runner;
+        const { model, modelProvider } = config;
+        const detach = listen(runner, { runs, guard, isWrapped, onAgent, onCall });
+        config.modelProvider = steeredProvider(models, modelProvider);
+        if (typeof model === 'object') config.model = steeredModel(models, model);
+        run.beforeEnd(() => {
+          detach();
+          config.modelProvider = modelProvider;
+          if (model !== undefined) config.model = model;
+          return undefined;
+        });
+      };
+      guard('openai-agents attach', work, undefined);
+      return runner;
+    },
+    model: (model) => guard('openai-agents model', () => steeredModel(models, model), model),
+    modelProvider: (provider) => guard('openai-agents model', () => steeredProvider(models, provider), provider),
+    tool: (tool) => guard('openai-agents tool', () => steerTool(tool), tool),
+    tools: (tools) => {
+      const steered = guard('openai-agents tools', () => tools.map(steerTool), [...tools]);
+      // A list of the same length and, place by place, of the same types.
+      return steered as never;
+    },
+    acknowledgeTool: () => steerTool(acknowledgeTool(() => runs.scope.calling)),
+    follow: (work) => followed(run, work),
+  };
+}
+
+function isFunctionTool(tool: object): tool is FunctionTool {
+  return 'invoke' in tool && typeof tool.invoke === 'function';
+}
+
+/** A tool that `agent.asTool()` made: the SDK knows its agent by the very object, and needs it to resume a saved state. */
+function isAgent(tool: object): boolean {
+  return 'on' in tool && typeof tool.on === 'function';
+}
+
+/** A copy that the SDK makes of a tool has the same function. */
+function isOwn(tool: unknown, wrapped: WeakSet<object>): boolean {
+  return typeof tool === 'object' && tool !== null && isFunctionTool(tool) && wrapped.has(tool.invoke);
+}

@@ -1,0 +1,73 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { Guard } from '../../host/guarded.ts';
+import type { AgentRuns } from './agent-runs.ts';
+import type { AgentShape, RunnerShape } from './sdk-shapes.ts';
+import { callOf, saysThatItFailed } from './to-events.ts';
+
+/** What the listeners are made from. */
+export interface ListenerParts {
+  readonly runs: AgentRuns;
+  readonly guard: Guard;
+  /** True for a tool that tells of itself. */
+  readonly isWrapped: (tool: unknown) => boolean;
+  /** Told of each agent that begins. */
+  readonly onAgent: (agent: AgentShape) => void;
+  /** Told which agent made a call, before it runs. */
+  readonly onCall: (callId: string, agent: AgentShape) => void;
+}
+
+type Listener = (...args: readonly unknown[]) => void;
+
+/**
+ * What a runner's events tell. A listener that throws would end the agent's run, so each one is guarded.
+ * The arguments are those of @openai/agents 0.20: context, agent, then tool, result, details.
+ *
+ * @returns to be called when nothing is to be heard any more
+ */
+export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, onCall }: ListenerParts): () => void {
+  // The SDK's events are typed one by one; these names and arguments are among them.
+  const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;
+  const offs: (() => void)[] = [];
+  const on = (event: string, listener: Listener): void => {
+    const guarded: Listener = (...args) => guard(`openai-agents ${event}`, () => listener(...args), undefined);
+    open.on(event, guarded);
+    offs.push(() => open.off(event, guarded));
+  };
+  on('agent_start', (_context, agent) => {
+    if (!isAgent(agent)) return;
+    runs.begins(agent.name);
+    onAgent(agent);
+  });
+  on('agent_handoff', (_context, _from, to) => {
+    if (isAgent(to)) runs.handsOver(to.name);
+  });
+  on('agent_tool_start', (_context, agent, tool, details) => {
+    const call = callIn(details);
+    if (call === undefined) return;
+    if (isAgent(agent)) onCall(call.id, agent);
+    if (isWrapped(tool)) return;
+    const { conversation } = runs.calling();
+    conversation.started(conversation.callOf(call));
+    runs.toolBegins(call.id, call.name);
+  });
+  on('agent_tool_end', (...args) => {
+    const [, , tool, result, details] = args;
+    const call = callIn(details);
+    if (call === undefined || isWrapped(tool)) return;
+    runs.toolDone(call.id);
+    const { conversation } = runs.calling();
+    const openCall = conversation.callOf(call);
+    conversation.later(conversation.ended(openCall, { result, isError: saysThatItFailed(result) }));
+  });
+  return () => {
+    for (const off of offs) off();
+  };
+}
+
+function callIn(details: unknown): ReturnType<typeof callOf> {
+  return isJsonObject(details) ? callOf(details['toolCall']) : undefined;
+}
+
+function isAgent(value: unknown): value is AgentShape {
+  return isJsonObject(value) && typeof value['name'] === 'string';
+}

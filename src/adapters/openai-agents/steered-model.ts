@@ -1,0 +1,161 @@
+import { messageOf } from '../../base/error.ts';
+import type { OutgoingRequest } from '../../host/advice-under-way.ts';
+import type { Conversation } from '../../host/conversation.ts';
+import type { Guard } from '../../host/guarded.ts';
+import { outcomeOf } from '../../host/run-outcome.ts';
+import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
+import { answerOf, deltaOf, doneResponseOf, unrecognised } from './to-events.ts';
+
+/** A request as it goes to the model, with what it carries. */
+export interface SteeredRequest {
+  readonly conversation: Conversation;
+  readonly outgoing: OutgoingRequest;
+  readonly request: ModelRequest;
+  /** How the advice reaches the model. */
+  readonly channel: string;
+}
+
+/** What the wrapper is made from. */
+export interface SteeredModelParts {
+  /** Prepares a request; undefined where it is of an unknown shape. */
+  readonly prepare: (request: ModelRequest) => SteeredRequest | undefined;
+  readonly guard: Guard;
+}
+
+/** A model as it is called: what it is given and gives is between the SDK and the model. */
+interface OpenModel {
+  getResponse(request: ModelRequest): Promise<unknown>;
+  getStreamedResponse(request: ModelRequest): AsyncIterable<unknown>;
+}
+
+/** Which steering made a model. */
+const STEERED = new WeakMap<object, SteeredModelParts>();
+
+/** True for a model that `steeredModel` made with the same parts. */
+export function isSteered(parts: SteeredModelParts, model: unknown): boolean {
+  return typeof model === 'object' && model !== null && STEERED.get(model) === parts;
+}
+
+/**
+ * A model that does the same and shows a run what passes: the request before it goes out, the answer before the SDK has
+ * it. Everything else of the model is its own. It fails as the model fails.
+ *
+ * @param name the name under which it was asked for, where it was
+ */
+export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, model: Wrapped, name?: string): Wrapped {
+  if (isSteered(parts, model)) return model;
+  // The two methods take the SDK's own request type, which `Model` leaves open.
+  const inner = model as unknown as OpenModel;
+  const own: OpenModel = {
+    getResponse: (request) => respond(parts, inner, { request, name }),
+    getStreamedResponse: (request) => stream(parts, inner, { request, name }),
+  };
+  const steered = new Proxy(model, {
+    get(target, key) {
+      if (key === 'getResponse' || key === 'getStreamedResponse') return own[key];
+      const value: unknown = Reflect.get(target, key, target);
+      // Private members are found on the model itself only.
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  STEERED.set(steered, parts);
+  return steered;
+}
+
+/** A provider whose models are steered. */
+export function steeredProvider<Provider extends ModelProvider>(
+  parts: SteeredModelParts,
+  provider: Provider,
+): Provider {
+  return new Proxy(provider, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key !== 'getModel') return typeof value === 'function' ? value.bind(target) : value;
+      return (name?: string): Model | Promise<Model> => {
+        const found = target.getModel(name);
+        const wrap = (model: Model): Model =>
+          parts.guard('openai-agents model', () => steeredModel(parts, model, name), model);
+        return found instanceof Promise ? found.then(wrap) : wrap(found);
+      };
+    },
+  });
+}
+
+interface Asked {
+  readonly request: ModelRequest;
+  readonly name: string | undefined;
+}
+
+async function respond(parts: SteeredModelParts, model: OpenModel, { request, name }: Asked): Promise<unknown> {
+  const { guard } = parts;
+  const steered = guard('openai-agents request', () => parts.prepare(request), undefined);
+  if (steered === undefined) return await model.getResponse(request);
+  const { conversation, outgoing, channel } = steered;
+  await conversation.run.ready();
+  let response: unknown;
+  try {
+    response = await model.getResponse(steered.request);
+  } catch (error) {
+    guard('openai-agents request', () => outgoing.failed(troubleOf(error)), undefined);
+    throw error;
+  }
+  guard('openai-agents answer', () => take(steered, response, name, () => outgoing.accepted(channel)), undefined);
+  return response;
+}
+
+/** Not a generator itself: which run it belongs to is asked when the SDK asks, not when it begins to read. */
+function stream(parts: SteeredModelParts, model: OpenModel, asked: Asked): AsyncIterable<unknown> {
+  const steered = parts.guard('openai-agents request', () => parts.prepare(asked.request), undefined);
+  if (steered === undefined) return model.getStreamedResponse(asked.request);
+  return watched(parts, steered, { events: () => model.getStreamedResponse(steered.request), name: asked.name });
+}
+
+async function* watched(
+  { guard }: SteeredModelParts,
+  steered: SteeredRequest,
+  { events, name }: { readonly events: () => AsyncIterable<unknown>; readonly name: string | undefined },
+): AsyncGenerator {
+  const { conversation, outgoing, channel } = steered;
+  let isAccepted = false;
+  const accept = (): void => {
+    if (!isAccepted) outgoing.accepted(channel);
+    isAccepted = true;
+  };
+  await conversation.run.ready();
+  try {
+    for await (const event of events()) {
+      guard(
+        'openai-agents stream',
+        () => {
+          accept();
+          const delta = deltaOf(event);
+          if (delta !== undefined) conversation.run.emit({ type: 'message_update', delta });
+          const response = doneResponseOf(event);
+          if (response !== undefined) take(steered, response, name, accept);
+        },
+        undefined,
+      );
+      yield event;
+    }
+  } catch (error) {
+    const trouble = troubleOf(error);
+    guard(
+      'openai-agents stream',
+      () => (isAccepted ? conversation.troubled(trouble) : outgoing.failed(trouble)),
+      undefined,
+    );
+    throw error;
+  }
+}
+
+function take(steered: SteeredRequest, response: unknown, name: string | undefined, accept: () => void): void {
+  accept();
+  const { conversation } = steered;
+  const answer = answerOf(response, name);
+  if (answer === undefined) conversation.run.emit(unrecognised('answer', response));
+  else conversation.answered(answer);
+}
+
+function troubleOf(error: unknown): { readonly outcome: ReturnType<typeof outcomeOf>; readonly reason: string } {
+  return { outcome: outcomeOf(error), reason: messageOf(error) };
+}

@@ -1,0 +1,153 @@
+import { isJsonObject } from '../../base/json.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A streamed answer as it is put together. */
+export interface AnswerStream {
+  /** Takes more of the body. @returns the text that the model wrote in it, piece by piece */
+  take(text: string): readonly string[];
+  /** The answer so far, in the shape of one that was not streamed; undefined while nothing of it came. */
+  answer(): unknown;
+  /** True once the answer is whole. */
+  isWhole(): boolean;
+}
+
+/**
+ * Puts the server-sent events of chat completions or Responses together.
+ *
+ * Cost: one decoding of each event's JSON.
+ */
+export function answerStream(): AnswerStream {
+  const chat = chatCollector();
+  const responses = responsesCollector();
+  let rest = '';
+  let done = false;
+  const event = (data: string): readonly string[] => {
+    if (data === '[DONE]') {
+      done = true;
+      return [];
+    }
+    const value = decoded(data);
+    if (value === undefined) return [];
+    return Array.isArray(value['choices']) ? chat.take(value) : responses.take(value);
+  };
+  return {
+    take(text) {
+      if (!text.includes('\n')) {
+        rest += text;
+        return [];
+      }
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      return lines.flatMap((line) => (line.startsWith('data:') ? event(line.slice(5).trim()) : []));
+    },
+    answer: () => responses.answer() ?? chat.answer(),
+    isWhole: () => done || responses.isWhole(),
+  };
+}
+
+/** An event's data; undefined where it is no JSON object. */
+function decoded(data: string): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Collector {
+  take(event: Members): readonly string[];
+  answer(): unknown;
+}
+
+/** A call of a streamed chat message, whose arguments come in pieces. */
+interface CallInPieces {
+  id: unknown;
+  name: string;
+  arguments: string;
+}
+
+function chatCollector(): Collector {
+  let head: Members | undefined;
+  let usage: unknown;
+  let finish_reason: unknown;
+  let content = '';
+  let refusal = '';
+  let reasoning = '';
+  const calls = new Map<unknown, CallInPieces>();
+  const takeCall = (piece: Members): void => {
+    const call = calls.get(piece['index']) ?? { id: undefined, name: '', arguments: '' };
+    const named = isJsonObject(piece['function']) ? piece['function'] : {};
+    call.id = piece['id'] ?? call.id;
+    call.name += textOf(named['name']);
+    call.arguments += textOf(named['arguments']);
+    calls.set(piece['index'], call);
+  };
+  return {
+    take(chunk) {
+      head ??= chunk;
+      usage = chunk['usage'] ?? usage;
+      const choice = firstOf(chunk['choices']);
+      finish_reason = choice['finish_reason'] ?? finish_reason;
+      const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
+      const text = textOf(delta['content']);
+      content += text;
+      refusal += textOf(delta['refusal']);
+      reasoning += textOf(delta['reasoning_content']) + textOf(delta['reasoning']);
+      for (const piece of listOf(delta['tool_calls'])) takeCall(piece);
+      return text === '' ? [] : [text];
+    },
+    answer() {
+      if (head === undefined) return undefined;
+      const tool_calls = [...calls.values()].map(({ id, ...named }) => ({ id, type: 'function', function: named }));
+      const message = { content, refusal, reasoning, tool_calls };
+      return { ...head, choices: [{ message, finish_reason }], usage };
+    },
+  };
+}
+
+const TERMINAL: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+function responsesCollector(): Collector & { isWhole(): boolean } {
+  let last: Members | undefined;
+  let isWhole = false;
+  const items: unknown[] = [];
+  /** Words of the item that is not done yet. */
+  let words = '';
+  return {
+    take(event) {
+      const { type, response, item, delta } = event;
+      if (isJsonObject(response)) last = response;
+      if (TERMINAL.has(type)) isWhole = true;
+      if (type === 'response.output_item.done') {
+        items.push(item);
+        words = '';
+      }
+      if (type !== 'response.output_text.delta' || typeof delta !== 'string') return [];
+      words += delta;
+      return [delta];
+    },
+    answer() {
+      if (last === undefined) return undefined;
+      const { output } = last;
+      if (Array.isArray(output) && output.length > 0) return last;
+      // A stream that broke off has its items only one by one.
+      const open = words === '' ? [] : [{ type: 'message', content: words }];
+      return { ...last, output: [...items, ...open] };
+    },
+    isWhole: () => isWhole,
+  };
+}
+
+function firstOf(value: unknown): Members {
+  return listOf(value).find((item) => (item['index'] ?? 0) === 0) ?? {};
+}
+
+function listOf(value: unknown): readonly Members[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,17 @@
+/** What users import from `coxswain/openai`. */
+export type { AcknowledgeTool } from './acknowledge-tool.ts';
+export { openaiCapabilities } from './capabilities.ts';
+export { openaiSteering, type ExecuteCall, type OpenAiOptions, type OpenAiSteering } from './openai-steering.ts';
+export type {
+  ChatTextPart,
+  ChatToolCall,
+  ChatToolMessage,
+  CustomToolCallOutput,
+  Fetch,
+  FunctionCallOutput,
+  InputTextPart,
+  ResponsesCustomCall,
+  ResponsesFunctionCall,
+  RunnableTool,
+} from './sdk-shapes.ts';
+export type { GuidanceRole } from './to-output.ts';

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { feedbackAfterEachCall } from '../../testing/contract-advice.ts';
+import { recordedRun } from '../../testing/recorded-run.ts';
+import { openaiSteering } from './openai-steering.ts';
+
+const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
+const CALL = { type: 'function', id: 'a', function: { name: 'look', arguments: '{"at":1}' } } as const;
+
+function runnable(run: (args: string) => unknown) {
+  return { type: 'function', function: { name: 'look', description: '', function: run } } as const;
+}
+
+test('a tool that is no function comes back as it is', () => {
+  const steering = openaiSteering(recordedRun().run);
+  const custom = { type: 'custom', custom: { name: 'x' } };
+  const hollow = { type: 'function', function: { name: 'x' } };
+  expect([steering.tool(custom) === custom, steering.tool(hollow) === hollow]).toEqual([true, true]);
+});
+
+test('what a tool returns is the very same value where there is nothing to say', async () => {
+  const { run, told } = recordedRun();
+  const value = { seen: new Map([[1, 2]]) };
+  const tool = openaiSteering(run).tool(runnable(() => value));
+  expect(await tool.function.function('{"at":1}')).toBe(value);
+  expect(await told('tool_started')).toMatchObject([{ tool_call_id: 'look-call', tool_name: 'look', args: { at: 1 } }]);
+});
+
+test('the name of a tool that has none is that of its function, as for the SDK', () => {
+  const steering = openaiSteering(recordedRun().run);
+  function listen(): string {
+    return 'quiet';
+  }
+  const tool = steering.tool({ type: 'function', function: { function: listen } });
+  expect(tool).toMatchObject({ function: { name: 'listen' } });
+});
+
+test('without a runner to ask, a call is known by its tool alone', async () => {
+  const { run, told } = recordedRun(FEEDBACK);
+  const tool = openaiSteering(run).tool(runnable(() => 'quiet'));
+  expect(await tool.function.function('')).toBe('quiet\n\n[Feedback - Contract]\n\nCOX-FEEDBACK-1.');
+  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'look-call', result: 'quiet', is_error: false }]);
+});
+
+test('a result may say itself that the tool failed', async () => {
+  const { run, told } = recordedRun();
+  const steering = openaiSteering(run, { isError: (result, name) => name === 'look' && result === 'ERR' });
+  await steering.runToolCall(CALL, () => 'ERR');
+  await steering.runToolCall({ ...CALL, id: 'b' }, () => 'fine');
+  expect((await told('tool_ended')).map(({ is_error }) => is_error)).toEqual([true, false]);
+});
+
+test('execute gets the arguments as the model wrote them', async () => {
+  const { run } = recordedRun();
+  let got = '';
+  await openaiSteering(run).runToolCall(CALL, (text) => {
+    got = text;
+  });
+  expect(got).toBe('{"at":1}');
+});
+
+test('a fault of ours is nothing to the tool, and under onError throw it is loud', async () => {
+  const given = {
+    get messages(): never {
+      throw new Error('a runner of tomorrow');
+    },
+  };
+  const { run, faults } = recordedRun();
+  // The SDK hands over its runner as the second argument.
+  const asSdk = (tool: ReturnType<typeof runnable>) =>
+    tool.function.function as (...args: unknown[]) => Promise<unknown>;
+  expect(await asSdk(openaiSteering(run).tool(runnable(() => 'quiet')))('', given)).toBe('quiet');
+  expect(faults()).toBe(1);
+  const loud = openaiSteering(run, { onError: 'throw' }).tool(runnable(() => 'quiet'));
+  await expect(asSdk(loud)('', given)).rejects.toThrow('a runner of tomorrow');
+});
+
+test('a request of an unknown shape goes out as it is, and is an unrecognised event', async () => {
+  const { run, told } = recordedRun();
+  const body = { prompt: 'Once upon a time' };
+  expect(openaiSteering(run).prepareRequest(body)).toBe(body);
+  expect(await told('unrecognised')).toMatchObject([{ original: { kind: 'openai/request', value: body } }]);
+});
+
+test('with a fetch in use, prepareRequest and observe do nothing', async () => {
+  const { run, told } = recordedRun();
+  const steering = openaiSteering(run);
+  steering.fetch(() => Promise.reject(new Error('not used')));
+  const body = { messages: [] };
+  expect(steering.prepareRequest(body)).toBe(body);
+  steering.observe({ choices: [{ message: { content: 'Done.' } }] });
+  expect([await told('evaluation'), await told('turn_started')]).toEqual([[], []]);
+});
+
+test('after the end of the run nothing is recorded, and tools work on', async () => {
+  const { run, told } = recordedRun(FEEDBACK);
+  const steering = openaiSteering(run);
+  await run.end();
+  expect(await steering.runToolCall(CALL, () => 'quiet')).toMatchObject({ content: 'quiet' });
+  expect(await told('tool_started')).toEqual([]);
+});

@@ -1,0 +1,171 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { Conversation } from '../../host/conversation.ts';
+import { guarded } from '../../host/guarded.ts';
+import { followed } from '../../host/run-outcome.ts';
+import { RunScope } from '../../host/run-scope.ts';
+import { runTool } from '../../host/run-tool.ts';
+import type { Run } from '../../run.ts';
+import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
+import { requestOf, newsOf } from './request-news.ts';
+import type {
+  ChatToolCall,
+  ChatToolMessage,
+  CustomToolCallOutput,
+  Fetch,
+  FunctionCallOutput,
+  ResponsesCustomCall,
+  ResponsesFunctionCall,
+  RunnableTool,
+  ToolCall,
+} from './sdk-shapes.ts';
+import { steeredFetch, takeAnswer, type SteeredRequest } from './steered-fetch.ts';
+import { steeredRunnable, type RunnableParts } from './steered-runnable.ts';
+import { toIssuedCall, unrecognised } from './to-events.ts';
+import { toolOutput, withGuidance, type GuidanceRole } from './to-output.ts';
+
+/** How the openai adapter works. */
+export interface OpenAiOptions extends AdapterOptions {
+  /**
+   * What the error of a tool becomes. `throw` (default): it is thrown on, as without coxswain; `runTools` then ends with
+   * it. `result`: the model is told, as in `Error: no such file`, and may go on.
+   */
+  readonly onToolError?: 'throw' | 'result';
+  /** Whether what a tool returned says that it failed. Default: never; patterns also read the text. */
+  readonly isError?: (result: unknown, toolName: string) => boolean;
+  /** Who seems to speak where guidance is added to a request; default `system`. */
+  readonly guidanceRole?: GuidanceRole;
+}
+
+/** What a loop of one's own does when the model asked for a call. It gets the arguments as the model wrote them. */
+export type ExecuteCall = (argumentsText: string) => unknown;
+
+/**
+ * Steers one agent that is built on the openai package. Give it a client of its own: everything that passes through the
+ * client belongs to the run, and what a tool asks a model belongs to a child run.
+ */
+export interface OpenAiSteering {
+  /** For `new OpenAI({ fetch })`: records requests and answers, and adds guidance. @param base default: the platform's */
+  fetch(base?: Fetch): Fetch;
+  /** A tool for `chat.completions.runTools` that records its calls and adds feedback to its results. */
+  tool<Tool extends RunnableTool>(tool: Tool): Tool;
+  /** The same for all tools of a list. */
+  tools<const Tools extends readonly RunnableTool[]>(tools: Tools): { -readonly [At in keyof Tools]: Tools[At] };
+  /**
+   * Runs a call in a loop of one's own.
+   *
+   * @returns the tool message, or the item for the next input, with feedback where there is some
+   * @throws what `execute` throws, unless `onToolError` is `result`
+   */
+  runToolCall(call: ChatToolCall, execute: ExecuteCall): Promise<ChatToolMessage>;
+  runToolCall<Part = never>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
+  runToolCall<Part = never>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
+  /** A tool for `runTools` with which the agent answers advice. */
+  acknowledgeTool(): AcknowledgeTool;
+  /** Where no `fetch` can be given: the body to send instead. Tell the answer by `observe`. */
+  prepareRequest<Body extends object>(body: Body): Body;
+  /** Where no `fetch` can be given: a whole answer. With `fetch` in use it does nothing. */
+  observe(answer: unknown): void;
+  /**
+   * Waits for the agent's work; when it fails, the run ends with the outcome that the error tells. What the work gives or
+   * throws goes through. Without it, `run.end()` tells the outcome from the last request alone.
+   */
+  follow<Result>(work: PromiseLike<Result>): Promise<Result>;
+}
+
+/** A conversation, and what its last request was like. */
+interface Followed {
+  readonly conversation: Conversation;
+  /** How many messages or items it had. */
+  seen: number;
+  /** It asked for one function by name: `runTools` then ends with that function's result. */
+  endsWithTool: boolean;
+}
+
+/** Steers an agent built on the openai package, whatever loop it has: see docs/openai.md. */
+export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSteering {
+  const guard = guarded(run, options);
+  const scope = new RunScope(() => run);
+  const all = new WeakMap<Run, Followed>();
+  const of = (owner: Run): Followed => {
+    const known = all.get(owner);
+    if (known !== undefined) return known;
+    const noWayBeforeAnswer = 'no request follows a final answer';
+    const made = {
+      conversation: new Conversation(owner, { ...options, noWayBeforeAnswer }),
+      seen: 0,
+      endsWithTool: false,
+    };
+    all.set(owner, made);
+    return made;
+  };
+  const parts: RunnableParts = {
+    scope,
+    guard,
+    conversation: () => of(scope.calling).conversation,
+    onToolError: options.onToolError ?? 'throw',
+    isError: options.isError ?? (() => false),
+    carries: () => !of(scope.calling).endsWithTool,
+  };
+  const prepare = (body: unknown, key: unknown): SteeredRequest | undefined => {
+    const asking = of(scope.asking);
+    const { conversation } = asking;
+    const request = requestOf(body);
+    if (request === undefined || !isJsonObject(body)) {
+      conversation.run.emit(unrecognised('request', body));
+      return undefined;
+    }
+    const outgoing = conversation.request(key, newsOf(request, asking.seen));
+    asking.seen = request.isChained ? 0 : request.items.length;
+    asking.endsWithTool = request.api === 'chat' && isJsonObject(body['tool_choice']);
+    const { text } = outgoing;
+    if (text === undefined) return { conversation, outgoing, edited: undefined, channel: '' };
+    const { body: edited, channel } = withGuidance(body, request, { text, role: options.guidanceRole ?? 'system' });
+    return { conversation, outgoing, edited, channel };
+  };
+  let usesFetch = false;
+  let prepared: SteeredRequest | undefined;
+  return {
+    fetch(base = globalThis.fetch) {
+      usesFetch = true;
+      return steeredFetch(base, { guard, prepare: (bodyText) => prepare(JSON.parse(bodyText), bodyText) });
+    },
+    tool: (tool) => guard('openai tool', () => steeredRunnable(parts, tool), tool),
+    tools: (tools) => {
+      const steered = guard('openai tools', () => tools.map((tool) => steeredRunnable(parts, tool)), [...tools]);
+      // A list of the same length and, place by place, of the same types.
+      return steered as never;
+    },
+    acknowledgeTool: () =>
+      steeredRunnable(
+        parts,
+        acknowledgeTool(() => scope.calling),
+      ),
+    async runToolCall(call: ToolCall, execute: ExecuteCall): Promise<never> {
+      const issued = toIssuedCall(call);
+      const { result, feedback } = await runTool(parts, { call: issued, run: () => execute(issued.argsText) });
+      // The overloads say which of the shapes belongs to which call.
+      return toolOutput(call, result, feedback) as never;
+    },
+    prepareRequest(body) {
+      if (usesFetch) return body;
+      const work = (): typeof body => {
+        prepared?.outgoing.failed({ outcome: 'error', reason: 'no answer to the request was observed' });
+        prepared = prepare(body, body);
+        // The same members, one message more.
+        return (prepared?.edited ?? body) as typeof body;
+      };
+      return guard('openai request', work, body);
+    },
+    observe(answer) {
+      if (usesFetch) return;
+      const work = (): void => {
+        prepared?.outgoing.accepted(prepared.channel);
+        prepared = undefined;
+        takeAnswer(of(scope.asking).conversation, answer);
+      };
+      guard('openai answer', work, undefined);
+    },
+    follow: (work) => followed(run, work),
+  };
+}

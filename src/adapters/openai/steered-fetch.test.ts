@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest';
+import { Conversation } from '../../host/conversation.ts';
+import { guarded } from '../../host/guarded.ts';
+import { recordedRun, type RecordedRun } from '../../testing/recorded-run.ts';
+import type { Fetch } from './sdk-shapes.ts';
+import { steeredFetch, type SteeredFetchParts } from './steered-fetch.ts';
+
+const URL_OF_CHAT = 'https://api.test/v1/chat/completions';
+const POST = { method: 'POST', body: '{"messages":[]}' };
+const COMPLETION = { model: 'm', choices: [{ message: { content: 'Done.' }, finish_reason: 'stop' }] };
+
+/** A fetch that answers one thing and keeps what it was asked. */
+function server(answer: () => Response | Promise<Response>): { readonly fetch: Fetch; readonly asked: unknown[][] } {
+  const asked: unknown[][] = [];
+  return {
+    asked,
+    fetch: async (...given) => {
+      asked.push(given);
+      return await answer();
+    },
+  };
+}
+
+function begin(
+  prepare?: SteeredFetchParts['prepare'],
+  onError?: 'throw',
+): RecordedRun & { readonly parts: SteeredFetchParts } {
+  const recorded = recordedRun();
+  const conversation = new Conversation(recorded.run, { noWayBeforeAnswer: 'none' });
+  const plain: SteeredFetchParts['prepare'] = (body) => {
+    const outgoing = conversation.request(body, { messages: [], results: [] });
+    return { conversation, outgoing, edited: undefined, channel: '' };
+  };
+  const guard = guarded(recorded.run, onError === undefined ? {} : { onError });
+  return { ...recorded, parts: { guard, prepare: prepare ?? plain } };
+}
+
+test('an answer is told before the client has it', async () => {
+  const { parts, told } = begin();
+  const { fetch } = server(() => Response.json(COMPLETION));
+  const response = await steeredFetch(fetch, parts)(URL_OF_CHAT, POST);
+  expect(await told('message_appended')).toEqual([]);
+  expect(await response.json()).toEqual(COMPLETION);
+  expect(await told('message_appended')).toMatchObject([{ message: { content: 'Done.', stop_reason: 'stop' } }]);
+});
+
+test.each([
+  ['another address', 'https://api.test/v1/embeddings', POST],
+  ['a response that is cancelled', 'https://api.test/v1/responses/r_1/cancel', POST],
+  ['a list', 'https://api.test/v1/responses', { method: 'GET' }],
+  ['a body that is no text', URL_OF_CHAT, { method: 'POST', body: new Uint8Array([1]) }],
+])('%s passes untouched', async (_what, url, init) => {
+  const { parts } = begin(() => {
+    throw new Error('must not be asked');
+  });
+  const given = Response.json({});
+  const { fetch, asked } = server(() => given);
+  expect(await steeredFetch(fetch, parts)(url, init)).toBe(given);
+  expect(asked).toEqual([[url, init]]);
+});
+
+test('addresses with a query, as URL or Request, are recognised', async () => {
+  const { parts, told } = begin();
+  const { fetch } = server(() => Response.json(COMPLETION));
+  await (await steeredFetch(fetch, parts)(`${URL_OF_CHAT}?api-version=1`, POST)).text();
+  await (await steeredFetch(fetch, parts)(new URL('https://api.test/v1/responses'), POST)).text();
+  await (await steeredFetch(fetch, parts)(new Request(URL_OF_CHAT), POST)).text();
+  expect((await told('turn_started')).length).toBe(3);
+});
+
+test('a fault in preparing leaves the request as it was, and is recorded', async () => {
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+  const { parts, faults, told } = begin(broken);
+  const { fetch, asked } = server(() => Response.json(COMPLETION));
+  expect(await (await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).json()).toEqual(COMPLETION);
+  expect(asked).toEqual([[URL_OF_CHAT, POST]]);
+  expect(faults()).toBe(1);
+  expect(await told('fault_noticed')).toMatchObject([{ where: 'openai request', message: 'broken' }]);
+  const loud = begin(broken, 'throw');
+  await expect(steeredFetch(fetch, loud.parts)(URL_OF_CHAT, POST)).rejects.toThrow('broken');
+});
+
+test.each([
+  ['no JSON at all', '<html>'],
+  ['JSON of another shape', '{"ok":true}'],
+])('an answer that is %s reaches the client, and is an unrecognised event', async (_what, text) => {
+  const { parts, told } = begin();
+  const { fetch } = server(() => new Response(text));
+  expect(await (await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).text()).toBe(text);
+  expect(await told('unrecognised')).toMatchObject([{ original: { kind: 'openai/answer' } }]);
+  expect(await told('turn_started')).toEqual([]);
+});
+
+test('a response in the background is no answer yet, and no unknown shape', async () => {
+  const { parts, told } = begin();
+  const { fetch } = server(() => Response.json({ status: 'queued', output: [] }));
+  await (await steeredFetch(fetch, parts)('https://api.test/v1/responses', POST)).text();
+  expect([await told('turn_started'), await told('unrecognised')]).toEqual([[], []]);
+});
+
+test('an answer of the server that is an error passes as it is, and the run ends with it', async () => {
+  const { parts, run, told } = begin();
+  const given = new Response('{}', { status: 503 });
+  const { fetch } = server(() => given);
+  expect(await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).toBe(given);
+  await run.end();
+  expect(await told('run_ended')).toMatchObject([{ outcome: 'error' }]);
+});
+
+test('what the fetch throws is thrown on, and an abort is told apart', async () => {
+  const { parts, run, told } = begin();
+  const error = new DOMException('stop', 'AbortError');
+  const { fetch } = server(() => Promise.reject(error));
+  await expect(steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).rejects.toBe(error);
+  await run.end();
+  expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
+});
+
+test('a stream that breaks leaves what came of it as a message with the error', async () => {
+  const { parts, told } = begin();
+  const head = new TextEncoder().encode('data: {"model":"m","choices":[{"delta":{"content":"I lo"}}]}\n\n');
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield head;
+    await Promise.resolve();
+    throw new Error('the line is dead');
+  }
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+  const { fetch } = server(() => new Response(ReadableStream.from(broken()), { headers }));
+  const response = await steeredFetch(fetch, parts)(URL_OF_CHAT, POST);
+  await expect(response.text()).rejects.toThrow('the line is dead');
+  expect(await told('message_appended')).toMatchObject([
+    { message: { role: 'assistant', content: 'I lo', error_message: 'the line is dead' } },
+  ]);
+  expect(await told('turn_started')).toEqual([]);
+});

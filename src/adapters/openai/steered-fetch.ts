@@ -1,0 +1,145 @@
+import { messageOf } from '../../base/error.ts';
+import type { OutgoingRequest } from '../../host/advice-under-way.ts';
+import type { Conversation } from '../../host/conversation.ts';
+import type { Guard } from '../../host/guarded.ts';
+import { outcomeOf } from '../../host/run-outcome.ts';
+import { answerStream, type AnswerStream } from './answer-stream.ts';
+import type { Fetch } from './sdk-shapes.ts';
+import { answerOf, isUnfinished, unrecognised } from './to-events.ts';
+import { watchedResponse, type BodyWatcher } from './watched-response.ts';
+
+/** A request on its way out, with what it carries. */
+export interface SteeredRequest {
+  readonly conversation: Conversation;
+  readonly outgoing: OutgoingRequest;
+  /** The body to send; undefined where it goes out as it came. */
+  readonly edited: object | undefined;
+  /** How the advice reaches the model. */
+  readonly channel: string;
+}
+
+/** What the wrapper is made from. */
+export interface SteeredFetchParts {
+  /** Prepares the body of a request to a model; undefined where it is none. */
+  readonly prepare: (bodyText: string) => SteeredRequest | undefined;
+  readonly guard: Guard;
+}
+
+const MODEL_PATH = /\/(?:chat\/completions|responses)$/;
+
+/**
+ * A `fetch` that shows a run what passes between a client and the model: the request before it goes out, the answer
+ * while it comes in, streamed or not. Anything but a request for an answer passes untouched. It fails as `base` fails.
+ */
+export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
+  const { guard, prepare } = parts;
+  return async (input, init) => {
+    const bodyText = modelBody(input, init);
+    const steered = bodyText === undefined ? undefined : guard('openai request', () => prepare(bodyText), undefined);
+    if (steered === undefined) return base(input, init);
+    const { conversation, outgoing, edited, channel } = steered;
+    await conversation.run.ready();
+    let response: Response;
+    try {
+      response = await base(input, edited === undefined ? init : { ...init, body: JSON.stringify(edited) });
+    } catch (error) {
+      guard(
+        'openai request',
+        () => outgoing.failed({ outcome: outcomeOf(error), reason: messageOf(error) }),
+        undefined,
+      );
+      throw error;
+    }
+    return guard(
+      'openai answer',
+      () => {
+        if (!response.ok) {
+          outgoing.failed({ outcome: 'error', reason: `the model's server answered ${response.status}` });
+          return response;
+        }
+        outgoing.accepted(channel);
+        return watchedResponse(response, answerWatcher(conversation, response, guard));
+      },
+      response,
+    );
+  };
+}
+
+/** The body of a request for an answer, where it is one. */
+function modelBody(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): string | undefined {
+  if (init?.method?.toUpperCase() !== 'POST' || typeof init.body !== 'string') return undefined;
+  const url = typeof input === 'string' || input instanceof URL ? String(input) : input.url;
+  return MODEL_PATH.test(url.replace(/[?#].*$/, '')) ? init.body : undefined;
+}
+
+function answerWatcher(conversation: Conversation, response: Response, guard: Guard): BodyWatcher {
+  const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
+  return isStream ? streamWatcher(conversation, answerStream(), guard) : jsonWatcher(conversation, guard);
+}
+
+function jsonWatcher(conversation: Conversation, guard: Guard): BodyWatcher {
+  let text = '';
+  return {
+    take(more) {
+      text += more;
+    },
+    end: () => guard('openai answer', () => takeAnswer(conversation, parsed(text)), undefined),
+    broken: (error) => guard('openai answer', () => takeBroken(conversation, undefined, error), undefined),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: Guard): BodyWatcher {
+  let taken = false;
+  const take = (): void => {
+    if (taken) return;
+    taken = true;
+    takeAnswer(conversation, stream.answer() ?? null);
+  };
+  return {
+    take: (text) =>
+      guard(
+        'openai stream',
+        () => {
+          for (const delta of stream.take(text)) conversation.run.emit({ type: 'message_update', delta });
+          // Before the reader sees the end: it may run tools at once, and stop reading.
+          if (stream.isWhole()) take();
+        },
+        undefined,
+      ),
+    end: () => guard('openai stream', take, undefined),
+    broken: (error) =>
+      guard(
+        'openai stream',
+        () => {
+          if (taken) return;
+          taken = true;
+          takeBroken(conversation, stream.answer(), error);
+        },
+        undefined,
+      ),
+  };
+}
+
+/** Tells the run of a whole answer. */
+export function takeAnswer(conversation: Conversation, body: unknown): void {
+  const answer = answerOf(body);
+  if (answer !== undefined && !isUnfinished(body)) conversation.answered(answer);
+  else if (answer === undefined) conversation.run.emit(unrecognised('answer', body));
+}
+
+/** What came of an answer that broke off is recorded as a message; its calls never ran. */
+function takeBroken(conversation: Conversation, body: unknown, error: unknown): void {
+  const reason = error === undefined ? 'the answer was not read to its end' : messageOf(error);
+  if (error !== undefined) conversation.troubled({ outcome: outcomeOf(error), reason });
+  const answer = answerOf(body);
+  if (answer === undefined) return;
+  conversation.run.emit({ type: 'message_end', message: { ...answer.message, errorMessage: reason } });
+}

@@ -1,0 +1,114 @@
+import { messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { toJson } from '../../base/to-json.ts';
+import { decodedArgs } from '../../host/content-blocks.ts';
+import type { IssuedCall } from '../../host/issued-call.ts';
+import { refusedArgs, runTool, type ToolParts } from '../../host/run-tool.ts';
+import type { RunnableFunction, RunnableTool } from './sdk-shapes.ts';
+import { callsOfRunner } from './to-events.ts';
+import { runnerText, withFeedback } from './to-output.ts';
+
+/** What a runnable tool is run with. */
+export interface RunnableParts extends ToolParts {
+  /** Whether feedback can go with the result of the tool; false where the runner ends with that result. */
+  readonly carries: () => boolean;
+}
+
+/** Where the package's `zodFunction` keeps what a tool does; not enumerable there. */
+interface ParseableTool extends RunnableTool {
+  readonly $callback: (...args: never) => unknown;
+  readonly $parseRaw: (input: string) => unknown;
+  readonly function: { readonly name: string };
+}
+
+/** A tool of `runTools` that does the same and tells of it; any other tool comes back as it is. */
+export function steeredRunnable<Tool extends RunnableTool>(parts: RunnableParts, tool: Tool): Tool {
+  if (isParseable(tool)) {
+    // `zodFunction` made it: the parser's result is what the callback takes.
+    const callback = tool.$callback as RunnableFunction['function'];
+    const { parse, function: run } = steered(parts, {
+      name: tool.function.name,
+      function: callback,
+      parse: tool.$parseRaw,
+    });
+    const own = Object.getOwnPropertyDescriptors(tool);
+    return Object.create(Object.getPrototypeOf(tool), {
+      ...own,
+      $callback: { ...own.$callback, value: run },
+      $parseRaw: { ...own.$parseRaw, value: parse },
+    });
+  }
+  const { function: inner } = tool;
+  return isRunnable(inner) ? { ...tool, function: { ...inner, ...steered(parts, inner) } } : tool;
+}
+
+function isParseable(tool: RunnableTool): tool is ParseableTool {
+  return '$callback' in tool && typeof tool.$callback === 'function' && '$parseRaw' in tool;
+}
+
+function isRunnable(inner: object | undefined): inner is RunnableFunction {
+  return inner !== undefined && 'function' in inner && typeof inner.function === 'function';
+}
+
+/** The function, its parser and its name as they are put in the place of the tool's own. */
+function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunction {
+  const name = inner.name ?? inner.function.name;
+  const { parse } = inner;
+  // The runner hands over parsed arguments only; the text tells which call of the message this is.
+  const texts = new WeakMap<object, string>();
+  const remember = (parsed: unknown, text: string): unknown => {
+    if (typeof parsed === 'object' && parsed !== null) texts.set(parsed, text);
+    return parsed;
+  };
+  const refuse = (error: unknown, text: string): never => {
+    const feedback = refusedArgs(parts, namelessCall(name, text), error);
+    // The runner makes the message of what is thrown the tool's answer.
+    throw feedback === undefined ? error : new Error(withFeedback(messageOf(error), feedback), { cause: error });
+  };
+  return {
+    name,
+    ...(parse === undefined
+      ? {}
+      : {
+          parse: (text) => {
+            try {
+              const parsed = parse.call(inner, text);
+              if (!(parsed instanceof Promise)) return remember(parsed, text);
+              return parsed.then(
+                (value) => remember(value, text),
+                (error: unknown) => refuse(error, text),
+              );
+            } catch (error) {
+              return refuse(error, text);
+            }
+          },
+        }),
+    function: async (args, runner, context) => {
+      const { result, feedback } = await runTool(parts, {
+        call: namelessCall(name, argsTextOf(args, texts)),
+        beside: parts.guard('tool', () => callsOfRunner(runner), []),
+        run: () => inner.function(args, runner, context),
+        isAborted: () => isAborted(runner),
+        carries: parts.carries,
+      });
+      return feedback === undefined ? result : withFeedback(runnerText(result), feedback);
+    },
+  };
+}
+
+function argsTextOf(args: unknown, texts: WeakMap<object, string>): string {
+  if (typeof args === 'string') return args;
+  const text = typeof args === 'object' && args !== null ? texts.get(args) : undefined;
+  return text ?? JSON.stringify(toJson(args));
+}
+
+/** A call of which only the tool and its arguments are known. */
+function namelessCall(name: string, argsText: string): IssuedCall {
+  return { id: '', name, args: decodedArgs(argsText), argsText };
+}
+
+/** True where the runner was aborted: then it ends with that, whatever its tools say. */
+function isAborted(runner: unknown): boolean {
+  const controller = isJsonObject(runner) ? runner['controller'] : undefined;
+  return isJsonObject(controller) && controller['signal'] instanceof AbortSignal && controller['signal'].aborted;
+}

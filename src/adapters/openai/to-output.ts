@@ -1,0 +1,110 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { ModelRequest } from './request-news.ts';
+import type { ChatToolMessage, CustomToolCallOutput, FunctionCallOutput, ToolCall } from './sdk-shapes.ts';
+
+/** Who seems to speak where guidance is added to a request. */
+export type GuidanceRole = 'system' | 'developer' | 'user';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The body of a request with one message more, at its end, so that everything before it can come from the provider's
+ * cache. Where the provider keeps the input and a later request builds on it, the text goes into `instructions`
+ * instead, which are not carried over: else it would stay.
+ *
+ * @returns the body, and the channel that the text takes
+ */
+export function withGuidance(
+  body: Members,
+  request: ModelRequest,
+  guidance: { readonly text: string; readonly role: GuidanceRole },
+): { readonly body: Members; readonly channel: string } {
+  const { text: content, role } = guidance;
+  if (request.api === 'chat') return { body: { ...body, messages: [...request.items, { role, content }] }, channel };
+  if (request.startsChain) return { body: withInstructions(body, content), channel: 'instructions' };
+  return { body: { ...body, input: [...request.items, { role, content }] }, channel };
+}
+
+const channel = 'request';
+
+function withInstructions(body: Members, text: string): Members {
+  const { instructions } = body;
+  return { ...body, instructions: typeof instructions === 'string' ? `${instructions}\n\n${text}` : text };
+}
+
+/** What `runTools` makes of a tool's return value: the text of the tool message. */
+export function runnerText(result: unknown): string {
+  if (typeof result === 'string') return result;
+  // Of undefined, a function or a symbol, JSON makes nothing.
+  const text: unknown = JSON.stringify(result);
+  return typeof text === 'string' ? text : 'undefined';
+}
+
+/** A text and the feedback after it, a blank line between; also when the text is empty. */
+export function withFeedback(text: string, feedback: string): string {
+  return `${text}\n\n${feedback}`;
+}
+
+/** The result of a tool as the next request shows it, with feedback where there is some. */
+export function toolOutput(
+  call: ToolCall,
+  result: unknown,
+  feedback: string | undefined,
+): ChatToolMessage | FunctionCallOutput<unknown> | CustomToolCallOutput<unknown> {
+  switch (call.type) {
+    case 'function_call':
+      return {
+        type: 'function_call_output',
+        ...callerOf(call),
+        call_id: call.call_id,
+        output: parts(result, feedback),
+      };
+    case 'custom_tool_call':
+      return {
+        type: 'custom_tool_call_output',
+        ...callerOf(call),
+        call_id: call.call_id,
+        output: parts(result, feedback),
+      };
+    default:
+      return { role: 'tool', tool_call_id: call.id, content: chatContent(result, feedback) };
+  }
+}
+
+/** A call that a program of the model's made names it; its output must do so too. */
+function callerOf(call: object): object {
+  const caller = 'caller' in call ? call.caller : undefined;
+  return isJsonObject(caller) ? { caller } : {};
+}
+
+function chatContent(result: unknown, feedback: string | undefined): ChatToolMessage['content'] {
+  if (isPartList(result)) {
+    const added = feedback === undefined ? [] : [{ type: 'text', text: feedback } as const];
+    // The caller's own parts: what they are is between the caller and the API.
+    return [...(result as ChatToolMessage['content'] & object), ...added];
+  }
+  const text = ownText(result);
+  return feedback === undefined ? text : withFeedback(text, feedback);
+}
+
+function parts(result: unknown, feedback: string | undefined): FunctionCallOutput<unknown>['output'] {
+  const added = feedback === undefined ? [] : [{ type: 'input_text', text: feedback } as const];
+  if (isPartList(result)) return [...result, ...added];
+  const text = ownText(result);
+  return feedback === undefined ? text : [{ type: 'input_text', text }, ...added];
+}
+
+/** A list of content parts; any other list is a value of the tool's. */
+function isPartList(result: unknown): result is readonly Members[] {
+  return Array.isArray(result) && result.length > 0 && result.every((part) => isJsonObject(part) && isPart(part));
+}
+
+const PART_TYPES: ReadonlySet<unknown> = new Set(['text', 'input_text', 'input_image', 'input_file']);
+
+function isPart(part: Members): boolean {
+  return PART_TYPES.has(part['type']);
+}
+
+function ownText(result: unknown): string {
+  return result === undefined || result === null ? '' : runnerText(result);
+}

@@ -1,0 +1,225 @@
+import { expect, test } from 'vitest';
+import { recordedRun, type RecordedRun } from '../testing/recorded-run.ts';
+import { feedbackAfterEachCall, guidanceAlwaysAt } from '../testing/contract-advice.ts';
+import { Conversation, type ModelAnswer, type RequestNews } from './conversation.ts';
+import type { IssuedCall } from './issued-call.ts';
+
+const NOTHING: RequestNews = { messages: [], results: [] };
+const OPTIONS = { noWayBeforeAnswer: 'there is no way' };
+const OFTEN = { cooldownCalls: 0 };
+
+function call(name: string, id: string, argsText = '{}'): IssuedCall {
+  return { id, name, args: JSON.parse(argsText), argsText };
+}
+
+function answerWith(...calls: readonly IssuedCall[]): ModelAnswer {
+  const content = calls.map(({ id, name }) => ({ type: 'tool_call', id, name, args: {} }) as const);
+  return { message: { role: 'assistant', content: content.length === 0 ? 'Done.' : content, modelId: 'm' }, calls };
+}
+
+function begin(steering?: Parameters<typeof recordedRun>[0]): RecordedRun & { readonly talk: Conversation } {
+  const recorded = recordedRun(steering);
+  return { ...recorded, talk: new Conversation(recorded.run, OPTIONS) };
+}
+
+test('an answer is a turn with its message; the model is told once', async () => {
+  const { talk, told } = begin();
+  talk.answered(answerWith(call('look', 'a')));
+  talk.answered(answerWith());
+  expect((await told('turn_started')).length).toBe(2);
+  expect((await told('message_appended')).map(({ message }) => message.role)).toEqual(['assistant', 'assistant']);
+  const identities = (await told('run_started')).map(({ identity }) => identity.model_id);
+  expect(identities).toEqual([undefined, 'm']);
+});
+
+test('guidance goes with a request and is delivered when the model has it', async () => {
+  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+  const request = talk.request('key', NOTHING);
+  expect(request.text).toBe('COX-GUIDANCE-pre_tool_selection. Think of it.');
+  expect(await told('guidance_delivered')).toEqual([]);
+  request.accepted('request');
+  request.accepted('request');
+  expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true, channel: 'request' } }]);
+});
+
+test('a request that failed carries the same text when it comes again, and nobody is asked again', async () => {
+  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')], noise: OFTEN });
+  const request = talk.request('key', NOTHING);
+  request.failed({ outcome: 'error', reason: '500' });
+  expect(talk.outcome).toBe('error');
+  expect(talk.request('key', NOTHING)).toBe(request);
+  request.accepted('request');
+  expect(talk.outcome).toBeUndefined();
+  expect((await told('evaluation')).map(({ point }) => point)).toEqual(['pre_render', 'pre_tool_selection']);
+});
+
+test('another request after a failed one leaves its guidance undelivered', async () => {
+  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+  talk.request('one', NOTHING).failed({ outcome: 'error', reason: 'the line is dead' });
+  talk.request('other', NOTHING);
+  expect(await told('guidance_delivered')).toMatchObject([
+    { guidance: { delivered: false, reason: 'the line is dead' } },
+  ]);
+});
+
+test('the prompt is a moment of its own: at the first request, and when the user spoke', async () => {
+  const { talk, told } = begin();
+  talk.request(1, NOTHING);
+  talk.request(2, NOTHING);
+  talk.request(3, { messages: [{ role: 'user', content: 'And now?' }], results: [] });
+  expect((await told('evaluation')).map(({ point }) => point)).toEqual([
+    'pre_render',
+    'pre_tool_selection',
+    'pre_tool_selection',
+    'pre_render',
+    'pre_tool_selection',
+  ]);
+});
+
+test('a result that only a request shows is recorded, and its feedback goes with that request', async () => {
+  const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  talk.request(1, NOTHING).accepted('request');
+  talk.answered(answerWith(call('look', 'a')));
+  const results = [
+    { id: 'a', result: 'quiet' },
+    { id: 'unknown', result: 'of another conversation' },
+  ];
+  const request = talk.request(2, { messages: [], results });
+  expect(request.text).toContain('COX-FEEDBACK-1.');
+  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'a', result: 'quiet', is_error: false }]);
+  // It came back: the next request shows it again, as history does.
+  talk.request(3, { messages: [], results });
+  expect((await told('tool_ended')).length).toBe(1);
+});
+
+test('a call is found by its id, else by tool and arguments, else by tool, and is a new one where all fails', () => {
+  const { talk } = begin();
+  talk.answered(answerWith(call('look', 'a', '{"at":1}'), call('look', 'b', '{"at":2}'), call('hear', 'c')));
+  expect(talk.callOf(call('anything', 'c')).callId).toBe('c');
+  const second = talk.callOf(call('look', '', '{"at":2}'));
+  expect(second.callId).toBe('b');
+  talk.started(second);
+  expect(talk.callOf(call('look', '', '{ "at": 2 }')).callId).toBe('a');
+  expect(talk.callOf(call('smell', '')).callId).toBe('smell-call');
+});
+
+test('an id that the host uses again is made unique in the run', async () => {
+  const { talk, told } = begin();
+  for (const result of ['one', 'two']) {
+    talk.answered(answerWith(call('look', 'call_0')));
+    const open = talk.callOf(call('look', 'call_0'));
+    talk.started(open);
+    talk.ended(open, { result, isError: false });
+  }
+  expect((await told('tool_ended')).map(({ tool_call_id, result }) => [tool_call_id, result])).toEqual([
+    ['call_0', 'one'],
+    ['call_0#2', 'two'],
+  ]);
+  const ids = (await told('message_appended')).flatMap(({ message }) =>
+    typeof message.content === 'string' ? [] : message.content.flatMap((b) => (b.type === 'tool_call' ? b.id : [])),
+  );
+  expect(ids).toEqual(['call_0', 'call_0#2']);
+});
+
+test('advice before a call goes with its result, together with what is said about it', async () => {
+  const guidance = [guidanceAlwaysAt('pre_tool_execution')];
+  const { talk, told } = begin({ guidance, feedback: [feedbackAfterEachCall()] });
+  const open = talk.callOf(call('look', 'a'));
+  talk.started(open);
+  expect(await told('guidance_delivered')).toEqual([]);
+  const text = talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result');
+  expect([text?.includes('COX-GUIDANCE-pre_tool_execution.'), text?.includes('COX-FEEDBACK-1.')]).toEqual([true, true]);
+  const [evaluation] = await told('evaluation');
+  expect(evaluation?.pending_calls).toEqual([{ tool_call_id: 'a', tool_name: 'look', args: {} }]);
+  expect(await told('guidance_delivered')).toMatchObject([{ guidance: { channel: 'tool-result' } }]);
+});
+
+test('what stands in a result is delivered when the model has the next request, however late that is', async () => {
+  const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  talk.request(1, NOTHING).accepted('request');
+  const open = talk.callOf(call('look', 'a'));
+  talk.started(open);
+  expect(talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result')).toContain('COX-FEEDBACK-1.');
+  expect(await told('feedback_delivered')).toEqual([]);
+  talk.request(2, NOTHING).failed({ outcome: 'error', reason: '500' });
+  const later = talk.request(3, NOTHING);
+  expect(await told('feedback_delivered')).toEqual([]);
+  later.accepted('request');
+  expect(await told('feedback_delivered')).toMatchObject([{ delivered: true, channel: 'tool-result' }]);
+});
+
+test('what stands in a result is undelivered when the run ends before the model has it', async () => {
+  const { talk, run, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  talk.request(1, NOTHING).accepted('request');
+  const open = talk.callOf(call('look', 'a'));
+  talk.started(open);
+  talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result');
+  await run.end();
+  expect(await told('feedback_delivered')).toMatchObject([{ delivered: false, reason: 'the run ended before' }]);
+});
+
+test('another conversation with the same history takes over what stands in results', async () => {
+  const { talk, run, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  talk.request(1, NOTHING).accepted('request');
+  const open = talk.callOf(call('look', 'a'));
+  talk.started(open);
+  talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result');
+  const other = new Conversation(run.child(), OPTIONS);
+  other.inherit(talk);
+  other.request(1, NOTHING).accepted('request');
+  expect(await told('feedback_delivered')).toMatchObject([{ delivered: true }]);
+});
+
+test('a call that the provider made itself is complete with the answer', async () => {
+  const { talk, told } = begin();
+  const own = { ...call('search', 'mcp_1'), answer: { result: 'found', isError: false } };
+  talk.answered(answerWith(own));
+  expect(await told('tool_ended')).toMatchObject([{ tool_call_id: 'mcp_1', result: 'found' }]);
+  // Nothing was asked of this side: the answer is final.
+  expect((await told('evaluation')).map(({ point }) => point)).toContain('pre_response');
+});
+
+test('guidance before the final answer is undelivered, with the adapter’s reason', async () => {
+  const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_response')] });
+  talk.answered(answerWith());
+  expect(await told('guidance_delivered')).toMatchObject([
+    { guidance: { delivered: false, reason: 'there is no way' } },
+  ]);
+});
+
+test('where no request passes through, what has no channel is undelivered at once', async () => {
+  const { talk, told } = begin({ feedback: [feedbackAfterEachCall()] });
+  const open = talk.callOf(call('look', 'a'));
+  talk.started(open);
+  talk.later(talk.ended(open, { result: 'quiet', isError: false }));
+  expect(await told('feedback_delivered')).toMatchObject([{ delivered: false }]);
+});
+
+test('at its end the run settles what is open, and has the outcome of its last trouble', async () => {
+  const guidance = [guidanceAlwaysAt('pre_tool_execution'), guidanceAlwaysAt('pre_tool_selection')];
+  const { talk, run, told } = begin({ guidance, feedback: [feedbackAfterEachCall()], noise: OFTEN });
+  talk.request(1, NOTHING).accepted('request');
+  const done = talk.callOf(call('look', 'a'));
+  talk.started(done);
+  talk.later(talk.ended(done, { result: 'quiet', isError: false }));
+  talk.started(talk.callOf(call('look', 'b')));
+  talk.request(2, NOTHING).failed({ outcome: 'aborted', reason: 'the user gave up' });
+  await run.end();
+  const verdicts = [
+    ...(await told('guidance_delivered')).map(({ guidance: said }) => said),
+    ...(await told('feedback_delivered')),
+  ];
+  const produced = [...(await told('guidance_produced')), ...(await told('feedback_produced'))];
+  expect(verdicts.length).toBe(produced.length);
+  expect(verdicts.filter(({ delivered }) => delivered).length).toBe(1);
+  expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
+});
+
+test('what does not fit in a request is left out whole and recorded so', async () => {
+  const recorded = recordedRun({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+  const talk = new Conversation(recorded.run, { ...OPTIONS, maxChars: 10 });
+  expect(talk.request(1, NOTHING).text).toBeUndefined();
+  expect(await recorded.told('guidance_delivered')).toMatchObject([
+    { guidance: { delivered: false, reason: 'no room in 10 characters' } },
+  ]);
+});

@@ -1,0 +1,174 @@
+import type { AdviceHandle } from '../advice-handle.ts';
+import type { AgentMessage } from '../events/agent-message.ts';
+import type { Run } from '../run.ts';
+import { identityOf } from './adapter-options.ts';
+import { AdviceUnderWay, type OutgoingRequest, type Trouble } from './advice-under-way.ts';
+import type { CallOutcome, IssuedCall } from './issued-call.ts';
+import { OpenCalls, type OpenCall } from './open-calls.ts';
+import type { RunOutcome } from './run-outcome.ts';
+
+/** A model's whole answer. */
+export interface ModelAnswer {
+  readonly message: AgentMessage & { readonly role: 'assistant' };
+  readonly calls: readonly IssuedCall[];
+}
+
+/** What a request shows that the run has not seen. */
+export interface RequestNews {
+  /** What the system or the user said since the last request. */
+  readonly messages: readonly AgentMessage[];
+  /** What tools answered, as the request shows it. Those that the run knows already are passed over. */
+  readonly results: readonly { readonly id: string; readonly result: unknown; readonly isError?: boolean }[];
+}
+
+/** How a conversation is followed. */
+export interface ConversationOptions {
+  /** Most characters of advice in one text; default 9,000. */
+  readonly maxChars?: number;
+  /** Why advice before the final answer cannot be given. */
+  readonly noWayBeforeAnswer: string;
+}
+
+/**
+ * One agent's conversation with a model, told to a run: requests, answers and tool calls become events, and advice goes
+ * with the next request or with a call's result. For adapters whose SDK shows requests and answers as such.
+ *
+ * Every method is synchronous; what it throws is a fault of ours, so call it within a guard.
+ */
+export class Conversation {
+  readonly run: Run;
+  readonly #options: ConversationOptions;
+  readonly #advice: AdviceUnderWay;
+  /** Calls of the last answer, and those still running. */
+  readonly #calls: OpenCalls = new OpenCalls();
+  #requests = 0;
+  #modelId: string | undefined;
+
+  constructor(run: Run, options: ConversationOptions) {
+    this.run = run;
+    this.#options = options;
+    this.#advice = new AdviceUnderWay(options.maxChars);
+    run.beforeEnd(() => {
+      this.#advice.wait(this.#calls.all().flatMap((call) => call.before));
+      this.#advice.close('the run ended before');
+      return this.outcome;
+    });
+  }
+
+  /** How the run ends if nothing more happens; undefined where nothing is wrong. */
+  get outcome(): RunOutcome | undefined {
+    return this.#advice.trouble?.outcome;
+  }
+
+  /**
+   * A request is about to go out.
+   *
+   * @param key identifies its content: a request that failed and comes again with the same key is the same request
+   */
+  request(key: unknown, news: RequestNews): OutgoingRequest {
+    const again = this.#advice.again(key);
+    if (again !== undefined) return again;
+    const { run } = this;
+    for (const message of news.messages) run.emit({ type: 'message_end', message });
+    for (const result of news.results) this.#cameUnseen(result);
+    const isPrompt = this.#requests === 0 || news.messages.some(({ role }) => role === 'user');
+    this.#requests += 1;
+    const handles = [...(isPrompt ? run.advise('pre_render') : []), ...run.advise('pre_tool_selection')];
+    return this.#advice.send(key, handles);
+  }
+
+  /** The model answered. */
+  answered({ message, calls }: ModelAnswer): void {
+    const { run } = this;
+    if (message.modelId !== undefined && this.#modelId === undefined) {
+      this.#modelId = message.modelId;
+      run.emit({ type: 'run_identified', identity: identityOf(run, { modelId: message.modelId }) });
+    }
+    // What nobody ran by now was never run, or not where it can be seen.
+    for (const call of this.#calls.notStarted()) this.#calls.close(call);
+    run.emit({ type: 'turn_start' });
+    const opened = calls.map((call) => this.#calls.add(call));
+    run.emit({ type: 'message_end', message: withCallIds(message, opened) });
+    for (const call of opened) {
+      if (call.answer === undefined) continue;
+      this.started(call);
+      this.later(this.ended(call, call.answer));
+    }
+    if (calls.some((call) => call.answer === undefined)) return;
+    for (const handle of run.advise('pre_response')) handle.undelivered(this.#options.noWayBeforeAnswer);
+  }
+
+  /** Makes calls known that came by another way than `answered`; those that are known stay as they are. */
+  issued(calls: readonly IssuedCall[]): void {
+    for (const call of calls) if (!this.#calls.isKnown(call.id)) this.#calls.add(call);
+  }
+
+  /** Calls of the last answer that nothing was told of yet. */
+  notStarted(): readonly OpenCall[] {
+    return this.#calls.notStarted();
+  }
+
+  /** The call that a tool is about to run: by id; without one by tool and arguments, else by tool; else a new one. */
+  callOf(called: IssuedCall): OpenCall {
+    return this.#calls.find(called);
+  }
+
+  /** A tool begins to run. What is said before it runs is kept and goes with its result. */
+  started(call: OpenCall): void {
+    const { callId: toolCallId, name: toolName, args } = call;
+    call.isStarted = true;
+    call.before = this.run.advise('pre_tool_execution', { pendingToolCalls: [{ toolCallId, toolName, args }] });
+    this.run.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
+  }
+
+  /** A tool came back. @returns what there is to say about it: settle it with `said` or `later` */
+  ended(call: OpenCall, { result, isError }: CallOutcome): readonly AdviceHandle[] {
+    this.#calls.close(call);
+    this.run.emit({ type: 'tool_execution_end', toolCallId: call.callId, toolName: call.name, result, isError });
+    const handles = [...call.before, ...this.run.advise('post_tool_result')];
+    call.before = [];
+    return handles;
+  }
+
+  /**
+   * The advice as one text that the host adds to a result. It counts as delivered when the model has the next request;
+   * where no request is seen, at once.
+   */
+  said(handles: readonly AdviceHandle[], channel: string): string | undefined {
+    return this.#advice.place(handles, channel, this.#requests === 0);
+  }
+
+  /** Advice whose channel is missing goes with the next request; where no request is seen, it is undelivered. */
+  later(handles: readonly AdviceHandle[]): void {
+    if (this.#requests > 0) this.#advice.wait(handles);
+    else for (const handle of handles) handle.undelivered('the requests to the model do not pass through here');
+  }
+
+  /** Something went wrong that ends the agent, unless it goes on: an answer broke off, a tool threw. */
+  troubled(trouble: Trouble): void {
+    this.#advice.troubled(trouble);
+  }
+
+  /** What another conversation has said in results goes on in this one, which has the same history. */
+  inherit(before: Conversation): void {
+    this.#advice.inherit(before.#advice);
+  }
+
+  /** A result that only the request shows: its tool ran where nothing was told of it. */
+  #cameUnseen(shown: RequestNews['results'][number]): void {
+    const call = this.#calls.get(shown.id);
+    if (call === undefined || call.isStarted) return;
+    this.started(call);
+    this.#advice.wait(this.ended(call, { result: shown.result, isError: shown.isError ?? false }));
+  }
+}
+
+/** The message with the ids under which its calls are recorded. */
+function withCallIds(message: ModelAnswer['message'], calls: readonly OpenCall[]): ModelAnswer['message'] {
+  if (typeof message.content === 'string') return message;
+  const ids = calls.map(({ callId }) => callId);
+  const content = message.content.map((block) =>
+    block.type === 'tool_call' ? { ...block, id: ids.shift() ?? block.id } : block,
+  );
+  return { ...message, content };
+}

@@ -1,0 +1,64 @@
+import type { AdviceHandle } from '../advice-handle.ts';
+import { LruMap } from '../base/lru-map.ts';
+import type { IssuedCall } from './issued-call.ts';
+
+/** A call between its start and its end. */
+export interface OpenCall extends IssuedCall {
+  /** Unique in the run: the host's id, or one made from it. */
+  readonly callId: string;
+  isStarted: boolean;
+  /** Advice given before it ran, on its way with its result. */
+  before: readonly AdviceHandle[];
+}
+
+/** Ids that are remembered, so that a host's repeated id is made unique. */
+const REMEMBERED_IDS = 4_096;
+
+/** The calls of a conversation that have not come back. */
+export class OpenCalls {
+  readonly #open = new Map<string, OpenCall>();
+  readonly #uses = new LruMap<number>(REMEMBERED_IDS);
+
+  /** Opens a call. An id that was used before in the run gets a number, a missing one is made from the tool's name. */
+  add(call: IssuedCall): OpenCall {
+    const name = call.id === '' ? `${call.name}-call` : call.id;
+    const uses = (this.#uses.get(name) ?? 0) + 1;
+    this.#uses.set(name, uses);
+    const callId = uses === 1 ? name : `${name}#${uses}`;
+    const open: OpenCall = { ...call, id: call.id === '' ? callId : call.id, callId, isStarted: false, before: [] };
+    this.#open.set(open.id, open);
+    return open;
+  }
+
+  /** The call of the host's id; undefined where it came back, or never was. */
+  get(id: string): OpenCall | undefined {
+    return this.#open.get(id);
+  }
+
+  /** True for an id that a call of the run has or had. */
+  isKnown(id: string): boolean {
+    return this.#open.has(id) || this.#uses.has(id);
+  }
+
+  all(): readonly OpenCall[] {
+    return [...this.#open.values()];
+  }
+
+  notStarted(): readonly OpenCall[] {
+    return this.all().filter((call) => !call.isStarted);
+  }
+
+  /** The call that a tool is about to run: by id; without one by tool and arguments, else by tool; else a new one. */
+  find(called: IssuedCall): OpenCall {
+    const known = this.#open.get(called.id);
+    if (known !== undefined) return known;
+    if (called.id !== '') return this.add(called);
+    const waiting = this.notStarted().filter((call) => call.name === called.name);
+    return waiting.find((call) => call.argsText === called.argsText) ?? waiting[0] ?? this.add(called);
+  }
+
+  /** It came back. */
+  close(call: OpenCall): void {
+    this.#open.delete(call.id);
+  }
+}

@@ -1,0 +1,119 @@
+import type { AdviceHandle } from '../advice-handle.ts';
+import { messageOf } from '../base/error.ts';
+import type { Conversation } from './conversation.ts';
+import type { IssuedCall } from './issued-call.ts';
+import type { OpenCall } from './open-calls.ts';
+import type { Guard } from './guarded.ts';
+import { outcomeOf } from './run-outcome.ts';
+import type { RunScope } from './run-scope.ts';
+
+/** What running a tool under watch needs. */
+export interface ToolParts {
+  readonly scope: RunScope;
+  readonly guard: Guard;
+  /** The conversation of the run that calls tools here. */
+  readonly conversation: () => Conversation;
+  /** What a tool's error becomes: thrown on, or a result that says so. */
+  readonly onToolError: 'throw' | 'result';
+  /** Whether a result that was returned says that the tool failed. */
+  readonly isError: (result: unknown, toolName: string) => boolean;
+}
+
+/** A tool that is about to run. */
+export interface ToolWork {
+  readonly call: IssuedCall;
+  /** The other calls of the model's message, where they are known. */
+  readonly beside?: readonly IssuedCall[];
+  readonly run: () => unknown;
+  /** True where the user gave up: then the error is thrown on. Default: never. */
+  readonly isAborted?: () => boolean;
+  /** Whether feedback can go with this result; else it goes with the next request. Default: always. */
+  readonly carries?: (result: unknown) => boolean;
+}
+
+/** How a tool came back, and what there is to say about it. */
+export interface ToolReturn {
+  readonly result: unknown;
+  /** Undefined when there is nothing to say. */
+  readonly feedback: string | undefined;
+}
+
+const CHANNEL = 'tool-result';
+const WHERE = 'tool';
+
+/**
+ * Runs a tool and tells the run of it. What the tool asks a model belongs to a child run.
+ *
+ * @throws what the tool throws, under `onToolError: 'throw'` or after an abort
+ */
+export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolReturn> {
+  const { guard, scope } = parts;
+  const { call, carries = () => true, isAborted = () => false } = work;
+  const conversation = parts.conversation();
+  const open = guard<OpenCall | undefined>(WHERE, () => begin(conversation, work), undefined);
+  const say = (handles: readonly AdviceHandle[], result: unknown): string | undefined =>
+    guard(
+      WHERE,
+      () => {
+        if (carries(result)) return conversation.said(handles, CHANNEL);
+        conversation.later(handles);
+        return undefined;
+      },
+      undefined,
+    );
+  let result: unknown;
+  try {
+    result = await scope.within(conversation.run, call.name, work.run);
+  } catch (error) {
+    const handles = guard(WHERE, () => end(conversation, open, messageOf(error), true), []);
+    if (parts.onToolError === 'result' && !isAborted()) {
+      const text = errorText(error);
+      return { result: text, feedback: say(handles, text) };
+    }
+    guard(WHERE, () => threw(conversation, handles, error), undefined);
+    throw error;
+  }
+  await conversation.run.ready();
+  const failed = guard('isError', () => parts.isError(result, call.name), false);
+  const handles = guard(WHERE, () => end(conversation, open, result, failed), []);
+  return { result, feedback: say(handles, result) };
+}
+
+/** Arguments that a tool's own parser refused: the tool did not run, and the model is told why. */
+export function refusedArgs(parts: ToolParts, call: IssuedCall, error: unknown): string | undefined {
+  return parts.guard(
+    WHERE,
+    () => {
+      const conversation = parts.conversation();
+      const open = begin(conversation, { call });
+      return conversation.said(end(conversation, open, messageOf(error), true), CHANNEL);
+    },
+    undefined,
+  );
+}
+
+function begin(conversation: Conversation, { call, beside = [] }: Pick<ToolWork, 'call' | 'beside'>): OpenCall {
+  conversation.issued(beside);
+  const open = conversation.callOf(call);
+  conversation.started(open);
+  return open;
+}
+
+function end(
+  conversation: Conversation,
+  open: OpenCall | undefined,
+  result: unknown,
+  isError: boolean,
+): readonly AdviceHandle[] {
+  return open === undefined ? [] : conversation.ended(open, { result, isError });
+}
+
+function threw(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {
+  conversation.later(handles);
+  conversation.troubled({ outcome: outcomeOf(error), reason: messageOf(error) });
+}
+
+/** `Error: no such file`, as JavaScript writes it. */
+function errorText(error: unknown): string {
+  return error instanceof Error ? String(error) : messageOf(error);
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { aiSdkCapabilities } from '../src/adapters/ai-sdk/capabilities.ts';
+import { checkEscalation } from '../src/adapters/ai-sdk/output-escalation.ts';
+import { DECISION_POINTS } from '../src/events/guidance.ts';
+
+const page = readFileSync(new URL('../docs/ai-sdk.md', import.meta.url), 'utf8');
+
+/** The rows of the capability table, cells without their backticks. */
+function rows(): readonly (readonly string[])[] {
+  const lines = page.split('\n');
+  const start = lines.findIndex((line) => line.startsWith('| point | persistence |'));
+  const end = lines.findIndex((line, at) => at > start && !line.startsWith('|'));
+  return lines.slice(start + 2, end).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+  );
+}
+
+test('the page of the AI SDK has the capabilities of the adapter, to the letter', () => {
+  const expected = DECISION_POINTS.map((point) => {
+    const { persistence, timing, channel = '', note = '' } = aiSdkCapabilities[point];
+    return [point, persistence, timing, channel, note];
+  });
+  expect(rows()).toEqual(expected);
+});
+
+test('the page states the defaults of the output escalation', () => {
+  const { factor, maxTokens, maxAttempts } = checkEscalation({});
+  expect(page).toContain(`times \`factor\`\n  (${factor}), up to \`maxTokens\` (${maxTokens.toLocaleString('en-US')})`);
+  expect(page).toContain(`\`maxAttempts\` (${maxAttempts}) times`);
+});
