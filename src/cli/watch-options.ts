@@ -1,5 +1,6 @@
 import type { TimeSpan } from '../base/deadline.ts';
 import { CoxswainError } from '../base/error.ts';
+import { parseDuration } from '../base/parse-duration.ts';
 
 /** The options of `coxswain watch`, as the command line gives them. */
 export interface WatchOptions {
@@ -18,10 +19,8 @@ const MAX_INTERVAL_MS = 60_000;
 /** A span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
 export function spanOf(text: string | undefined): TimeSpan | undefined {
   if (text === undefined) return undefined;
-  const [found, hours = '0', minutes = '0', seconds = '0'] =
-    /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/.exec(text) ?? [];
-  const span = { hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) };
-  if (found !== undefined && span.hours + span.minutes + span.seconds > 0) return span;
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return { seconds: durationMs / 1_000 };
   throw new CoxswainError('invalid-argument', `--deadline ${text}: give a span such as 45m, 90s or 1h30m`);
 }
 

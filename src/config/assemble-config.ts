@@ -1,0 +1,131 @@
+import { basename, join } from 'node:path';
+
+import { messageOf } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
+import { applyTrust } from './apply-trust.ts';
+import { checkTogether } from './check-together.ts';
+import { addCode, readModule, type CodeSection } from './code-config.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import type { ReadSource, ReadSources } from './config-sources.ts';
+import type { CoxswainConfig } from './coxswain-config.ts';
+import { readConfig, readConfigText } from './decode-config.ts';
+import { isLinkedOutside, leadsOutside, realPath } from './leads-outside.ts';
+import type { IgnoredField, LoadedConfig } from './loaded-config.ts';
+import { mergeConfig } from './merge-config.ts';
+import { resolveConfig, storeOf, type ResolveConfigOptions } from './resolve-config.ts';
+import type { ResolvedConfig } from './resolved-config.ts';
+
+/** A module of a configuration that was loaded, or what it threw. */
+export type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
+
+/** What one file says. */
+interface Layer {
+  readonly config: CoxswainConfig;
+  readonly code?: CodeSection;
+}
+
+/**
+ * Makes one configuration of all files.
+ *
+ * @param modules what the files with trusted code export, by path
+ */
+export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, LoadedModule>): LoadedConfig {
+  const problems: ConfigProblem[] = [...read.problems];
+  const ignored: IgnoredField[] = [];
+  const paths: ResolveConfigOptions = { folder: read.folder, homeFolder: read.user.home };
+  const codes: CodeSection[] = [];
+  let config: CoxswainConfig = {};
+  for (const source of read.sources) {
+    const { file } = source;
+    const layer = layerOf(source, modules.get(file), (problem) => problems.push({ ...problem, file }));
+    if (layer === undefined) {
+      ignored.push({ file, path: '', why: 'code runs only after: coxswain trust, or named with --config' });
+      continue;
+    }
+    const given = source.trusted
+      ? layer.config
+      : untrusted(layer.config, config, paths, (field) => {
+          ignored.push({ ...field, file });
+        });
+    config = mergeConfig(config, given);
+    if (layer.code !== undefined) codes.push(layer.code);
+  }
+  const together = checkTogether(config);
+  const only = read.sources.length === 1 ? read.sources[0]?.file : undefined;
+  problems.push(...together.problems.map((one) => (only === undefined ? one : { ...one, file: only })));
+  let resolved = guardedStore(resolveConfig(together.config, paths), read, (field) => ignored.push(field));
+  const texts = read.sources.filter(({ isCode, trusted }) => isCode && trusted).map(({ text }) => text);
+  if (texts.length > 0) resolved = withCodeHash(resolved, hashText(texts.join('\n')));
+  for (const code of codes) {
+    const added = addCode(resolved, code);
+    resolved = added.resolved;
+    if (added.problem !== undefined) problems.push(added.problem);
+  }
+  const sources = read.sources.map(({ file, layer, trusted }) => ({ file, layer, trusted }));
+  return { resolved, config: together.config, folder: read.folder, problems, ignored, sources };
+}
+
+/** @returns undefined for code that may not run */
+function layerOf(
+  source: ReadSource,
+  module: LoadedModule | undefined,
+  report: (problem: ConfigProblem) => void,
+): Layer | undefined {
+  if (!source.isCode) {
+    const { config, problems } = readConfigText(source.text);
+    problems.forEach(report);
+    return { config: storingLess(config, problems) };
+  }
+  if (module === undefined) return undefined;
+  if ('thrown' in module) {
+    report({ path: '', kind: 'file', message: `cannot be loaded: ${messageOf(module.thrown)}` });
+    return { config: {} };
+  }
+  const { data, code, problems } = readModule(module.exported);
+  const reading = readConfig(data);
+  [...problems, ...reading.problems].forEach(report);
+  return { config: storingLess(reading.config, reading.problems), ...(code === undefined ? {} : { code }) };
+}
+
+/** Of a mode that is not understood it is only sure that it is not left at its default: rather too little is stored. */
+function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[]): CoxswainConfig {
+  if (!problems.some(({ path }) => path === 'redaction.mode')) return config;
+  return { ...config, redaction: { ...config.redaction, mode: 'structureOnly' } };
+}
+
+function untrusted(
+  project: CoxswainConfig,
+  below: CoxswainConfig,
+  paths: ResolveConfigOptions,
+  ignore: (field: { readonly path: string; readonly why: string }) => void,
+): CoxswainConfig {
+  const storeLeadsOutside = (store: NonNullable<CoxswainConfig['store']>): boolean =>
+    leadsOutside(paths.folder, storeOf(store, paths).path);
+  const { config, ignored } = applyTrust(project, { below, storeLeadsOutside });
+  ignored.forEach(ignore);
+  return config;
+}
+
+/** A repository can bring along a link where the store would be, and so choose a file of the user's to write to. */
+function guardedStore(
+  resolved: ResolvedConfig,
+  { folder, user, isTrusted }: ReadSources,
+  ignore: (field: IgnoredField) => void,
+): ResolvedConfig {
+  const { store } = resolved;
+  if (!isLinkedOutside(folder, store.path) || isTrusted()) return resolved;
+  const own = join(user.state, 'projects', hashText(realPath(folder) ?? folder), basename(store.path));
+  const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${own}`;
+  ignore({ path: 'store.path', why, file: store.path });
+  return { ...resolved, store: { ...store, path: own } };
+}
+
+/** What code does cannot be compared, but its text can. */
+function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfig {
+  const { steering, hash } = resolved;
+  return {
+    ...resolved,
+    hash: hashText(hash + codeHash),
+    steering: { ...steering, madeFrom: hashText((steering.madeFrom ?? '') + codeHash) },
+  };
+}

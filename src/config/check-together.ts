@@ -1,0 +1,181 @@
+import { parseDuration } from '../base/parse-duration.ts';
+import { MAX_FEEDBACK_CHARS } from '../feedback/check-draft.ts';
+import { renderFeedback } from '../feedback/render-feedback.ts';
+import type { DoomLoopOptions } from '../guidance/doom-loop.ts';
+import { BUILT_IN_RULES } from '../recorder/redaction/rule-names.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import type {
+  BankEntry,
+  CompletionSection,
+  Condition,
+  CoxswainConfig,
+  FeedbackSection,
+  GuidanceSection,
+  RedactionSection,
+  StaticFeedbackConfig,
+} from './coxswain-config.ts';
+
+/** Names that the built-in providers have; caps and cadence count by name. */
+const FEEDBACK_NAMES: readonly string[] = [
+  'Deadline',
+  'Pattern',
+  'Pace',
+  'ToolUsageMonitor',
+  'Stall',
+  'ErrorCascade',
+  'Drift',
+];
+const GUIDANCE_NAMES: readonly string[] = [
+  'doom_loop',
+  'diagnostic_signal',
+  'consultation_prompt',
+  'parallel_tool_reminder',
+];
+
+/** A configuration with what does not fit together left out, and why. */
+export interface CheckedTogether {
+  readonly config: CoxswainConfig;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/**
+ * Checks what no field can be asked alone: limits of two fields against each other, names that are given twice. Runs on
+ * what all files say together. After it, a run can start with the configuration.
+ *
+ * @param config each field in order by itself
+ */
+export function checkTogether(config: CoxswainConfig): CheckedTogether {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (path, message) => {
+    problems.push({ path, message, kind: 'together' });
+  };
+  const { feedback, guidance, detectors, redaction, completion } = config;
+  return {
+    config: {
+      ...config,
+      ...(feedback === undefined ? {} : { feedback: checkFeedback(feedback, report) }),
+      ...(guidance === undefined ? {} : { guidance: checkGuidance(guidance, report) }),
+      ...(detectors === undefined ? {} : { detectors: checkDetectors(detectors, report) }),
+      ...(redaction === undefined ? {} : { redaction: checkRedaction(redaction, report) }),
+      ...(completion === undefined ? {} : { completion: checkCompletion(completion, report) }),
+    },
+    problems,
+  };
+}
+
+type Report = (path: string, message: string) => void;
+
+function checkFeedback(section: FeedbackSection, report: Report): FeedbackSection {
+  if (section.static === undefined) return section;
+  const names = new Set(FEEDBACK_NAMES);
+  const kept = section.static.filter((one, index) => {
+    const path = `feedback.static[${index}]`;
+    if (names.has(one.name)) {
+      report(`${path}.name`, `${JSON.stringify(one.name)} is the name of another provider; give each its own`);
+      return false;
+    }
+    names.add(one.name);
+    const length = renderedLength(one);
+    if (length <= MAX_FEEDBACK_CHARS) return true;
+    report(path, `has ${length} characters as the agent reads it; at most ${MAX_FEEDBACK_CHARS} are said`);
+    return false;
+  });
+  return { ...section, static: kept };
+}
+
+function renderedLength({ name, summary, observations = [], suggestions = [] }: StaticFeedbackConfig): number {
+  return renderFeedback({ providerName: name, summary, observations, suggestions }).length;
+}
+
+function checkGuidance(section: GuidanceSection, report: Report): GuidanceSection {
+  const { doomLoop, bank } = section;
+  const fits = typeof doomLoop !== 'object' || fitsWindow(doomLoop, 5, 3);
+  if (typeof doomLoop === 'object' && !fits) report('guidance.doomLoop.maxRepetitions', windowText(doomLoop, 5, 3));
+  return {
+    ...section,
+    ...(typeof doomLoop === 'object' && !fits ? { doomLoop: withoutWindow(doomLoop) } : {}),
+    ...(bank === undefined ? {} : { bank: checkBank(bank, report) }),
+  };
+}
+
+function checkBank(bank: readonly BankEntry[], report: Report): readonly BankEntry[] {
+  const keys = new Set(GUIDANCE_NAMES);
+  return bank.filter(({ key, when }, index) => {
+    const path = `guidance.bank[${index}]`;
+    if (keys.has(key)) {
+      report(`${path}.key`, `${JSON.stringify(key)} is the name of another piece of guidance; give each its own`);
+      return false;
+    }
+    keys.add(key);
+    return conditionFits(when, `${path}.when`, report);
+  });
+}
+
+function conditionFits(condition: Condition, path: string, report: Report): boolean {
+  if ('doomLoop' in condition) {
+    if (condition.doomLoop === true || fitsWindow(condition.doomLoop, 5, 3)) return true;
+    report(`${path}.doomLoop.maxRepetitions`, windowText(condition.doomLoop, 5, 3));
+    return false;
+  }
+  if ('not' in condition) return conditionFits(condition.not, `${path}.not`, report);
+  if ('threshold' in condition) return conditionFits(condition.threshold.of, `${path}.threshold.of`, report);
+  const [name, parts] =
+    'allOf' in condition ? ['allOf', condition.allOf] : ['anyOf', 'anyOf' in condition ? condition.anyOf : []];
+  return parts.map((part, index) => conditionFits(part, `${path}.${name}[${index}]`, report)).every(Boolean);
+}
+
+type Window = Pick<DoomLoopOptions, 'windowSize' | 'maxRepetitions'>;
+
+function fitsWindow(options: Window, windowSize: number, maxRepetitions: number): boolean {
+  return (options.maxRepetitions ?? maxRepetitions) <= (options.windowSize ?? windowSize);
+}
+
+function windowText(options: Window, windowSize: number, maxRepetitions: number): string {
+  const size = options.windowSize ?? windowSize;
+  const count = options.maxRepetitions ?? maxRepetitions;
+  return `${count} repetitions cannot be found in a window of ${size} calls; raise windowSize or lower maxRepetitions`;
+}
+
+function withoutWindow<Options extends Window>(options: Options): Omit<Options, keyof Window> {
+  const { windowSize: _windowSize, maxRepetitions: _maxRepetitions, ...rest } = options;
+  return rest;
+}
+
+function checkDetectors(
+  section: NonNullable<CoxswainConfig['detectors']>,
+  report: Report,
+): NonNullable<CoxswainConfig['detectors']> {
+  const similar = section.similar_calls;
+  if (typeof similar !== 'object' || fitsWindow(similar, 8, 4)) return section;
+  report('detectors.similar_calls.maxRepetitions', windowText(similar, 8, 4));
+  return { ...section, similar_calls: withoutWindow(similar) };
+}
+
+function checkRedaction(section: RedactionSection, report: Report): RedactionSection {
+  if (section.mode === 'structureOnly' && section.enabled !== false && section.key === undefined) {
+    report(
+      'redaction.key',
+      'is missing: structureOnly needs a text of 16 characters or more, best in your own configuration; until then ' +
+        'a key made of the project folder is used, which others can guess',
+    );
+  }
+  if (section.rules === undefined) return section;
+  const names = new Set(BUILT_IN_RULES);
+  const rules = section.rules.filter(({ name }, index) => {
+    const isNew = !names.has(name);
+    if (!isNew) report(`redaction.rules[${index}].name`, `${JSON.stringify(name)} is the name of another rule`);
+    names.add(name);
+    return isNew;
+  });
+  return { ...section, rules };
+}
+
+/** The agent waits for the command; a Stop hook that never answers would be taken for one that hangs. */
+const MAX_TIMEOUT_MS = 3_600_000;
+
+function checkCompletion(section: CompletionSection, report: Report): CompletionSection {
+  const { timeout, ...rest } = section;
+  if (timeout === undefined || (parseDuration(timeout) ?? 0) <= MAX_TIMEOUT_MS) return section;
+  report('completion.timeout', `is at most 1h, got ${JSON.stringify(timeout)}`);
+  return rest;
+}

@@ -1,0 +1,137 @@
+import type { NoiseOptions } from '../advice/decide-advice.ts';
+import type { Budget } from '../base/budget.ts';
+import type { TimeSpan } from '../base/deadline.ts';
+import { BYTES_TEXT } from '../base/parse-bytes.ts';
+import { DURATION_TEXT } from '../base/parse-duration.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
+import { BUILT_IN_RULES } from '../recorder/redaction/rule-names.ts';
+import type { ToolKind } from '../trajectory/tool-kind.ts';
+import type { ToolAnnotations, ToolDeclaration } from '../trajectory/tool-semantics.ts';
+import type {
+  CompletionSection,
+  CoxswainConfig,
+  DeadlineFrom,
+  GcSection,
+  RedactionSection,
+  StoreSection,
+} from './coxswain-config.ts';
+import { detectorShape } from './detector-shape.ts';
+import { feedbackShape, pathText } from './feedback-shape.ts';
+import { guidanceShape } from './guidance-shape.ts';
+import { above0, amount, choice, flag, list, object, share, text, whole } from './shape.ts';
+import type { ObjectShape, ShapesOf, TextShape } from './shape.ts';
+
+const YEAR_SECONDS = 31_536_000;
+const MAX_COUNT = 1_000_000_000;
+
+const duration = (standard?: string): TextShape =>
+  text('a duration such as 45m, 1h30m or 90s', {
+    maxChars: 40,
+    pattern: () => DURATION_TEXT,
+    ...(standard === undefined ? {} : { default: standard }),
+  });
+
+const memberPath = text('a name or a path such as filter.id', { minChars: 1, maxChars: 256 });
+
+const redactionShape: ObjectShape = object({
+  enabled: flag(true),
+  mode: choice<'secrets' | 'structureOnly'>({ secrets: true, structureOnly: true }, 'secrets'),
+  key: text('a text of 16 characters or more', { minChars: 16, maxChars: 1_024, isSecret: true }),
+  rules: list(
+    object(
+      {
+        name: text('1 to 40 of a-z, 0-9 and "-", beginning with a letter or digit', {
+          maxChars: 40,
+          pattern: () => /^[a-z0-9][a-z0-9-]*$/,
+        }),
+        pattern: text('a regular expression', { minChars: 1, maxChars: 1_000, isPattern: true }),
+      } satisfies ShapesOf<{ name: string; pattern: string }>,
+      { required: ['name', 'pattern'], strict: true },
+    ),
+    50,
+  ),
+  off: list({ kind: 'choice', values: BUILT_IN_RULES }, 200),
+  allow: list(text('a text', { minChars: 1, maxChars: 1_024, isSecret: true }), 200),
+} satisfies ShapesOf<RedactionSection>);
+
+const completionShape: ObjectShape = object({
+  files: list(pathText, 100),
+  command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
+  timeout: duration('60s'),
+  maxAttempts: whole(1, 8, 3),
+} satisfies ShapesOf<CompletionSection>);
+
+/** The whole of `coxswain.config.json`. */
+export const configShape: ObjectShape = object({
+  $schema: text('a text', { maxChars: 2_048 }),
+  standard: flag(true),
+  mode: choice<'steer' | 'shadow'>({ steer: true, shadow: true }, 'steer'),
+  holdout: share(0),
+  deadline: {
+    kind: 'either',
+    shapes: [
+      duration(),
+      object(
+        {
+          hours: above0(YEAR_SECONDS / 3_600),
+          minutes: above0(YEAR_SECONDS / 60),
+          seconds: above0(YEAR_SECONDS),
+        } satisfies ShapesOf<TimeSpan>,
+        { members: 'some', strict: true },
+      ),
+    ],
+  },
+  deadlineFrom: choice<DeadlineFrom>({ session: true, prompt: true }, 'session'),
+  budget: object({
+    calls: whole(0, MAX_COUNT),
+    tokens: whole(0, Number.MAX_SAFE_INTEGER),
+    costUsd: amount(0, MAX_COUNT),
+  } satisfies ShapesOf<Budget>),
+  delivery: choice<FeedbackDelivery>({ first: true, all: true }, 'all'),
+  cadence: choice<FeedbackCadence>({ shared: true, 'per-provider': true }, 'per-provider'),
+  noise: object({
+    maxPerPattern: whole(0, MAX_COUNT, 4),
+    cooldownCalls: whole(0, MAX_COUNT, 5),
+    cooldownTurns: whole(0, MAX_COUNT, 0),
+    feedbackCooldownCalls: whole(0, MAX_COUNT, 0),
+  } satisfies ShapesOf<NoiseOptions>),
+  maxGuidancePerTurn: whole(0, MAX_COUNT, 3),
+  providerTimeLimitMs: amount(1, 60_000, 50),
+  forceTurnAtStop: flag(false),
+  feedback: feedbackShape,
+  guidance: guidanceShape,
+  detectors: detectorShape,
+  tools: {
+    kind: 'map',
+    maxNameChars: 128,
+    maxItems: 1_000,
+    values: object({
+      kind: choice<ToolKind>({
+        read: true,
+        write: true,
+        execute: true,
+        poll: true,
+        wait: true,
+        ui: true,
+        note: true,
+        unknown: true,
+      }),
+      loopKey: list(memberPath, 32, 1),
+      progressKey: list(memberPath, 32, 1),
+      annotations: object({ readOnlyHint: flag(), destructiveHint: flag() } satisfies ShapesOf<ToolAnnotations>),
+    } satisfies ShapesOf<ToolDeclaration>),
+  },
+  redaction: redactionShape,
+  store: object(
+    {
+      kind: choice<'sqlite' | 'jsonl'>({ sqlite: true, jsonl: true }, 'sqlite'),
+      path: pathText,
+    } satisfies ShapesOf<StoreSection>,
+    { strict: true },
+  ),
+  gc: object({
+    olderThan: duration(),
+    maxSize: text('a size such as 500MB or 2GB', { maxChars: 20, pattern: () => BYTES_TEXT }),
+  } satisfies ShapesOf<GcSection>),
+  completion: completionShape,
+} satisfies ShapesOf<CoxswainConfig>);

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { basename, extname, join, resolve } from 'node:path';
+
+import { messageOf } from '../base/error.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import { factsOf, findProject, userFolders, type UserFolders } from './find-config.ts';
+import { realPath } from './leads-outside.ts';
+import type { ConfigSource, LoadConfigOptions } from './loaded-config.ts';
+import { readTrust, trusts, type TrustedProjects } from './trust.ts';
+
+/** A file that was read. */
+export interface ReadSource extends ConfigSource {
+  readonly text: string;
+  readonly isCode: boolean;
+}
+
+/** All files of a configuration, before anyone has looked into them. */
+export interface ReadSources {
+  readonly folder: string;
+  readonly user: UserFolders;
+  /** The weakest first. */
+  readonly sources: readonly ReadSource[];
+  readonly problems: readonly ConfigProblem[];
+  /** True when the user trusts the project as it is. Asked only where it matters. */
+  readonly isTrusted: () => boolean;
+}
+
+/** A configuration is a page; what is larger is something else. */
+const MAX_BYTES = 1_048_576;
+const CODE_ENDINGS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs']);
+
+/** Finds and reads the files of a configuration. Never throws. */
+export function readSources(options: LoadConfigOptions): ReadSources {
+  const problems: ConfigProblem[] = [];
+  const user = userFolders(options);
+  const read = (file: string, rest: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
+    const text = readSmall(file, problems);
+    return text === undefined ? [] : [{ ...rest, file, text, isCode: CODE_ENDINGS.has(extname(file)) }];
+  };
+  const trustsProject = (folder: string, files: readonly ReadSource[]): boolean =>
+    trusts(readTrusted(user.config, problems), realPath(folder) ?? folder, files);
+  const own = ['config.json', 'config.ts']
+    .map((name) => join(user.config, name))
+    .filter((file) => factsOf(file) !== undefined)
+    .flatMap((file) => read(file, { layer: 'user', trusted: true }));
+  const named = options.explicitPath;
+  if (named !== undefined) {
+    const sources = [...own, ...read(resolve(named), { layer: 'explicit', trusted: true })];
+    const folder = resolve(options.projectFolder);
+    return { folder, user, sources, problems, isTrusted: once(() => trustsProject(folder, [])) };
+  }
+  const { folder, files } = findProject(resolve(options.projectFolder));
+  const found = files.flatMap((file) => read(file, { layer: 'project', trusted: false }));
+  const isTrusted = once(() => trustsProject(folder, found));
+  const project = needsTrust(found) && isTrusted() ? found.map((source) => ({ ...source, trusted: true })) : found;
+  return { folder, user, sources: [...own, ...project], problems, isTrusted };
+}
+
+function once(ask: () => boolean): () => boolean {
+  let answer: boolean | undefined;
+  return () => (answer ??= ask());
+}
+
+/** A quick look: most files have nothing in them that needs trust, and then nobody needs to look who trusts whom. */
+function needsTrust(sources: readonly ReadSource[]): boolean {
+  return sources.some(({ isCode, text }) => isCode || /redaction|completion|store|gc|\\u/.test(text));
+}
+
+function readTrusted(configFolder: string, problems: ConfigProblem[]): TrustedProjects {
+  try {
+    return readTrust(configFolder);
+  } catch (error) {
+    problems.push({ path: '', kind: 'file', message: messageOf(error), file: join(configFolder, 'trusted.json') });
+    return {};
+  }
+}
+
+/** The text of a file; a device or a pipe is not opened, because it might never end. */
+function readSmall(file: string, problems: ConfigProblem[]): string | undefined {
+  const fault = (message: string): undefined => {
+    problems.push({ path: '', kind: 'file', message, file });
+    return undefined;
+  };
+  const facts = factsOf(file);
+  if (facts === undefined) return fault(`there is no file ${basename(file)} that can be read`);
+  if (!facts.isFile()) return fault('is no regular file');
+  if (facts.size > MAX_BYTES) return fault(`has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    return fault(messageOf(error));
+  }
+}

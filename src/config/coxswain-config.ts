@@ -1,0 +1,208 @@
+import type { NoiseOptions } from '../advice/decide-advice.ts';
+import type { Budget } from '../base/budget.ts';
+import type { TimeSpan } from '../base/deadline.ts';
+import type { ContextDegradationOptions } from '../detectors/context-degradation.ts';
+import type { CycleOptions } from '../detectors/cycle.ts';
+import type { DriftOptions } from '../detectors/drift.ts';
+import type { ErrorCascadeOptions } from '../detectors/error-cascade.ts';
+import type { IdenticalCallOptions } from '../detectors/identical-call.ts';
+import type { PollingOptions } from '../detectors/polling.ts';
+import type { RepeatedErrorOptions } from '../detectors/repeated-error.ts';
+import type { SameFailureOptions } from '../detectors/same-failure.ts';
+import type { SequentialCallsOptions } from '../detectors/sequential-calls.ts';
+import type { SimilarCallsOptions } from '../detectors/similar-calls.ts';
+import type { StagnationOptions } from '../detectors/stagnation.ts';
+import type { StallOptions } from '../detectors/stall.ts';
+import type { ThrashOptions } from '../detectors/thrash.ts';
+import type { ToolAvoidanceOptions } from '../detectors/tool-avoidance.ts';
+import type { DeadlineFeedbackOptions } from '../feedback/deadline-report.ts';
+import type { PaceFeedbackOptions } from '../feedback/pace-feedback.ts';
+import type { PatternFeedbackOptions } from '../feedback/pattern-feedback.ts';
+import type { PatternSpeakerOptions } from '../feedback/pattern-speaker.ts';
+import type { StaticFeedbackOptions } from '../feedback/static-feedback.ts';
+import type { ToolUsageMonitorOptions } from '../feedback/tool-usage-monitor.ts';
+import type { ConsultationPromptOptions } from '../guidance/consultation-prompt.ts';
+import type { DiagnosticSignalOptions } from '../guidance/diagnostic-signal.ts';
+import type { DoomLoopOptions } from '../guidance/doom-loop.ts';
+import type { ParallelToolReminderOptions } from '../guidance/parallel-tool-reminder.ts';
+import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
+import type { GuidanceDraft, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
+import type { ToolDeclarations } from '../trajectory/tool-semantics.ts';
+
+/**
+ * What `coxswain.config.json` may say. Plain JSON; what is absent is as in `standardSteering()`. docs/configuration.md
+ * has every field with its default, `schema/coxswain.config.schema.json` the same for editors.
+ */
+export interface CoxswainConfig {
+  /** Where an editor finds the schema; means nothing here. */
+  readonly $schema?: string;
+  /** False: only those speak who are named here; default true. Detectors stay on: they do not speak. */
+  readonly standard?: boolean;
+  /** `shadow`: everything is worked out and recorded, nothing is said. Default `steer`. */
+  readonly mode?: 'steer' | 'shadow';
+  /** Share of runs, 0 to 1, from which advice is withheld at random, to measure what it does; default 0. */
+  readonly holdout?: number;
+  /** By when a run should be done: `45m`, `1h30m`, `90s`, or parts that add up. Default: no deadline. */
+  readonly deadline?: DurationText | TimeSpan;
+  /** What the deadline counts from: the first prompt of the session (default), or each prompt anew. */
+  readonly deadlineFrom?: DeadlineFrom;
+  /** What a run may use; what is absent has no limit. */
+  readonly budget?: Budget;
+  /** Default `all`. */
+  readonly delivery?: FeedbackDelivery;
+  /** Default `per-provider`. */
+  readonly cadence?: FeedbackCadence;
+  readonly noise?: NoiseOptions;
+  /** Pieces of guidance a turn, over all providers; default 3. */
+  readonly maxGuidancePerTurn?: number;
+  /** What a provider may take before it counts as an overrun; default 50. */
+  readonly providerTimeLimitMs?: number;
+  /**
+   * Whether advice may make the agent go on when it wants to stop, at most once a run, where the host has no gentler way
+   * to say it at that point; default false.
+   */
+  readonly forceTurnAtStop?: boolean;
+  readonly feedback?: FeedbackSection;
+  readonly guidance?: GuidanceSection;
+  readonly detectors?: DetectorSection;
+  /** What tools do, by name; default: guessed. Advice may name the tools that stand here. */
+  readonly tools?: ToolDeclarations;
+  readonly redaction?: RedactionSection;
+  readonly store?: StoreSection;
+  /** When runs are deleted; default: the oldest, while the store is larger than 2 GB. */
+  readonly gc?: GcSection;
+  /** What must hold before the agent may stop; default: nothing. */
+  readonly completion?: CompletionSection;
+}
+
+/** Hours, minutes and seconds in this order: `45m`, `1h30m`, `90s`. */
+export type DurationText = string;
+
+/** What a deadline counts from. */
+export type DeadlineFrom = 'session' | 'prompt';
+
+/** When feedback is asked for, as JSON can say it: session events are for code. */
+export type TriggerConfig = Omit<FeedbackTrigger, 'onSessionEvent'>;
+
+/** `false`: off. `true`: on with its defaults. Options: on with these; what they leave out has its default. */
+export type Switch<Options> = boolean | Options;
+
+interface Triggered {
+  /** Default: the provider's own, or that of the standard steering. */
+  readonly trigger?: TriggerConfig;
+}
+
+/** Feedback providers by name. Deadline, pattern and pace belong to the standard set. */
+export interface FeedbackSection {
+  readonly deadline?: Switch<DeadlineFeedbackOptions & Triggered>;
+  readonly pattern?: Switch<PatternFeedbackOptions & Triggered>;
+  readonly pace?: Switch<PaceFeedbackOptions & Triggered>;
+  readonly toolUsageMonitor?: Switch<ToolUsageMonitorOptions & Triggered>;
+  readonly stall?: Switch<PatternSpeakerOptions & Triggered>;
+  readonly errorCascade?: Switch<PatternSpeakerOptions & Triggered>;
+  readonly drift?: Switch<PatternSpeakerOptions & Triggered>;
+  /** Texts of one's own, each at its trigger. */
+  readonly static?: readonly StaticFeedbackConfig[];
+}
+
+/** A text that is said whenever its trigger fires. */
+export interface StaticFeedbackConfig extends Omit<StaticFeedbackOptions, 'pattern'> {
+  readonly trigger: TriggerConfig;
+}
+
+/** How often a guidance provider may speak, and where. */
+export type GuidanceLimits = Omit<GuidanceProviderConfig, 'provider'>;
+
+/** Guidance providers by name. All but `consultationPrompt` belong to the standard set; it does where its tool is known. */
+export interface GuidanceSection {
+  readonly doomLoop?: Switch<DoomLoopOptions & GuidanceLimits>;
+  readonly diagnosticSignal?: Switch<DiagnosticSignalOptions & GuidanceLimits>;
+  readonly consultationPrompt?: Switch<ConsultationPromptOptions & GuidanceLimits>;
+  readonly parallelToolReminder?: Switch<ParallelToolReminderOptions & GuidanceLimits>;
+  /** Texts of one's own, each with the situation in which it is said. */
+  readonly bank?: readonly BankEntry[];
+}
+
+/** A piece of guidance of one's own. */
+export interface BankEntry extends GuidanceDraft, GuidanceLimits {
+  readonly when: Condition;
+}
+
+/** A situation, built of the built-in classifiers: exactly one member. `true` stands for the classifier's defaults. */
+export type Condition =
+  | { readonly doomLoop: true | DoomLoopOptions }
+  | { readonly errorStreak: true | { readonly threshold?: number } }
+  | { readonly recentFailures: true | { readonly threshold?: number } }
+  | { readonly progressStall: true | { readonly maxCalls?: number } }
+  | { readonly largeOutput: true | { readonly minChars?: number } }
+  | { readonly highToolCount: true | { readonly threshold?: number } }
+  | { readonly singleToolRepeated: true | { readonly threshold?: number } }
+  | { readonly sequentialWhenParallel: true | { readonly threshold?: number } }
+  | { readonly sensitiveContentPending: true }
+  | { readonly allOf: readonly Condition[] }
+  | { readonly anyOf: readonly Condition[] }
+  | { readonly not: Condition }
+  | { readonly threshold: { readonly of: Condition; readonly minConfidence: number } };
+
+/** Detectors by the kind of pattern that reports name: `false` is off, `true` the default thresholds. */
+export interface DetectorSection {
+  readonly identical_call?: Switch<IdenticalCallOptions>;
+  readonly cycle?: Switch<CycleOptions>;
+  readonly repeated_error?: Switch<RepeatedErrorOptions>;
+  readonly error_cascade?: Switch<ErrorCascadeOptions>;
+  readonly polling_no_progress?: Switch<PollingOptions>;
+  readonly stagnation?: Switch<StagnationOptions>;
+  readonly similar_calls?: Switch<SimilarCallsOptions>;
+  readonly thrash?: Switch<ThrashOptions>;
+  readonly same_failure_after_edits?: Switch<SameFailureOptions>;
+  readonly stall?: Switch<StallOptions>;
+  readonly drift?: Switch<DriftOptions>;
+  readonly tool_avoidance?: Switch<ToolAvoidanceOptions>;
+  readonly context_degradation?: Switch<ContextDegradationOptions>;
+  readonly sequential_when_parallel?: Switch<SequentialCallsOptions>;
+}
+
+/** What is taken out of records before they are stored. */
+export interface RedactionSection {
+  /** False takes nothing out; default true. */
+  readonly enabled?: boolean;
+  /** Default `secrets`. `structureOnly` stores no content. */
+  readonly mode?: 'secrets' | 'structureOnly';
+  /** For `structureOnly`: 16 characters at least. */
+  readonly key?: string;
+  /** Rules of one's own; the pattern is a JavaScript regular expression without flags. */
+  readonly rules?: readonly { readonly name: string; readonly pattern: string }[];
+  /** Built-in rules that are off. */
+  readonly off?: readonly string[];
+  /** Texts that look like secrets and are none. */
+  readonly allow?: readonly string[];
+}
+
+/** Where runs are recorded. */
+export interface StoreSection {
+  /** Default `sqlite`. */
+  readonly kind?: 'sqlite' | 'jsonl';
+  /** A file (sqlite) or folder (jsonl), from the project folder, or from the home folder after `~/`. */
+  readonly path?: string;
+}
+
+/** Which runs are deleted. */
+export interface GcSection {
+  /** Runs without activity for so long go: `30d`, `12h`, `2w`. */
+  readonly olderThan?: string;
+  /** The oldest runs go while the store is larger: `2GB`, `500MB`. */
+  readonly maxSize?: string;
+}
+
+/** What must hold before the agent may stop. */
+export interface CompletionSection {
+  /** Files that must exist, from the project folder. */
+  readonly files?: readonly string[];
+  /** A program and its arguments that must end with exit code 0; no shell reads it. */
+  readonly command?: readonly string[];
+  /** How long the command may take; default `60s`. */
+  readonly timeout?: DurationText;
+  /** How often the agent is sent back at most; default 3. */
+  readonly maxAttempts?: number;
+}

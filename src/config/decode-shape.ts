@@ -1,0 +1,195 @@
+import { isJsonObject } from '../base/json.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import { expectedText, foundText, typeOf } from './describe-shape.ts';
+import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from './shape.ts';
+import { suggestValue } from './suggest-value.ts';
+
+/** Most problems that are reported of one value. */
+const MAX_PROBLEMS = 100;
+
+/** Deeper than this a shape that contains itself is not followed. */
+const MAX_NESTING = 8;
+
+/** Stands for a value that does not count. */
+const VOID: unique symbol = Symbol('void');
+
+/** Where problems go, and how a name that no field has is explained. */
+export interface DecodeShapeOptions {
+  readonly report: (problem: ConfigProblem) => unknown;
+  /** What may have been meant by a name that is none of these. */
+  readonly suggestName: (name: string, names: readonly string[]) => string | undefined;
+}
+
+/**
+ * Takes from a value what a shape allows: a copy with only what is in order. Everything else is reported.
+ *
+ * @returns undefined when nothing of it counts
+ * Cost: one walk over the value.
+ */
+export function decodeShape(value: unknown, shape: Shape, options: DecodeShapeOptions): unknown {
+  const decoded = new ShapeDecoder(options).decode(value, shape, '', 0);
+  return decoded === VOID ? undefined : decoded;
+}
+
+class ShapeDecoder {
+  readonly #options: DecodeShapeOptions;
+  /** Problems so far: what is strict counts those inside it. */
+  #count = 0;
+
+  constructor(options: DecodeShapeOptions) {
+    this.#options = options;
+  }
+
+  decode(value: unknown, shape: Shape, path: string, nesting: number): unknown {
+    switch (shape.kind) {
+      case 'flag':
+        return value === true || (value === false && shape.onlyTrue !== true) ? value : this.#wrong(value, shape, path);
+      case 'number':
+        return isNumberOf(value, shape) ? value : this.#wrong(value, shape, path);
+      case 'text':
+        return isTextOf(value, shape) ? value : this.#wrong(value, shape, path);
+      case 'choice':
+        return typeof value === 'string' && shape.values.includes(value) ? value : this.#wrong(value, shape, path);
+      case 'list':
+        return this.#list(value, shape, path, nesting);
+      case 'map':
+        return this.#map(value, shape, path, nesting);
+      case 'object':
+        return this.#object(value, shape, path, nesting);
+      case 'either': {
+        const fitting = shape.shapes.find((one) => typeOf(one) === jsonTypeOf(value));
+        return fitting === undefined ? this.#wrong(value, shape, path) : this.decode(value, fitting, path, nesting);
+      }
+      case 'lazy':
+        if (nesting < MAX_NESTING) return this.decode(value, shape.shape(), path, nesting + 1);
+        return this.#report({ path, kind: 'together', message: `is nested more than ${MAX_NESTING} deep` });
+      default:
+        return shape;
+    }
+  }
+
+  #list(value: unknown, shape: ListShape, path: string, nesting: number): unknown {
+    if (!Array.isArray(value)) return this.#wrong(value, shape, path);
+    const given: readonly unknown[] = value;
+    if (given.length < shape.minItems || given.length > shape.maxItems) return this.#wrong(value, shape, path);
+    const items = given.map((item, index) => this.decode(item, shape.items, `${path}[${index}]`, nesting));
+    const kept = items.filter((item) => item !== VOID);
+    if (kept.length === items.length) return items;
+    return typeOf(shape.items) === 'object' && shape.items.kind === 'object' && kept.length >= shape.minItems
+      ? kept
+      : VOID;
+  }
+
+  #map(value: unknown, shape: MapShape, path: string, nesting: number): unknown {
+    if (!isJsonObject(value) || Object.keys(value).length > shape.maxItems) return this.#wrong(value, shape, path);
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, member]) => {
+        const at = `${path}.${name}`;
+        if (name === '' || Array.from(name).length > shape.maxNameChars) {
+          const message = `a name has 1 to ${shape.maxNameChars} characters`;
+          this.#report({ path: at.slice(0, 200), kind: 'value', message });
+          return [];
+        }
+        const decoded = this.decode(member, shape.values, at, nesting);
+        return decoded === VOID ? [] : [[name, decoded] as const];
+      }),
+    );
+  }
+
+  #object(value: unknown, shape: ObjectShape, path: string, nesting: number): unknown {
+    if (!isJsonObject(value)) return this.#wrong(value, shape, path);
+    const before = this.#count;
+    const kept: (readonly [string, unknown])[] = [];
+    const given = Object.entries(value).filter(([, member]) => member !== undefined);
+    for (const [name, member] of given) {
+      const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+      if (field === undefined) {
+        this.#unknown(name, Object.keys(shape.fields), path);
+        continue;
+      }
+      const decoded = this.decode(member, field, path === '' ? name : `${path}.${name}`, nesting);
+      if (decoded !== VOID) kept.push([name, decoded]);
+    }
+    const isWhole = this.#hasMembers(new Set(given.map(([name]) => name)), shape, path);
+    const isEnough = (shape.required ?? []).every((name) => kept.some(([known]) => known === name));
+    if (!isWhole || !isEnough || (shape.members !== undefined && kept.length === 0)) return VOID;
+    return shape.strict === true && this.#count > before ? VOID : Object.fromEntries(kept);
+  }
+
+  #hasMembers(given: ReadonlySet<string>, shape: ObjectShape, path: string): boolean {
+    const missing = (shape.required ?? []).filter((name) => !given.has(name));
+    for (const name of missing) this.#report({ path, kind: 'value', message: `${name} is missing` });
+    const count = given.size;
+    const names = Object.keys(shape.fields).join(', ');
+    if (shape.members === 'some' && count === 0) {
+      this.#report({ path, kind: 'value', message: `is empty; give at least one of ${names}` });
+    }
+    if (shape.members === 'one' && count !== 1) {
+      this.#report({ path, kind: 'value', message: `needs exactly one of ${names}; it has ${count}` });
+    }
+    return missing.length === 0 && (shape.members !== 'one' || count === 1);
+  }
+
+  #unknown(name: string, names: readonly string[], path: string): void {
+    if (this.#isFull()) return;
+    const suggestion = this.#options.suggestName(name, names);
+    const at = path === '' ? name : `${path}.${name}`;
+    this.#report({
+      path: at.slice(0, 200),
+      kind: 'unknown-field',
+      message:
+        suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field',
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+
+  #wrong(value: unknown, shape: Shape, path: string): typeof VOID {
+    if (this.#isFull()) return VOID;
+    const suggestion = suggestValue(value, shape);
+    const found = foundText(value, shape.kind === 'text' && shape.isSecret === true);
+    return this.#report({
+      path,
+      kind: 'value',
+      message: `must be ${expectedText(shape)}, got ${found}`,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+  }
+
+  /** Looking for what was meant takes time; a file of nothing but mistakes must not hold up an agent. */
+  #isFull(): boolean {
+    if (this.#count < MAX_PROBLEMS) return false;
+    this.#count += 1;
+    return true;
+  }
+
+  #report(problem: ConfigProblem): typeof VOID {
+    this.#count += 1;
+    if (this.#count <= MAX_PROBLEMS) this.#options.report(problem);
+    return VOID;
+  }
+}
+
+function jsonTypeOf(value: unknown): string {
+  return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
+}
+
+function isNumberOf(value: unknown, { min, max, whole, above }: NumberShape): boolean {
+  if (typeof value !== 'number' || !Number.isFinite(value) || (whole && !Number.isInteger(value))) return false;
+  return value <= max && (above === true ? value > min : value >= min);
+}
+
+function isTextOf(value: unknown, { minChars = 0, maxChars, pattern, isPattern }: TextShape): boolean {
+  if (typeof value !== 'string' || value.length > 2 * maxChars) return false;
+  const length = Array.from(value).length;
+  if (length < minChars || length > maxChars) return false;
+  return (pattern === undefined || pattern().test(value)) && (isPattern !== true || isRegExp(value));
+}
+
+/** True when the text is a regular expression. */
+export function isRegExp(source: string): boolean {
+  try {
+    return new RegExp(source).source !== '';
+  } catch {
+    return false;
+  }
+}

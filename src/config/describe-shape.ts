@@ -1,0 +1,64 @@
+import type { NumberShape, Shape } from './shape.ts';
+
+const MAX_FOUND_CHARS = 40;
+
+/** The JSON type of the values that a shape takes. */
+export function typeOf(shape: Shape): 'boolean' | 'number' | 'string' | 'list' | 'object' {
+  switch (shape.kind) {
+    case 'flag':
+      return 'boolean';
+    case 'number':
+      return 'number';
+    case 'text':
+    case 'choice':
+      return 'string';
+    case 'list':
+      return 'list';
+    default:
+      return 'object';
+  }
+}
+
+/** What a value must be, in words: `a whole number from 2 to 32`. */
+export function expectedText(shape: Shape): string {
+  switch (shape.kind) {
+    case 'flag':
+      return shape.onlyTrue === true ? 'true' : 'true or false';
+    case 'number':
+      return numberText(shape);
+    case 'text':
+      return shape.is;
+    case 'choice':
+      return shape.values.length > 20 ? `one of ${shape.values.length} names` : `one of ${shape.values.join(', ')}`;
+    case 'list':
+      return `a list of ${shape.minItems} to ${shape.maxItems} items`;
+    case 'map':
+      return `an object of at most ${shape.maxItems} names`;
+    case 'object':
+      return `an object with ${Object.keys(shape.fields).join(', ')}`;
+    case 'either':
+      return shape.shapes.map(expectedText).join(', or ');
+    case 'lazy':
+      return expectedText(shape.shape());
+    default:
+      return shape;
+  }
+}
+
+function numberText({ min, max, whole, above }: NumberShape): string {
+  const kind = whole ? 'a whole number' : 'a number';
+  return above === true ? `${kind} above ${min}, at most ${max}` : `${kind} from ${min} to ${max}`;
+}
+
+/** What was found, in words and short: `"shadw"`, `3`, `a list of 2`. */
+export function foundText(value: unknown, isSecret = false): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'string') {
+    if (isSecret) return `a text of ${Array.from(value).length} characters`;
+    const cut = value.slice(0, MAX_FOUND_CHARS);
+    return cut === value ? JSON.stringify(value) : `${JSON.stringify(cut)}… (${value.length} characters)`;
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,101 @@
+import type { Severity, Observation } from '../events/feedback.ts';
+import type { PatternLevel } from '../events/trajectory-pattern.ts';
+import type { DeadlineFeedbackOptions } from '../feedback/deadline-report.ts';
+import type { PaceFeedbackOptions } from '../feedback/pace-feedback.ts';
+import type { PatternFeedbackOptions } from '../feedback/pattern-feedback.ts';
+import type { PatternSpeakerOptions } from '../feedback/pattern-speaker.ts';
+import type { ToolUsageMonitorOptions } from '../feedback/tool-usage-monitor.ts';
+import type { PatternTrigger } from '../prompt/feedback-trigger.ts';
+import { ToolInvoked } from '../session/tool-invoked.ts';
+import type { FeedbackSection, StaticFeedbackConfig, TriggerConfig } from './coxswain-config.ts';
+import { PATTERN_KINDS } from './detector-shape.ts';
+import { above0, amount, choice, flag, list, object, switchOf, text, whole } from './shape.ts';
+import type { ChoiceShape, ObjectShape, Shape, ShapesOf, TextShape } from './shape.ts';
+
+const YEAR_SECONDS = 31_536_000;
+const MAX_ITEMS = 20;
+
+const level = (standard?: PatternLevel): ChoiceShape =>
+  choice<PatternLevel>({ hint: true, warn: true, strong: true }, standard);
+
+/** A path as the agent writes it. */
+export const pathText: TextShape = text('a path', { maxChars: 1_024, pattern: () => /^[^\0]+$/ });
+
+const triggerShape: ObjectShape = object(
+  {
+    everyNCalls: whole(1, ToolInvoked.retain),
+    everyNSeconds: above0(YEAR_SECONDS),
+    onPattern: object({
+      kind: choice(PATTERN_KINDS),
+      level: level('warn'),
+      stuck: flag(),
+    } satisfies ShapesOf<PatternTrigger>),
+    onFileCreated: pathText,
+  } satisfies ShapesOf<TriggerConfig>,
+  { members: 'some', strict: true },
+);
+
+/** The options of a provider, and its trigger. */
+function triggered(fields: Readonly<Record<string, Shape>>): ObjectShape {
+  return { kind: 'object', fields: { ...fields, trigger: triggerShape } };
+}
+
+const sayable = (is: string): TextShape => text(is, { maxChars: 1_000, pattern: () => /[^\s\p{C}]/u });
+
+const staticShape: ObjectShape = object(
+  {
+    name: text('a name of 1 to 64 letters, digits, spaces, ".", "_" or "-"', {
+      maxChars: 64,
+      pattern: () => /^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u,
+    }),
+    summary: sayable('a text of 1 to 1,000 characters'),
+    severity: choice<Severity>({ info: true, caution: true, warning: true }, 'info'),
+    observations: list(
+      object(
+        {
+          category: sayable('a category of 1 to 1,000 characters'),
+          description: sayable('a text of 1 to 1,000 characters'),
+          evidence: sayable('a text of 1 to 1,000 characters'),
+        } satisfies ShapesOf<Observation>,
+        { required: ['category', 'description'] },
+      ),
+      MAX_ITEMS,
+    ),
+    suggestions: list(sayable('a text of 1 to 1,000 characters'), MAX_ITEMS),
+    trigger: triggerShape,
+  } satisfies ShapesOf<StaticFeedbackConfig>,
+  { required: ['name', 'summary', 'trigger'], strict: true },
+);
+
+const patternSpeaker = triggered({ level: level('warn') } satisfies ShapesOf<PatternSpeakerOptions>);
+
+/** `feedback`. */
+export const feedbackShape: ObjectShape = object({
+  deadline: switchOf(
+    triggered({ warningThresholdSeconds: amount(0, YEAR_SECONDS, 120) } satisfies ShapesOf<DeadlineFeedbackOptions>),
+    true,
+  ),
+  pattern: switchOf(
+    triggered({
+      level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn'),
+    } satisfies ShapesOf<PatternFeedbackOptions>),
+    true,
+  ),
+  pace: switchOf(
+    triggered({
+      speakAtCallsLeft: whole(0, 1_000_000, 20),
+      warnAtCallsLeft: whole(0, 1_000_000, 5),
+      minCalls: whole(2, ToolInvoked.retain, 5),
+      window: whole(2, ToolInvoked.retain, 20),
+    } satisfies ShapesOf<PaceFeedbackOptions>),
+    true,
+  ),
+  toolUsageMonitor: switchOf(
+    triggered({ maxCallsWithoutProgress: whole(0, 1_000_000, 20) } satisfies ShapesOf<ToolUsageMonitorOptions>),
+    false,
+  ),
+  stall: switchOf(patternSpeaker, false),
+  errorCascade: switchOf(patternSpeaker, false),
+  drift: switchOf(patternSpeaker, false),
+  static: list(staticShape, 50),
+} satisfies ShapesOf<FeedbackSection>);

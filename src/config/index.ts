@@ -1,0 +1,34 @@
+/** What users import from `coxswain/config`. */
+export { defineConfig, type CodeConfig, type CodeSection } from './code-config.ts';
+export { configFields, type ConfigField } from './config-fields.ts';
+export { problemText, type ConfigProblem } from './config-problem.ts';
+export type {
+  BankEntry,
+  CompletionSection,
+  Condition,
+  CoxswainConfig,
+  DetectorSection,
+  FeedbackSection,
+  GcSection,
+  GuidanceLimits,
+  GuidanceSection,
+  RedactionSection,
+  StaticFeedbackConfig,
+  StoreSection,
+  Switch,
+  TriggerConfig,
+} from './coxswain-config.ts';
+export { decodeConfig, readConfigText, type ConfigReading, type DecodedConfig } from './decode-config.ts';
+export {
+  loadConfig,
+  loadConfigSync,
+  type ConfigSource,
+  type IgnoredField,
+  type LoadConfigOptions,
+  type LoadedConfig,
+} from './load-config.ts';
+export { mergeConfig } from './merge-config.ts';
+export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
+export type { CompletionCheck, ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
+export { steeringOf } from './steering-of.ts';
+export { sweepable, type SweptConfig } from './sweepable.ts';

@@ -1,0 +1,422 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tempFolder } from '../testing/temp-folder.ts';
+import { problemText } from './config-problem.ts';
+import { realPath } from './leads-outside.ts';
+import { loadConfig, loadConfigSync, type LoadConfigOptions, type LoadedConfig } from './load-config.ts';
+import { hashesOf, readTrust, trustFile, writeTrust } from './trust.ts';
+
+let root = '';
+let dispose = async (): Promise<void> => {};
+
+beforeEach(async () => {
+  const folder = await tempFolder();
+  root = folder.path;
+  dispose = () => folder.dispose();
+  mkdirSync(path('project/.git'), { recursive: true });
+});
+
+afterEach(() => dispose());
+
+function path(name: string): string {
+  return join(root, name);
+}
+
+function write(name: string, content: unknown): void {
+  mkdirSync(dirname(path(name)), { recursive: true });
+  writeFileSync(path(name), typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+const PROJECT = 'project/coxswain.config.json';
+const CODE = 'project/coxswain.config.ts';
+const USER = 'home/.config/coxswain/config.json';
+
+function options(more: Partial<LoadConfigOptions> = {}): LoadConfigOptions {
+  return { projectFolder: path('project'), homeFolder: path('home'), env: {}, ...more };
+}
+
+function load(more: Partial<LoadConfigOptions> = {}): LoadedConfig {
+  return loadConfigSync(options(more));
+}
+
+/** Trusts the project with the files that are there now, as `coxswain trust` does. */
+function trust(...names: readonly string[]): void {
+  const files = names.map((name) => ({ file: path(name), text: readFileSync(path(name), 'utf8') }));
+  const folder = realPath(path('project')) ?? '';
+  writeTrust(path('home/.config/coxswain'), { [folder]: hashesOf(files) });
+}
+
+function ignoredPaths({ ignored }: LoadedConfig): readonly string[] {
+  return ignored.map((field) => field.path);
+}
+
+test('without any file the standard steering holds, recorded in the project', () => {
+  const loaded = load();
+  expect(loaded).toMatchObject({ config: {}, problems: [], ignored: [], sources: [], folder: path('project') });
+  expect(loaded.resolved).toMatchObject({
+    redaction: {},
+    holdout: 0,
+    deadlineFrom: 'session',
+    store: { kind: 'sqlite', path: path('project/.coxswain/runs.db') },
+    gc: {},
+  });
+  expect(loaded.resolved.steering.feedback?.map(({ provider }) => provider.name)).toEqual([
+    'Deadline',
+    'Pattern',
+    'Pace',
+  ]);
+});
+
+test('the project’s file lies over the user’s, member by member; lists and spans are replaced', () => {
+  write(USER, {
+    mode: 'shadow',
+    deadline: { minutes: 10 },
+    guidance: { doomLoop: { windowSize: 9, maxRepetitions: 4 }, parallelToolReminder: false },
+    tools: { bash: { kind: 'execute' }, look: { kind: 'read' } },
+    completion: { files: ['a', 'b'] },
+  });
+  write(PROJECT, {
+    deadline: { hours: 1 },
+    guidance: { doomLoop: { maxRepetitions: 5 }, parallelToolReminder: true },
+    tools: { look: { loopKey: ['id'] } },
+    completion: { files: ['c'] },
+  });
+  const { config, problems, sources } = load();
+  expect(problems).toEqual([]);
+  expect(config).toEqual({
+    mode: 'shadow',
+    deadline: { hours: 1 },
+    guidance: { doomLoop: { windowSize: 9, maxRepetitions: 5 }, parallelToolReminder: true },
+    tools: { bash: { kind: 'execute' }, look: { loopKey: ['id'] } },
+    completion: { files: ['c'] },
+  });
+  expect(sources.map(({ file, layer }) => [file, layer])).toEqual([
+    [path(USER), 'user'],
+    [path(PROJECT), 'project'],
+  ]);
+});
+
+test('limits that fit in each file and not together are found', () => {
+  write(USER, { guidance: { doomLoop: { windowSize: 4 } } });
+  write(PROJECT, { guidance: { doomLoop: { maxRepetitions: 5 } } });
+  const { problems, config } = load();
+  expect(problems).toMatchObject([{ kind: 'together', path: 'guidance.doomLoop.maxRepetitions' }]);
+  expect(config.guidance?.doomLoop).toEqual({});
+});
+
+test('the user’s folder follows XDG_CONFIG_HOME where that is absolute', () => {
+  write('xdg/coxswain/config.json', { mode: 'shadow' });
+  write(USER, { holdout: 0.5 });
+  expect(load({ env: { XDG_CONFIG_HOME: path('xdg') } }).config).toEqual({ mode: 'shadow' });
+  expect(load({ env: { XDG_CONFIG_HOME: 'xdg' } }).config).toEqual({ holdout: 0.5 });
+});
+
+test('the file is looked for up to the git root, the nearest first', () => {
+  write(PROJECT, { mode: 'shadow' });
+  const below = { projectFolder: path('project/packages/a') };
+  mkdirSync(path('project/packages/a'), { recursive: true });
+  expect(load(below)).toMatchObject({ config: { mode: 'shadow' }, folder: path('project') });
+  expect(load(below).resolved.store.path).toBe(path('project/.coxswain/runs.db'));
+  write('project/packages/coxswain.config.json', { holdout: 0.5 });
+  expect(load(below)).toMatchObject({ config: { holdout: 0.5 }, folder: path('project/packages') });
+});
+
+test('a file above the git root, or above a folder that is in no repository, is not the project’s', () => {
+  write('coxswain.config.json', { mode: 'shadow' });
+  expect(load().config).toEqual({});
+  mkdirSync(path('loose/sub'), { recursive: true });
+  write('loose/coxswain.config.json', { mode: 'shadow' });
+  expect(load({ projectFolder: path('loose/sub') }).config).toEqual({});
+  expect(load({ projectFolder: path('loose') }).config).toEqual({ mode: 'shadow' });
+});
+
+test('a file that is named is read in place of the project’s, and trusted', () => {
+  write(PROJECT, { mode: 'shadow' });
+  write('ci.jsonc', '{ "completion": { "command": ["npm", "test"], }, } // for the build');
+  const loaded = load({ explicitPath: path('ci.jsonc') });
+  expect(loaded).toMatchObject({ problems: [], ignored: [], sources: [{ layer: 'explicit', trusted: true }] });
+  expect(loaded.config).toEqual({ completion: { command: ['npm', 'test'] } });
+});
+
+test.each([
+  ['{ "mode": "shadow"', 'line 1, column 19: expected a comma or }, found the end of the file'],
+  ['', 'line 1, column 1: expected a value, found the end of the file'],
+  ['[]', /^must be an object with \$schema, standard, mode/],
+  ['\u0000\u0001', /^line 1, column 1: expected a value/],
+])('a file that cannot be understood leaves the defaults, and is a problem: %j', (content, message) => {
+  write(PROJECT, content);
+  const { problems, config, resolved } = load();
+  expect(problems).toMatchObject([{ path: '', file: path(PROJECT) }]);
+  expect(problems.map(problemText).join()).toMatch(message);
+  expect(config).toEqual({});
+  expect(resolved.steering.guidance).toHaveLength(3);
+});
+
+test('a broken file of the project leaves what the user’s own says', () => {
+  write(USER, { redaction: { mode: 'structureOnly', key: 'sixteen characters' } });
+  write(PROJECT, '{ "mode": ');
+  expect(load().resolved.redaction).toEqual({ mode: 'structureOnly', key: 'sixteen characters' });
+});
+
+test('a file that is named and not there, a folder and a file of two megabytes are problems', () => {
+  expect(load({ explicitPath: path('nowhere.json') }).problems).toMatchObject([
+    { kind: 'file', message: 'there is no file nowhere.json that can be read', file: path('nowhere.json') },
+  ]);
+  mkdirSync(path(PROJECT), { recursive: true });
+  expect(load().problems).toMatchObject([{ kind: 'file', message: 'is no regular file' }]);
+  write('big.json', `"${'x'.repeat(2_000_000)}"`);
+  expect(load({ explicitPath: path('big.json') }).problems).toMatchObject([
+    { message: expect.stringContaining('at most 1048576 are read') },
+  ]);
+});
+
+test.skipIf(process.platform === 'win32')('a link to a device is not read: it would never end', () => {
+  symlinkSync('/dev/zero', path(PROJECT));
+  expect(load().problems).toMatchObject([{ kind: 'file', message: 'is no regular file' }]);
+});
+
+test('a folder that does not exist has the defaults', () => {
+  expect(load({ projectFolder: path('nowhere/at/all') })).toMatchObject({ problems: [], config: {} });
+});
+
+const HOSTILE = {
+  completion: { files: ['REPORT.md'], command: ['sh', '-c', 'true'], maxAttempts: 2 },
+  redaction: {
+    enabled: false,
+    off: ['jwt'],
+    allow: ['secret'],
+    key: 'known to everybody',
+    rules: [{ name: 'a', pattern: '(a+)+$' }],
+  },
+  store: { path: '../elsewhere.db' },
+  gc: { olderThan: '1h' },
+  holdout: 0.25,
+};
+
+test('what a repository may not decide is ignored without trust, and said so; the rest holds', () => {
+  write(USER, { store: { path: '~/all-runs.db' } });
+  write(PROJECT, HOSTILE);
+  const loaded = load();
+  expect(ignoredPaths(loaded)).toEqual([
+    'completion.command',
+    'store',
+    'gc',
+    'redaction.enabled',
+    'redaction.off',
+    'redaction.allow',
+    'redaction.key',
+    'redaction.rules',
+  ]);
+  expect(loaded.ignored.every(({ why, file }) => why.includes('coxswain trust') && file === path(PROJECT))).toBe(true);
+  expect(loaded.resolved).toMatchObject({
+    redaction: {},
+    gc: {},
+    holdout: 0.25,
+    store: { kind: 'sqlite', path: path('home/all-runs.db') },
+    completion: { files: [path('project/REPORT.md')], maxAttempts: 2, timeoutMs: 60_000 },
+  });
+  expect(loaded.resolved.completion).not.toHaveProperty('command');
+});
+
+test('after trust all of it counts, until the file is changed', () => {
+  write(PROJECT, HOSTILE);
+  trust(PROJECT);
+  const trusted = load();
+  expect(trusted).toMatchObject({ ignored: [], sources: [{ trusted: true }] });
+  expect(trusted.resolved).toMatchObject({
+    redaction: false,
+    store: { path: path('elsewhere.db') },
+    gc: { olderThanMs: 3_600_000 },
+    completion: { command: ['sh', '-c', 'true'] },
+  });
+  write(PROJECT, { ...HOSTILE, holdout: 0.5 });
+  expect(ignoredPaths(load())).toContain('completion.command');
+});
+
+test('trust in one project is none in another, nor in a file that came later', () => {
+  write(PROJECT, HOSTILE);
+  trust(PROJECT);
+  mkdirSync(path('other/.git'), { recursive: true });
+  write('other/coxswain.config.json', HOSTILE);
+  expect(ignoredPaths(load({ projectFolder: path('other') }))).toContain('completion.command');
+  write(CODE, 'export default {};');
+  expect(ignoredPaths(load())).toContain('completion.command');
+});
+
+test('trust holds by the real path, through any link to the project', () => {
+  write(PROJECT, HOSTILE);
+  trust(PROJECT);
+  symlinkSync(path('project'), path('link'));
+  expect(load({ projectFolder: path('link') }).ignored).toEqual([]);
+});
+
+test('a file of trust that is damaged trusts nobody, and is a problem', () => {
+  write(PROJECT, HOSTILE);
+  for (const content of ['{', '[]', '{"version":2,"projects":{}}', '{"version":1,"projects":{"/a":7}}']) {
+    write('home/.config/coxswain/trusted.json', content);
+    const loaded = load();
+    expect(ignoredPaths(loaded)).toContain('completion.command');
+    expect(loaded.problems).toMatchObject([{ kind: 'file', file: trustFile(path('home/.config/coxswain')) }]);
+  }
+});
+
+test('a repository may take more out of records, never less', () => {
+  write(USER, { redaction: { mode: 'structureOnly', key: 'sixteen characters' } });
+  write(PROJECT, { redaction: { mode: 'secrets' } });
+  const loaded = load();
+  expect(ignoredPaths(loaded)).toEqual(['redaction.mode']);
+  expect(loaded.resolved.redaction).toEqual({ mode: 'structureOnly', key: 'sixteen characters' });
+  write(USER, { redaction: { enabled: false, off: ['jwt'] } });
+  write(PROJECT, { redaction: { enabled: true, off: [] } });
+  expect(load()).toMatchObject({ ignored: [], resolved: { redaction: { off: [] } } });
+});
+
+test('a mode of redaction that is not understood stores rather too little than too much', () => {
+  write(PROJECT, { redaction: { mode: 'structure-only' } });
+  const { resolved, problems } = load();
+  expect(resolved.redaction).toMatchObject({ mode: 'structureOnly', key: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  expect(problems.map((problem) => problem.path)).toEqual(['redaction.mode', 'redaction.key']);
+});
+
+test.each([
+  ['../out.db'],
+  ['a/../../out.db'],
+  ['.git/hooks/out.db'],
+  ['.'],
+  ['~/out.db'],
+  ['link-to-folder/out.db'],
+  ['link-to-file.db'],
+  ['dangling.db'],
+  ['inside.db'],
+])('a store at %s of an untrusted project is none', (name) => {
+  write('home/precious', 'precious');
+  symlinkSync(path('home'), path('project/link-to-folder'));
+  symlinkSync(path('home/precious'), path('project/link-to-file.db'));
+  symlinkSync(path('home/not-there-yet'), path('project/dangling.db'));
+  symlinkSync(path('home/precious'), path('project/inside.db-wal'));
+  write(PROJECT, { store: { path: name } });
+  const loaded = load();
+  expect(ignoredPaths(loaded)).toEqual(['store']);
+  expect(loaded.resolved.store.path).toBe(path('project/.coxswain/runs.db'));
+});
+
+test.each([['runs.db'], ['sub/folder/runs.db'], ['a/../runs.db'], ['link-inside/runs.db']])(
+  'a store at %s inside an untrusted project counts',
+  (name) => {
+    mkdirSync(path('project/data'));
+    symlinkSync(path('project/data'), path('project/link-inside'));
+    write(PROJECT, { store: { path: name } });
+    expect(load().ignored).toEqual([]);
+    expect(load().resolved.store.path).toBe(path(join('project', name)));
+  },
+);
+
+test('a link that comes with the repository in the place of the default store does not lead writes out of it', () => {
+  symlinkSync(path('home'), path('project/.coxswain'));
+  const guarded = load({ env: { XDG_STATE_HOME: path('state') } });
+  expect(guarded.resolved.store.path.startsWith(path('state/coxswain/projects/'))).toBe(true);
+  expect(guarded.ignored).toMatchObject([{ path: 'store.path', file: path('project/.coxswain/runs.db') }]);
+  expect(load().resolved.store.path.startsWith(path('home/.local/state/coxswain/projects/'))).toBe(true);
+  trust();
+  expect(load()).toMatchObject({ ignored: [], resolved: { store: { path: path('project/.coxswain/runs.db') } } });
+});
+
+test('a store outside the project in the user’s own configuration counts, also by a relative path', () => {
+  write(USER, { store: { path: '../shared.db' } });
+  expect(load()).toMatchObject({ ignored: [], resolved: { store: { path: path('shared.db') } } });
+});
+
+const PROVIDER = `{ name: 'Usage', shouldRun: () => true, provide: () => ({ summary: 'Hello.' }) }`;
+
+test('code runs only after trust, or when it is named', async () => {
+  write(
+    CODE,
+    `globalThis.ran = true; export default { mode: 'shadow', code: { feedback: [{ provider: ${PROVIDER}, trigger: { everyNCalls: 2 } }] } };`,
+  );
+  const before = load();
+  expect(before.ignored).toMatchObject([{ path: '', file: path(CODE) }]);
+  expect('ran' in globalThis).toBe(false);
+  trust(CODE);
+  const after = load();
+  expect(after).toMatchObject({ ignored: [], problems: [], config: { mode: 'shadow' } });
+  expect(after.resolved.steering.feedback?.at(-1)?.provider.name).toBe('Usage');
+  rmSync(trustFile(path('home/.config/coxswain')));
+  const named = await loadConfig(options({ explicitPath: path(CODE) }));
+  expect(named.resolved.steering.feedback?.map(({ provider }) => provider.name)).toEqual([
+    'Deadline',
+    'Pattern',
+    'Pace',
+    'Usage',
+  ]);
+  Reflect.deleteProperty(globalThis, 'ran');
+});
+
+test('code lies over the data beside it, and has a hash of its own', () => {
+  write(PROJECT, { mode: 'shadow', holdout: 0.1 });
+  write(
+    CODE,
+    `import type { Foo } from './types.ts'; const holdout: number = 0.2; export default { holdout, budget: undefined };`,
+  );
+  trust(PROJECT, CODE);
+  const first = load();
+  expect(first).toMatchObject({ problems: [], config: { mode: 'shadow', holdout: 0.2 } });
+  const { hash, steering } = first.resolved;
+  rmSync(path(CODE));
+  write(PROJECT, { mode: 'shadow', holdout: 0.2 });
+  expect(load().resolved.hash).not.toBe(hash);
+  expect(load().resolved.steering.madeFrom).not.toBe(steering.madeFrom);
+});
+
+test.each([
+  [`throw new Error('no such thing');`, 'cannot be loaded: no such thing'],
+  [`export const x = 1;`, 'has no configuration as its default export; write: export default defineConfig({ … })'],
+  [`export default { mod: 'x' };`, 'mod: there is no such field; did you mean "mode"?'],
+  [`export default { code: { feedback: 7 } };`, 'code.feedback: must be a list'],
+  [`export default { code: { provider: [] } };`, /^code\.provider: there is no such field/],
+  [
+    `export default { code: { feedback: [{ provider: ${PROVIDER} }] } };`,
+    /^code: feedback provider "Usage" has no trigger/,
+  ],
+  [`export default { code: { feedback: [{}] } };`, /^code: /],
+  [
+    `export default { code: { detectors: [{ name: 'stall', start: () => ({ observe: () => undefined, snapshot: () => null }) }] } };`,
+    /^code: /,
+  ],
+  [`export default (`, /^cannot be loaded: /],
+])('code that is wrong leaves the rest, and is a problem: %s', (code, message) => {
+  write(PROJECT, { mode: 'shadow' });
+  write(CODE, code);
+  trust(PROJECT, CODE);
+  const { problems, config, resolved } = load();
+  expect(problems).toHaveLength(1);
+  expect(problems.map(problemText).join()).toMatch(message);
+  expect(config).toEqual({ mode: 'shadow' });
+  expect(resolved.steering.feedback).toHaveLength(3);
+});
+
+test('code that waits at its top is loaded by those who can wait, and is a problem for those who cannot', async () => {
+  write(CODE, `const mode = await Promise.resolve('shadow'); export default { mode };`);
+  trust(CODE);
+  expect(load().problems).toMatchObject([{ kind: 'file', message: expect.stringMatching(/^cannot be loaded: /) }]);
+  expect(await loadConfig(options())).toMatchObject({ problems: [], config: { mode: 'shadow' } });
+});
+
+test('the user’s own code needs no trust', () => {
+  write(
+    'home/.config/coxswain/config.ts',
+    `export default { redaction: { allow: ['EXAMPLE'] }, code: { redaction: { allow: [/^TEST-/] } } };`,
+  );
+  expect(load()).toMatchObject({ problems: [], resolved: { redaction: { allow: ['EXAMPLE', /^TEST-/] } } });
+});
+
+test('what is trusted is for its owner only, and is replaced in one step', () => {
+  const folder = path('home/.config/coxswain');
+  expect(readTrust(folder)).toEqual({});
+  writeTrust(folder, { '/a': { 'coxswain.config.json': 'x' } });
+  writeTrust(folder, { '/b': {} });
+  expect(readTrust(folder)).toEqual({ '/b': {} });
+  const listed = spawnSync('stat', ['-c', '%a %n', folder, trustFile(folder)], { encoding: 'utf8' }).stdout;
+  expect(listed).toBe(`700 ${folder}\n600 ${trustFile(folder)}\n`);
+});

@@ -1,0 +1,51 @@
+import type { Budget } from '../base/budget.ts';
+import type { TimeSpan } from '../base/deadline.ts';
+import type { RedactionOptions } from '../recorder/redactor.ts';
+import type { SteeringOptions } from '../steering-options.ts';
+import type { DeadlineFrom } from './coxswain-config.ts';
+
+/** A configuration with every default filled in, as the rest of the program takes it. */
+export interface ResolvedConfig {
+  /** For `createCoxswain({ ...steering, redaction, store })`. */
+  readonly steering: SteeringOptions;
+  readonly redaction: RedactionOptions | false;
+  /** Absent: no deadline. */
+  readonly deadline?: TimeSpan;
+  readonly deadlineFrom: DeadlineFrom;
+  /** Absent: no limit. */
+  readonly budget?: Budget;
+  /** Share of runs from which advice is withheld; 0 is none. */
+  readonly holdout: number;
+  /** Advice may make the agent go on when it wants to stop, at most once a run. */
+  readonly forceTurnAtStop: boolean;
+  readonly store: ResolvedStore;
+  readonly gc: ResolvedGc;
+  /** Absent: nothing is checked. */
+  readonly completion?: CompletionCheck;
+  /** Equal for configurations that say the same, whatever the order and layout of their files; 16 hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** Where runs are recorded. */
+export interface ResolvedStore {
+  readonly kind: 'sqlite' | 'jsonl';
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Which runs are deleted; what is absent deletes nothing by itself. */
+export interface ResolvedGc {
+  readonly olderThanMs?: number;
+  readonly maxBytes?: number;
+}
+
+/** What must hold before the agent may stop: at least one of `files` and `command` is there. */
+export interface CompletionCheck {
+  /** Absolute. */
+  readonly files: readonly string[];
+  /** A program and its arguments; no shell reads it. Run it in the project folder. */
+  readonly command?: readonly string[];
+  readonly timeoutMs: number;
+  /** From 1. */
+  readonly maxAttempts: number;
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CoxswainError } from '../base/error.ts';
+import { tempFolder } from '../testing/temp-folder.ts';
+import type { ConfigPlaces } from './find-config.ts';
+import { realPath } from './leads-outside.ts';
+import { loadConfigSync } from './load-config.ts';
+import { listTrust, revokeTrust, trustProject } from './trust-project.ts';
+
+let root = '';
+let places: ConfigPlaces = {};
+let dispose = async (): Promise<void> => {};
+
+beforeEach(async () => {
+  const folder = await tempFolder();
+  root = realPath(folder.path) ?? folder.path;
+  places = { env: {}, homeFolder: join(root, 'home') };
+  dispose = () => folder.dispose();
+  mkdirSync(join(root, 'project/.git'), { recursive: true });
+  mkdirSync(join(root, 'project/sub'));
+});
+
+afterEach(() => dispose());
+
+function write(config: unknown): void {
+  writeFileSync(join(root, 'project/coxswain.config.json'), JSON.stringify(config));
+}
+
+test('a project is trusted with its files as they are, and what counts now is shown', () => {
+  write({ completion: { command: ['npm', 'test'] }, redaction: { key: 'sixteen characters', off: ['jwt'] } });
+  writeFileSync(join(root, 'project/coxswain.config.ts'), 'export default {};');
+  expect(trustProject(join(root, 'project/sub'), places)).toEqual({
+    folder: join(root, 'project'),
+    files: ['coxswain.config.json', 'coxswain.config.ts'],
+    counts: [
+      { path: 'completion.command', value: ['npm', 'test'] },
+      { path: 'redaction.off', value: ['jwt'] },
+      { path: 'redaction.key' },
+      { path: 'coxswain.config.ts' },
+    ],
+  });
+  expect(loadConfigSync({ ...places, projectFolder: join(root, 'project') }).ignored).toEqual([]);
+});
+
+test('a list of what is trusted says what was changed, and what is gone', () => {
+  write({ mode: 'shadow' });
+  mkdirSync(join(root, 'other'));
+  trustProject(join(root, 'project'), places);
+  trustProject(join(root, 'other'), places);
+  const states = (): readonly string[] => listTrust(places).map(({ state }) => state);
+  expect(states()).toEqual(['trusted', 'trusted']);
+  write({ mode: 'steer' });
+  rmSync(join(root, 'other'), { recursive: true });
+  expect(states()).toEqual(['changed', 'gone']);
+});
+
+test('trust is taken back through any path to the project, also when the folder is gone', () => {
+  write({ mode: 'shadow' });
+  const project = join(root, 'project');
+  symlinkSync(project, join(root, 'link'));
+  trustProject(project, places);
+  expect(revokeTrust(join(root, 'link'), places)).toBe(project);
+  expect(revokeTrust(project, places)).toBeUndefined();
+  trustProject(project, places);
+  rmSync(project, { recursive: true });
+  expect(revokeTrust(project, places)).toBe(project);
+  expect(listTrust(places)).toEqual([]);
+});
+
+test('a folder that is not there cannot be trusted', () => {
+  expect(() => trustProject(join(root, 'nowhere'), places)).toThrow(CoxswainError);
+  expect(listTrust(places)).toEqual([]);
+});

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { isJsonObject } from '../base/json.ts';
+import { readConfigText } from './decode-config.ts';
+import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
+import { realPath } from './leads-outside.ts';
+import { loadConfigSync, type IgnoredField } from './load-config.ts';
+import { hashesOf, readTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
+
+/** A project that is trusted now. Plain JSON. */
+export interface TrustedProject {
+  /** Its real path. */
+  readonly folder: string;
+  /** Names of the files that were looked at; empty where the project has no configuration. */
+  readonly files: readonly string[];
+  /** What did not count before. */
+  readonly counts: readonly CountingField[];
+}
+
+/** A field that counts now. */
+export interface CountingField {
+  /** Such as `completion.command`; a file's name for its code. */
+  readonly path: string;
+  /** What it says; absent for code. Keys of redaction are not shown. */
+  readonly value?: unknown;
+}
+
+/** A project that somebody trusted, and whether that still holds. Plain JSON. */
+export interface TrustState {
+  readonly folder: string;
+  readonly files: readonly string[];
+  /** `changed`: a file is another one, or a new one is there; `gone`: the folder is not there. */
+  readonly state: 'trusted' | 'changed' | 'gone';
+}
+
+/**
+ * Trusts a project with the configuration files that it has now. The text that is trusted is the text that was read.
+ *
+ * @param folder where the project's files are looked for, as by `loadConfig`
+ * @throws CoxswainError "input-io" when the folder is not there, or a file cannot be read or written
+ */
+export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
+  const user = userFolders(places);
+  const { real, files } = projectAt(folder);
+  const { ignored } = loadConfigSync({ ...places, projectFolder: resolve(folder) });
+  writeTrust(user.config, { ...readTrust(user.config), [real]: hashesOf(files) });
+  return {
+    folder: real,
+    files: files.map(({ file }) => basename(file)),
+    counts: ignored.map((one) => counting(one, files)),
+  };
+}
+
+function counting({ path, file }: IgnoredField, files: readonly TrustedFile[]): CountingField {
+  if (path === '') return { path: basename(file) };
+  const text = files.find((one) => one.file === file)?.text;
+  // A link in the place of the store is in no file.
+  if (text === undefined) return { path, value: file };
+  return path === 'redaction.key' ? { path } : { path, value: valueAt(readConfigText(text).config, path.split('.')) };
+}
+
+function valueAt(value: unknown, steps: readonly string[]): unknown {
+  const [first, ...rest] = steps;
+  if (first === undefined) return value;
+  return isJsonObject(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined;
+}
+
+/**
+ * Takes trust back.
+ *
+ * @returns the folder whose trust was taken back; undefined when nobody trusted it
+ * @throws CoxswainError "input-io" when the file of trust cannot be read or written
+ */
+export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
+  const user = userFolders(places);
+  const trusted = readTrust(user.config);
+  const given = resolve(folder);
+  // A folder that is gone has no real path, and its entry must go all the same.
+  const real = realPath(findProject(given).folder) ?? given;
+  const found = [real, realPath(given) ?? given].find((path) => Object.hasOwn(trusted, path));
+  if (found === undefined) return undefined;
+  writeTrust(user.config, Object.fromEntries(Object.entries(trusted).filter(([path]) => path !== found)));
+  return found;
+}
+
+/** Every project that is trusted. @throws CoxswainError "input-io" when the file of trust cannot be read */
+export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
+  const trusted = readTrust(userFolders(places).config);
+  return Object.entries(trusted).map(([folder, hashes]) => {
+    const files = Object.keys(hashes);
+    if (factsOf(folder) === undefined) return { folder, files, state: 'gone' };
+    return { folder, files, state: trusts(trusted, folder, filesIn(folder)) ? 'trusted' : 'changed' };
+  });
+}
+
+function projectAt(folder: string): { readonly real: string; readonly files: readonly TrustedFile[] } {
+  const given = resolve(folder);
+  if (factsOf(given)?.isDirectory() !== true) {
+    throw new CoxswainError('input-io', `${folder}: there is no such folder`, { details: { folder } });
+  }
+  const found = findProject(given);
+  return { real: realPath(found.folder) ?? found.folder, files: readAll(found.files) };
+}
+
+/** The files of a folder that can be read; a change that cannot be seen must not pass for none. */
+function filesIn(folder: string): readonly TrustedFile[] {
+  const { folder: found, files } = findProject(folder);
+  try {
+    return found === folder ? readAll(files) : [];
+  } catch {
+    return files.map((file) => ({ file, text: '' }));
+  }
+}
+
+function readAll(files: readonly string[]): readonly TrustedFile[] {
+  return files.map((file) => {
+    try {
+      return { file, text: readFileSync(file, 'utf8') };
+    } catch (cause) {
+      throw new CoxswainError('input-io', `${file} cannot be read: ${messageOf(cause)}`, { details: { file }, cause });
+    }
+  });
+}

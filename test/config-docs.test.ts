@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { isJsonObject } from '../src/base/json.ts';
+import { parseBytes } from '../src/base/parse-bytes.ts';
+import { applyTrust } from '../src/config/apply-trust.ts';
+import { configFields, type ConfigField } from '../src/config/config-fields.ts';
+import type { CoxswainConfig } from '../src/config/coxswain-config.ts';
+import { decodeConfig, readConfigText } from '../src/config/decode-config.ts';
+import { resolveConfig } from '../src/config/resolve-config.ts';
+import type { Shape } from '../src/config/shape.ts';
+import { DEFAULT_MAX_STORE_BYTES } from '../src/store/collect-garbage.ts';
+
+const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
+const schema: unknown = JSON.parse(
+  readFileSync(new URL('../schema/coxswain.config.schema.json', import.meta.url), 'utf8'),
+);
+
+/** The rows of every table of the page whose head begins so. */
+function tables(head: string): readonly (readonly (readonly string[])[])[] {
+  return page
+    .split('\n\n')
+    .map((block) => block.split('\n'))
+    .filter(([first]) => first?.startsWith(`| ${head} |`))
+    .map((lines) =>
+      lines
+        .filter((line) => line.startsWith('|'))
+        .slice(2)
+        .map((line) =>
+          line
+            .slice(1, line.lastIndexOf('|'))
+            .split('|')
+            .map((cell) => cell.trim()),
+        ),
+    );
+}
+
+const LIMITS = ['maxPerTurn', 'minConfidence', 'decisionPoints', 'cooldownTurns', 'maxPerRun'];
+
+function isLimit(path: string): boolean {
+  return LIMITS.some((name) => new RegExp(`^guidance\\.[^.]+\\.${name}$`).test(path));
+}
+
+/** The name under which a field stands on the page: what many providers share stands there once. */
+function nameOnPage({ path }: ConfigField): string {
+  return path.replace(/^guidance\.bank\[\]\.(?=when\.)/, '').replace(/^feedback\..*\.(?=trigger\.)/, '');
+}
+
+function defaultOf(shape: Shape): string | undefined {
+  if (shape.kind === 'either') return shape.shapes.map(defaultOf).find((text) => text !== undefined);
+  return 'default' in shape && shape.default !== undefined ? `\`${JSON.stringify(shape.default)}\`` : undefined;
+}
+
+function withoutCode(cell: string | undefined): string {
+  return (cell ?? '').replace(/^`(.*)`$/, '$1');
+}
+
+/** Fields whose rows the page has in other forms, or whose section is their explanation. */
+function isOwnRow({ path }: ConfigField): boolean {
+  return (
+    !isLimit(path) && !/^feedback\.(?!deadline\.).*\.trigger/.test(path) && !/^feedback\.deadline\.trigger$/.test(path)
+  );
+}
+
+const SECTIONS: ReadonlySet<string> = new Set([
+  'feedback',
+  'guidance',
+  'detectors',
+  'tools',
+  'redaction',
+  'store',
+  'gc',
+  'completion',
+]);
+
+const fields = configFields().filter((field) => isOwnRow(field) && !SECTIONS.has(field.path));
+const [general] = tables('field | default');
+const rows = tables('field | default').flat();
+
+test('the page has every field of the configuration, and no other', () => {
+  expect(general?.length).toBeGreaterThan(20);
+  expect(rows.map(([path]) => withoutCode(path)).sort()).toEqual(fields.map(nameOnPage).sort());
+});
+
+test('the page states the default of every field', () => {
+  const shown = new Map(rows.map(([path, standard]) => [withoutCode(path), standard]));
+  const given = fields.flatMap((field) => {
+    const standard = defaultOf(field.shape);
+    return standard === undefined ? [] : [[nameOnPage(field), standard] as const];
+  });
+  expect(given.length).toBeGreaterThan(80);
+  for (const [path, standard] of given) expect([path, shown.get(path)]).toEqual([path, standard]);
+});
+
+test('the page explains a field in the words of the schema', () => {
+  const properties = isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const mode = properties['mode'];
+  const [, , text] = rows.find(([path]) => path === '`mode`') ?? [];
+  expect(isJsonObject(mode) && mode['description']).toBe(text);
+  // Every description of the schema, wherever it stands.
+  const descriptions = new Set(
+    [...JSON.stringify(schema).matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
+      ([, said]) => JSON.parse(`"${said}"`) as string,
+    ),
+  );
+  expect(rows.filter(([, , said]) => !descriptions.has(said ?? ''))).toEqual([]);
+});
+
+test('the page has the default limits of every guidance provider', () => {
+  const [limits] = tables('field | `doomLoop`');
+  const owners = ['doomLoop', 'diagnosticSignal', 'consultationPrompt', 'parallelToolReminder', 'bank[]'];
+  const shapes = new Map(configFields().map(({ path, shape }) => [path, shape]));
+  const expected = LIMITS.map((name) =>
+    owners.map((owner) => {
+      const shape = shapes.get(`guidance.${owner}.${name}`);
+      return shape === undefined ? 'no such field' : (defaultOf(shape) ?? 'none');
+    }),
+  );
+  expect(limits?.map((row) => row.slice(1, 6))).toEqual(expected);
+  expect(limits?.map(([name]) => withoutCode(name))).toEqual(LIMITS);
+});
+
+test('the page lists what does not count without trust: all of it, and nothing else', () => {
+  const weak: CoxswainConfig = {
+    completion: { files: ['a'], command: ['b'], timeout: '1m', maxAttempts: 1 },
+    store: { kind: 'sqlite', path: '/elsewhere' },
+    gc: { olderThan: '1h', maxSize: '1GB' },
+    redaction: {
+      enabled: false,
+      mode: 'secrets',
+      key: 'sixteen characters',
+      rules: [{ name: 'a', pattern: 'b' }],
+      off: ['jwt'],
+      allow: ['x'],
+    },
+  };
+  const { ignored } = applyTrust(weak, {
+    below: { redaction: { mode: 'structureOnly' }, store: { path: '~/all.db' } },
+    storeLeadsOutside: () => true,
+  });
+  const [table] = tables('field | why');
+  expect(table?.map(([path]) => withoutCode(path)).sort()).toEqual(
+    [...ignored.map(({ path }) => path), 'coxswain.config.ts'].sort(),
+  );
+});
+
+test('the first example of the page is a configuration, and changes what it says it does', () => {
+  const [, json = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
+  const { config, problems } = readConfigText(json);
+  expect(problems).toEqual([]);
+  expect(decodeConfig(config)).toEqual({ config });
+  const { steering, deadline } = resolveConfig(config, { folder: '/project', homeFolder: '/home/someone' });
+  expect(deadline).toEqual({ seconds: 2_700 });
+  expect(steering.guidance?.map(({ provider }) => provider.name)).toEqual([
+    'diagnostic_signal',
+    'doom_loop',
+    'read-the-error',
+  ]);
+});
+
+test('the default size of a store on the page is the one that is collected by', () => {
+  const [, , text = ''] = rows.find(([path]) => path === '`gc.maxSize`') ?? [];
+  const [, size = ''] = /Without both fields: `([^`]+)`/.exec(text) ?? [];
+  expect(parseBytes(size)).toBe(DEFAULT_MAX_STORE_BYTES);
+});
