@@ -1,8 +1,47 @@
-/** Compiles `src` to `dist`: plain JavaScript with declarations, nothing bundled. */
+/**
+ * Compiles `src` to `dist`: plain JavaScript with declarations, nothing bundled, but for the hook of Claude Code, of which
+ * each event starts a process: `hook.cjs`, and what it loads, `hook-main.cjs`, also as a `plugin`; and for `coxswain status`, which a status line
+ * starts again and again: `status.cjs`.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
+
+import { build } from 'esbuild';
+
+import { buildHook } from './build-hook.ts';
+import { buildPlugin } from './build-plugin.ts';
 
 rmSync('dist', { recursive: true, force: true });
 const compiled = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 chmodSync('dist/cli/bin.js', 0o755);
+await buildHook('dist');
+await buildPlugin('dist');
+await buildStatus();
+
+async function buildStatus(): Promise<void> {
+  await build({
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    entryPoints: ['src/cli/status/status-main.ts'],
+    outfile: 'dist/status.cjs',
+    plugins: [
+      {
+        // Seldom needed, large, and there as modules of their own.
+        name: 'leave the configuration and the jsonl store out',
+        setup: (bundler) => {
+          bundler.onResolve({ filter: /load-config\.ts$/ }, () => ({
+            path: './config/load-config.js',
+            external: true,
+          }));
+          bundler.onResolve({ filter: /jsonl-store\.ts$/ }, () => ({ path: './store/jsonl-store.js', external: true }));
+        },
+      },
+    ],
+  });
+}

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import type * as StatusMain from './status/status-main.ts';
+
 // Nothing is imported and nothing new is written before the version is known: an old Node must be able to read this.
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
@@ -9,5 +11,23 @@ if (major < 24) {
   );
   process.exitCode = 1;
 } else {
-  void import('./main.ts').then(({ main }) => main());
+  const [command, flag, template, ...more] = process.argv.slice(2);
+  const isFormat = flag === '--format' && template !== undefined && more.length === 0;
+  if (command === 'status' && (flag === undefined || isFormat || (flag === '--json' && template === undefined))) {
+    // A status line starts it every second: not even the names of the other commands are loaded.
+    const options = isFormat ? { format: template } : { json: flag !== undefined };
+    void statusMain().then((main) => main(options));
+  } else {
+    void import('./main.ts').then(({ main }) => main());
+  }
+}
+
+/** From the one file that the build makes of it, which loads in half the time; from source, as it is. */
+async function statusMain(): Promise<typeof StatusMain.statusMain> {
+  const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL('../status.cjs', import.meta.url));
+  const isBuilt = process.getBuiltinModule('node:fs').existsSync(bundle);
+  if (!isBuilt) return (await import('./status/status-main.ts')).statusMain;
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  // It is built from that file.
+  return (require(bundle) as typeof StatusMain).statusMain;
 }

@@ -3,6 +3,11 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 
 import type { AnalyzeOptions } from './analyze-command.ts';
+import { addClaudeCodeCommands } from './add-claude-code-commands.ts';
+import { addBacktestCommands } from './add-backtest-commands.ts';
+import { addConfigCommands } from './add-config-commands.ts';
+import { addEffectCommands } from './add-effect-commands.ts';
+import { addReportCommands } from './add-report-commands.ts';
 import { addStoreCommands } from './add-store-commands.ts';
 import type { DemoOptions } from './demo-command.ts';
 import { examples } from './examples.ts';
@@ -29,7 +34,7 @@ const STORE_KIND = ['--store-kind <kind>', 'make a new store as sqlite (a file) 
  */
 export function createProgram({ terminal, writeOut, writeErr, onExitCode }: ProgramSetup): Command {
   const program = new Command('coxswain')
-    .description('Finds out where unattended AI agents got stuck: analyses and records their runs.')
+    .description('Records what unattended AI agents do, notices where they get stuck, and says so softly.')
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('--help', 'print this help')
     .helpCommand(false)
@@ -43,7 +48,9 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
         'coxswain analyze runs/ --json          a line of JSON a run',
         'coxswain watch session.jsonl           what would be said to a running agent',
         'coxswain runs                          what is recorded in .coxswain/runs.db',
-        'coxswain search no such file           records that hold these words',
+        'coxswain init claude-code              record and steer Claude Code sessions',
+        'coxswain report --since 12h            what the agents did all night',
+        "coxswain backtest 'runs/**/*.jsonl'    what a steering would have said, and how often it is wrong",
       ) + '\nExit codes: 0 done, 1 something could not be read or is damaged, 2 wrong usage.\n',
     );
 
@@ -77,6 +84,19 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .action(async (paths: readonly string[], options: AnalyzeOptions) => {
       const { analyzeCommand } = await import('./analyze-command.ts');
       onExitCode(await analyzeCommand(paths, options, terminal));
+    });
+
+  program
+    .command('hook')
+    .description(
+      'Takes one event of Claude Code from standard input, records it and answers with advice, if any. Settings call ' +
+        'dist/hook.cjs instead, which does the same and starts sooner. Always ends with exit code 0.',
+    )
+    .summary('take one event of Claude Code (for its settings)')
+    .addHelpText('after', examples('coxswain hook < event.json', 'COXSWAIN_DISABLE=1 coxswain hook    does nothing'))
+    .action(async () => {
+      const { hookCommand } = await import('./hook-command.ts');
+      await hookCommand();
     });
 
   program
@@ -150,7 +170,12 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
       onExitCode(await demoCommand(options, terminal));
     });
 
+  addClaudeCodeCommands(program, { terminal, onExitCode });
+  addReportCommands(program, { terminal, onExitCode });
   addStoreCommands(program, { terminal, onExitCode });
+  addConfigCommands(program, { terminal, onExitCode });
+  addBacktestCommands(program, { terminal, onExitCode });
+  addEffectCommands(program, { terminal, onExitCode });
   return program;
 }
 

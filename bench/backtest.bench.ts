@@ -1,0 +1,111 @@
+/**
+ * What does a backtest cost? The corpus of recorded SQL runs beside the checkout, so many times over as uncompressed files:
+ *
+ * - on one pinned core, against a loop that only reads and JSON-parses the same files (processor time);
+ * - with two threads against one, on two cores (time on the clock).
+ *
+ * Start-up is excluded: each side runs once on the corpus before it is measured. Sides are measured in turns, and medians are
+ * compared. `npx node bench/backtest.bench.ts [COPIES] [ROUNDS]`, default 10 and 3.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+import { backtest } from '../src/backtest/backtest.ts';
+import { sharedPath } from '../src/testing/shared-data.ts';
+
+const PINNED = 'pinned';
+/** Of Linux; elsewhere nothing is pinned. */
+const PIN_TO_CORE = 'taskset';
+const copies = Number(process.argv[2] ?? 10);
+const rounds = Number(process.argv[3] ?? 3);
+
+function parseOnly(paths: readonly string[]): void {
+  for (const path of paths) {
+    for (const line of readFileSync(path, 'utf8').split('\n')) if (line !== '') JSON.parse(line);
+  }
+}
+
+type Meter = (work: () => unknown) => Promise<number>;
+
+const wallSeconds: Meter = async (work) => {
+  const from = performance.now();
+  await work();
+  return (performance.now() - from) / 1_000;
+};
+
+/** Of the whole process, so that what else runs on the pinned core does not count. */
+const processorSeconds: Meter = async (work) => {
+  const from = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(from);
+  return (user + system) / 1e6;
+};
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** Measures two pieces of work in turns. @returns the median of the ratios of their times */
+async function ratio(
+  seconds: Meter,
+  first: () => unknown,
+  second: () => unknown,
+): Promise<{ ratio: number; times: string }> {
+  const ratios: number[] = [];
+  const times: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const [one, two] = [await seconds(first), await seconds(second)];
+    ratios.push(one / two);
+    times.push(`${one.toFixed(2)} s / ${two.toFixed(2)} s`);
+  }
+  return { ratio: median(ratios), times: times.join(', ') };
+}
+
+async function againstParsing(paths: readonly string[]): Promise<void> {
+  parseOnly(paths.slice(0, 1));
+  await backtest(paths.slice(0, 1));
+  const found = await ratio(
+    processorSeconds,
+    () => parseOnly(paths),
+    () => backtest(paths),
+  );
+  console.log(`JSON.parse alone / backtest, one core   ${found.ratio.toFixed(3)}   (${found.times})`);
+}
+
+async function againstOneThread(paths: readonly string[]): Promise<void> {
+  const found = await ratio(
+    wallSeconds,
+    () => backtest(paths),
+    () => backtest(paths, { workers: 2 }),
+  );
+  console.log(`one thread / two threads, two cores     ${found.ratio.toFixed(2)}   (${found.times})`);
+}
+
+async function main(): Promise<void> {
+  const corpus = sharedPath('trajectories', 'intercode_sql.jsonl.gz');
+  if (corpus === undefined) {
+    console.log('skipped: the corpus does not lie beside the checkout');
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
+  try {
+    const text = gunzipSync(readFileSync(corpus));
+    const paths = Array.from({ length: copies }, (_, index) => join(folder, `copy-${index}.jsonl`));
+    for (const path of paths) writeFileSync(path, text);
+    console.log(`${copies} files of ${(text.length / 1e6).toFixed(0)} MB, median of ${rounds}`);
+    const self = fileURLToPath(import.meta.url);
+    const args = ['-c', '1', process.execPath, self, String(copies), String(rounds), PINNED, ...paths];
+    const pinned = spawnSync(PIN_TO_CORE, args, { stdio: 'inherit' });
+    if (pinned.error !== undefined) await againstParsing(paths);
+    await againstOneThread(paths);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[4] === PINNED) await againstParsing(process.argv.slice(5));
+else await main();

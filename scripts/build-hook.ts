@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { build, type BuildOptions } from 'esbuild';
+
+/** Bundles the hook of Claude Code: `hook.cjs`, and what it loads, `hook-main.cjs`. */
+export async function buildHook(folder: string): Promise<void> {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+  const shared: BuildOptions = {
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    // Also what is not ASCII is written as escapes, so that the file is read as Latin-1, without a look at each byte.
+    charset: 'ascii',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  };
+  await build({
+    ...shared,
+    entryPoints: ['src/claude-code/hook-main.ts'],
+    outfile: join(folder, 'hook-main.cjs'),
+    define: { COXSWAIN_VERSION: JSON.stringify(version), 'import.meta.url': '""' },
+    banner: { js: '(function(exports,require){"use strict";const module={exports};' },
+    footer: { js: 'Object.assign(exports,module.exports)})' },
+    plugins: [
+      {
+        // Seldom used, and there as a module of its own.
+        name: 'leave the jsonl store out',
+        setup: (bundler) =>
+          bundler.onResolve({ filter: /jsonl-store\.ts$/ }, () => ({ path: './store/jsonl-store.js', external: true })),
+      },
+    ],
+  });
+  const hash = createHash('sha256')
+    .update(readFileSync(join(folder, 'hook-main.cjs')))
+    .digest('hex')
+    .slice(0, 16);
+  await build({
+    ...shared,
+    entryPoints: ['src/claude-code/hook-launcher.ts'],
+    outfile: join(folder, 'hook.cjs'),
+    define: { COXSWAIN_HOOK_HASH: JSON.stringify(hash) },
+    // Before anything is loaded.
+    banner: { js: "if(process.env.COXSWAIN_DISABLE==='1')process.exit(0);" },
+  });
+}

@@ -1,0 +1,232 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../holdout.ts';
+import { adviceOutcomes, AdviceOutcomeFold, type AdviceOutcome } from './advice-outcome.ts';
+
+const WITHIN = 3;
+const derived = { cause_seq: 0, ordinal: 0 };
+
+function pattern(identity: string): Extract<TrajectoryPayload, { readonly kind: 'pattern_flagged' }>['pattern'] {
+  return {
+    kind: 'identical_call',
+    identity,
+    stuck: true,
+    level: 'warn',
+    confidence: 0.9,
+    evidence: [0],
+    firstSeen: 0,
+    flaggedAt: 0,
+    occurrences: 3,
+  };
+}
+
+/** What happens in a run, in short; made into payloads below. */
+type Step =
+  | { readonly type: 'call' }
+  | { readonly type: 'error' }
+  | { readonly type: 'answer'; readonly tokens: number }
+  | { readonly type: 'flag' | 'clear'; readonly identity: string }
+  | { readonly type: 'advice'; readonly id: string; readonly identity: string | undefined }
+  | { readonly type: 'settle'; readonly id: string; readonly delivered: boolean; readonly reason: string }
+  | { readonly type: 'acknowledge'; readonly id: string };
+
+function payloadOf(step: Step): TrajectoryPayload {
+  switch (step.type) {
+    case 'call':
+      return { kind: 'tool_started', tool_call_id: 'c', tool_name: 'bash', args: {} };
+    case 'error':
+      return { kind: 'tool_ended', tool_call_id: 'c', tool_name: 'bash', result: 'no', is_error: true };
+    case 'answer':
+      return {
+        kind: 'message_appended',
+        message: { role: 'assistant', content: 'x', usage: { output_tokens: step.tokens, cost_usd: 0.5 } },
+      };
+    case 'flag':
+      return { kind: 'pattern_flagged', pattern: pattern(step.identity), ...derived };
+    case 'clear':
+      return { kind: 'pattern_cleared', pattern: pattern(step.identity), ...derived };
+    case 'advice':
+      return {
+        kind: 'feedback_produced',
+        advice_id: step.id,
+        provider_name: 'Pattern',
+        text: 'x',
+        feedback: {
+          summary: 'x',
+          observations: [],
+          suggestions: [],
+          severity: 'warning',
+          atMs: 0,
+          callIndex: 0,
+          promptName: 'p',
+          ...(step.identity === undefined
+            ? {}
+            : { pattern: { identity: step.identity, level: 'warn' as const, occurrences: 3 } }),
+        },
+        ...derived,
+      };
+    case 'settle':
+      return {
+        kind: 'feedback_delivered',
+        advice_id: step.id,
+        provider_name: 'Pattern',
+        delivered: step.delivered,
+        ...(step.delivered ? {} : { reason: step.reason }),
+      };
+    default:
+      return { kind: 'advice_acknowledged', advice_id: step.id, response: 'accepted' };
+  }
+}
+
+function recordsOf(steps: readonly Step[]): readonly TrajectoryRecord[] {
+  return steps.map((step, seq) => ({
+    schema_version: 1,
+    seq,
+    run_id: 'run',
+    depth: 0,
+    recorded_at_unix_ms: 1_000 + seq,
+    payload: payloadOf(step),
+  }));
+}
+
+/** The same outcomes, by looking over the whole run for each piece. */
+function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
+  const calls = (from: number, to: number): number =>
+    steps.slice(from, to).filter(({ type }) => type === 'call').length;
+  return steps.flatMap((step, at) => {
+    if (step.type !== 'advice' || steps.findIndex((other) => other.type === 'advice' && other.id === step.id) !== at)
+      return [];
+    const rest = steps.map((other, index) => ({ other, index })).slice(at + 1);
+    const near = rest.filter(({ index }) => calls(at, index + 1) <= WITHIN);
+    const isOf = (other: Step, type: 'flag' | 'clear'): boolean =>
+      other.type === type && other.identity === step.identity;
+    const clear = rest.find(({ other }) => isOf(other, 'clear'));
+    const before = steps.slice(0, at).findLast((other) => isOf(other, 'flag') || isOf(other, 'clear'));
+    const flaggedLater = rest.some(
+      ({ index, other }) =>
+        isOf(other, 'flag') && calls(at, index) <= WITHIN && (clear === undefined || index < clear.index),
+    );
+    const callsLeft = calls(at, steps.length);
+    const callsToClear = clear === undefined ? undefined : calls(at, clear.index);
+    const isFlagged = before?.type === 'flag' || flaggedLater;
+    const unclear = step.identity === undefined || !isFlagged || callsLeft < WITHIN ? null : false;
+    const settled = steps.findLast((other) => other.type === 'settle' && other.id === step.id);
+    return [
+      {
+        adviceId: step.id,
+        callsBefore: calls(0, at),
+        callsLeft,
+        ...(callsToClear === undefined ? {} : { callsToClear }),
+        cleared: callsToClear === undefined ? unclear : callsToClear <= WITHIN,
+        followingCalls: Math.min(WITHIN, callsLeft),
+        followingErrors: near.filter(({ other }) => other.type === 'error').length,
+        arm: settled === undefined ? ('unsettled' as const) : armOf(settled),
+      },
+    ];
+  });
+}
+
+function armOf(step: Step): AdviceOutcome['arm'] {
+  if (step.type !== 'settle') return 'unsettled';
+  if (step.delivered) return 'delivered';
+  return step.reason === WITHHELD_REASON ? 'withheld' : step.reason === SHADOW_REASON ? 'shadowed' : 'undelivered';
+}
+
+const identity = fc.constantFrom('loop', 'stall');
+const id = fc.constantFrom('a1', 'a2', 'a3');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: fc.constant<Step>({ type: 'call' }), weight: 6 },
+  { arbitrary: fc.constant<Step>({ type: 'error' }), weight: 2 },
+  fc.record({ type: fc.constant('answer' as const), tokens: fc.nat(10) }),
+  fc.record({ type: fc.constantFrom('flag' as const, 'clear' as const), identity }),
+  {
+    arbitrary: fc.record({
+      type: fc.constant('advice' as const),
+      id,
+      identity: fc.option(identity, { nil: undefined }),
+    }),
+    weight: 2,
+  },
+);
+/** Deliveries and answers come at the end, where their piece is known. */
+const script = fc
+  .tuple(
+    fc.array(step, { maxLength: 60 }),
+    fc.array(
+      fc.record({
+        type: fc.constant('settle' as const),
+        id,
+        delivered: fc.boolean(),
+        reason: fc.constantFrom(WITHHELD_REASON, SHADOW_REASON, 'no channel'),
+      }),
+      { maxLength: 4 },
+    ),
+  )
+  .map(([steps, settled]): readonly Step[] => [steps, settled].flat());
+
+test('what is folded record by record is what looking over the whole run finds', () => {
+  fc.assert(
+    fc.property(script, (steps) => {
+      const found = adviceOutcomes(recordsOf(steps), { within: WITHIN });
+      const expected = expectedOf(steps);
+      expect(found).toHaveLength(expected.length);
+      for (const [index, outcome] of found.entries()) {
+        expect(outcome).toMatchObject(expected[index] ?? {});
+        expect('callsToClear' in outcome).toBe('callsToClear' in (expected[index] ?? {}));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('tokens, cost and the first answer of the agent are counted for the calls that follow', () => {
+  const [outcome] = adviceOutcomes(
+    recordsOf([
+      { type: 'answer', tokens: 100 },
+      { type: 'flag', identity: 'loop' },
+      { type: 'advice', id: 'a1', identity: 'loop' },
+      { type: 'settle', id: 'a1', delivered: true, reason: '' },
+      { type: 'answer', tokens: 5 },
+      { type: 'call' },
+      { type: 'acknowledge', id: 'a1' },
+      { type: 'answer', tokens: 7 },
+      { type: 'call' },
+      { type: 'clear', identity: 'loop' },
+      { type: 'call' },
+      { type: 'call' },
+      { type: 'answer', tokens: 1_000 },
+    ]),
+    { within: WITHIN },
+  );
+  expect(outcome).toMatchObject({
+    severity: 'warning',
+    arm: 'delivered',
+    cleared: true,
+    callsToClear: 2,
+    acknowledged: 'accepted',
+    followingTokens: 12,
+    followingCostUsd: 1,
+    callsLeft: 4,
+  });
+});
+
+test('a run that ended too early says nothing about a pattern that it did not leave', () => {
+  const steps: Step[] = [
+    { type: 'flag', identity: 'loop' },
+    { type: 'advice', id: 'a1', identity: 'loop' },
+    { type: 'call' },
+    { type: 'call' },
+  ];
+  expect(adviceOutcomes(recordsOf(steps), { within: WITHIN })[0]?.cleared).toBeNull();
+  expect(adviceOutcomes(recordsOf([...steps, { type: 'call' }]), { within: WITHIN })[0]?.cleared).toBe(false);
+});
+
+test('of more pieces than are kept only the number is known', () => {
+  const fold = new AdviceOutcomeFold({ maxPieces: 2 });
+  const steps = Array.from({ length: 5 }, (_, index): Step => ({ type: 'advice', id: `a${index}`, identity: 'loop' }));
+  for (const record of recordsOf(steps)) fold.fold(record);
+  expect(fold.outcomes().map(({ adviceId }) => adviceId)).toEqual(['a0', 'a1']);
+  expect(fold.leftOut).toBe(3);
+});

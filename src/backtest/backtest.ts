@@ -1,0 +1,165 @@
+import { CoxswainError } from '../base/error.ts';
+import type { SteeringOptions } from '../steering-options.ts';
+import type { BacktestReport } from './backtest-report.ts';
+import { buildReport } from './build-report.ts';
+import { configurationOf, makeConfiguration, type Configuration, type ConfigurationSpec } from './configuration.ts';
+import { joinShards, type JoinedRuns } from './join-shards.ts';
+import type { Gates } from './judge-gates.ts';
+import type { Label } from './labels.ts';
+import { listShards } from './list-shards.ts';
+import type { ShardProblem, ShardResult } from './run-row.ts';
+import { runShards } from './run-shards.ts';
+import { jobKey, ShardJournal } from './shard-journal.ts';
+import type { Split } from './split-runs.ts';
+import type { Sweep } from './sweep-report.ts';
+import { truthOfLabels, truthOfOutcomes } from './truth.ts';
+
+/** What a backtest tries, and on what. */
+export interface BacktestOptions {
+  /** Path of a configuration; default: `standardSteering()`. */
+  readonly config?: string | undefined;
+  /** A steering in memory, in place of `config`. It cannot be sent to threads, so there is one. */
+  readonly steering?: SteeringOptions | undefined;
+  /** What `config` is compared with: another path, or `standard`. `config` is the first of the two. */
+  readonly against?: string | undefined;
+  /** Tries one number of the configuration at several values. */
+  readonly sweep?: Sweep | undefined;
+  /** What the points of a sweep are about: a provider, a kind of pattern, or `advice`. Default: what changes most. */
+  readonly signal?: string | undefined;
+  /** Truth about runs, in place of the outcomes they recorded. */
+  readonly labels?: readonly Label[] | undefined;
+  readonly split?: Split | undefined;
+  readonly gates?: Gates | undefined;
+  /** Threads; default 1. */
+  readonly workers?: number | undefined;
+  /** A file that remembers what is done, so that the same backtest goes on where it was interrupted. */
+  readonly resume?: string | undefined;
+  /** Told after every shard. */
+  readonly onProgress?: ((progress: BacktestProgress) => void) | undefined;
+}
+
+/** How far a backtest is. */
+export interface BacktestProgress {
+  readonly shards: number;
+  readonly of: number;
+  readonly runs: number;
+}
+
+/** A report, and what was wrong with the input. */
+export interface BacktestResult {
+  readonly report: BacktestReport;
+  readonly problems: readonly ShardProblem[];
+  /** Ids of labels that belong to no run that was read. */
+  readonly unknownLabels: readonly string[];
+}
+
+/** The name of `standardSteering()` where a path of a configuration is asked for. */
+const STANDARD = 'standard';
+
+/**
+ * Replays recorded runs under a configuration, through the very folds of a live run with the time of the records, and measures
+ * what would have been said against how the runs ended. Deterministic: the report is the same whatever the number of threads.
+ *
+ * @param paths stores, files of any import format, folders, globs, or `-`
+ * @throws CoxswainError "invalid-argument" for a bad configuration, sweep or number of threads, or a model-backed classifier
+ *   without a recorded verdict; "input-io" when no run was read, or no label belongs to one; and as opening a store
+ * Memory: the folds of open runs, and a row of about 500 bytes a run.
+ */
+export async function backtest(paths: readonly string[], options: BacktestOptions = {}): Promise<BacktestResult> {
+  const { workers = 1, labels } = options;
+  if (!Number.isSafeInteger(workers) || workers < 1 || workers > 256) {
+    throw new CoxswainError('invalid-argument', `workers must be a whole number from 1 to 256, got ${workers}`);
+  }
+  const specs = specsOf(options);
+  const configurations =
+    options.steering === undefined
+      ? await Promise.all(specs.map(makeConfiguration))
+      : [configurationOf(options.steering, 'given')];
+  const joined = await replayAll(paths, configurations, options.steering === undefined ? specs : undefined, options);
+  mustBeUsable(paths, joined, configurations);
+  const truth = labels === undefined ? truthOfOutcomes() : truthOfLabels(labels);
+  const report = buildReport(joined, {
+    paths,
+    configurations,
+    truth,
+    split: options.split,
+    gates: options.gates ?? {},
+    compares: options.against !== undefined,
+    signal: options.signal,
+  });
+  const unknownLabels = truth.unknownIds();
+  if (labels !== undefined && unknownLabels.length === new Set(labels.map(({ id }) => id)).size) {
+    const example = labels[0] === undefined ? 'there is none' : `such as ${JSON.stringify(labels[0].id)}`;
+    throw new CoxswainError(
+      'input-io',
+      `no label belongs to a run that was read (${example}); ids are those of --json`,
+    );
+  }
+  return { report, problems: joined.problems, unknownLabels };
+}
+
+function specsOf({ config, against, steering, sweep }: BacktestOptions): readonly ConfigurationSpec[] {
+  const together = [config ?? steering, against, sweep].filter((one) => one !== undefined).length;
+  if (steering !== undefined && together > 1) {
+    throw new CoxswainError(
+      'invalid-argument',
+      'a steering in memory stands alone: no config, against or sweep with it',
+    );
+  }
+  if (against !== undefined && sweep !== undefined) {
+    throw new CoxswainError('invalid-argument', 'a comparison and a sweep are two backtests; leave one out');
+  }
+  const first = specOf(config);
+  if (sweep !== undefined) return sweep.values.map((value) => ({ ...first, set: { field: sweep.field, value } }));
+  return against === undefined ? [first] : [first, specOf(against)];
+}
+
+function specOf(path: string | undefined): ConfigurationSpec {
+  return path === undefined || path === STANDARD ? {} : { file: path };
+}
+
+async function replayAll(
+  paths: readonly string[],
+  configurations: readonly Configuration[],
+  specs: readonly ConfigurationSpec[] | undefined,
+  { workers = 1, resume, onProgress }: BacktestOptions,
+): Promise<JoinedRuns> {
+  const shards = await listShards(paths);
+  const journal = resume === undefined ? undefined : new ShardJournal(resume, jobKey(shards, configurations));
+  const results = new Map<number, ShardResult>(journal?.done);
+  const left = [...shards.keys()].filter((number) => !results.has(number));
+  let runs = [...results.values()].reduce((sum, { rows }) => sum + rows.length, 0);
+  // What is read from standard input is there once.
+  const usable = shards.some(({ path }) => path === '-') ? 1 : workers;
+  await runShards(shards, left, {
+    configurations,
+    ...(specs === undefined ? {} : { specs }),
+    workers: usable,
+    onDone: (number, result) => {
+      journal?.add(number, result);
+      results.set(number, result);
+      runs += result.rows.length;
+      onProgress?.({ shards: results.size, of: shards.length, runs });
+    },
+  });
+  return joinShards([...shards.keys()].flatMap((number) => results.get(number) ?? []));
+}
+
+function mustBeUsable(
+  paths: readonly string[],
+  { rows, problems }: JoinedRuns,
+  configurations: readonly Configuration[],
+): void {
+  if (rows.length === 0) {
+    const [problem] = problems;
+    const reason = problem === undefined ? 'no run found' : `no run could be read: ${problem.message}`;
+    throw new CoxswainError('input-io', `${problem?.path ?? paths.join(', ')}: ${reason}`);
+  }
+  if (rows.some(({ unanswered }) => unanswered.length === 0)) return;
+  const names = [...new Set(rows.flatMap(({ unanswered }) => unanswered))].sort().join(', ');
+  const of = configurations.map(({ name }) => name).join(', ');
+  throw new CoxswainError(
+    'invalid-argument',
+    `${of}: the model-backed classifier ${names} has no recorded verdict (model_answered) in any of these runs, and a backtest asks no model; take runs that were recorded with it, or leave it out`,
+  );
+}

@@ -1,0 +1,149 @@
+import {
+  BACKTEST_REPORT_VERSION,
+  OFF_POLICY_NOTE,
+  type BacktestReport,
+  type InputReport,
+  type PartReport,
+} from './backtest-report.ts';
+import { compareFirings } from './compare-firings.ts';
+import type { Configuration } from './configuration.ts';
+import type { JoinedRuns } from './join-shards.ts';
+import { judgeGates, type Gates } from './judge-gates.ts';
+import { measureSignals, type MeasuredRun } from './measure-signals.ts';
+import type { RunRow } from './run-row.ts';
+import { partNames, partOf, type Split } from './split-runs.ts';
+import { sweepReport } from './sweep-report.ts';
+import type { TruthSource } from './truth.ts';
+
+/** What a report is made of, besides the runs. */
+export interface ReportSetup {
+  readonly paths: readonly string[];
+  readonly configurations: readonly Configuration[];
+  readonly truth: TruthSource;
+  readonly split?: Split | undefined;
+  readonly gates: Gates;
+  /** The second configuration is compared with the first. */
+  readonly compares: boolean;
+  /** The name of the signal that a sweep is about. */
+  readonly signal?: string | undefined;
+}
+
+/** A run with what is known of it. */
+interface KnownRun {
+  readonly row: RunRow;
+  readonly positive: boolean | null;
+  readonly part: string;
+  readonly task: string;
+}
+
+/** Makes the report. Pure: the same runs in the same order give the same bytes. */
+export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
+  const { configurations, split, truth } = setup;
+  const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => known(row, setup));
+  const parts = partNames(split).map((name) => partReport(name, runs, { joined, configurations }));
+  const input = inputReport(joined, runs);
+  const comparison = setup.compares
+    ? compareFirings(
+        runs.map(({ row }) => ({ id: row.id, before: row.fired[0] ?? [], after: row.fired[1] ?? [] })),
+        joined.keys,
+      )
+    : undefined;
+  const sweep = sweepReport(configurations, parts[0], setup.signal);
+  return {
+    version: BACKTEST_REPORT_VERSION,
+    paths: setup.paths,
+    configurations: configurations.map(({ name, steering }) => ({ name, hash: steering.configurationHash })),
+    input,
+    truth: truth.kind,
+    parts,
+    ...(comparison === undefined ? {} : { comparison }),
+    ...(sweep === undefined ? {} : { sweep }),
+    gates: judgeGates(setup.gates, parts.at(-1)),
+    notes: notesOf(input, parts, setup),
+  };
+}
+
+function known(row: RunRow, { truth, split }: ReportSetup): KnownRun {
+  const { positive, split: named } = truth.of(row);
+  // A run without a task is a task of its own.
+  const task = row.task === '' ? `run ${row.id}` : row.task;
+  const isPart = split !== undefined && named !== undefined && partNames(split).includes(named);
+  return { row, positive, task, part: isPart ? named : partOf(task, split) };
+}
+
+function partReport(
+  name: string,
+  all: readonly KnownRun[],
+  { joined, configurations }: { readonly joined: JoinedRuns; readonly configurations: readonly Configuration[] },
+): PartReport {
+  const runs = all.filter(({ part }) => part === name);
+  const count = (positive: boolean | null): number => runs.filter((run) => run.positive === positive).length;
+  return {
+    name,
+    runs: runs.length,
+    calls: runs.reduce((sum, { row }) => sum + row.calls, 0),
+    positive: count(true),
+    negative: count(false),
+    unlabelled: count(null),
+    tasks: new Set(runs.map(({ task }) => task)).size,
+    byConfiguration: configurations.map((_, index) =>
+      measureSignals(
+        runs.map(({ row, positive }): MeasuredRun => ({ calls: row.calls, positive, fired: row.fired[index] ?? [] })),
+        joined.keys,
+      ),
+    ),
+  };
+}
+
+function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]): InputReport {
+  const count = (holds: (run: KnownRun) => boolean): number => runs.filter(holds).length;
+  return {
+    runs: runs.length,
+    calls: runs.reduce((sum, { row }) => sum + row.calls, 0),
+    positive: count(({ positive }) => positive === true),
+    negative: count(({ positive }) => positive === false),
+    unlabelled: count(({ positive }) => positive === null),
+    ownEvaluations: count(({ row }) => row.own),
+    neverAsked: count(({ row }) => row.own && !row.asked),
+    withGap: count(({ row }) => row.gap),
+    withoutVerdicts: rows.length - runs.length,
+    problems: new Set(problems.map(({ path }) => path)).size,
+  };
+}
+
+function notesOf(input: InputReport, parts: readonly PartReport[], setup: ReportSetup): readonly string[] {
+  const notes: string[] = [OFF_POLICY_NOTE];
+  const judged = input.positive + input.negative;
+  const isByOutcome = setup.truth.kind === 'outcomes';
+  if (judged > 0 && isByOutcome) {
+    notes.push(
+      'Positive is a run that failed. A run may fail without ever being stuck, so recall against outcomes has a low ceiling.',
+    );
+  }
+  if (judged === 0) {
+    const why = isByOutcome ? 'No run says how it ended' : 'No label says stuck or ok of these runs';
+    notes.push(`${why}, so precision, recall and rates cannot be known; give labels with --labels FILE.`);
+  } else {
+    if (input.positive === 0) notes.push('No run is positive, so recall cannot be known.');
+    if (input.negative === 0) notes.push('No run is negative, so the false rate cannot be known.');
+  }
+  if (judged > 0 && input.unlabelled > 0) {
+    notes.push(`${input.unlabelled} of ${input.runs} runs are unlabelled: they are in no precision, recall or rate.`);
+  }
+  for (const [index, { name }] of setup.configurations.entries()) {
+    const isSilent = parts.every(({ byConfiguration }) => byConfiguration[index]?.advice.fired === 0);
+    if (isSilent) notes.push(`The configuration ${name} says nothing in any of these runs.`);
+  }
+  if (input.neverAsked > 0) {
+    notes.push(
+      `${input.neverAsked} runs were recorded by a host that never asked for advice, so nothing can fire in them.`,
+    );
+  }
+  if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; what was lost is not there to judge.`);
+  if (input.withoutVerdicts > 0) {
+    notes.push(
+      `${input.withoutVerdicts} runs are left out: a model-backed classifier has no recorded verdict in them.`,
+    );
+  }
+  return notes;
+}

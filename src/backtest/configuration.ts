@@ -1,0 +1,83 @@
+import { homedir } from 'node:os';
+
+import type { Budget } from '../base/budget.ts';
+import type { TimeSpan } from '../base/deadline.ts';
+import { CoxswainError } from '../base/error.ts';
+import { problemText } from '../config/config-problem.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { resolveConfig } from '../config/resolve-config.ts';
+import type { ResolvedConfig } from '../config/resolved-config.ts';
+import { sweepable } from '../config/sweepable.ts';
+import { resolveSteering, type ResolvedSteering } from '../options.ts';
+import type { RedactionOptions } from '../recorder/redactor.ts';
+import type { SteeringOptions } from '../steering-options.ts';
+
+/** A configuration as data, so that a worker thread can make it too. */
+export interface ConfigurationSpec {
+  /** Path of a configuration file; absent: `standardSteering()`. */
+  readonly file?: string;
+  /** One number of it set to another value. */
+  readonly set?: { readonly field: string; readonly value: number };
+}
+
+/** A configuration that runs can be replayed under. */
+export interface Configuration {
+  readonly name: string;
+  readonly steering: ResolvedSteering;
+  /** What `steering` was resolved from. */
+  readonly options: SteeringOptions;
+  readonly deadline?: TimeSpan;
+  readonly budget?: Budget;
+  /** What live runs take out of their records; default: the built-in rules. */
+  readonly redaction?: RedactionOptions | false;
+  /** Of a sweep: the field's full path, and what had to follow it. */
+  readonly swept?: {
+    readonly path: string;
+    readonly value: number;
+    readonly raised?: { readonly path: string; readonly value: number };
+  };
+}
+
+/** A configuration of a steering that is in memory. @throws CoxswainError "invalid-argument" for a limit outside its range */
+export function configurationOf(steering: SteeringOptions, name: string): Configuration {
+  return { name, steering: resolveSteering(steering), options: steering };
+}
+
+/**
+ * Makes a configuration. Without a file nothing on the disk is looked at; with one, the user's own configuration lies below
+ * it, as it does for a live run.
+ *
+ * @throws CoxswainError "invalid-argument" when the file has a problem, or the field cannot be set so
+ */
+export async function makeConfiguration({ file, set }: ConfigurationSpec): Promise<Configuration> {
+  const loaded =
+    file === undefined ? undefined : await loadConfig({ projectFolder: process.cwd(), explicitPath: file });
+  const problem = loaded?.problems[0];
+  if (problem !== undefined) {
+    throw new CoxswainError('invalid-argument', `${file ?? ''}: ${problemText(problem)}; see coxswain config check`);
+  }
+  const base = file ?? 'standard';
+  const places = { folder: loaded?.folder ?? process.cwd(), homeFolder: homedir() };
+  if (set === undefined) {
+    return configured(loaded?.resolved ?? resolveConfig({}, places), base);
+  }
+  if (loaded?.sources.some((source) => /\.[cm]?[jt]s$/.test(source.file)) === true) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `${base}: only a configuration without code can be swept; put the numbers into a .json file`,
+    );
+  }
+  const { config, path, raised } = sweepable(loaded?.config ?? {}, set.field, set.value);
+  const made = configured(resolveConfig(config, places), `${path}=${set.value}`);
+  return { ...made, swept: { path, value: set.value, ...(raised === undefined ? {} : { raised }) } };
+}
+
+function configured(resolved: ResolvedConfig, name: string): Configuration {
+  const { steering, redaction, deadline, budget } = resolved;
+  return {
+    ...configurationOf(steering, name),
+    redaction,
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(budget === undefined ? {} : { budget }),
+  };
+}

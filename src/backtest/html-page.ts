@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+
+/** HTML that was put together here: every text in it is escaped. */
+export type Html = string;
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1a1d21; --dim: #5b6470; --paper: #fff; --line: #d9dee4; --mark: #1f5fbf; --soft: #1f5fbf2e; --bad: #b3261e; --good: #1b6e3a; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --dim: #9aa4b0; --paper: #16191d; --line: #333a42; --mark: #8ab4f8; --soft: #8ab4f83a; --bad: #ff8a80; --good: #7fd39b; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; } h3 { font-size: 1rem; } summary { cursor: pointer; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; margin: .5rem 0 1.5rem; } caption { text-align: left; color: var(--dim); }
+th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th { font-weight: 600; } td { font-variant-numeric: tabular-nums; } .dim { color: var(--dim); } .bad { color: var(--bad); } .good { color: var(--good); }
+svg { display: block; } svg text { fill: var(--dim); font: 11px system-ui, sans-serif; } .axis { stroke: var(--line); fill: none; }
+.soft { fill: var(--soft); } .mark { fill: var(--mark); } .stroke { stroke: var(--mark); fill: none; } .spread { stroke: var(--mark); stroke-opacity: .35; }
+.name { fill: var(--ink); } .note { border-left: 3px solid var(--mark); padding-left: .8rem; }
+`;
+
+/**
+ * A page that needs nothing else: no script, no network, its style inside and allowed by its hash. Light and dark as the
+ * reader has it. Equal bodies give equal bytes.
+ */
+export function htmlPage(title: string, body: Html): Html {
+  const hash = createHash('sha256').update(STYLE).digest('base64');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${htmlText(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${htmlText(title)}</h1>
+${body}</main>
+</body>
+</html>
+`;
+}
+
+/** A section with its heading. */
+export function htmlSection(title: string, body: Html): Html {
+  return `<section>\n<h2>${htmlText(title)}</h2>\n${body}</section>\n`;
+}
+
+/** A table; the first cell of a row is its header. @param rows  cells that are HTML */
+export function htmlTable(caption: string, head: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  const names = head.map((name) => `<th scope="col">${htmlText(name)}</th>`).join('');
+  const lines = rows.map(([first = '', ...cells]) => {
+    const rest = cells.map((cell) => `<td>${cell}</td>`).join('');
+    return `<tr><th scope="row">${first}</th>${rest}</tr>\n`;
+  });
+  return `<div class="wide"><table>\n<caption>${htmlText(caption)}</caption>\n<thead><tr>${names}</tr></thead>
+<tbody>\n${lines.join('')}</tbody>\n</table></div>\n`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** What reorders or hides text, or is no character at all. */
+const UNSEEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+const MAX_CHARS = 300;
+
+/** A text from outside as it may stand anywhere in a page, also in an attribute; after 300 characters it is cut. */
+export function htmlText(value: string): Html {
+  const cut = value.length > MAX_CHARS ? `${value.slice(0, MAX_CHARS - 1)}…` : value;
+  return cut
+    .toWellFormed()
+    .replaceAll(UNSEEN, '')
+    .replaceAll(/[&<>"']/g, (mark) => ENTITIES[mark] ?? '');
+}

@@ -1,0 +1,37 @@
+/** What users import from `coxswain/backtest`. */
+export { backtest, type BacktestOptions, type BacktestProgress, type BacktestResult } from './backtest.ts';
+export {
+  BACKTEST_REPORT_VERSION,
+  OFF_POLICY_NOTE,
+  type BacktestReport,
+  type ComparisonReport,
+  type ConfigurationReport,
+  type GateReport,
+  type InputReport,
+  type PartFigures,
+  type PartReport,
+  type PlaceReport,
+  type QuartilesReport,
+  type RateRatioReport,
+  type ShareReport,
+  type SignalReport,
+  type SweepPointReport,
+  type SweepReport,
+} from './backtest-report.ts';
+export {
+  adviceOutcomes,
+  AdviceOutcomeFold,
+  type AdviceArm,
+  type AdviceOutcome,
+  type AdviceOutcomeOptions,
+} from './advice-outcome.ts';
+export { effect, type EffectOptions } from './effect.ts';
+export type { ArmFigures, EffectComparison, EffectReport, EffectRuns, ProviderEffect } from './effect-report.ts';
+export { htmlReport } from './html-report.ts';
+export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
+export type { OnReadProblem } from './run-items.ts';
+export type { Gates } from './judge-gates.ts';
+export type { ShardProblem } from './run-row.ts';
+export type { Split } from './split-runs.ts';
+export type { Sweep } from './sweep-report.ts';
+export { verifyRuns, type DerivedMismatch, type RunVerification, type VerifyOptions } from './verify-runs.ts';

@@ -1,0 +1,60 @@
+import type { GateReport, PartReport } from './backtest-report.ts';
+import { rounded } from './statistics.ts';
+
+/** Bounds that a configuration must keep, for checks that run by themselves. */
+export interface Gates {
+  /** Most of the runs that went well in which anything may be said; 0 to 1. */
+  readonly maxFalseRate?: number;
+  /** Least share of the runs that went wrong in which something must be said; 0 to 1. */
+  readonly minRecall?: number;
+  /** Most pieces of advice for 100 calls. */
+  readonly maxAdvicePer100Calls?: number;
+}
+
+/** Judges the last configuration on this part. What cannot be known fails: a gate that nothing was measured for is no pass. */
+export function judgeGates(gates: Gates, part: PartReport | undefined): readonly GateReport[] {
+  const advice = part?.byConfiguration.at(-1)?.advice;
+  const place = part === undefined || part.name === 'all' ? '' : ` on ${part.name}`;
+  const reports: GateReport[] = [];
+  const judge = (
+    gate: GateReport['gate'],
+    limit: number | undefined,
+    {
+      value,
+      what,
+      unknown,
+    }: { readonly value: number | null | undefined; readonly what: string; readonly unknown: string },
+  ): void => {
+    if (limit === undefined) return;
+    if (value === undefined || value === null) {
+      reports.push({
+        gate,
+        limit,
+        value: null,
+        passed: false,
+        reason: `${gate} ${limit}: cannot be known${place}: ${unknown}`,
+      });
+      return;
+    }
+    const passed = gate === 'min-recall' ? value >= limit : value <= limit;
+    const relation = passed ? 'keeps' : gate === 'min-recall' ? 'is under' : 'is over';
+    const reason = `${gate}: ${what}${place} is ${rounded(value)}, which ${relation} ${limit}`;
+    reports.push({ gate, limit, value: rounded(value), passed, reason });
+  };
+  judge('max-false-rate', gates.maxFalseRate, {
+    value: advice?.falseRate.share,
+    what: 'the share of runs that went well in which something was said',
+    unknown: 'no run is known to have gone well',
+  });
+  judge('min-recall', gates.minRecall, {
+    value: advice?.recall.share,
+    what: 'the share of runs that went wrong in which something was said',
+    unknown: 'no run is known to have gone wrong',
+  });
+  judge('max-advice-per-100-calls', gates.maxAdvicePer100Calls, {
+    value: advice?.per100Calls,
+    what: 'advice for 100 calls',
+    unknown: 'no run has a call',
+  });
+  return reports;
+}

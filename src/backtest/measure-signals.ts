@@ -1,0 +1,130 @@
+import type { PartFigures, SignalReport } from './backtest-report.ts';
+import type { FiringKey } from './run-row.ts';
+import { f1Of, quartilesOf, rateRatioOf, rounded, shareOf, type RunAtRisk } from './statistics.ts';
+
+/** One run of a part, under one configuration. */
+export interface MeasuredRun {
+  readonly calls: number;
+  /** Null where nobody says. */
+  readonly positive: boolean | null;
+  /** Pairs of a number in `keys` and a call. */
+  readonly fired: readonly number[];
+}
+
+/** What counts as one signal. */
+interface SignalName {
+  readonly by: SignalReport['by'];
+  readonly name: string;
+  readonly pattern?: string | null;
+  readonly point?: string;
+}
+
+interface Gathered {
+  readonly signal: SignalName;
+  fired: number;
+  /** Of every run it fired in: number of the run, first call. */
+  readonly first: Map<number, number>;
+}
+
+const ADVICE: SignalName = { by: 'advice', name: 'advice' };
+
+/** Figures of everything that fired in these runs. Cost: O(n log n) in the runs for each signal. */
+export function measureSignals(runs: readonly MeasuredRun[], keys: readonly FiringKey[]): PartFigures {
+  const names = keys.map(signalsOf);
+  const gathered = new Map<string, Gathered>();
+  const of = (signal: SignalName): Gathered => {
+    const id = idOf(signal);
+    const known = gathered.get(id) ?? { signal, fired: 0, first: new Map<number, number>() };
+    gathered.set(id, known);
+    return known;
+  };
+  // There is a row for advice also where nothing was said.
+  of(ADVICE);
+  const byKey = names.map((signals) => signals.map(of));
+  for (const [index, { fired }] of runs.entries()) {
+    for (let at = 0; at < fired.length; at += 2) {
+      const call = fired[at + 1] ?? 0;
+      for (const one of byKey[fired[at] ?? -1] ?? []) {
+        one.fired += 1;
+        if (!one.first.has(index)) one.first.set(index, call);
+      }
+    }
+  }
+  const part = totalsOf(runs);
+  const reports = [...gathered.values()]
+    .filter(({ fired, signal }) => fired > 0 || signal.by === 'advice')
+    .map((one) => reportOf(one, runs, part))
+    .sort(inOrder);
+  const silent = reportOf({ signal: ADVICE, fired: 0, first: new Map() }, runs, part);
+  return {
+    advice: reports.find(({ by }) => by === 'advice') ?? silent,
+    providers: reports.filter(({ by }) => by === 'provider'),
+    details: reports.filter(({ by }) => by === 'detail'),
+    patterns: reports.filter(({ by }) => by === 'pattern'),
+  };
+}
+
+function signalsOf(key: FiringKey): readonly SignalName[] {
+  if (key.by === 'pattern') return [{ by: 'pattern', name: key.name }];
+  const { name, pattern, point } = key;
+  return [ADVICE, { by: 'provider', name }, { by: 'detail', name, pattern, point }];
+}
+
+function idOf({ by, name, pattern, point }: SignalName): string {
+  return JSON.stringify([by, name, pattern ?? '', point ?? '']);
+}
+
+function inOrder(left: SignalReport, right: SignalReport): number {
+  const a = idOf(left);
+  const b = idOf(right);
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+interface PartTotals {
+  readonly calls: number;
+  readonly positive: number;
+  readonly negative: number;
+}
+
+function totalsOf(runs: readonly MeasuredRun[]): PartTotals {
+  return {
+    calls: runs.reduce((sum, { calls }) => sum + calls, 0),
+    positive: runs.filter(({ positive }) => positive === true).length,
+    negative: runs.filter(({ positive }) => positive === false).length,
+  };
+}
+
+function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun[], part: PartTotals): SignalReport {
+  let positiveRuns = 0;
+  let negativeRuns = 0;
+  const left: number[] = [];
+  const atRisk: RunAtRisk[] = [];
+  for (const [index, { calls, positive }] of runs.entries()) {
+    const firstCall = first.get(index) ?? null;
+    if (positive !== null && calls > 0) atRisk.push({ positive, calls, firstCall });
+    if (firstCall === null) continue;
+    if (positive === true) positiveRuns += 1;
+    if (positive === false) negativeRuns += 1;
+    if (calls > 0) left.push(Math.max(0, (calls - firstCall - 1) / calls));
+  }
+  const precision = shareOf(positiveRuns, positiveRuns + negativeRuns);
+  const recall = shareOf(positiveRuns, part.positive);
+  return {
+    by: signal.by,
+    name: signal.name,
+    ...(signal.pattern === undefined ? {} : { pattern: signal.pattern }),
+    ...(signal.point === undefined ? {} : { point: signal.point }),
+    fired,
+    runs: first.size,
+    positiveRuns,
+    negativeRuns,
+    unlabelledRuns: first.size - positiveRuns - negativeRuns,
+    per100Calls: part.calls === 0 ? null : rounded((100 * fired) / part.calls),
+    precision,
+    recall,
+    falseRate: shareOf(negativeRuns, part.negative),
+    f1: f1Of(precision, recall),
+    callsLeft: quartilesOf(left),
+    atSameCall: rateRatioOf(atRisk),
+  };
+}

@@ -1,0 +1,150 @@
+import { assertNever } from '../base/assert-never.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { importGroups } from '../formats/import-source.ts';
+import { readRunGroups, type ReadRun, type ReadRunsItem } from '../formats/read-runs.ts';
+import type { Configuration } from './configuration.ts';
+import { openStoreAt, type Shard } from './list-shards.ts';
+import { RunReplay } from './run-replay.ts';
+import { FiringKeys, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
+
+/** Runs of one file that are open at a time. */
+const MAX_OPEN = 1000;
+/** Problems of one shard that are kept; of more only the number. */
+const MAX_PROBLEMS = 20;
+
+/**
+ * Replays every run of a shard. What cannot be read is a problem in the answer, and the rest is read all the same.
+ *
+ * Memory: what the importers hold, the folds of runs that are open (1,000 at most), and a row a run.
+ */
+export async function replayShard(shard: Shard, configurations: readonly Configuration[]): Promise<ShardResult> {
+  const replay = new ShardReplay(shard, configurations);
+  try {
+    if (shard.kind === 'store') await replay.store(shard);
+    else await replay.file(shard.path);
+  } catch (error) {
+    const code = error instanceof CoxswainError ? error.code : undefined;
+    // What is met in a folder and is no trajectory is nobody's problem.
+    if (code !== 'format-unknown' || shard.kind === 'store' || shard.named) replay.failure(error);
+  }
+  return replay.result();
+}
+
+class ShardReplay {
+  readonly #path: string;
+  readonly #configurations: readonly Configuration[];
+  readonly #keys = new FiringKeys();
+  readonly #rows: RunRow[] = [];
+  readonly #problems: ShardProblem[] = [];
+  readonly #open = new Map<ReadRun, RunReplay>();
+  readonly #cut = new Set<ReadRun>();
+  #problemsLeft = 0;
+  #last: ReadRun | undefined;
+  #lastReplay: RunReplay | undefined;
+
+  constructor(shard: Shard, configurations: readonly Configuration[]) {
+    this.#path = shard.path;
+    this.#configurations = configurations;
+  }
+
+  async store({ path, storeKind, runs }: Extract<Shard, { readonly kind: 'store' }>): Promise<void> {
+    const store = openStoreAt(path, storeKind);
+    try {
+      for (const id of runs) {
+        const replay = new RunReplay(id, this.#configurations, this.#keys);
+        try {
+          for await (const record of store.readRun(id)) replay.take(record);
+        } catch (error) {
+          this.failure(error, id);
+        }
+        this.#rows.push(replay.row());
+      }
+    } finally {
+      await store.close();
+    }
+  }
+
+  async file(path: string): Promise<void> {
+    for await (const items of readRunGroups(importGroups(path), { source: path })) {
+      for (const item of items) this.#take(item);
+    }
+  }
+
+  #take(item: ReadRunsItem): void {
+    switch (item.type) {
+      case 'record':
+        (item.run === this.#last ? this.#lastReplay : this.#turnTo(item.run))?.take(item.record);
+        return;
+      case 'end':
+        this.#end(item.run);
+        return;
+      case 'diagnostic': {
+        const { severity, message, line } = item.diagnostic;
+        if (severity === 'error') this.#problem({ message, ...(line === undefined ? {} : { line }) });
+        return;
+      }
+      default:
+        assertNever(item);
+    }
+  }
+
+  failure(error: unknown, run?: string): void {
+    const { details = {} } = error instanceof CoxswainError ? error : {};
+    const line = details['line'];
+    const message = withoutPath(messageOf(error), this.#path);
+    this.#problem({
+      message: run === undefined ? message : `run ${run}: ${message}`,
+      ...(typeof line === 'number' ? { line } : {}),
+    });
+  }
+
+  result(): ShardResult {
+    const left = this.#problemsLeft;
+    const more = left === 0 ? [] : [{ path: this.#path, message: `and ${left} more` }];
+    return { keys: this.#keys.keys, rows: this.#rows, problems: [...this.#problems, ...more] };
+  }
+
+  /** Makes this run the last one touched, and room for it where it is new. */
+  #turnTo(run: ReadRun): RunReplay | undefined {
+    this.#last = run;
+    let replay = this.#open.get(run);
+    if (replay !== undefined) {
+      this.#open.delete(run);
+      this.#open.set(run, replay);
+    } else if (!this.#cut.has(run)) {
+      replay = new RunReplay(run.id, this.#configurations, this.#keys);
+      this.#open.set(run, replay);
+      this.#makeRoom();
+    }
+    this.#lastReplay = replay;
+    return replay;
+  }
+
+  #makeRoom(): void {
+    if (this.#open.size <= MAX_OPEN) return;
+    const oldest = this.#open.keys().next();
+    if (oldest.done === true) return;
+    const run = oldest.value;
+    this.#end(run);
+    this.#cut.add(run);
+    this.#problem({ message: `run ${run.id} was left open for ${MAX_OPEN} other runs; the rest of it is not read` });
+  }
+
+  #end(run: ReadRun): void {
+    if (this.#last === run) this.#last = undefined;
+    const replay = this.#open.get(run);
+    if (replay === undefined) return;
+    this.#open.delete(run);
+    this.#rows.push(replay.row());
+  }
+
+  #problem(problem: Omit<ShardProblem, 'path'>): void {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ path: this.#path, ...problem });
+    else this.#problemsLeft += 1;
+  }
+}
+
+/** Errors of the importers name the path by themselves. */
+function withoutPath(message: string, path: string): string {
+  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
+}

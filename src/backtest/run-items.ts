@@ -1,0 +1,80 @@
+import { CoxswainError, messageOf } from '../base/error.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { importSource } from '../formats/import-source.ts';
+import { readRuns } from '../formats/read-runs.ts';
+import { RunIds } from '../formats/run-ids.ts';
+import { listShards, openStoreAt, type Shard } from './list-shards.ts';
+
+/** The next record of a run, or that there are no more. Records of one run come in order; runs of a file may be mixed. */
+export type RunItem =
+  | { readonly type: 'record'; readonly run: string; readonly record: TrajectoryRecord }
+  | { readonly type: 'end'; readonly run: string };
+
+/** Told what could not be read; the rest is read all the same. */
+export type OnReadProblem = (problem: {
+  readonly path: string;
+  readonly line?: number;
+  readonly message: string;
+}) => void;
+
+/**
+ * Every record of every run at these paths: stores, files, folders, globs and `-`.
+ *
+ * @throws CoxswainError as opening and listing a store
+ */
+export async function* runItems(
+  paths: readonly string[],
+  onProblem: OnReadProblem,
+): AsyncGenerator<RunItem, void, void> {
+  const ids = new RunIds();
+  for (const shard of await listShards(paths)) {
+    try {
+      yield* shard.kind === 'store' ? storeItems(shard, onProblem) : fileItems(shard, ids, onProblem);
+    } catch (error) {
+      const { code, details = {} } = error instanceof CoxswainError ? error : {};
+      // What is met in a folder and is no trajectory is nobody's problem.
+      if (code === 'format-unknown' && shard.kind === 'file' && !shard.named) continue;
+      const line = details['line'];
+      const at = typeof line === 'number' ? { line } : {};
+      onProblem({ path: shard.path, ...at, message: withoutPath(messageOf(error), shard.path) });
+    }
+  }
+}
+
+async function* storeItems(
+  { path, storeKind, runs }: Extract<Shard, { readonly kind: 'store' }>,
+  onProblem: OnReadProblem,
+): AsyncGenerator<RunItem, void, void> {
+  const store = openStoreAt(path, storeKind);
+  try {
+    for (const run of runs) {
+      try {
+        for await (const record of store.readRun(run)) yield { type: 'record', run, record };
+      } catch (error) {
+        onProblem({ path, message: `run ${run}: ${messageOf(error)}` });
+      }
+      yield { type: 'end', run };
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function* fileItems(
+  { path }: Extract<Shard, { readonly kind: 'file' }>,
+  ids: RunIds,
+  onProblem: OnReadProblem,
+): AsyncGenerator<RunItem, void, void> {
+  for await (const item of readRuns(importSource(path), { source: path, ids })) {
+    if (item.type === 'diagnostic') {
+      const { severity, message, line } = item.diagnostic;
+      if (severity === 'error') onProblem({ path, message, ...(line === undefined ? {} : { line }) });
+    } else if (item.type === 'end') yield { type: 'end', run: item.run.id };
+    else yield { type: 'record', run: item.run.id, record: item.record };
+  }
+}
+
+/** Errors of the importers name the path by themselves. */
+function withoutPath(message: string, path: string): string {
+  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
+}

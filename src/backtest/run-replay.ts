@@ -1,0 +1,169 @@
+import { hashText } from '../base/hash.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import { isDerived } from '../replay.ts';
+import { RunFold } from '../run-fold.ts';
+import { SteeringReplay } from '../steering-replay.ts';
+import type { Configuration } from './configuration.ts';
+import type { FiringKeys, RunRow } from './run-row.ts';
+
+/** What another steering left behind, in a run that is asked at its own decision points. */
+const OF_OTHER_STEERING: ReadonlySet<TrajectoryPayload['kind']> = new Set<TrajectoryPayload['kind']>([
+  'feedback_delivered',
+  'guidance_delivered',
+  'provider_overran',
+  'advice_acknowledged',
+]);
+
+/** One configuration at work in one run: takes a record, gives what came of it. */
+interface Player {
+  readonly calls: () => number;
+  readonly take: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
+}
+
+/**
+ * Replays one run under every configuration at once, and keeps what fired.
+ *
+ * A run that coxswain steered is asked where its host asked, with what the host knew there; under another configuration than
+ * its own, what was delivered and answered then is passed over. Any other run is asked after each call and before each turn
+ * (`SteeringReplay`).
+ */
+export class RunReplay {
+  readonly #id: string;
+  readonly #configurations: readonly Configuration[];
+  readonly #keys: FiringKeys;
+  readonly #fired: number[][];
+  readonly #wanted: Set<string>;
+  #players: readonly Player[] = [];
+  #begun = false;
+  #task = '';
+  #success: boolean | null = null;
+  #own = false;
+  #asked = false;
+  #gap = false;
+
+  constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys) {
+    this.#id = id;
+    this.#configurations = configurations;
+    this.#keys = keys;
+    this.#fired = configurations.map(() => []);
+    this.#wanted = new Set(configurations.flatMap(({ steering }) => steering.models.map((one) => one.classifier.name)));
+  }
+
+  /** Takes the next record of the run. */
+  take(record: TrajectoryRecord): void {
+    if (!this.#begun) this.#begin(record);
+    this.#note(record.payload);
+    for (let index = 0; index < this.#players.length; index += 1) {
+      const player = this.#players[index];
+      if (player === undefined) continue;
+      const came = player.take(record);
+      for (const payload of came) if (payload !== record.payload) this.#keep(index, payload, player);
+    }
+  }
+
+  /** What is kept of the run. */
+  row(): RunRow {
+    return {
+      id: this.#id,
+      task: this.#task,
+      calls: this.#players[0]?.calls() ?? 0,
+      success: this.#success,
+      own: this.#own,
+      asked: this.#asked,
+      gap: this.#gap,
+      unanswered: [...this.#wanted].sort(),
+      fired: this.#fired,
+    };
+  }
+
+  #begin({ payload }: TrajectoryRecord): void {
+    this.#begun = true;
+    const started = payload.kind === 'run_started' ? payload : undefined;
+    this.#own = started?.steering !== undefined;
+    if (started?.task !== undefined) this.#task = hashText(started.task);
+    this.#players = this.#configurations.map((configuration) =>
+      this.#own ? atOwnPoints(configuration, started?.steering?.configuration_hash) : atEveryCall(configuration),
+    );
+  }
+
+  #note(payload: TrajectoryPayload): void {
+    switch (payload.kind) {
+      case 'run_ended':
+        this.#success = payload.success ?? null;
+        return;
+      case 'evaluation':
+        if (this.#own) this.#asked = true;
+        return;
+      case 'tool_ended':
+        if (!this.#own && payload.result_missing !== true) this.#asked = true;
+        return;
+      case 'gap':
+        this.#gap = true;
+        return;
+      case 'model_answered':
+        this.#wanted.delete(payload.classifier_name);
+        return;
+      default:
+    }
+  }
+
+  #keep(configuration: number, payload: TrajectoryPayload, player: Player): void {
+    let key: number;
+    switch (payload.kind) {
+      case 'pattern_flagged':
+        key = this.#keys.numberOf({ by: 'pattern', name: payload.pattern.kind });
+        break;
+      case 'feedback_produced':
+        key = this.#keys.numberOf({
+          by: 'provider',
+          name: payload.provider_name,
+          pattern: kindOf(payload.feedback.pattern?.identity),
+          point: 'post_tool_result',
+        });
+        break;
+      case 'guidance_produced':
+        key = this.#keys.numberOf({
+          by: 'provider',
+          name: payload.provider_name,
+          pattern: kindOf(payload.classification.pattern?.identity),
+          point: payload.decision_point,
+        });
+        break;
+      default:
+        return;
+    }
+    this.#fired[configuration]?.push(key, Math.max(0, player.calls() - 1));
+  }
+}
+
+/** An identity is the kind, a colon, and what tells two of a kind apart. */
+function kindOf(identity: string | undefined): string | null {
+  if (identity === undefined) return null;
+  const end = identity.indexOf(':');
+  return end < 0 ? identity : identity.slice(0, end);
+}
+
+function atOwnPoints({ steering }: Configuration, recordedHash: string | undefined): Player {
+  const fold = new RunFold({ steering, prompts: [] });
+  const isItsOwn = steering.configurationHash === recordedHash;
+  return {
+    calls: () => fold.analysis.calls,
+    take: (record) => {
+      const { payload } = record;
+      if (isDerived(payload) || (!isItsOwn && OF_OTHER_STEERING.has(payload.kind))) return [];
+      return fold.fold(record);
+    },
+  };
+}
+
+function atEveryCall({ steering, deadline, budget }: Configuration): Player {
+  const replay = new SteeringReplay({
+    resolved: steering,
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(budget === undefined ? {} : { budget }),
+  });
+  return {
+    calls: () => replay.analysis.calls,
+    take: (record) => replay.follow(record),
+  };
+}

@@ -1,0 +1,86 @@
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+
+import { canonicalJson } from '../base/canonical-json.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { Configuration } from './configuration.ts';
+import type { Shard } from './list-shards.ts';
+import type { ShardResult } from './run-row.ts';
+
+const VERSION = 1;
+
+/** A fingerprint of what is read and under which configurations: a journal of another one is of no use. */
+export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {
+  const facts = shards.map((shard) => [shard, changedAtMs(shard.path)]);
+  return hashText(
+    canonicalJson([configurations.map(({ name, steering }) => [name, steering.configurationHash]), facts]),
+  );
+}
+
+function changedAtMs(path: string): number {
+  return path === '-' ? 0 : (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+}
+
+/**
+ * The shards that are done, in a file of JSON lines: its head, then one line a shard. What a crash left of a line is cut off
+ * when the file is opened.
+ */
+export class ShardJournal {
+  readonly #path: string;
+  /** What was done before, by the number of the shard. */
+  readonly done: ReadonlyMap<number, ShardResult>;
+
+  /**
+   * Opens the file, or makes it.
+   *
+   * @throws CoxswainError "invalid-argument" when it is of another input or configuration, or no journal; "input-io" when it
+   *   cannot be read or written
+   */
+  constructor(path: string, key: string) {
+    this.#path = path;
+    try {
+      if (!existsSync(path)) writeFileSync(path, `${JSON.stringify({ coxswain_backtest: VERSION, key })}\n`);
+      this.done = readDone(path, key);
+    } catch (error) {
+      if (error instanceof CoxswainError) throw error;
+      throw new CoxswainError('input-io', `${path}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Adds a shard. @throws what the file system throws */
+  add(number: number, result: ShardResult): void {
+    appendFileSync(this.#path, `${JSON.stringify({ number, result })}\n`);
+  }
+}
+
+function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
+  const bytes = readFileSync(path);
+  const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1);
+  if (whole.length < bytes.length) truncateSync(path, whole.length);
+  const [head = '', ...lines] = whole.toString('utf8').split('\n');
+  const facts = parsed(head);
+  if (facts?.['coxswain_backtest'] !== VERSION) {
+    throw new CoxswainError('invalid-argument', `--resume ${path}: this is no journal of a backtest; name a new file`);
+  }
+  if (facts['key'] !== key) {
+    const reason = 'it belongs to another input or configuration, or the input has changed';
+    throw new CoxswainError('invalid-argument', `--resume ${path}: ${reason}; delete it to begin anew`);
+  }
+  const done = new Map<number, ShardResult>();
+  for (const line of lines) {
+    const entry = parsed(line);
+    // We wrote it ourselves, for the same input.
+    if (entry !== undefined) done.set(Number(entry['number']), entry['result'] as ShardResult);
+  }
+  return done;
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { makeConfiguration, type ConfigurationSpec } from './configuration.ts';
+import type { Shard } from './list-shards.ts';
+import { replayShard } from './replay-shard.ts';
+import type { ShardResult } from './run-row.ts';
+
+/** What a worker is asked: the shard and its number. */
+export interface ShardRequest {
+  readonly number: number;
+  readonly shard: Shard;
+}
+
+/** What it answers. */
+export type ShardAnswer =
+  | { readonly number: number; readonly result: ShardResult }
+  | { readonly number: number; readonly fault: { readonly code?: string; readonly message: string } };
+
+// This file is run by the pool only, which gives the configurations.
+const configurations = Promise.all((workerData as readonly ConfigurationSpec[]).map(makeConfiguration));
+
+parentPort?.on('message', ({ number, shard }: ShardRequest) => {
+  void send(number, shard);
+});
+
+async function send(number: number, shard: Shard): Promise<void> {
+  const reply = await answer(number, shard);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(reply);
+}
+
+async function answer(number: number, shard: Shard): Promise<ShardAnswer> {
+  try {
+    return { number, result: await replayShard(shard, await configurations) };
+  } catch (error) {
+    const code = error instanceof CoxswainError ? { code: error.code } : {};
+    return { number, fault: { ...code, message: messageOf(error) } };
+  }
+}

@@ -1,0 +1,38 @@
+import { CoxswainError } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
+
+/** A part of the runs, by tasks. */
+export interface Split {
+  readonly name: string;
+  /** Above 0, below 1. */
+  readonly share: number;
+}
+
+/** What is not in the named part. */
+const REST = 'test';
+
+/** Reads `dev=0.7`. @throws CoxswainError "invalid-argument" */
+export function parseSplit(text: string): Split {
+  const [, name, share] = /^([\w-]{1,32})=(0?\.\d+)$/.exec(text) ?? [];
+  if (name !== undefined && share !== undefined && Number(share) > 0 && name !== REST) {
+    return { name, share: Number(share) };
+  }
+  throw new CoxswainError('invalid-argument', `--split ${text}: give a name and a share, such as dev=0.7`);
+}
+
+/** The names of the parts, in order; without a split there is one. */
+export function partNames(split: Split | undefined): readonly string[] {
+  return split === undefined ? ['all'] : [split.name, REST];
+}
+
+/**
+ * The part that a task belongs to. All runs of a task are in one part, so that what was learnt on one part is not tried on
+ * the same task again. By a hash, so a run stays where it is when others come.
+ *
+ * @param task  its fingerprint, or the run's id where it has none
+ */
+export function partOf(task: string, split: Split | undefined): string {
+  if (split === undefined) return 'all';
+  const place = Number.parseInt(hashText(`split ${task}`).slice(0, 8), 16) / 2 ** 32;
+  return place < split.share ? split.name : REST;
+}

@@ -1,0 +1,125 @@
+import type { QuartilesReport, RateRatioReport, ShareReport } from './backtest-report.ts';
+
+/** The two-sided 95 % quantile of the normal distribution. */
+const Z = 1.959963984540054;
+const BINS = 10;
+
+/** Six digits behind the point: enough for every figure, and the same bytes whatever the order of adding up. */
+export function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+/**
+ * A share with its 95 % score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
+ * inference", Journal of the American Statistical Association 22, 1927): honest also for few runs and for shares near 0
+ * and 1, where the usual interval has no width.
+ */
+export function shareOf(hits: number, of: number): ShareReport {
+  if (of === 0) return { hits, of, share: null, low: null, high: null };
+  const share = hits / of;
+  const z2 = Z * Z;
+  const centre = (share + z2 / (2 * of)) / (1 + z2 / of);
+  const half = (Z / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
+  // At the ends the interval reaches the share itself; the arithmetic misses it by a rounding.
+  const low = hits === 0 ? 0 : rounded(Math.max(0, centre - half));
+  const high = hits === of ? 1 : rounded(Math.min(1, centre + half));
+  return { hits, of, share: rounded(share), low, high };
+}
+
+/** The harmonic mean of precision and recall; null when either is unknown or both are 0. */
+export function f1Of(precision: ShareReport, recall: ShareReport): number | null {
+  if (precision.of === 0 || recall.of === 0 || precision.hits === 0) return null;
+  return rounded((2 * precision.hits) / (precision.of + recall.of));
+}
+
+/** Quartiles and tenths of numbers from 0 to 1. Sorts `values` in place. */
+export function quartilesOf(values: number[]): QuartilesReport {
+  values.sort((left, right) => left - right);
+  const bins = Array.from({ length: BINS }, () => 0);
+  for (const value of values) {
+    const bin = Math.min(BINS - 1, Math.floor(value * BINS));
+    bins[bin] = (bins[bin] ?? 0) + 1;
+  }
+  return { q1: quantile(values, 0.25), median: quantile(values, 0.5), q3: quantile(values, 0.75), bins };
+}
+
+function quantile(sorted: readonly number[], share: number): number | null {
+  const place = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(place)];
+  const above = sorted[Math.ceil(place)];
+  if (below === undefined || above === undefined) return null;
+  return rounded(below + (above - below) * (place - Math.floor(place)));
+}
+
+/** A labelled run as the comparison at the same call sees it. */
+export interface RunAtRisk {
+  readonly positive: boolean;
+  readonly calls: number;
+  /** The call at which the signal fired first, from 0; null when it never did. */
+  readonly firstCall: number | null;
+}
+
+/**
+ * `RateRatioReport` of a signal: N. Mantel and W. Haenszel's pooled ratio (Journal of the National Cancer Institute 22,
+ * 1959) with one stratum a call, and the variance of its logarithm by S. Greenland and J. M. Robins ("Estimation of a common
+ * effect parameter from sparse follow-up data", Biometrics 41, 1985), which stays valid for many strata of few events.
+ *
+ * Cost: O(n log n) in the runs.
+ */
+export function rateRatioOf(runs: readonly RunAtRisk[]): RateRatioReport {
+  const positive = riskOf(runs.filter((run) => run.positive));
+  const negative = riskOf(runs.filter((run) => !run.positive));
+  const calls = [...new Set([...positive.events.keys(), ...negative.events.keys()])].sort((a, b) => a - b);
+  let above = 0;
+  let below = 0;
+  let variance = 0;
+  for (const call of calls) {
+    const a = positive.events.get(call) ?? 0;
+    const b = negative.events.get(call) ?? 0;
+    const n1 = positive.atRisk(call);
+    const n0 = negative.atRisk(call);
+    const all = n1 + n0;
+    above += (a * n0) / all;
+    below += (b * n1) / all;
+    variance += ((a + b) * n1 * n0 - a * b * all) / (all * all);
+  }
+  const events = { positiveEvents: positive.count, negativeEvents: negative.count };
+  if (above === 0 || below === 0) return { ratio: null, low: null, high: null, ...events };
+  const ratio = above / below;
+  const spread = Math.exp(Z * Math.sqrt(variance / (above * below)));
+  return { ratio: rounded(ratio), low: rounded(ratio / spread), high: rounded(ratio * spread), ...events };
+}
+
+interface Risk {
+  readonly count: number;
+  /** First firings by call. */
+  readonly events: ReadonlyMap<number, number>;
+  /** Runs with more than `call` calls that have not fired before it. */
+  readonly atRisk: (call: number) => number;
+}
+
+function riskOf(runs: readonly RunAtRisk[]): Risk {
+  const events = new Map<number, number>();
+  // A run leaves the risk set after its first firing, or after its last call, whichever comes first.
+  const leaves: number[] = [];
+  let count = 0;
+  for (const { calls, firstCall } of runs) {
+    leaves.push(firstCall === null ? calls - 1 : Math.min(firstCall, calls - 1));
+    if (firstCall === null) continue;
+    count += 1;
+    events.set(firstCall, (events.get(firstCall) ?? 0) + 1);
+  }
+  leaves.sort((left, right) => left - right);
+  return { count, events, atRisk: (call) => leaves.length - firstAtLeast(leaves, call) };
+}
+
+function firstAtLeast(sorted: readonly number[], wanted: number): number {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((sorted[middle] ?? 0) < wanted) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

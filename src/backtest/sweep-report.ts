@@ -1,0 +1,130 @@
+import { CoxswainError } from '../base/error.ts';
+import type { PartReport, SignalReport, SweepPointReport, SweepReport } from './backtest-report.ts';
+import type { Configuration } from './configuration.ts';
+import { shareOf } from './statistics.ts';
+
+/** The numbers of a sweep. */
+export interface Sweep {
+  readonly field: string;
+  readonly values: readonly number[];
+}
+
+const MAX_VALUES = 32;
+
+/**
+ * Reads `doomLoop.maxRepetitions=2..6`, `…=0..1/0.25` (from, to, step; default 1) or `…=2,4,8`.
+ *
+ * @throws CoxswainError "invalid-argument" when it is none of these, or has more than 32 values
+ */
+export function parseSweep(text: string): Sweep {
+  const [, field = '', said = ''] = /^([\w.]+)=(.+)$/.exec(text) ?? [];
+  const values = valuesOf(said);
+  if (field === '' || values.length === 0) {
+    const forms = 'doomLoop.maxRepetitions=2..6, field=0..1/0.25 or field=2,4,8';
+    throw new CoxswainError('invalid-argument', `--sweep ${text}: give a field and its values, such as ${forms}`);
+  }
+  if (values.length > MAX_VALUES) {
+    throw new CoxswainError('invalid-argument', `--sweep ${text}: ${values.length} values; at most ${MAX_VALUES}`);
+  }
+  return { field, values };
+}
+
+function valuesOf(said: string): readonly number[] {
+  const [, from, to, step = '1'] = /^(-?[\d.]+?)\.\.(-?\d[\d.]*)(?:\/([\d.]+))?$/.exec(said) ?? [];
+  if (from === undefined || to === undefined) {
+    const list = said.split(',').map((one) => (one.trim() === '' ? Number.NaN : Number(one)));
+    return list.every((value) => Number.isFinite(value)) ? list : [];
+  }
+  const [first, last, width] = [Number(from), Number(to), Number(step)];
+  if (!(width > 0) || !Number.isFinite(first) || !Number.isFinite(last)) return [];
+  const count = Math.floor((last - first) / width + 1e-9) + 1;
+  // Twelve digits: what adding up fractions leaves behind them is no number that anybody meant.
+  return Array.from({ length: Math.max(0, Math.min(count, 1_000)) }, (_, at) =>
+    Number((first + at * width).toPrecision(12)),
+  );
+}
+
+/**
+ * The points of a sweep, on its first part; undefined where there was none.
+ *
+ * @param wanted the name of a provider or of a kind of pattern, or `advice`
+ * @throws CoxswainError "invalid-argument" when nothing of that name fired anywhere
+ */
+export function sweepReport(
+  configurations: readonly Configuration[],
+  part: PartReport | undefined,
+  wanted: string | undefined,
+): SweepReport | undefined {
+  const field = configurations[0]?.swept?.path;
+  if (field === undefined || part === undefined) return undefined;
+  const signal = wanted === undefined ? mostMoved(part) : named(part, wanted);
+  return {
+    field,
+    signal,
+    part: part.name,
+    points: configurations.map(({ swept }, index) =>
+      pointOf(find(part, index, signal), part, { value: swept?.value ?? 0, raised: swept?.raised }),
+    ),
+  };
+}
+
+type SignalId = SweepReport['signal'];
+
+function allSignals(part: PartReport, index: number): readonly SignalReport[] {
+  const figures = part.byConfiguration[index];
+  return figures === undefined ? [] : [...figures.providers, ...figures.patterns, figures.advice];
+}
+
+function find(part: PartReport, index: number, { by, name }: SignalId): SignalReport | undefined {
+  return allSignals(part, index).find((signal) => signal.by === by && signal.name === name);
+}
+
+function named(part: PartReport, wanted: string): SignalId {
+  for (const index of part.byConfiguration.keys()) {
+    const found = allSignals(part, index).find(({ name }) => name === wanted);
+    if (found !== undefined) return { by: found.by, name: found.name };
+  }
+  const names = new Set(
+    [...part.byConfiguration.keys()].flatMap((index) => allSignals(part, index).map(({ name }) => name)),
+  );
+  throw new CoxswainError(
+    'invalid-argument',
+    `--signal ${wanted}: nothing of that name fired; there are ${[...names].sort().join(', ')}`,
+  );
+}
+
+/** The provider whose runs change most along the sweep, else the kind of pattern, else everything that is said. */
+function mostMoved(part: PartReport): SignalId {
+  for (const by of ['provider', 'pattern'] as const) {
+    const counts = new Map<string, number[]>();
+    for (const [index, figures] of part.byConfiguration.entries()) {
+      for (const { name, runs } of by === 'provider' ? figures.providers : figures.patterns) {
+        const list = counts.get(name) ?? part.byConfiguration.map(() => 0);
+        counts.set(name, list);
+        list[index] = runs;
+      }
+    }
+    const spreads = [...counts].map(([name, list]) => ({ name, spread: Math.max(...list) - Math.min(...list) }));
+    spreads.sort((left, right) => right.spread - left.spread || (left.name < right.name ? -1 : 1));
+    const [most] = spreads;
+    if (most !== undefined && most.spread > 0) return { by, name: most.name };
+  }
+  return { by: 'advice', name: 'advice' };
+}
+
+function pointOf(
+  signal: SignalReport | undefined,
+  part: PartReport,
+  { value, raised }: { readonly value: number; readonly raised: SweepPointReport['raised'] },
+): SweepPointReport {
+  return {
+    value,
+    ...(raised === undefined ? {} : { raised }),
+    fired: signal?.fired ?? 0,
+    runs: signal?.runs ?? 0,
+    precision: signal?.precision ?? shareOf(0, 0),
+    recall: signal?.recall ?? shareOf(0, part.positive),
+    falseRate: signal?.falseRate ?? shareOf(0, part.negative),
+    f1: signal?.f1 ?? null,
+  };
+}

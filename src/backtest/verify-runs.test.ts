@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createCoxswain } from '../coxswain.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { resolveSteering } from '../options.ts';
+import type { SteeringOptions } from '../steering-options.ts';
+import { standardSteering } from '../standard-steering.ts';
+import { jsonlStore } from '../store/jsonl-store.ts';
+import { sqliteStore } from '../store/sqlite-store.ts';
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import { createFakeClock } from '../testing/fake-clock.ts';
+import { readAll } from '../testing/read-all.ts';
+import { tempFolder } from '../testing/temp-folder.ts';
+import { backtest } from './backtest.ts';
+import { verifyRun, verifyRuns, type RunVerification } from './verify-runs.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+beforeAll(async () => (folder = await tempFolder()));
+afterAll(() => folder.dispose());
+
+/** A live run that gets stuck and is steered. */
+async function recordLive(store: TrajectoryStore, runId: string, steering: SteeringOptions): Promise<void> {
+  const clock = createFakeClock(1_000_000);
+  const run = createCoxswain({ ...steering, store, clock, measureMs: () => 0 }).startRun({
+    runId,
+    task: 'make it pass',
+    deadline: { minutes: 5 },
+  });
+  for (let index = 0; index < 9; index += 1) {
+    const call = { toolCallId: `c${index}`, toolName: 'bash' };
+    run.emit({ type: 'turn_start' });
+    for (const advice of run.advise('pre_tool_selection')) advice.delivered('test');
+    run.emit({ type: 'tool_execution_start', ...call, args: { command: 'make' } });
+    clock.advance(20);
+    run.emit({ type: 'tool_execution_end', ...call, result: 'no rule', isError: true });
+    for (const advice of run.advise('post_tool_result')) advice.delivered('test');
+  }
+  await run.end('ended');
+  await run.flush();
+}
+
+async function verified(path: string, steering: SteeringOptions): Promise<readonly RunVerification[]> {
+  const found: RunVerification[] = [];
+  for await (const run of verifyRuns([path], { steering })) found.push(run);
+  return found;
+}
+
+async function* each(records: readonly TrajectoryRecord[]): AsyncGenerator<TrajectoryRecord> {
+  yield* records;
+}
+
+test('a run that was recorded live reproduces every derived record, in either store', async () => {
+  for (const kind of ['runs.db', 'records'] as const) {
+    const path = join(folder.path, kind);
+    const store = kind === 'runs.db' ? sqliteStore(path) : jsonlStore(path);
+    await recordLive(store, 'plain', standardSteering());
+    await recordLive(store, 'hook', { ...standardSteering(), retain: 'compact' });
+    await recordLive(store, 'other', { feedback: [] });
+    await store.close();
+    const runs = await verified(path, standardSteering());
+    const byRun = new Map(runs.map((run) => [run.run, run]));
+    expect(byRun.get('plain')).toMatchObject({ status: 'equal', mismatched: 0 });
+    expect(byRun.get('plain')?.matched).toBeGreaterThan(5);
+    expect(byRun.get('hook')).toMatchObject({ status: 'equal', mismatched: 0 });
+    const { configurationHash } = resolveSteering({ feedback: [] });
+    expect(byRun.get('other')).toMatchObject({ status: 'other-configuration', detail: configurationHash, matched: 0 });
+  }
+});
+
+test('a derived record that was changed, lost or made up is told, with both sides', async () => {
+  const path = join(folder.path, 'tampered.db');
+  const store = sqliteStore(path);
+  await recordLive(store, 'run', standardSteering());
+  const records = await readAll(store, 'run');
+  await store.close();
+  const ways = { steering: standardSteering() };
+  const at = records.findIndex(({ payload }) => payload.kind === 'feedback_produced');
+  const changed = records.map((record, index): TrajectoryRecord => {
+    if (index !== at || record.payload.kind !== 'feedback_produced') return record;
+    return { ...record, payload: { ...record.payload, text: 'Something else was said.' } };
+  });
+  const different = await verifyRun('run', each(changed), ways);
+  expect(different).toMatchObject({ status: 'different', mismatched: 1 });
+  expect(different.mismatches[0]).toMatchObject({ recorded: { text: 'Something else was said.' } });
+  expect(different.mismatches[0]?.replayed).not.toEqual(different.mismatches[0]?.recorded);
+  const lost = await verifyRun('run', each(records.toSpliced(at, 1)), ways);
+  expect(lost).toMatchObject({ status: 'different', mismatched: 1 });
+  expect(lost.mismatches[0]).not.toHaveProperty('recorded');
+  const [record] = records.slice(at);
+  if (record === undefined) throw new Error('nothing was said');
+  const madeUp = await verifyRun('run', each(records.toSpliced(at, 0, record)), ways);
+  expect(madeUp.mismatches[0]).not.toHaveProperty('replayed');
+});
+
+test('a run that was cut off between an input and what follows from it is equal, one with a gap is exempt', async () => {
+  const store = sqliteStore(join(folder.path, 'cut.db'));
+  await recordLive(store, 'run', standardSteering());
+  const records = await readAll(store, 'run');
+  await store.close();
+  const ways = { steering: standardSteering() };
+  const at = records.findIndex(({ payload }) => payload.kind === 'feedback_produced');
+  expect(await verifyRun('run', each(records.slice(0, at)), ways)).toMatchObject({ status: 'equal' });
+  const seq = records[at]?.seq ?? 0;
+  const gap = { ...records[0], seq, payload: { kind: 'gap', through_seq: seq, reason: 'lost' } } as TrajectoryRecord;
+  expect(await verifyRun('run', each(records.with(at, gap)), ways)).toMatchObject({ status: 'gap', mismatched: 0 });
+});
+
+test('a backtest under its own configuration says of a live run what was said, where its host asked', async () => {
+  const path = join(folder.path, 'own.db');
+  const store = sqliteStore(path);
+  await recordLive(store, 'run', standardSteering());
+  const records = await readAll(store, 'run');
+  await store.close();
+  const said = records.filter(({ payload }) => payload.kind.endsWith('_produced')).length;
+  const { report } = await backtest([path]);
+  expect(report.input).toMatchObject({ runs: 1, ownEvaluations: 1, neverAsked: 0 });
+  expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(said);
+  expect(said).toBeGreaterThan(2);
+});

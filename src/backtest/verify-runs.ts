@@ -1,0 +1,165 @@
+import { canonicalJson } from '../base/canonical-json.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
+import type { DerivedPayload } from '../derived-draft.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { resolveSteering } from '../options.ts';
+import type { RedactionOptions } from '../recorder/redactor.ts';
+import { isDerived, Replay } from '../replay.ts';
+import type { SteeringOptions } from '../steering-options.ts';
+import { listShards, openStoreAt } from './list-shards.ts';
+
+/** A derived record that is not as the replay has it. Plain JSON. */
+export interface DerivedMismatch {
+  /** The input that it follows from, and its place among what does. */
+  readonly causeSeq: number;
+  readonly ordinal: number;
+  /** What was recorded; absent where the replay gives more than the recording has. */
+  readonly recorded?: DerivedPayload;
+  /** What the replay gives; absent where it gives nothing there. */
+  readonly replayed?: DerivedPayload;
+}
+
+/** What came of replaying one run that was recorded live. Plain JSON. */
+export interface RunVerification {
+  readonly run: string;
+  /**
+   * - `equal`, `different`: it was replayed under its own configuration
+   * - `gap`: records of it were lost, so there is nothing to compare; exempt
+   * - `not-steered`: coxswain did not steer it, so it has no configuration
+   * - `other-configuration`: it was recorded under another one than was given
+   * - `unreadable`: the store cannot read it
+   */
+  readonly status: 'equal' | 'different' | 'gap' | 'not-steered' | 'other-configuration' | 'unreadable';
+  readonly matched: number;
+  readonly mismatched: number;
+  /** The first 20. */
+  readonly mismatches: readonly DerivedMismatch[];
+  /** For `other-configuration`: the hash it was recorded with; for `unreadable`: the reason. */
+  readonly detail?: string;
+}
+
+/** What runs were recorded with. */
+export interface VerifyOptions {
+  readonly steering: SteeringOptions;
+  /** Default: the built-in rules; `false`: nothing was taken out. */
+  readonly redaction?: RedactionOptions | false;
+}
+
+const MAX_MISMATCHES = 20;
+
+/**
+ * Replays runs of stores under the configuration they were steered by, and compares every derived record (patterns, advice,
+ * faults of providers) with the recorded one. The last input of a run that was cut off may lack what followed from it.
+ *
+ * @param paths stores
+ * @throws CoxswainError "invalid-argument" for a path that is no store, and as opening a store
+ * Memory: one run's fold.
+ */
+export async function* verifyRuns(
+  paths: readonly string[],
+  options: VerifyOptions,
+): AsyncGenerator<RunVerification, void, void> {
+  for (const shard of await listShards(paths)) {
+    if (shard.kind === 'file') {
+      throw new CoxswainError('invalid-argument', `${shard.path}: --verify takes stores, and this is none`);
+    }
+    const store = openStoreAt(shard.path, shard.storeKind);
+    try {
+      for (const run of shard.runs) yield await verifyRun(run, store.readRun(run), options);
+    } finally {
+      await store.close();
+    }
+  }
+}
+
+/** Compares one run. */
+export async function verifyRun(
+  run: string,
+  records: AsyncIterable<TrajectoryRecord>,
+  { steering, ...redaction }: VerifyOptions,
+): Promise<RunVerification> {
+  const none = { run, matched: 0, mismatched: 0, mismatches: [] };
+  try {
+    let comparison: Comparison | undefined;
+    for await (const record of records) {
+      const { payload } = record;
+      if (payload.kind === 'gap') return { ...none, status: 'gap' };
+      if (comparison === undefined) {
+        const hash = payload.kind === 'run_started' ? payload.steering?.configuration_hash : undefined;
+        if (hash === undefined) return { ...none, status: 'not-steered' };
+        // Hooks keep less of the past at hand, which is part of the configuration's hash.
+        const ways = [steering, { ...steering, retain: 'compact' } as const];
+        const own = ways.find((way) => resolveSteering(way).configurationHash === hash);
+        if (own === undefined) return { ...none, status: 'other-configuration', detail: hash };
+        comparison = new Comparison(new Replay({ steering: own, ...redaction }));
+      }
+      comparison.take(record);
+    }
+    return comparison === undefined ? { ...none, status: 'not-steered' } : comparison.verification(run);
+  } catch (error) {
+    return { ...none, status: 'unreadable', detail: messageOf(error) };
+  }
+}
+
+class Comparison {
+  readonly #replay: Replay;
+  /** What the replay gave and the recording has not shown yet, by cause and ordinal. */
+  readonly #expected = new Map<string, DerivedPayload>();
+  readonly #mismatches: DerivedMismatch[] = [];
+  #matched = 0;
+  #mismatched = 0;
+  #lastSeq = -1;
+
+  constructor(replay: Replay) {
+    this.#replay = replay;
+  }
+
+  take(record: TrajectoryRecord): void {
+    const { payload } = record;
+    if (isDerived(payload)) this.#compare(payload);
+    else {
+      this.#lastSeq = record.seq;
+      for (const derived of this.#replay.take(record)) this.#expected.set(placeOf(derived), derived);
+    }
+  }
+
+  verification(run: string): RunVerification {
+    for (const replayed of this.#expected.values()) {
+      const isCutOff = replayed.cause_seq === this.#lastSeq;
+      if (!isCutOff) this.#miss({ causeSeq: replayed.cause_seq, ordinal: replayed.ordinal, replayed });
+    }
+    return {
+      run,
+      status: this.#mismatched === 0 ? 'equal' : 'different',
+      matched: this.#matched,
+      mismatched: this.#mismatched,
+      mismatches: this.#mismatches,
+    };
+  }
+
+  #compare(recorded: DerivedPayload): void {
+    const place = placeOf(recorded);
+    const replayed = this.#expected.get(place);
+    this.#expected.delete(place);
+    if (replayed !== undefined && textOf(replayed) === textOf(recorded)) {
+      this.#matched += 1;
+      return;
+    }
+    const { cause_seq: causeSeq, ordinal } = recorded;
+    this.#miss({ causeSeq, ordinal, recorded, ...(replayed === undefined ? {} : { replayed }) });
+  }
+
+  #miss(mismatch: DerivedMismatch): void {
+    this.#mismatched += 1;
+    if (this.#mismatches.length < MAX_MISMATCHES) this.#mismatches.push(mismatch);
+  }
+}
+
+function placeOf({ cause_seq: cause, ordinal }: DerivedPayload): string {
+  return `${cause}.${ordinal}`;
+}
+
+/** As it is stored: what JSON leaves out is left out of both. */
+function textOf(payload: DerivedPayload): string {
+  return canonicalJson(JSON.parse(JSON.stringify(payload)));
+}

@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import { rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { isJsonObject } from '../base/json.ts';
+import { addHooks, removeHooks } from './edit-settings.ts';
+import { hookCommand, HOOK_MARK } from './init-hooks.ts';
+import { keepOutOfGit, STATE_FOLDER } from './open-hook-store.ts';
+import { findFile, replaceFile } from './written-file.ts';
+
+/** What `coxswain init claude-code` is asked for. */
+export interface InitRequest {
+  /** The settings file that gets the hooks. */
+  readonly settingsFile: string;
+  /** Where what was there before is kept, for the undo; see `backupFileOf`. */
+  readonly backupFile: string;
+  /** Node, and the bundled hook, by absolute path. */
+  readonly node: string;
+  readonly hookFile: string;
+  /** A configuration to write where there is none: path and text. */
+  readonly config?: { readonly file: string; readonly text: string };
+}
+
+/** A file that would change. */
+export interface InitChange {
+  readonly file: string;
+  /** Undefined where there is none yet. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+/** What became of a file when `init` was undone. */
+export interface UndoneFile {
+  readonly file: string;
+  /**
+   * - `restored`: the same bytes as before `init`
+   * - `removed`: there was none before, and there is none now
+   * - `edited`: it has changed since, so only our hooks were taken out
+   * - `kept`: it has changed since and holds nothing of ours, or is gone
+   */
+  readonly outcome: 'restored' | 'removed' | 'edited' | 'kept';
+}
+
+interface Backup {
+  readonly file: string;
+  /** Base64; null where there was none. */
+  readonly before: string | null;
+  readonly after_sha256: string;
+  /** The topmost folder that was made for the file; null where it was there. */
+  readonly folder_made: string | null;
+}
+
+/** Where the undo of a project's, or of the user's own, settings is kept. */
+export function backupFileOf(folder: string): string {
+  return join(folder, 'init-claude-code.json');
+}
+
+/**
+ * What `init` would change; nothing where all is as it should be.
+ *
+ * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` where they cannot be read
+ */
+export function planInit(request: InitRequest): readonly InitChange[] {
+  const { settingsFile, config } = request;
+  const before = textOf(settingsFile);
+  const after = named(settingsFile, () => addHooks(before ?? '', hookCommand(request.node, request.hookFile)));
+  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after }];
+  if (config !== undefined && findFile(config.file) === undefined) {
+    changes.push({ file: config.file, before: undefined, after: config.text });
+  }
+  return changes;
+}
+
+/**
+ * Writes the changes, and first what is needed to undo them. The bytes of before the first `init` are kept when it is
+ * repeated.
+ *
+ * @throws CoxswainError `input-io` where a file cannot be written; what was written until then can be undone
+ */
+export function applyInit(changes: readonly InitChange[], { backupFile }: Pick<InitRequest, 'backupFile'>): void {
+  if (basename(dirname(backupFile)) === STATE_FOLDER) keepOutOfGit(dirname(backupFile));
+  for (const { file, after } of changes) {
+    const backups = readBackups(backupFile);
+    const known = backups.find((backup) => backup.file === file);
+    const found = findFile(file);
+    const bytes = Buffer.from(after, 'utf8');
+    const isOurs = known !== undefined && found !== undefined && sha256(found.bytes) === known.after_sha256;
+    const before = isOurs
+      ? known.before
+      : found === undefined
+        ? null
+        : foreignBytes(file, found.bytes).toString('base64');
+    const backup = { file, before, after_sha256: sha256(bytes), folder_made: isOurs ? known.folder_made : null };
+    const others = backups.filter((other) => other.file !== file);
+    writeBackups(backupFile, [...others, backup]);
+    const folder_made = replaceFile(file, bytes);
+    if (folder_made !== undefined) writeBackups(backupFile, [...others, { ...backup, folder_made }]);
+  }
+}
+
+/**
+ * Takes `init` back: the same bytes as before where nobody has changed the file since, else without our hooks.
+ *
+ * @param settingsFile  looked at also where no backup tells of it
+ * @throws CoxswainError `input-io` where a file cannot be written, `invalid-argument` for settings that cannot be edited
+ */
+export function undoInit({
+  backupFile,
+  settingsFile,
+}: Pick<InitRequest, 'backupFile' | 'settingsFile'>): readonly UndoneFile[] {
+  const backups = readBackups(backupFile);
+  const undone = backups.map((backup) => ({ file: backup.file, outcome: undo(backup) }));
+  rmSync(backupFile, { force: true });
+  if (backups.some(({ file }) => file === settingsFile)) return undone;
+  const outcome = withoutHooks(settingsFile);
+  return outcome === 'edited' ? [...undone, { file: settingsFile, outcome }] : undone;
+}
+
+/** What of a file is not ours: after a change by somebody else since the last `init` it still holds our hooks. */
+function foreignBytes(file: string, bytes: Buffer): Buffer {
+  const text = bytes.toString('utf8');
+  return text.includes(HOOK_MARK)
+    ? Buffer.from(
+        named(file, () => removeHooks(text)),
+        'utf8',
+      )
+    : bytes;
+}
+
+function undo({ file, before, after_sha256, folder_made }: Backup): UndoneFile['outcome'] {
+  const found = findFile(file);
+  if (found === undefined) return 'kept';
+  if (sha256(found.bytes) !== after_sha256) return withoutHooks(file);
+  if (before !== null) {
+    replaceFile(file, Buffer.from(before, 'base64'));
+    return 'restored';
+  }
+  rmSync(file);
+  if (folder_made !== null) removeEmpty(dirname(file), folder_made);
+  return 'removed';
+}
+
+function withoutHooks(file: string): 'edited' | 'kept' {
+  const before = file.endsWith('.json') ? textOf(file) : undefined;
+  const after = before === undefined ? undefined : named(file, () => removeHooks(before));
+  if (after === undefined || after === before) return 'kept';
+  replaceFile(file, Buffer.from(after, 'utf8'));
+  return 'edited';
+}
+
+/** Takes away folders that `init` made, as far as nothing else has come into them. */
+function removeEmpty(folder: string, topmost: string): void {
+  for (let at = folder; at.startsWith(topmost); at = dirname(at)) {
+    try {
+      rmdirSync(at);
+    } catch {
+      // Not empty: it is somebody's.
+      return;
+    }
+  }
+}
+
+/** @throws CoxswainError `invalid-argument` for bytes that are no UTF-8: an edit would change what it cannot read */
+function textOf(file: string): string | undefined {
+  const found = findFile(file);
+  if (found === undefined) return undefined;
+  const text = found.bytes.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(found.bytes)) return text;
+  throw new CoxswainError('invalid-argument', `${file} is not UTF-8; mend it first`, { details: { file } });
+}
+
+function named<Result>(file: string, edit: () => Result): Result {
+  try {
+    return edit();
+  } catch (error) {
+    throw new CoxswainError('invalid-argument', `${file}: ${messageOf(error)}`, { cause: error, details: { file } });
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function readBackups(backupFile: string): readonly Backup[] {
+  const found = findFile(backupFile);
+  if (found === undefined) return [];
+  try {
+    const json: unknown = JSON.parse(found.bytes.toString('utf8'));
+    const files: unknown = isJsonObject(json) ? json['files'] : undefined;
+    if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('it has another form');
+    return files;
+  } catch (error) {
+    throw new CoxswainError('input-io', `${backupFile} is damaged: ${messageOf(error)}; move it away`, {
+      cause: error,
+    });
+  }
+}
+
+function isBackup(value: unknown): value is Backup {
+  if (!isJsonObject(value)) return false;
+  const { file, before, after_sha256, folder_made } = value;
+  const orNull = (member: unknown): boolean => member === null || typeof member === 'string';
+  return typeof file === 'string' && typeof after_sha256 === 'string' && orNull(before) && orNull(folder_made);
+}
+
+function writeBackups(backupFile: string, files: readonly Backup[]): void {
+  replaceFile(backupFile, Buffer.from(`${JSON.stringify({ schema_version: 1, files }, undefined, 2)}\n`, 'utf8'));
+}

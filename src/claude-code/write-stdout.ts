@@ -1,0 +1,19 @@
+import { writeSync } from 'node:fs';
+
+/** How often a reader that is slow is waited for, a millisecond each time. */
+const MAX_WAITS = 1_000;
+
+/** Writes all of a text to standard output and returns when the reader's side has it. @throws what the system refuses */
+export function writeStdout(text: string): void {
+  let left = Buffer.from(text, 'utf8');
+  for (let waits = 0; left.length > 0;) {
+    try {
+      left = left.subarray(writeSync(1, left));
+    } catch (error) {
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+      if (!isFull || waits >= MAX_WAITS) throw error;
+      waits += 1;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+
+import { CoxswainError, messageOf } from '../base/error.ts';
+
+/** A small file that somebody else owns, such as settings, as it stands. */
+export interface FoundFile {
+  /** Where it really lies: behind links. */
+  readonly path: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Reads a file whole.
+ *
+ * @returns undefined where there is none
+ * @throws CoxswainError `input-io` where it cannot be read
+ */
+export function findFile(file: string): FoundFile | undefined {
+  try {
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+    const path = realpathSync(file);
+    return { path, bytes: readFileSync(path) };
+  } catch (error) {
+    throw new CoxswainError('input-io', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Writes a file whole or not at all, and keeps its mode. A link stays one: what it points to is written.
+ *
+ * @returns the topmost folder that had to be made for it
+ * @throws CoxswainError `input-io` where it is read-only or cannot be written
+ */
+export function replaceFile(file: string, bytes: Uint8Array): string | undefined {
+  try {
+    const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
+    const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+    // A superuser may write it all the same; who made it so did not mean it to change.
+    if (mode !== undefined && (mode & 0o200) === 0) throw new Error('it is read-only');
+    const made = mkdirSync(dirname(path), { recursive: true });
+    const unfinished = `${path}.${process.pid}.tmp`;
+    try {
+      writeFileSync(unfinished, bytes, { flag: 'wx' });
+      if (mode !== undefined) chmodSync(unfinished, mode & 0o777);
+      renameSync(unfinished, path);
+    } finally {
+      rmSync(unfinished, { force: true });
+    }
+    return made;
+  } catch (error) {
+    throw new CoxswainError('input-io', `${file} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,18 @@
+/** The words of a shell command that is only words, as `init` writes it: bare, in single or in double quotes. */
+export function commandWords(command: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [, space, single, double, escaped, bare] of command.matchAll(PART)) {
+    if (space !== undefined) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      // In double quotes a backslash stands for itself but before these four.
+      const text = single ?? double?.replaceAll(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
+      word = (word ?? '') + text;
+    }
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+const PART = /(\s+)|'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|([^\s'"\\]+|['"\\])/g;

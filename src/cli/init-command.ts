@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { CoxswainError } from '../base/error.ts';
+import { parseDuration } from '../base/parse-duration.ts';
+import {
+  applyInit,
+  backupFileOf,
+  planInit,
+  undoInit,
+  type InitChange,
+  type UndoneFile,
+} from '../claude-code/init-claude-code.ts';
+import { STATE_FOLDER } from '../claude-code/open-hook-store.ts';
+import { findProject, userFolders } from '../config/find-config.ts';
+import { askYesNo } from './ask.ts';
+import { lineDiff } from './line-diff.ts';
+import { printable } from './printable.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The options of `coxswain init`, as the command line gives them. */
+export interface InitOptions {
+  readonly user?: boolean;
+  readonly local?: boolean;
+  readonly project?: string;
+  readonly deadline?: string;
+  readonly undo?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/**
+ * `coxswain init claude-code`: puts the hook into Claude Code's settings, or takes it out again.
+ *
+ * @returns the exit code: 1 when it was not answered with yes
+ * @throws CoxswainError `invalid-argument` for options or settings that cannot be, `input-io` for files that cannot be read
+ *   or written
+ */
+export async function initCommand(
+  target: string | undefined,
+  options: InitOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { user = false, local = false, undo = false } = options;
+  if (target !== undefined && target !== 'claude-code') {
+    throw new CoxswainError(
+      'invalid-argument',
+      `there is nothing to set up for ${printable(target)}; there is: claude-code`,
+    );
+  }
+  if (user && (local || options.project !== undefined)) {
+    throw new CoxswainError('invalid-argument', '--user is about your own settings: without --local and --project');
+  }
+  const project = resolve(options.project ?? '.');
+  const { home, config } = userFolders({});
+  const settingsFile = user
+    ? join(process.env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'), 'settings.json')
+    : join(project, '.claude', local ? 'settings.local.json' : 'settings.json');
+  const backupFile = backupFileOf(user ? config : join(project, STATE_FOLDER));
+  if (undo) return await undone(undoInit({ backupFile, settingsFile }), settingsFile, terminal);
+
+  const hookFile = fileURLToPath(new URL('../../dist/hook.cjs', import.meta.url));
+  if (!existsSync(hookFile)) {
+    throw new CoxswainError('input-io', `${hookFile} is not there; npm run build makes it`);
+  }
+  const changes = planInit({
+    settingsFile,
+    backupFile,
+    node: process.execPath,
+    hookFile,
+    ...configOf(options.deadline, user ? join(config, 'config.json') : join(project, 'coxswain.config.json'), project),
+  });
+  return await write(changes, { options, backupFile, settingsFile, hookFile }, terminal);
+}
+
+interface Situation {
+  readonly options: InitOptions;
+  readonly backupFile: string;
+  readonly settingsFile: string;
+  readonly hookFile: string;
+}
+
+async function write(
+  changes: readonly InitChange[],
+  { options, backupFile, settingsFile, hookFile }: Situation,
+  terminal: Terminal,
+): Promise<number> {
+  for (const { file, before, after } of changes) {
+    await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
+    for (const { sign, text } of lineDiff(before ?? '', after)) {
+      const line = `${sign} ${printable(text)}`;
+      await terminal.write(
+        `${sign === '+' ? terminal.paint('green', line) : sign === '-' ? terminal.paint('red', line) : line}\n`,
+      );
+    }
+  }
+  if (changes.length === 0) {
+    await terminal.write(`${printable(settingsFile)} has the hook already; nothing to change\n`);
+    return 0;
+  }
+  if (/[\\/]_npx[\\/]/.test(hookFile)) {
+    terminal.complain(
+      'coxswain: this copy was fetched by npx and may vanish; install it first: npm install --save-dev coxswain',
+    );
+  }
+  if (options.dryRun === true) return 0;
+  if (options.yes !== true) {
+    const answer = await askYesNo('Write this?');
+    if (answer === undefined) terminal.complain('coxswain: nothing written; --yes writes without asking');
+    if (answer !== true) return 1;
+  }
+  applyInit(changes, { backupFile });
+  await terminal.write('written. Claude Code sessions that begin from now on are recorded and steered.\n');
+  if (options.user !== true && options.local !== true) {
+    await terminal.write(
+      'The file names paths of this machine: to keep them out of a shared repository, use --local.\n',
+    );
+  }
+  await terminal.write('Check it with: coxswain doctor    Take it back with: coxswain init --undo\n');
+  return 0;
+}
+
+const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
+  restored: 'is as it was before, byte for byte',
+  removed: 'is removed: there was none before',
+  edited: 'has changed since, so only the hooks of coxswain were taken out',
+  kept: 'has changed since and holds nothing of coxswain; left as it is',
+};
+
+async function undone(files: readonly UndoneFile[], settingsFile: string, terminal: Terminal): Promise<number> {
+  for (const { file, outcome } of files) await terminal.write(`${printable(file)} ${OUTCOMES[outcome]}\n`);
+  if (files.length === 0)
+    await terminal.write(`${printable(settingsFile)} holds nothing of coxswain; nothing to undo\n`);
+  return 0;
+}
+
+/** A configuration with the deadline, unless one is there: that is its owner's. */
+function configOf(
+  deadline: string | undefined,
+  file: string,
+  project: string,
+): { readonly config?: { readonly file: string; readonly text: string } } {
+  if (deadline === undefined) return {};
+  if (parseDuration(deadline) === undefined) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `--deadline is ${JSON.stringify(deadline)}; give a span such as 45m or 1h30m`,
+    );
+  }
+  const found = file.startsWith(project) ? findProject(project).files[0] : existsSync(file) ? file : undefined;
+  if (found !== undefined) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `there is a configuration already: set "deadline": ${JSON.stringify(deadline)} in ${found}`,
+    );
+  }
+  return { config: { file, text: `${JSON.stringify({ deadline }, undefined, 2)}\n` } };
+}

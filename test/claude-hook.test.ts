@@ -1,0 +1,365 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { buildHook } from '../scripts/build-hook.ts';
+import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+
+const made: string[] = [];
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
+  made.push(folder);
+  return folder;
+}
+
+const built = newFolder();
+
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+beforeAll(async () => {
+  await buildHook(built);
+});
+
+interface Place {
+  readonly project: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function newPlace(): Place {
+  const home = newFolder();
+  const project = join(home, 'project');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  return { project, env: { PATH: process.env['PATH'] ?? '', HOME: home, CLAUDE_PROJECT_DIR: project } };
+}
+
+function hook({ env }: Place, input: string | Buffer): { readonly status: number | null; readonly stdout: string } {
+  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: 20_000 });
+  return { status: ended.status, stdout: ended.stdout.toString() };
+}
+
+const event = (name: string, more: object = {}): string =>
+  JSON.stringify({ session_id: 's1', hook_event_name: name, ...more });
+
+const call = (id: string, command = 'npm test'): object => ({
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_use_id: id,
+});
+
+async function records(place: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
+  const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));
+  try {
+    const all: TrajectoryRecord[] = [];
+    for await (const record of store.readRun(runId)) all.push(record);
+    return all;
+  } finally {
+    await store.close();
+  }
+}
+
+function faults({ project, env }: Place): string {
+  const files = [
+    join(project, '.coxswain', 'faults.jsonl'),
+    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
+  ];
+  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
+}
+
+/** One turn with one call that comes back. */
+function turn(place: Place, id: string, stdout: string): string {
+  hook(place, event('PreToolUse', call(id)));
+  const said = hook(place, event('PostToolUse', { ...call(id), tool_response: { stdout, stderr: '' } }));
+  hook(place, event('PostToolBatch', { tool_calls: [{ ...call(id), tool_response: stdout }] }));
+  return said.stdout;
+}
+
+test('a call that is repeated without a change is spoken of, and everything is recorded for its owner alone', async () => {
+  const place = newPlace();
+  expect(hook(place, event('SessionStart', { source: 'startup', model: 'model-x' }))).toEqual({
+    status: 0,
+    stdout: '',
+  });
+  expect(hook(place, event('UserPromptSubmit', { prompt: 'Mend the build' })).status).toBe(0);
+  expect(turn(place, 't1', 'FAIL same')).toBe('');
+  expect(turn(place, 't2', 'FAIL same')).toBe('');
+  const said: unknown = JSON.parse(turn(place, 't3', 'FAIL same'));
+  expect(said).toEqual({
+    hookSpecificOutput: {
+      hookEventName: 'PostToolUse',
+      additionalContext: expect.stringContaining('same call to Bash (npm) 3 times'),
+    },
+  });
+  hook(place, event('SessionEnd', { reason: 'other' }));
+
+  const all = await records(place);
+  expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
+  expect(all[0]?.payload).toMatchObject({
+    kind: 'run_started',
+    task: 'Mend the build',
+    identity: { run_id: 's1', conversation_id: 's1', model_id: 'model-x' },
+  });
+  expect(all.filter(({ payload }) => payload.kind === 'tool_ended')).toHaveLength(3);
+  expect(all.filter(({ payload }) => payload.kind === 'turn_started')).toHaveLength(3);
+  expect(all.map(({ payload }) => payload)).toContainEqual(
+    expect.objectContaining({ kind: 'feedback_delivered', delivered: true, channel: 'PostToolUse additionalContext' }),
+  );
+  expect(all.at(-1)?.payload).toMatchObject({ kind: 'run_ended', labels: { reason: 'other' } });
+
+  const folder = join(place.project, '.coxswain');
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(statSync(join(folder, 'runs.db')).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('*\n');
+  expect(faults(place)).toBe('');
+});
+
+test('sixteen processes at once on one run lose no record, and none has a fault', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  const ids = Array.from({ length: 16 }, (_, index) => `p${index}`);
+  const ended = ids.map(
+    (id) =>
+      new Promise<number | null>((resolve) => {
+        const child = spawn(process.execPath, [join(built, 'hook.cjs')], {
+          env: place.env,
+          stdio: ['pipe', 'ignore', 'ignore'],
+        });
+        child.on('close', resolve);
+        child.stdin.end(event('PostToolUse', { ...call(id, `echo ${id}`), tool_response: { stdout: id, stderr: '' } }));
+      }),
+  );
+  expect(await Promise.all(ended)).toEqual(ids.map(() => 0));
+  const all = await records(place);
+  expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
+  const told = all.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
+  expect(told.toSorted()).toEqual(ids.toSorted());
+  expect(faults(place)).toBe('');
+});
+
+test('a subagent is a run below its session, with the session`s deadline', async () => {
+  const place = newPlace();
+  writeFileSync(join(place.project, 'coxswain.config.json'), '{ "deadline": "45m" }');
+  hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  const agent = { agent_id: 'a1', agent_type: 'helper' };
+  hook(place, event('SubagentStart', agent));
+  hook(place, event('PreToolUse', { ...agent, ...call('c1') }));
+  hook(place, event('PostToolUseFailure', { ...agent, ...call('c1'), error: 'Exit code 1' }));
+  hook(place, event('SubagentStop', { ...agent, last_assistant_message: 'Done' }));
+  hook(place, event('SubagentStop', { agent_id: 'internal', agent_type: '' }));
+
+  const session = await records(place);
+  const set = session.find(({ payload }) => payload.kind === 'deadline_set')?.payload;
+  const child = await records(place, 's1/a1');
+  expect(child[0]).toMatchObject({
+    parent_run_id: 's1',
+    depth: 1,
+    payload: {
+      identity: { agent_name: 'helper' },
+      steering: { deadline_at_unix_ms: (set as { deadline_at_unix_ms?: number } | undefined)?.deadline_at_unix_ms },
+    },
+  });
+  expect(child.at(-1)?.payload).toMatchObject({ kind: 'run_ended' });
+  expect(await records(place, 's1/internal')).toEqual([]);
+});
+
+test('a session that goes on after its end is the same run, resumed', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  hook(place, event('SessionEnd', { reason: 'other' }));
+  hook(place, event('SessionStart', { source: 'resume' }));
+  hook(place, event('UserPromptSubmit', { prompt: 'Two' }));
+  const kinds = (await records(place)).map(({ payload }) => payload);
+  expect(kinds).toContainEqual({ kind: 'run_resumed', trigger: 'resume' });
+  expect(kinds.filter(({ kind }) => kind === 'run_started')).toHaveLength(1);
+});
+
+test('a denied call is closed with what the model read, an interrupted one as without result', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  hook(place, event('PreToolUse', call('denied', 'rm x')));
+  hook(
+    place,
+    event('PostToolBatch', { tool_calls: [{ ...call('denied', 'rm x'), tool_response: 'Permission denied.' }] }),
+  );
+  hook(place, event('PreToolUse', call('lost', 'sleep 9')));
+  hook(place, event('Stop', { stop_hook_active: false, last_assistant_message: 'Stopped.' }));
+  const ended = (await records(place)).flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload] : []));
+  expect(ended).toEqual([
+    expect.objectContaining({ tool_call_id: 'denied', is_error: true, result: 'Permission denied.' }),
+    expect.objectContaining({ tool_call_id: 'lost', is_error: false, result_missing: true }),
+  ]);
+});
+
+test('a hook that is installed twice records everything once', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  for (let twice = 0; twice < 2; twice += 1) hook(place, event('PreToolUse', call('c1')));
+  for (let twice = 0; twice < 2; twice += 1) {
+    hook(place, event('PostToolUse', { ...call('c1'), tool_response: { stdout: 'ok', stderr: '' } }));
+  }
+  const kinds = (await records(place)).map(({ payload }) => payload.kind);
+  expect(kinds.filter((kind) => kind === 'tool_started')).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === 'tool_ended')).toHaveLength(1);
+});
+
+test('what must hold at the end sends the agent back at most so often, then it is let go', async () => {
+  const place = newPlace();
+  const config = join(place.env['HOME'] ?? '', '.config', 'coxswain');
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, 'config.json'), '{ "completion": { "files": ["result.txt"], "maxAttempts": 2 } }');
+  hook(place, event('UserPromptSubmit', { prompt: 'Write result.txt' }));
+  const stop = (): string => hook(place, event('Stop', { stop_hook_active: true })).stdout;
+  const blocked = JSON.stringify({
+    decision: 'block',
+    reason:
+      '[Completion Check]\n\nNot complete yet:\n- The file result.txt does not exist.\n\n→ Complete this, then stop.',
+  });
+  expect([stop(), stop(), stop(), stop()]).toEqual([blocked, blocked, '', '']);
+  const checked = (await records(place)).flatMap(({ payload }) =>
+    payload.kind === 'completion_checked' ? [payload] : [],
+  );
+  expect(checked.map(({ met, attempt, gave_up }) => [met, attempt, gave_up])).toEqual([
+    [false, 1, undefined],
+    [false, 2, undefined],
+    [false, 3, true],
+  ]);
+});
+
+test('a saved state that is damaged is made anew from the records', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  turn(place, 't1', 'FAIL same');
+  turn(place, 't2', 'FAIL same');
+  const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
+  database.exec("UPDATE snapshots SET json = '{ not json'");
+  database.close();
+  expect(turn(place, 't3', 'FAIL same')).toContain('3 times');
+  expect(faults(place)).toContain('made anew');
+});
+
+test.each([
+  ['nothing', ''],
+  ['no JSON', 'hello'],
+  ['bytes that are no UTF-8', Buffer.from([0xff, 0xfe, 0x00, 0x80])],
+  ['a list', '[]'],
+  ['an unknown event', event('SomethingNew')],
+  ['an event without its call', event('PreToolUse')],
+])('%s on standard input is written down and harms nobody', (_name, input) => {
+  const place = newPlace();
+  expect(hook(place, input)).toEqual({ status: 0, stdout: '' });
+  expect(faults(place)).toContain('"where":"input"');
+});
+
+test('a result of one megabyte is recorded', async () => {
+  const place = newPlace();
+  const stdout = 'x'.repeat(1_000_000);
+  expect(hook(place, event('PostToolUse', { ...call('big'), tool_response: { stdout, stderr: '' } })).status).toBe(0);
+  const ended = (await records(place)).find(({ payload }) => payload.kind === 'tool_ended')?.payload;
+  expect(ended).toMatchObject({ result: stdout });
+});
+
+test('a store that is damaged, or a folder in its place, is written down and harms nobody', () => {
+  const damaged = newPlace();
+  mkdirSync(join(damaged.project, '.coxswain'));
+  writeFileSync(
+    join(damaged.project, '.coxswain', 'runs.db'),
+    'this is no database, but it is long enough to be looked at',
+  );
+  expect(hook(damaged, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
+  expect(faults(damaged)).toContain('not an SQLite database');
+  const folder = newPlace();
+  mkdirSync(join(folder.project, '.coxswain', 'runs.db'), { recursive: true });
+  expect(hook(folder, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
+  expect(faults(folder)).not.toBe('');
+});
+
+test('a project where nothing can be written has its faults in the user`s folder', () => {
+  const place = newPlace();
+  // A file in the place of the folder: also root cannot write there.
+  writeFileSync(join(place.project, '.coxswain'), '');
+  expect(hook(place, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
+  const file = join(place.env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl');
+  expect(readFileSync(file, 'utf8')).toContain('"event":"UserPromptSubmit"');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('a configuration with an error is written down once, and the rest holds', async () => {
+  const place = newPlace();
+  writeFileSync(join(place.project, 'coxswain.config.json'), '{ "deadlin": "45m", "mode": "shadow" }');
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  hook(place, event('PreToolUse', call('c1')));
+  expect(faults(place).trim().split('\n')).toHaveLength(1);
+  expect((await records(place))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
+});
+
+test('a lock that another process keeps does not hold the agent', () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    expect(hook(place, event('PreToolUse', call('c1')))).toEqual({ status: 0, stdout: '' });
+  } finally {
+    database.exec('ROLLBACK');
+    database.close();
+  }
+  expect(faults(place)).toContain('locked');
+});
+
+test('standard input that never ends does not hold the agent, and a whole event on it counts', async () => {
+  const place = newPlace();
+  const run = async (input: string): Promise<number | null> => {
+    const child = spawn(process.execPath, [join(built, 'hook.cjs')], {
+      env: place.env,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    child.stdin.write(input);
+    const code = await ended;
+    child.stdin.destroy();
+    return code;
+  };
+  expect(await run(event('UserPromptSubmit', { prompt: 'One' }))).toBe(0);
+  expect(await records(place)).not.toEqual([]);
+  expect(await run('{ "half": ')).toBe(0);
+  expect(faults(place)).toContain('no JSON object');
+});
+
+test('COXSWAIN_DISABLE=1 turns everything off', () => {
+  const place = newPlace();
+  const off = { ...place, env: { ...place.env, COXSWAIN_DISABLE: '1' } };
+  expect(hook(off, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
+  expect(existsSync(join(place.project, '.coxswain'))).toBe(false);
+});
+
+test('compiled code that is kept is for its owner, and is made anew when it is cut off', () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  const folder = join(place.env['HOME'] ?? '', '.cache', 'coxswain');
+  const [name = ''] = readdirSync(folder);
+  const file = join(folder, name);
+  const whole = readFileSync(file);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  writeFileSync(file, whole.subarray(0, whole.length / 2));
+  expect(hook(place, event('PreToolUse', call('c1')))).toEqual({ status: 0, stdout: '' });
+  expect(statSync(file).size).toBeGreaterThan(whole.length / 2);
+  chmodSync(file, 0o666);
+  expect(hook(place, event('PreToolUse', call('c2'))).status).toBe(0);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+
+const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+beforeAll(async () => {
+  folder = await tempFolder();
+  const demo = await runCli(['demo', '--fast', '--store', 'runs.db'], { cwd: folder.path });
+  if (demo.code !== 0) throw new Error(demo.stderr);
+  await writeFile(join(folder.path, 'strict.json'), '{"guidance":{"doomLoop":{"maxRepetitions":2}}}');
+}, 60_000);
+afterAll(() => folder.dispose());
+
+function run(...args: readonly string[]): Promise<CliResult> {
+  return runCli(['backtest', ...args], { cwd: folder.path });
+}
+
+test('the sample is backtested with the standard steering: a table, and the note on what a recording cannot show', async () => {
+  const { code, stdout, stderr } = await run(SAMPLE);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^1 run, \d+ calls: /);
+  expect(stdout).toMatch(/\nPattern +\d+ +1 /);
+  expect(stdout).toContain('a recording is off-policy');
+});
+
+test('--json is one line that is the same every time', async () => {
+  const [first, second] = [
+    await run(SAMPLE, '--json', '--workers', '1'),
+    await run(SAMPLE, '--json', '--workers', '2'),
+  ];
+  expect(first.stdout).toBe(second.stdout);
+  const [report] = jsonLines(first.stdout);
+  expect(Object.keys(report ?? {})).toEqual([
+    'version',
+    'paths',
+    'configurations',
+    'input',
+    'truth',
+    'parts',
+    'gates',
+    'notes',
+  ]);
+});
+
+test('--compare takes two configurations and then paths', async () => {
+  const { code, stdout } = await run('--compare', 'standard', 'strict.json', SAMPLE);
+  expect(code).toBe(0);
+  expect(stdout).toContain('standard → strict.json: ');
+  expect(await run(SAMPLE, '--compare', 'standard')).toMatchObject({ code: 2 });
+});
+
+test('a gate that is not kept is exit code 1 with the reason', async () => {
+  const { code, stdout, stderr } = await run(SAMPLE, '--max-advice-per-100-calls', '1');
+  expect(code).toBe(1);
+  expect(stdout).toContain('broken  max-advice-per-100-calls');
+  expect(stderr).toMatch(/^coxswain: max-advice-per-100-calls: advice for 100 calls is [\d.]+, which is over 1\n$/);
+  expect(await run(SAMPLE, '--max-advice-per-100-calls', '500')).toMatchObject({ code: 0 });
+});
+
+test('--verify: what was recorded live is reproduced, and a difference is exit code 1', async () => {
+  const whole = await run('runs.db', '--verify');
+  expect(whole.code).toBe(0);
+  expect(whole.stdout).toMatch(/\d+ derived records matched, 0 mismatched, in 1 run; /);
+  const exported = await runCli(['export', '--store', 'runs.db'], { cwd: folder.path });
+  const tampered = exported.stdout.replace('[Feedback - Pattern]', '[Feedback - Other]');
+  expect(tampered).not.toBe(exported.stdout);
+  await runCli(['import', '-', '--store', 'tampered.db'], { cwd: folder.path, stdin: tampered });
+  const different = await run('tampered.db', '--verify');
+  expect(different.code).toBe(1);
+  expect(different.stdout).toContain('1 mismatched');
+  expect(different.stdout).toContain('[Feedback - Other]');
+  const other = await run('runs.db', '--verify', '--config', 'strict.json');
+  expect(other.code).toBe(1);
+  expect(other.stdout).toMatch(/recorded under the configuration [0-9a-f]{16}, not [0-9a-f]{16}/);
+  expect(other.stderr).toContain('no run could be verified under strict.json');
+  expect(await run(SAMPLE, '--verify')).toMatchObject({ code: 2 });
+});
+
+test('labels: bad ones are refused with the line, unknown ids are told, good ones count', async () => {
+  const labels = join(folder.path, 'labels.csv');
+  await writeFile(labels, 'id,target,split,note\nsample-stuck-run,stuck,,seen\nnobody,ok,,\n');
+  const { code, stdout, stderr } = await run(SAMPLE, '--labels', 'labels.csv');
+  expect(code).toBe(1);
+  expect(stderr).toBe('coxswain: labels.csv: 1 labels belong to no run that was read: nobody\n');
+  expect(stdout).toContain('1 stuck, 0 ok, 0 unlabelled');
+  await writeFile(labels, 'id,target,split,note\nsample-stuck-run,maybe,,\n');
+  const bad = await run(SAMPLE, '--labels', 'labels.csv');
+  expect(bad.code).not.toBe(0);
+  expect(bad.stderr).toMatch(/line 2|:2:/);
+});
+
+test('wrong usage is exit code 2, what cannot be read is 1', async () => {
+  expect(await run(SAMPLE, '--sweep', 'zebra=1..2')).toMatchObject({ code: 2 });
+  expect(await run(SAMPLE, '--min-recall', '2')).toMatchObject({ code: 2 });
+  expect(await run(SAMPLE, '--signal', 'x')).toMatchObject({ code: 2 });
+  expect(await run(SAMPLE, '--workers', '0')).toMatchObject({ code: 2 });
+  expect(await run('nowhere')).toMatchObject({ code: 1 });
+  await writeFile(join(folder.path, 'bad.json'), '{"guidance":{"doomLop":true}}');
+  const bad = await run(SAMPLE, '--config', 'bad.json');
+  expect(bad.code).toBe(2);
+  expect(bad.stderr).toContain('doomLop');
+});
+
+test('--resume keeps what is done', async () => {
+  const first = await run(SAMPLE, 'runs.db', '--resume', 'journal', '--json');
+  expect(first.code).toBe(0);
+  expect((await readFile(join(folder.path, 'journal'), 'utf8')).trim().split('\n')).toHaveLength(3);
+  expect((await run(SAMPLE, 'runs.db', '--resume', 'journal', '--json')).stdout).toBe(first.stdout);
+});

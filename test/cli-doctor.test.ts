@@ -1,0 +1,189 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { addHooks } from '../src/claude-code/edit-settings.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+
+const MAIN = new URL('../src/claude-code/hook-main.ts', import.meta.url).href;
+const STDIN = new URL('../src/claude-code/read-stdin.ts', import.meta.url).href;
+
+interface Line {
+  readonly check: string;
+  readonly status: string;
+  readonly found: string;
+  readonly fix?: string;
+}
+
+let root: Awaited<ReturnType<typeof tempFolder>>;
+let project: string;
+let env: Readonly<Record<string, string>>;
+let command: string;
+
+beforeEach(async () => {
+  root = await tempFolder();
+  project = join(root.path, 'project');
+  await mkdir(join(project, '.git'), { recursive: true });
+  await mkdir(join(project, '.claude'));
+  const home = join(root.path, 'home');
+  await mkdir(home);
+  env = {
+    HOME: home,
+    PATH: '/usr/bin:/bin',
+    XDG_STATE_HOME: '',
+    XDG_CONFIG_HOME: '',
+    CLAUDE_PROJECT_DIR: '',
+    CLAUDE_CONFIG_DIR: '',
+  };
+  // The hook as it is, without the bundle around it.
+  const hook = join(root.path, 'hook.mjs');
+  await writeFile(
+    hook,
+    `import { runHook } from ${JSON.stringify(MAIN)};\nimport { endProcess, readStdin } from ${JSON.stringify(STDIN)};\n` +
+      "if (process.env.COXSWAIN_DISABLE === '1') process.exit(0);\nawait runHook(readStdin(), endProcess);\nendProcess();\n",
+  );
+  command = `${process.execPath} '${hook}' coxswain-hook`;
+});
+
+afterEach(() => root.dispose());
+
+async function settings(text: string, name = 'settings.json'): Promise<void> {
+  await writeFile(join(project, '.claude', name), text);
+}
+
+async function doctor(more: Readonly<Record<string, string>> = {}): Promise<{
+  readonly code: CliResult['code'];
+  readonly lines: readonly Line[];
+  readonly of: (check: string) => Line | undefined;
+}> {
+  const { code, stderr, stdout } = await runCli(['doctor', '--json'], { cwd: project, env: { ...env, ...more } });
+  expect(stderr).toBe('');
+  // The command's own answer; a line of another form fails the test that looks at it.
+  const lines = jsonLines(stdout)[0]?.['lines'] as readonly Line[];
+  return { code, lines, of: (check) => lines.find((line) => line.check === check) };
+}
+
+function tell(event: Readonly<Record<string, unknown>>): void {
+  const input = JSON.stringify({ session_id: 'session-1', cwd: project, ...event });
+  const done = spawnSync(command, { shell: true, input, cwd: project, env: { ...process.env, ...env } });
+  expect([done.status, String(done.stderr)]).toEqual([0, '']);
+}
+
+test('an event goes through the hook command of the settings and leaves nothing behind', async () => {
+  await settings(addHooks('', command));
+  const { code, lines, of } = await doctor();
+  expect(of('hook alive')).toMatchObject({ status: 'pass' });
+  expect(of('hooks')).toMatchObject({ status: 'pass' });
+  expect(of('heartbeat')).toMatchObject({ status: 'unknown' });
+  expect(lines.filter(({ status }) => status === 'fail')).toEqual([]);
+  expect(code).toBe(0);
+  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+  expect((await store.listRuns()).runs).toEqual([]);
+  expect((await store.search({ text: 'doctor' })).hits).toEqual([]);
+  await store.close();
+});
+
+test('without hooks, store and claude nothing is proven, nothing fails and nothing is made', async () => {
+  const { code, of } = await doctor();
+  for (const check of ['hooks', 'heartbeat', 'store', 'claude']) expect(of(check)).toMatchObject({ status: 'unknown' });
+  expect(of('hook alive')).toBeUndefined();
+  expect(code).toBe(0);
+  expect(await readdir(project)).not.toContain('.coxswain');
+});
+
+test('a hook that wrote is seen by what its events left, and the canary is not', async () => {
+  await settings(addHooks('', command));
+  tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });
+  const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'call-1' };
+  tell({ hook_event_name: 'PreToolUse', ...call });
+  tell({ hook_event_name: 'PostToolUse', ...call, tool_response: { stdout: 'a.ts', stderr: '' } });
+  const { code, of } = await doctor();
+  const { status, found } = of('heartbeat') ?? {};
+  expect(status).toBe('pass');
+  const [seen, missing] = found?.split('; not seen: ') ?? [];
+  for (const event of ['UserPromptSubmit', 'PreToolUse', 'PostToolUse']) expect(seen).toContain(event);
+  for (const event of ['PostToolBatch', 'Stop', 'SessionEnd', 'PreCompact']) expect(missing).toContain(event);
+  expect(code).toBe(0);
+});
+
+test('a hook whose files have moved fails with what to do', async () => {
+  await settings(addHooks('', `${process.execPath} '${join(root.path, 'gone', 'hook.cjs')}' coxswain-hook`));
+  const { code, of } = await doctor();
+  expect(of('hook paths')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain init') });
+  expect(of('hook paths')?.found).toContain(join('gone', 'hook-main.cjs'));
+  expect(of('hook alive')).toMatchObject({ status: 'fail' });
+  expect(code).toBe(1);
+});
+
+test('a store that is no store fails with the reason from our own log, and stays as it is', async () => {
+  await settings(addHooks('', command));
+  await mkdir(join(project, '.coxswain'), { mode: 0o700 });
+  const file = join(project, '.coxswain', 'runs.db');
+  await writeFile(file, 'this is a poem, not a database; '.repeat(200), { mode: 0o600 });
+  const before = await readFile(file);
+  const { code, of } = await doctor();
+  expect(of('hook alive')).toMatchObject({ status: 'fail', found: expect.stringContaining('not an SQLite database') });
+  expect(of('store contents')).toMatchObject({ status: 'fail' });
+  expect(of('heartbeat')).toMatchObject({ status: 'fail' });
+  expect(of('faults')).toMatchObject({ status: 'fail', found: expect.stringContaining('not an SQLite database') });
+  expect(code).toBe(1);
+  expect(await readFile(file)).toEqual(before);
+});
+
+test('hooks that are switched off, half there or unreadable fail', async () => {
+  await settings(addHooks('', command));
+  expect((await doctor({ COXSWAIN_DISABLE: '1' })).of('hook alive')).toMatchObject({ status: 'fail' });
+  await settings(addHooks('{ "disableAllHooks": true }', command));
+  expect((await doctor()).of('settings (project)')).toMatchObject({ status: 'fail' });
+  await settings(JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }));
+  expect((await doctor()).of('hooks')).toMatchObject({ status: 'fail', found: expect.stringContaining('PreToolUse') });
+  await settings('{ "hooks": [', 'settings.local.json');
+  const { code, of } = await doctor();
+  expect(of('settings (local)')).toMatchObject({ status: 'fail' });
+  expect(code).toBe(1);
+});
+
+test('a store that others may read, a wrong configuration and one that needs trust are told', async () => {
+  tell({ hook_event_name: 'UserPromptSubmit', prompt: 'hello' });
+  await chmod(join(project, '.coxswain', 'runs.db'), 0o644);
+  await writeFile(
+    join(project, 'coxswain.config.json'),
+    JSON.stringify({ deadlin: '45m', completion: { command: ['true'] } }),
+  );
+  const { code, of } = await doctor();
+  expect(of('store permissions')).toMatchObject({ status: 'fail', fix: expect.stringContaining('chmod') });
+  expect(of('configuration')).toMatchObject({ status: 'fail', found: expect.stringContaining('deadline') });
+  expect(of('trust')).toMatchObject({ status: 'unknown', found: expect.stringContaining('completion') });
+  expect(code).toBe(1);
+});
+
+test('the server of http hooks is asked whether it is there', async () => {
+  const server = createServer((request, response) => response.writeHead(request.url === '/health' ? 200 : 404).end());
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  const url = `http://127.0.0.1:${port}/coxswain-hook`;
+  await settings(JSON.stringify({ hooks: { PostToolUse: [{ hooks: [{ type: 'http', url }] }] } }));
+  expect((await doctor()).of('server')).toMatchObject({ status: 'pass' });
+  await new Promise((resolve) => server.close(resolve));
+  const { code, of } = await doctor();
+  expect(of('server')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain serve') });
+  expect(code).toBe(1);
+});
+
+test('the terminal gets a line a check, what to do below it, and what every adapter can do', async () => {
+  await settings(addHooks('', `${process.execPath} '/gone/\u001b[31m/hook.cjs' coxswain-hook`));
+  const { code, stdout } = await runCli(['doctor'], { cwd: project, env });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^pass {5}node {2,}v/m);
+  expect(stdout).toMatch(/^fail {5}hook paths .*\n +Run coxswain init/m);
+  expect(stdout).toContain('ai-sdk');
+  expect(stdout).not.toContain('\u001b');
+});

@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createCoxswain, type CoxswainOptions } from '../src/coxswain.ts';
+import type { Run } from '../src/run.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+});
+afterEach(() => folder.dispose());
+
+const cli = (args: readonly string[], stdin = ''): Promise<CliResult> => runCli(args, { cwd: folder.path, stdin });
+
+/**
+ * An agent that makes the same failing call until it has had enough, or is told: most then do something else.
+ *
+ * @param patience  calls after which it thinks of something else by itself
+ * @param heeds  whether it does what it is told
+ */
+function work(run: Run, patience: number, heeds: boolean): void {
+  let isStuck = true;
+  for (let call = 0; call < 24; call += 1) {
+    if (call >= patience) isStuck = false;
+    const toolCallId = `call-${call}`;
+    const args = isStuck ? { command: 'make all' } : { path: `src/part-${call}.ts` };
+    const toolName = isStuck ? 'bash' : 'read_file';
+    run.emit({ type: 'turn_start' });
+    run.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
+    const result = isStuck ? 'make: no rule for target all' : `part ${call * 7919}`;
+    run.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError: isStuck });
+    if (run.feedback() !== undefined && heeds) isStuck = false;
+    if (!isStuck) patience = call;
+  }
+}
+
+async function record(runs: number, options: CoxswainOptions): Promise<void> {
+  const clock = createFakeClock(1_000_000);
+  const cox = createCoxswain({ store: sqliteStore(join(folder.path, 'runs.db')), clock, ...options });
+  for (let number = 0; number < runs; number += 1) {
+    clock.advance(60);
+    const run = cox.startRun({ runId: `run-${number}` });
+    work(run, number % 3 === 0 ? 8 : 99, number % 5 !== 0);
+    await run.end();
+  }
+  await cox.close();
+}
+
+test('a planted effect is shown with its interval, from a store that real runs made', async () => {
+  await record(120, { holdout: 0.5 });
+  const { code, stderr, stdout } = await cli(['effect', 'runs.db']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/120 runs, 120 steered; experiment: \d+ told, \d+ withheld/);
+  expect(stdout).toMatch(
+    /ratio \d\.\d\d \[[1-9]\.\d\d, \d+\.\d\d\]: runs that were told left the pattern within 10 calls more often/,
+  );
+  expect(stdout).not.toMatch(/\bfixed\b|\bcaused\b/i);
+
+  const json = await cli(['effect', 'runs.db', '--json', '--within', '10']);
+  const [report] = jsonLines(json.stdout);
+  expect(report).toMatchObject({ version: 1, within: 10, paths: ['runs.db'], runs: { read: 120, steered: 120 } });
+  expect((await cli(['effect', 'runs.db', '--json'])).stdout).toBe(json.stdout);
+});
+
+test('without an experiment it shows what was delivered and says why nothing is compared', async () => {
+  await record(30, {});
+  const { code, stdout } = await cli(['effect', 'runs.db']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('no experiment');
+  expect(stdout).toContain('cannot be compared; set holdout');
+  expect(stdout).toMatch(/all pieces: \d+ delivered\n/);
+  expect(stdout).not.toContain('ratio');
+});
+
+test('with few runs there is too little data, and the exit code is 0', async () => {
+  await record(12, { holdout: 0.5 });
+  const { code, stdout } = await cli(['effect', 'runs.db']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/too little data: \d+ runs delivered, \d+ withheld; each needs 20/);
+});
+
+test('shadow runs are counted apart, transcripts have no advice, and what is missing or wrong is said', async () => {
+  await record(3, { mode: 'shadow' });
+  expect((await cli(['effect', 'runs.db'])).stdout).toMatch(/3 runs, 3 steered; 3 in shadow mode; no experiment/);
+  await writeFile(join(folder.path, 'runs.ndjson'), `${sampleRun('alpha', 'stuck')}\n`);
+  const imported = await cli(['effect', 'runs.ndjson']);
+  expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('No advice was worked out')]);
+  expect((await cli(['effect', 'none.db'])).code).toBe(1);
+  expect((await cli(['effect'])).stderr).toContain('no runs are recorded here yet');
+  expect((await cli(['effect', 'runs.db', '--within', '0'])).code).toBe(2);
+});
+
+async function samples(): Promise<void> {
+  const lines = [sampleRun('alpha', 'stuck', 12), sampleRun('beta', 'fine'), sampleRun('gamma', 'stuck', 12)];
+  await writeFile(join(folder.path, 'runs.ndjson'), `${lines.join('\n')}\n`);
+}
+
+const labels = (): Promise<string> => readFile(join(folder.path, 'labels.csv'), 'utf8');
+
+test('each key labels a moment at once, and another call goes on where the last one stopped', async () => {
+  await samples();
+  const first = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'y');
+  expect([first.code, first.stderr]).toEqual([0, '']);
+  expect(first.stdout).toMatch(/alpha {2}call \d+ of 12\n/);
+  expect(first.stdout).toContain('bash make all');
+  expect(first.stdout).toContain('make: no rule for target all');
+  // What a detector thinks of it would sway who labels.
+  expect(first.stdout).not.toMatch(/identical|pattern|strong|warn/);
+  expect(await labels()).toMatch(/^id,target,split,note\nalpha@\d+,stuck,,\n$/);
+
+  const second = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'n');
+  expect(second.stdout).not.toContain('alpha  call');
+  expect(second.stdout).toContain(
+    'that was the last one; 1 key stored; labels.csv has 2 labels: 1 stuck, 1 fine, 0 skipped',
+  );
+  const third = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'n');
+  expect(third.stdout).toBe(
+    'nothing left to label; 0 keys stored; labels.csv has 2 labels: 1 stuck, 1 fine, 0 skipped\n',
+  );
+});
+
+test('b goes back and the next key replaces the label; a key that is none shows the keys; q quits', async () => {
+  await samples();
+  const { stdout } = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'y\nb\nn\nx\nq y');
+  expect(stdout).toContain('(now stuck)');
+  expect(stdout).toContain('1 label: 0 stuck, 1 fine, 0 skipped');
+  expect((await labels()).split('\n')).toHaveLength(3);
+});
+
+test('notes and splits that somebody wrote by hand stay', async () => {
+  await samples();
+  await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 'y');
+  await writeFile(join(folder.path, 'labels.csv'), (await labels()).replace('stuck,,', 'stuck,dev,"a, b"'));
+  await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '1'], 's');
+  expect(await labels()).toMatch(/alpha@\d+,stuck,dev,"a, b"\ngamma@\d+,skip,,\n$/);
+});
+
+test('random moments are the same ones each time, and of all runs', async () => {
+  await samples();
+  const args = ['label', 'runs.ndjson', '--from', 'random', '--count', '2', '--out'];
+  const [one, other] = [await cli([...args, 'labels.csv'], 'ssssss'), await cli([...args, 'other.csv'], 'ssssss')];
+  expect(one.stdout.replaceAll('labels.csv', 'other.csv')).toBe(other.stdout);
+  expect((await labels()).match(/^(?:alpha|beta|gamma)@/gm)).toHaveLength(6);
+});
+
+test.each([
+  [['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'hunger'], '--from hunger: give patterns, advice, random'],
+  [['label', 'runs.ndjson', '--out', 'labels.csv', '--count', '0'], '--count 0: give a whole number from 1 to 100'],
+  [['label', '-', '--out', 'labels.csv'], 'standard input is where the keys come from'],
+  [['label', 'runs.ndjson'], "required option '--out <file>' not specified"],
+])('%j is refused with exit code 2 before anything is written', async (args, message) => {
+  await samples();
+  const { code, stderr } = await cli(args, 'y');
+  expect(stderr).toContain(message);
+  expect(code).toBe(2);
+  expect(existsSync(join(folder.path, 'labels.csv'))).toBe(false);
+});
+
+test('a labels file that is broken is named with its line, and left alone', async () => {
+  await samples();
+  await writeFile(join(folder.path, 'labels.csv'), 'id,target\nalpha@3,maybe\n');
+  const { code, stderr } = await cli(['label', 'runs.ndjson', '--out', 'labels.csv'], 'y');
+  expect([code, stderr]).toEqual([2, 'coxswain: labels.csv: line 2: target "maybe"; give stuck, ok, skip\n']);
+  expect(await labels()).toBe('id,target\nalpha@3,maybe\n');
+});
+
+test('nothing in a run acts on the terminal', async () => {
+  const evil = {
+    tool: 'ba\u001b[2Jsh',
+    args: { command: '\u001b]0;x\u0007\u202e' },
+    result: '\u001b[31mno\u0000',
+    isError: true,
+  };
+  const run = { id: 'e\u001b[1mvil', calls: Array.from({ length: 8 }, () => evil) };
+  await writeFile(join(folder.path, 'runs.ndjson'), `${JSON.stringify(run)}\n`);
+  const { stdout } = await cli(['label', 'runs.ndjson', '--out', 'labels.csv', '--from', 'random'], 'yyy');
+  expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  expect(stdout).toContain('3 labels: 3 stuck');
+});

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { runCli, type CliResult } from './run-cli.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let cwd: string;
+let settings: string;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  cwd = join(folder.path, 'a project');
+  await mkdir(join(cwd, '.claude'), { recursive: true });
+  settings = join(cwd, '.claude', 'settings.json');
+});
+
+afterEach(() => folder.dispose());
+
+function cox(...args: readonly string[]): Promise<CliResult> {
+  const home = folder.path;
+  return runCli(args, { cwd, env: { HOME: home, XDG_CONFIG_HOME: '', CLAUDE_CONFIG_DIR: join(home, '.claude') } });
+}
+
+/** The command in every place of the settings that has one of ours. */
+async function commands(file = settings): Promise<readonly string[]> {
+  const text = await readFile(file, 'utf8');
+  return [...text.matchAll(/"command": "((?:[^"\\]|\\.)*coxswain-hook)"/g)].map(([, found = '']) => found);
+}
+
+test('init writes one hook an event, by absolute paths that are there, and undo leaves nothing behind', async () => {
+  await mkdir(join(folder.path, 'fresh'));
+  cwd = join(folder.path, 'fresh');
+  settings = join(cwd, '.claude', 'settings.json');
+  const { code, stdout, stderr } = await cox('init', 'claude-code', '--yes');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('+   "hooks": {');
+  const found = await commands();
+  expect(found).toHaveLength(11);
+  const [node = '', hook = ''] = found[0]?.split(' ') ?? [];
+  expect(existsSync(node)).toBe(true);
+  expect(hook).toMatch(/^\/.*hook\.cjs$/);
+  expect(await readFile(join(cwd, '.coxswain', '.gitignore'), 'utf8')).toBe('*\n');
+
+  expect((await cox('init', '--undo')).code).toBe(0);
+  expect(await readdir(cwd)).toEqual(['.coxswain']);
+});
+
+test('settings with comments and hooks of others come back byte for byte', async () => {
+  const before = Buffer.from(
+    '{\r\n\t// mine\r\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},\r\n\t"model": "x", // yes\r\n}',
+  );
+  await writeFile(settings, before, { mode: 0o640 });
+  expect((await cox('init', '--yes')).code).toBe(0);
+  expect(await readFile(settings, 'utf8')).toContain('{"hooks": [{"type": "command", "command": "say done"}]}');
+  expect((await stat(settings)).mode & 0o777).toBe(0o640);
+  const again = await cox('init', '--yes');
+  expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('nothing to change')]);
+  const undo = await cox('init', '--undo');
+  expect(undo.stdout).toContain('byte for byte');
+  expect(await readFile(settings)).toEqual(before);
+  expect((await cox('init', '--undo')).stdout).toContain('nothing to undo');
+});
+
+test('what somebody has changed since stays, and only the hooks of coxswain go', async () => {
+  await writeFile(settings, '{\n  "model": "x"\n}\n');
+  await cox('init', '--yes');
+  await writeFile(settings, (await readFile(settings, 'utf8')).replace('"x"', '"y"'));
+  // Once more, over the change, which puts nothing of ours into what the undo goes back to.
+  await cox('init', '--yes');
+  const { stdout } = await cox('init', '--undo');
+  expect(stdout).toContain('only the hooks of coxswain were taken out');
+  expect(JSON.parse(await readFile(settings, 'utf8'))).toEqual({ model: 'y' });
+});
+
+test('a link to the settings stays a link', async () => {
+  const real = join(folder.path, 'dotfiles.json');
+  await writeFile(real, '{}\n');
+  await symlink(real, settings);
+  expect((await cox('init', '--yes')).code).toBe(0);
+  expect((await lstat(settings)).isSymbolicLink()).toBe(true);
+  expect(await commands(real)).toHaveLength(11);
+  await cox('init', '--undo');
+  expect(await readFile(real, 'utf8')).toBe('{}\n');
+});
+
+test('what cannot be edited is refused with the place, and nothing is written', async () => {
+  await writeFile(settings, '{\n  "hooks": nope\n}\n');
+  const broken = await cox('init', '--yes');
+  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('line 2, column 12')]);
+  await writeFile(settings, '{}\n');
+  await chmod(settings, 0o444);
+  const readOnly = await cox('init', '--yes');
+  expect([readOnly.code, readOnly.stderr]).toEqual([1, expect.stringContaining('read-only')]);
+  await chmod(settings, 0o644);
+  await writeFile(settings, Buffer.from([0x7b, 0xff, 0x7d]));
+  expect((await cox('init', '--yes')).stderr).toContain('not UTF-8');
+  expect((await cox('init', 'emacs')).code).toBe(2);
+  expect((await cox('init', '--user', '--local')).code).toBe(2);
+  expect((await cox('init', '--deadline', 'soon')).code).toBe(2);
+});
+
+test('without a terminal and without --yes it only shows; --dry-run too', async () => {
+  const unasked = await cox('init');
+  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--yes')]);
+  expect(unasked.stdout).toContain('coxswain-hook');
+  expect((await cox('init', '--dry-run')).code).toBe(0);
+  expect(existsSync(settings)).toBe(false);
+});
+
+test('--user, --local and --deadline go where they say', async () => {
+  expect((await cox('init', '--user', '--yes')).code).toBe(0);
+  expect(await commands(join(folder.path, '.claude', 'settings.json'))).toHaveLength(11);
+  expect(existsSync(settings)).toBe(false);
+  expect((await cox('init', '--undo', '--user')).stdout).toContain('removed');
+
+  expect((await cox('init', '--local', '--deadline', '45m', '--yes')).code).toBe(0);
+  expect(await commands(join(cwd, '.claude', 'settings.local.json'))).toHaveLength(11);
+  expect(await readFile(join(cwd, 'coxswain.config.json'), 'utf8')).toBe('{\n  "deadline": "45m"\n}\n');
+  expect((await cox('config', 'check')).code).toBe(0);
+  const taken = await cox('init', '--local', '--deadline', '30m', '--yes');
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('there is a configuration already')]);
+  await cox('init', '--undo', '--local');
+  expect(existsSync(join(cwd, 'coxswain.config.json'))).toBe(false);
+});

@@ -1,0 +1,147 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+import { createCoxswain } from '../src/coxswain.ts';
+import { jsonlStore } from '../src/store/jsonl-store.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
+import { damageRecord } from './damage-record.ts';
+import { jsonLines, sampleRun } from './run-cli.ts';
+
+const here = useStoresFolder();
+const HOUR_S = 3_600;
+const HOSTILE = 'a<script>alert(1)</script>"\u001b[31m\u202e&';
+
+/** Two steered runs, one of this hour with a loop and a subagent, and one of yesterday. */
+async function record(path: string): Promise<void> {
+  const store = path.endsWith('/') ? jsonlStore(join(here.cwd, path)) : sqliteStore(join(here.cwd, path));
+  const clock = createFakeClock(Date.now() - 30 * HOUR_S * 1_000);
+  const cox = createCoxswain({ store, clock });
+  const old = cox.startRun({ runId: 'old', task: 'yesterday' });
+  old.emit({ type: 'agent_end', outcome: 'ended', success: true });
+  clock.advance(29 * HOUR_S);
+  const run = cox.startRun({ runId: 'night', task: HOSTILE });
+  for (let index = 0; index < 12; index += 1) {
+    const toolCallId = `c${index}`;
+    const args = { command: 'make all' };
+    run.emit({ type: 'turn_start' });
+    run.emit({
+      type: 'message_end',
+      message: { role: 'assistant', content: 'again', usage: { inputTokens: 100, outputTokens: 10, costUsd: 0.01 } },
+    });
+    run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args });
+    clock.advance(5);
+    run.emit({
+      type: 'tool_execution_end',
+      toolCallId,
+      toolName: 'bash',
+      result: 'no rule for target all',
+      isError: true,
+    });
+    for (const [at, piece] of run.advise('post_tool_result').entries()) {
+      if (at === 0 && index < 6) piece.delivered('tool-result');
+      else piece.undelivered('no channel');
+    }
+  }
+  run.child({ runId: 'night/helper' }).emit({ type: 'agent_end', outcome: 'error' });
+  await cox.close();
+  await store.close();
+}
+
+test.each(STORE_KINDS)(
+  '%s: a report of the night counts runs, use, advice and what became of it',
+  async (_kind, store) => {
+    await record(store);
+    const { code, stderr, stdout } = await here.run(['report', store, '--json']);
+    expect([code, stderr]).toEqual([0, '']);
+    const lines = jsonLines(stdout);
+    expect(lines.map(({ id }) => id)).toEqual(expect.arrayContaining(['night', 'night/helper']));
+    const night = lines.find(({ id }) => id === 'night');
+    expect(night).toMatchObject({ calls: 12, errors: 12, tokens: 1_320, stuck: true });
+    expect(night?.['costUsd']).toBeCloseTo(0.12);
+    expect(night).not.toHaveProperty('outcome');
+    const report = lines.at(-1);
+    expect(report?.['totals']).toMatchObject({ runs: 2, below: 1, open: 1, stuck: 1, calls: 12, tokens: 1_320 });
+    const advice = (report?.['advice'] ?? []) as readonly Readonly<Record<string, number | string>>[];
+    expect(advice.length).toBeGreaterThan(0);
+    for (const { delivered, pieces, undelivered } of advice)
+      expect(Number(delivered) + Number(undelivered)).toBe(pieces);
+    expect(report?.['moments']).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ runId: 'night', command: `coxswain show night --store ${store}` }),
+        expect.objectContaining({ runId: 'night/helper', what: 'ended: error', score: 70 }),
+      ]),
+    );
+    const all = jsonLines((await here.run(['report', store, '--json', '--since', 'all'])).stdout);
+    expect(all.at(-1)?.['totals']).toMatchObject({ runs: 3, succeeded: 1 });
+  },
+);
+
+test('a moment names a command that shows it', async () => {
+  await record('runs.db');
+  const report = jsonLines((await here.run(['report', 'runs.db', '--json'])).stdout).at(-1);
+  // As the command prints it; without any moment the command is wrong usage, which fails below.
+  const [moment] = (report?.['moments'] ?? []) as readonly { readonly command: string }[];
+  const shown = await here.run(moment?.command.split(' ').slice(1) ?? []);
+  expect(shown.code).toBe(0);
+  expect(shown.stdout).toContain('make all');
+});
+
+test('without a path the store of the project is read, and an empty night says when there was something', async () => {
+  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { path: 'mine.db' } }));
+  await record('mine.db');
+  const named = await here.run(['report', '--since', '2h']);
+  expect(named.stdout).toContain('mine.db');
+  expect(named.stdout).toContain('2 runs (1 subagent)');
+  const empty = await here.run(['report', '--since', '1s']);
+  expect([empty.code, empty.stderr]).toEqual([0, expect.stringContaining('--since all')]);
+  expect((await here.run(['report', '--since', 'yesterday'])).code).toBe(2);
+  expect((await here.run(['report', '--json', '--html', 'x.html'])).code).toBe(2);
+});
+
+test('transcripts are reported too, and what cannot be read is told', async () => {
+  await writeFile(join(here.cwd, 'runs.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
+  await writeFile(join(here.cwd, 'poem.txt'), 'roses are red\n');
+  const { code, stderr, stdout } = await here.run(['report', 'runs.jsonl', 'poem.txt']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('poem.txt')]);
+  expect(stdout).toContain('● one');
+  expect(stdout).toContain('✓ two');
+  expect(stdout).toContain('coxswain analyze runs.jsonl poem.txt');
+});
+
+test('the page holds every text escaped, runs nothing and loads nothing', async () => {
+  await record('runs.db');
+  expect((await here.run(['report', 'runs.db', '--html', 'a.html'])).code).toBe(0);
+  const page = await readFile(join(here.cwd, 'a.html'), 'utf8');
+  expect(page).toContain('a&lt;script&gt;alert(1)&lt;/script&gt;&quot;');
+  expect(page).not.toMatch(/<script|<img|<link|https?:|url\(|\son\w+=|style="/i);
+  // eslint-disable-next-line no-control-regex -- these must not be there
+  expect(page).not.toMatch(/[\u001b\u202e]/);
+  expect(page).toMatch(/Content-Security-Policy" content="default-src 'none'; style-src 'sha256-/);
+  const text = await here.run(['report', 'runs.db']);
+  expect(text.stdout).not.toContain('\u001b');
+});
+
+test('a run that is damaged is reported as far as it can be read', async () => {
+  await here.recorded('runs.db');
+  await damageRecord(join(here.cwd, 'runs.db'), 'beta', 100);
+  const { code, stderr, stdout } = await here.run(['report', 'runs.db', '--since', 'all', '--json']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('run beta')]);
+  const runs = jsonLines(stdout);
+  expect(runs.find(({ id }) => id === 'beta')).toMatchObject({ problem: expect.any(String) });
+  expect(runs.find(({ id }) => id === 'alpha')).not.toHaveProperty('problem');
+});
+
+test('thousands of runs are listed in part and added up in full', async () => {
+  const lines = Array.from({ length: 2_000 }, (_, index) =>
+    sampleRun(`run-${index}`, index % 4 === 0 ? 'stuck' : 'fine', 8),
+  );
+  await writeFile(join(here.cwd, 'many.jsonl'), lines.join('\n'));
+  const { code, stdout } = await here.run(['report', 'many.jsonl']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('2,000 runs');
+  expect(stdout).toContain('and 1,970 more runs');
+  expect(stdout).toContain('stuck: 500 (25 %)');
+});
