@@ -147,11 +147,14 @@ async function handle(id: number, request: WorkerRequest, before: readonly Promi
   try {
     // Called before anything is awaited, so that appends reach the store in order.
     const value = await answer(request);
-    // The thread is ended when it has answered this.
+    // The thread ends when it has answered this.
     if (request.method === 'close') await Promise.all(before);
     send({ id, value }, request.method === 'append' ? [request.batch.bytes] : []);
   } catch (error) {
     send({ id, error: toWorkerError(error) });
+  } finally {
+    // Nothing more is heard, so the thread ends by itself: ending it from outside can crash the process.
+    if (request.method === 'close') parentPort?.close();
   }
 }
 

@@ -63,7 +63,7 @@ export class WorkerLink {
     } finally {
       const worker = this.#worker;
       this.#worker = undefined;
-      await worker?.terminate();
+      if (worker !== undefined) await left(worker);
       this.#failPending(new Error('it was ended'));
     }
   }
@@ -135,4 +135,24 @@ export class WorkerLink {
 
 function stopped(error: unknown): CoxswainError {
   return new CoxswainError('store-io', `the store's worker thread has stopped: ${messageOf(error)}`, { cause: error });
+}
+
+/** How long a thread may take to leave once it was told to. */
+const LEAVING_MS = 2_000;
+
+/**
+ * Resolves when the thread is gone. It leaves by itself after the last answer; `terminate` stops it wherever it is, which at times
+ * brings the whole process down (a fatal check of V8 in the thread, seen with Node 24.21), and so is the last resort.
+ */
+async function left(worker: Worker): Promise<void> {
+  // What a thread that is gone has for an id.
+  if (worker.threadId === -1) return;
+  worker.ref();
+  await new Promise<void>((resolve) => {
+    const patience = setTimeout(() => void worker.terminate(), LEAVING_MS);
+    worker.once('exit', () => {
+      clearTimeout(patience);
+      resolve();
+    });
+  });
 }
