@@ -1,6 +1,6 @@
 /**
  * The tests that need the real SDK packages: installs those where they are missing or older than their lockfile, checks
- * types against them, and runs the tests in `integration/`. What is given on the command line goes to the test runner.
+ * types and lint against them, and runs the tests in `integration/`. What is given on the command line goes to the test runner.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
@@ -45,4 +45,5 @@ const sources = globSync('src/**/*.ts').map(changedMs);
 if (changedMs('dist/index.js') < Math.max(...sources)) run('node', ['scripts/build.ts']);
 linkForExamples();
 run('tsc', ['-p', 'integration/tsconfig.json']);
+run('oxlint', ['--type-aware', '--deny-warnings', 'integration', 'examples']);
 run('vitest', ['run', '--config', 'integration/vitest.config.ts', '--reporter=dot', ...process.argv.slice(2)]);
