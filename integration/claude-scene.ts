@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { claudeHooks, observed } from '../src/adapters/claude-agent-sdk/index.ts';
 import { messageOf } from '../src/base/error.ts';
-import type { AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
+import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import { mapModelCalls } from '../src/testing/model-script.ts';
 import { neutralAnthropicRequest } from '../src/testing/neutral-request.ts';
@@ -87,7 +87,7 @@ export async function playClaude(scene: ClaudeScene): Promise<AdapterOutcome> {
   const plain = (text: string): string =>
     withoutIds(text.replaceAll(home, '/home/agent').replaceAll(address, 'MODEL'), seen.sessionId);
   return {
-    requests: server.mainRequests().map(({ raw }) => neutralAnthropicRequest(plain(raw))),
+    requests: server.mainRequests().map(({ raw }) => inOrder(neutralAnthropicRequest(plain(raw)))),
     ended: seen.ended === 'normally' ? 'normally' : { error: plain(seen.ended.error) },
     finalText: plain(seen.text),
     toolRuns: toolbox.runs,
@@ -192,4 +192,21 @@ class Answered {
 function withoutIds(text: string, sessionId: string): string {
   const named = sessionId === '' ? text : text.replaceAll(sessionId, 'SESSION');
   return named.replace(/[0-9a-f]{64}/g, 'DEVICE');
+}
+
+/** The CLI's own count of what is left, which stands behind whichever result came last. */
+const OWN_COUNT = /\s*<system-reminder>\s*<total_tokens>[^<]*<\/total_tokens>\s*<\/system-reminder>\s*/g;
+
+/** Results of calls that ran at once come in the order in which they finished, which differs from run to run. */
+function inOrder({ raw, messages }: NeutralRequest): NeutralRequest {
+  const sorted = messages.map((message) => ({ ...message, text: message.text.replace(OWN_COUNT, '') }));
+  for (let at = 1; at < sorted.length; at += 1) {
+    for (let to = at; to > 0; to -= 1) {
+      const [before, here] = [sorted[to - 1], sorted[to]];
+      if (before?.role !== 'tool' || here?.role !== 'tool') break;
+      if ((before.toolCallId ?? '') <= (here.toolCallId ?? '')) break;
+      [sorted[to - 1], sorted[to]] = [here, before];
+    }
+  }
+  return { raw, messages: sorted };
 }
