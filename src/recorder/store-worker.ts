@@ -153,7 +153,7 @@ async function handle(id: number, request: WorkerRequest, before: readonly Promi
   } catch (error) {
     send({ id, error: toWorkerError(error) });
   } finally {
-    // Nothing more is heard, so the thread ends by itself: ending it from outside can crash the process.
+    // Nothing more is heard, so the thread ends by itself.
     if (request.method === 'close') parentPort?.close();
   }
 }

@@ -141,8 +141,8 @@ function stopped(error: unknown): CoxswainError {
 const LEAVING_MS = 2_000;
 
 /**
- * Resolves when the thread is gone. It leaves by itself after the last answer; `terminate` stops it wherever it is, which at times
- * brings the whole process down (a fatal check of V8 in the thread, seen with Node 24.21), and so is the last resort.
+ * Resolves when the thread is gone. It leaves by itself after the last answer; `terminate` stops it wherever it is, and so is the
+ * last resort.
  */
 async function left(worker: Worker): Promise<void> {
   // What a thread that is gone has for an id.
