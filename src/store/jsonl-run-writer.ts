@@ -70,6 +70,11 @@ export class RunWriter {
     return this.#pumping === undefined;
   }
 
+  /** True from when the run's lock is had until it is begun to be let go. */
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
   /** What is stored and acknowledged; undefined while another process may write the run. */
   get progress(): RunProgress | undefined {
     return this.#open?.progress;
@@ -235,7 +240,8 @@ export class RunWriter {
 
   async #letGo(): Promise<void> {
     const open = this.#open;
-    if (open === undefined) return;
+    // Who closes a second time is told when the lock is free, too.
+    if (open === undefined) return this.#lettingGo;
     this.#open = undefined;
     const done = this.#finish(open);
     this.#lettingGo = done.catch(() => undefined);

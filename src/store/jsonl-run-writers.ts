@@ -16,7 +16,8 @@ export class RunWriters {
   readonly #writers = new Map<string, RunWriter>();
   /** Of writers that were closed for being idle; the next `flush` or `close` throws the first. */
   readonly #faults: unknown[] = [];
-  readonly #closing = new Set<Promise<void>>();
+  /** Those that are being closed for being idle; none of them counts as open. */
+  readonly #closing = new Map<RunWriter, Promise<void>>();
 
   constructor(filesOf: (name: string) => RunFiles, settings: JsonlSettings, identity: LockIdentity) {
     this.#filesOf = filesOf;
@@ -29,7 +30,7 @@ export class RunWriters {
     const writer = this.#writers.get(name) ?? new RunWriter(this.#filesOf(name), this.#settings, this.#identity);
     this.#writers.delete(name);
     this.#writers.set(name, writer);
-    if (this.#writers.size > MAX_OPEN) this.#closeOldest(name);
+    this.#closeIdle(name);
     return writer;
   }
 
@@ -52,27 +53,30 @@ export class RunWriters {
 
   async #settle(works: readonly Promise<void>[]): Promise<void> {
     const settled = await Promise.allSettled(works);
-    await Promise.all(this.#closing);
+    await Promise.all(this.#closing.values());
     const faults = this.#faults.splice(0);
     for (const one of settled) if (one.status === 'rejected') faults.push(one.reason);
     if (faults.length > 0) throw faults[0];
   }
 
-  #closeOldest(except: string): void {
+  #closeIdle(except: string): void {
     for (const [name, writer] of this.#writers) {
-      if (!writer.isIdle || name === except) continue;
-      const closing = writer
-        .close()
-        .catch((thrown: unknown) => {
-          this.#faults.push(thrown);
-        })
-        .finally(() => {
-          this.#closing.delete(closing);
-          // Unless it was wanted again meanwhile; it opens the run anew then.
-          if (writer.isIdle && this.#writers.get(name) === writer) this.#writers.delete(name);
-        });
-      this.#closing.add(closing);
-      return;
+      if (this.#writers.size - this.#closing.size <= MAX_OPEN) return;
+      if (writer.isIdle && name !== except && !this.#closing.has(writer)) this.#close(name, writer);
     }
+  }
+
+  #close(name: string, writer: RunWriter): void {
+    const closing = writer
+      .close()
+      .catch((thrown: unknown) => {
+        this.#faults.push(thrown);
+      })
+      .finally(() => {
+        this.#closing.delete(writer);
+        // Unless it was wanted again meanwhile: then it may have the lock, and another writer would meet it.
+        if (writer.isIdle && !writer.isOpen && this.#writers.get(name) === writer) this.#writers.delete(name);
+      });
+    this.#closing.set(writer, closing);
   }
 }

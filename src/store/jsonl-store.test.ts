@@ -455,6 +455,19 @@ test('more runs than may be open at a time are written in turns', async () => {
   for (const run of runs) expect(run.records).toBe(2);
 });
 
+test('a run that is wanted again while its idle writer is being closed meets no lock of its own', async () => {
+  const store = jsonlStore(await newFolder(), { fsync: 'none', lock: { waitMs: 0 } });
+  const turns = Array.from({ length: 12 }, (_, seq) => seq);
+  // Each goes round its own runs, all at once, so that runs come back at every moment of the closing of others.
+  const goRound = async (first: number): Promise<void> => {
+    for (const seq of turns) {
+      for (let run = first; run < 90; run += 9) await store.append(scriptCalls(`run-${run}`, 1, seq));
+    }
+  };
+  await Promise.all(Array.from({ length: 9 }, (_, first) => goRound(first)));
+  await store.close();
+});
+
 test('options out of range are invalid-argument', () => {
   const wrong: readonly object[] = [
     { fsync: 'sometimes' },
