@@ -1,6 +1,6 @@
 /**
  * The one check: every gate of the project in a row, one line and a time per step. A failing step prints its output
- * and the rest still runs, so that one look shows everything. `--only NAME,NAME` runs some of them.
+ * and the rest still runs, so that one look shows everything. `--only NAME,NAME` runs some of them, `--without NAME,NAME` all but some.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -28,8 +28,11 @@ const GATES: readonly Gate[] = [
   { name: 'tests', command: ['vitest', 'run', '--reporter=dot'], show: true },
 ];
 
-const only = process.argv.includes('--only') ? (process.argv[process.argv.indexOf('--only') + 1] ?? '').split(',') : [];
-const gates = only.length === 0 ? GATES : GATES.filter((gate) => only.includes(gate.name));
+const only = namesAfter('--only');
+const without = namesAfter('--without');
+const gates = GATES.filter(
+  ({ name }) => (only === undefined || only.includes(name)) && without?.includes(name) !== true,
+);
 let failed = 0;
 for (const gate of gates) {
   const [program = '', ...args] = gate.command;
@@ -43,3 +46,8 @@ for (const gate of gates) {
 }
 console.log(failed === 0 ? `check passed: ${gates.length} steps` : `check failed: ${failed} of ${gates.length} steps`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+function namesAfter(option: string): readonly string[] | undefined {
+  const at = process.argv.indexOf(option);
+  return at === -1 ? undefined : (process.argv[at + 1] ?? '').split(',');
+}

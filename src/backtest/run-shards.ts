@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 import { CoxswainError } from '../base/error.ts';
+import { threadEntry } from '../base/thread-entry.ts';
 import type { Configuration, ConfigurationSpec } from './configuration.ts';
 import type { Shard } from './list-shards.ts';
 import { replayShard } from './replay-shard.ts';
@@ -53,9 +54,7 @@ export async function runShards(
 }
 
 function startWorker(specs: readonly ConfigurationSpec[]): Worker {
-  // Run from source or from the build, the neighbour has the same extension.
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new Worker(new URL(`./shard-worker.${extension}`, import.meta.url), { workerData: specs, execArgv: [] });
+  return new Worker(threadEntry('shard-worker', import.meta.url), { workerData: specs, execArgv: [] });
 }
 
 function feed(worker: Worker, next: () => ShardRequest | undefined, onDone: RunShardsOptions['onDone']): Promise<void> {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { threadEntry } from '../base/thread-entry.ts';
 import { fromWorkerError, type WorkerAnswer, type WorkerRequest, type WorkerStoreTarget } from './worker-protocol.ts';
 
 /** Most text on its way to the worker; what comes then waits its turn. */
@@ -33,9 +34,7 @@ export class WorkerLink {
   /** @param entry  what the thread runs; default: the file beside this one */
   constructor(target: WorkerStoreTarget, entry?: URL) {
     this.#target = target;
-    // A build has `.js` in both places; the sources run as they are.
-    const name = import.meta.url.endsWith('.ts') ? './store-worker.ts' : './store-worker.js';
-    this.#entry = entry ?? new URL(name, import.meta.url);
+    this.#entry = entry ?? threadEntry('store-worker', import.meta.url);
   }
 
   /** The thread's id; undefined while there is none. */

@@ -12,8 +12,8 @@ import { tempFolder } from '../testing/temp-folder.ts';
 import { RecordQueue } from './record-queue.ts';
 import { workerStore } from './worker-store.ts';
 
-// Each history opens several threads, which takes a while when they compile the sources.
-const modelRuns = Number(process.env['COXSWAIN_ROUNDS'] ?? 5);
+// Each history opens several threads.
+const modelRuns = Number(process.env['COXSWAIN_ROUNDS'] ?? 10);
 storeContract(
   'a SQLite store in a worker',
   () => openOnDisk((folder) => workerStore({ kind: 'sqlite', path: join(folder, 'runs.db') })),
