@@ -1,5 +1,5 @@
 import type { AdviceHandle } from '../advice-handle.ts';
-import { LruMap } from '../base/lru-map.ts';
+import { CallIds } from './call-ids.ts';
 import type { IssuedCall } from './issued-call.ts';
 
 /** A call between its start and its end. */
@@ -11,20 +11,15 @@ export interface OpenCall extends IssuedCall {
   before: readonly AdviceHandle[];
 }
 
-/** Ids that are remembered, so that a host's repeated id is made unique. */
-const REMEMBERED_IDS = 4_096;
-
 /** The calls of a conversation that have not come back. */
 export class OpenCalls {
   readonly #open = new Map<string, OpenCall>();
-  readonly #uses = new LruMap<number>(REMEMBERED_IDS);
+  readonly #ids = new CallIds();
 
   /** Opens a call. An id that was used before in the run gets a number, a missing one is made from the tool's name. */
   add(call: IssuedCall): OpenCall {
     const name = call.id === '' ? `${call.name}-call` : call.id;
-    const uses = (this.#uses.get(name) ?? 0) + 1;
-    this.#uses.set(name, uses);
-    const callId = uses === 1 ? name : `${name}#${uses}`;
+    const callId = this.#ids.next(name);
     const open: OpenCall = { ...call, id: call.id === '' ? callId : call.id, callId, isStarted: false, before: [] };
     this.#open.set(open.id, open);
     return open;
@@ -37,7 +32,7 @@ export class OpenCalls {
 
   /** True for an id that a call of the run has or had. */
   isKnown(id: string): boolean {
-    return this.#open.has(id) || this.#uses.has(id);
+    return this.#open.has(id) || this.#ids.isUsed(id);
   }
 
   all(): readonly OpenCall[] {

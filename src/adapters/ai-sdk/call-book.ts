@@ -1,5 +1,5 @@
 import type { AdviceHandle } from '../../advice-handle.ts';
-import { LruMap } from '../../base/lru-map.ts';
+import { CallIds } from '../../host/call-ids.ts';
 import type { Run } from '../../run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 import type { AnsweredCall } from './model-answer.ts';
@@ -25,9 +25,6 @@ interface BookedCall {
   isInHistory: boolean;
 }
 
-/** How many of the latest ids are remembered, to tell a call whose id the model uses again from the earlier one. */
-const REMEMBERED_IDS = 4_096;
-
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
 /**
@@ -38,7 +35,7 @@ export class CallBook {
   readonly #run: Run;
   readonly #maxChars: number;
   readonly #calls = new Map<string, BookedCall>();
-  readonly #uses = new LruMap<number>(REMEMBERED_IDS);
+  readonly #ids = new CallIds();
 
   constructor(run: Run, maxChars: number) {
     this.#run = run;
@@ -125,9 +122,7 @@ export class CallBook {
 
   #open(id: string, name: string, args: unknown): BookedCall {
     for (const handle of this.takeAdvice(id)) handle.undelivered('the model used the id of the call again');
-    const uses = (this.#uses.get(id) ?? 0) + 1;
-    this.#uses.set(id, uses);
-    const recordedId = uses === 1 ? id : `${id}#${uses}`;
+    const recordedId = this.#ids.next(id);
     const call: BookedCall = { name, args, recordedId, state: 'asked', waiting: [], isInHistory: false };
     this.#calls.set(id, call);
     return call;

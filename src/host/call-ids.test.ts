@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+
+import { CallIds } from './call-ids.ts';
+
+test('an id that is used again gets a number, and others are left alone', () => {
+  const ids = new CallIds();
+  expect(ids.isUsed('a')).toBe(false);
+  expect(['a', 'b', 'a', 'a'].map((id) => ids.next(id))).toEqual(['a', 'b', 'a#2', 'a#3']);
+  expect(ids.isUsed('a')).toBe(true);
+});
