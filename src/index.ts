@@ -171,9 +171,9 @@ export { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse } f
 export { Assessment, AssessmentEvent } from './feedback/assessment.ts';
 export { collectFeedback, type CollectFeedbackInput } from './feedback/collect-feedback.ts';
 export { createFeedbackContext, type FeedbackContextInput } from './feedback/create-feedback-context.ts';
-export { deadlineFeedback } from './feedback/deadline-feedback.ts';
+export { deadlineFeedback, type DeadlineFeedbackOptions, type DeadlineSpacing } from './feedback/deadline-feedback.ts';
 export { deadlineObserver } from './feedback/deadline-observer.ts';
-export type { DeadlineFeedbackOptions } from './feedback/deadline-report.ts';
+export type { DeadlineReportOptions } from './feedback/deadline-report.ts';
 export { driftFeedback } from './feedback/drift-feedback.ts';
 export { errorCascadeFeedback } from './feedback/error-cascade-feedback.ts';
 export { evaluateFeedback, type FeedbackInput, type FeedbackOptions } from './feedback/evaluate-feedback.ts';

@@ -57,6 +57,7 @@ export interface RunFoldOptions {
 
 /** Arguments of open calls are kept for the session; beyond this many the oldest are forgotten. */
 const OPEN_CALLS = 512;
+const NOTHING: readonly DerivedPayload[] = [];
 
 /**
  * Everything a run knows, folded from its records: session slices, analysis, advice. The same for a live run and for a
@@ -137,12 +138,13 @@ export class RunFold {
    * @returns what follows from it, in order; nothing for a derived record
    */
   fold(record: TrajectoryRecord): readonly DerivedPayload[] {
-    this.#drafts = [];
+    if (this.#drafts.length > 0) this.#drafts = [];
     if (record.recorded_at_unix_ms > 0) this.#nowMs = record.recorded_at_unix_ms;
     this.#steer(record);
     this.#follow(this.analysis.fold(record));
     this.#reportDetectors();
     if (record.payload.kind === 'evaluation') this.#evaluate(record);
+    if (this.#drafts.length === 0) return NOTHING;
     return this.#drafts.map((draft, ordinal) => complete(draft, record.seq, ordinal));
   }
 
@@ -178,7 +180,13 @@ export class RunFold {
         if (payload.steering !== undefined) this.#change({ situation: begun(situation, payload.steering) });
         return;
       case 'deadline_set':
-        this.#change({ situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } });
+        this.#change({
+          situation: {
+            ...situation,
+            deadlineAtMs: payload.deadline_at_unix_ms ?? null,
+            deadlineSetAtMs: this.#nowMs,
+          },
+        });
         return;
       case 'prompt_used':
         this.#change({ situation: { ...situation, promptName: payload.prompt_name } });
@@ -277,6 +285,7 @@ export class RunFold {
 
   #reportDetectors(): void {
     const { faults } = this.analysis;
+    if (faults.length === this.#detectorFaults) return;
     for (const { detector, message } of faults.slice(this.#detectorFaults)) {
       this.#drafts.push({ kind: 'provider_failed', provider_name: detector, phase: 'observe', code: 'threw', message });
     }

@@ -9,6 +9,8 @@ export interface RunSituation {
   /** The run's part in an experiment; absent where there is none. */
   readonly holdout?: SteeringStart['holdout'];
   readonly deadlineAtMs: number | null;
+  /** Absent: the run began with its deadline. */
+  readonly deadlineSetAtMs?: number;
   readonly budget: Budget;
   /** Added up from the usage of the answers, until the host states its own. */
   readonly tokens: number | null;
@@ -74,7 +76,8 @@ export function usageOf(situation: RunSituation, calls: number, stated: StoredBu
 
 /** The run's deadline, if it has one. */
 export function deadlineOf(situation: RunSituation): Deadline | undefined {
-  return situation.deadlineAtMs === null ? undefined : { atMs: situation.deadlineAtMs };
+  const { deadlineAtMs: atMs, deadlineSetAtMs: setAtMs } = situation;
+  return atMs === null ? undefined : { atMs, ...(setAtMs === undefined ? {} : { setAtMs }) };
 }
 
 /** A budget as stored. */

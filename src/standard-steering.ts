@@ -43,7 +43,7 @@ export interface StandardSteeringOptions {
 }
 
 /**
- * The steering we would run ourselves, and the default: the deadline every 30 seconds, stuck patterns at `warn` and again
+ * The steering we would run ourselves, and the default: the deadline each time half of what was left is gone, stuck patterns at `warn` and again
  * at `strong`, the pace when a limit is known, the diagnostic signal at three errors, the doom loop, and the parallel reminder last. The
  * diagnostic signal names a tool that the agent has; the consultation speaks only when its tool exists.
  *
@@ -57,7 +57,7 @@ export function standardSteering(options: StandardSteeringOptions = {}): Steerin
     delivery: 'all',
     cadence: 'per-provider',
     feedback: [
-      { provider: deadlineFeedback(), trigger: STANDARD_TRIGGERS.deadline },
+      { provider: deadlineFeedback({ spacing: 'halving' }), trigger: STANDARD_TRIGGERS.deadline },
       { provider: patternFeedback() },
       { provider: paceFeedback(), trigger: STANDARD_TRIGGERS.pace },
     ],

@@ -156,7 +156,8 @@ test.each([
     ),
   ],
   ['replaced', async (text: string) => (await writeFile(join(cwd, 'new'), text), await rename(join(cwd, 'new'), file))],
-  ['rewritten', (text: string) => writeFile(file, `${text}${' '.repeat(5_000)}\n`)],
+  // In place: `writeFile` would cut it short first, and who looks in between sees that.
+  ['rewritten', (text: string) => writeFile(file, `${text}${' '.repeat(5_000)}\n`, { flag: 'r+' })],
 ])(
   'a file that was %s is read anew',
   async (reason, change) => {

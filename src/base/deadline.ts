@@ -4,6 +4,8 @@ import { CoxswainError } from './error.ts';
 export interface Deadline {
   /** Unix milliseconds. */
   readonly atMs: number;
+  /** When it was set, in Unix milliseconds; absent where the run began with it. */
+  readonly setAtMs?: number;
 }
 
 /** A length of time; the parts add up. At least one part, all finite and not negative. */

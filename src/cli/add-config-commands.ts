@@ -10,7 +10,7 @@ import type { TrustOptions } from './trust-command.ts';
 export function addConfigCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
   const config = program
     .command('config')
-    .description('Checks and shows the configuration that holds in this folder.')
+    .description('check and show the configuration that holds in this folder')
     .helpCommand(false)
     .addHelpText('after', examples('coxswain config check', 'coxswain config show --set'));
 
@@ -32,7 +32,7 @@ export function addConfigCommands(program: Command, { terminal, onExitCode }: Co
 
   config
     .command('show')
-    .description('Prints every field with the value that holds, and which of them were set.')
+    .description('print every field with the value that holds, and which of them were set')
     .summary('print every field with the value that holds')
     .option('--config <file>', 'the configuration to show; named, it is trusted')
     .option('--set', 'print only what was set')

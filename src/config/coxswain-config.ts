@@ -15,7 +15,7 @@ import type { StagnationOptions } from '../detectors/stagnation.ts';
 import type { StallOptions } from '../detectors/stall.ts';
 import type { ThrashOptions } from '../detectors/thrash.ts';
 import type { ToolAvoidanceOptions } from '../detectors/tool-avoidance.ts';
-import type { DeadlineFeedbackOptions } from '../feedback/deadline-report.ts';
+import type { DeadlineFeedbackOptions } from '../feedback/deadline-feedback.ts';
 import type { PaceFeedbackOptions } from '../feedback/pace-feedback.ts';
 import type { PatternFeedbackOptions } from '../feedback/pattern-feedback.ts';
 import type { PatternSpeakerOptions } from '../feedback/pattern-speaker.ts';

@@ -1,6 +1,6 @@
 import type { Severity, Observation } from '../events/feedback.ts';
 import type { PatternLevel } from '../events/trajectory-pattern.ts';
-import type { DeadlineFeedbackOptions } from '../feedback/deadline-report.ts';
+import type { DeadlineFeedbackOptions, DeadlineSpacing } from '../feedback/deadline-feedback.ts';
 import type { PaceFeedbackOptions } from '../feedback/pace-feedback.ts';
 import type { PatternFeedbackOptions } from '../feedback/pattern-feedback.ts';
 import type { PatternSpeakerOptions } from '../feedback/pattern-speaker.ts';
@@ -72,7 +72,10 @@ const patternSpeaker = triggered({ level: level('warn') } satisfies ShapesOf<Pat
 /** `feedback`. */
 export const feedbackShape: ObjectShape = object({
   deadline: switchOf(
-    triggered({ warningThresholdSeconds: amount(0, YEAR_SECONDS, 120) } satisfies ShapesOf<DeadlineFeedbackOptions>),
+    triggered({
+      warningThresholdSeconds: amount(0, YEAR_SECONDS, 120),
+      spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }),
+    } satisfies ShapesOf<DeadlineFeedbackOptions>),
     true,
   ),
   pattern: switchOf(

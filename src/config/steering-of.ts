@@ -1,6 +1,6 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import { deadlineFeedback } from '../feedback/deadline-feedback.ts';
+import { deadlineFeedback, type DeadlineFeedbackOptions } from '../feedback/deadline-feedback.ts';
 import { driftFeedback } from '../feedback/drift-feedback.ts';
 import { errorCascadeFeedback } from '../feedback/error-cascade-feedback.ts';
 import { paceFeedback } from '../feedback/pace-feedback.ts';
@@ -79,7 +79,13 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
     return [{ provider: make(options), ...(trigger === undefined ? {} : { trigger }) }];
   };
   return [
-    ...made(feedback.deadline, { make: deadlineFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.deadline }),
+    ...made<DeadlineFeedbackOptions>(feedback.deadline, {
+      // Who says when means it.
+      make: (options) =>
+        deadlineFeedback({ spacing: isTriggered(feedback.deadline) ? 'trigger' : 'halving', ...options }),
+      isUsual: true,
+      trigger: STANDARD_TRIGGERS.deadline,
+    }),
     ...made(feedback.pattern, { make: patternFeedback, isUsual: true }),
     ...made(feedback.pace, { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace }),
     ...made(feedback.toolUsageMonitor, { make: toolUsageMonitor, isUsual: false, trigger: USAGE_TRIGGER }),
@@ -88,6 +94,10 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
     ...made(feedback.drift, { make: driftFeedback, isUsual: false }),
     ...(feedback.static ?? []).map(({ trigger, ...said }) => ({ provider: staticFeedback(said), trigger })),
   ];
+}
+
+function isTriggered(given: Switch<{ readonly trigger?: TriggerConfig }> | undefined): boolean {
+  return typeof given === 'object' && given.trigger !== undefined;
 }
 
 /** What one guidance provider is made of. */

@@ -4,14 +4,14 @@ import { remainingMs } from '../base/deadline.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDraft } from '../prompt/feedback-provider.ts';
 
-/** Options of `deadlineFeedback` and `deadlineObserver`. */
-export interface DeadlineFeedbackOptions {
+/** Options of `deadlineObserver`. */
+export interface DeadlineReportOptions {
   /** With so much time left or less it warns, and suggests to wrap up; default 120. */
   readonly warningThresholdSeconds?: number;
 }
 
 /** @throws CoxswainError "invalid-definition" when the threshold is not a number from 0 */
-export function warningThresholdMs({ warningThresholdSeconds = 120 }: DeadlineFeedbackOptions): number {
+export function warningThresholdMs({ warningThresholdSeconds = 120 }: DeadlineReportOptions): number {
   if (Number.isFinite(warningThresholdSeconds) && warningThresholdSeconds >= 0) return warningThresholdSeconds * 1_000;
   throw new CoxswainError(
     'invalid-definition',
