@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,7 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildHook } from '../scripts/build-hook.ts';
 import { buildPlugin } from '../scripts/build-plugin.ts';
 import { addHooks } from '../src/claude-code/edit-settings.ts';
-import { hookCommand } from '../src/claude-code/init-hooks.ts';
+import { hookCommand, hookGroups, httpHookGroups } from '../src/claude-code/init-hooks.ts';
+import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
+import { serverHealth } from '../src/claude-code/server-health.ts';
+import { stopServer } from '../src/claude-code/server-process.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
@@ -16,13 +20,20 @@ import type { ModelTurn } from '../src/testing/model-script.ts';
 const CLAUDE = join(import.meta.dirname, 'node_modules', '.bin', 'claude');
 const built = mkdtempSync(join(tmpdir(), 'coxswain-built-'));
 const homes: string[] = [built];
+const served: string[] = [];
+const TOKEN = 'a token of the integration tests, long enough';
 
 beforeAll(async () => {
   await buildHook(built);
   await buildPlugin(built);
 });
 
-afterAll(() => homes.forEach((home) => rmSync(home, { recursive: true, force: true })));
+afterAll(async () => {
+  for (const project of served) await stopServer(project);
+  homes.forEach((home) => rmSync(home, { recursive: true, force: true }));
+});
+
+type Way = 'settings' | 'plugin' | 'http';
 
 /** A user's home with a project in it, whose hooks come by the settings that `init` writes, or by the plugin. */
 interface Place {
@@ -31,7 +42,7 @@ interface Place {
   readonly args: readonly string[];
 }
 
-function makePlace(how: 'settings' | 'plugin'): Place {
+async function makePlace(how: Way): Promise<Place> {
   const home = mkdtempSync(join(tmpdir(), 'coxswain-claude-code-'));
   homes.push(home);
   const project = join(home, 'project');
@@ -40,13 +51,43 @@ function makePlace(how: 'settings' | 'plugin'): Place {
   const permissions = { allow: ['Bash', 'Agent', 'Task'], deny: ['Bash(rm:*)'] };
   const settings = JSON.stringify({ permissions });
   const command = hookCommand(process.execPath, join(built, 'hook.cjs'));
-  writeFileSync(join(home, '.claude', 'settings.json'), how === 'settings' ? addHooks(settings, command) : settings);
+  writeFileSync(
+    join(home, '.claude', 'settings.json'),
+    how === 'settings' ? addHooks(settings, hookGroups(command)) : settings,
+  );
   writeFileSync(join(project, 'coxswain.config.json'), '{ "deadline": "100s" }');
+  if (how === 'http') {
+    const port = await freePort();
+    // The command line as a user has it, from source.
+    const program = [process.execPath, join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts')];
+    writeServeSettings(project, { port, token: TOKEN, program });
+    served.push(project);
+    mkdirSync(join(project, '.claude'));
+    const http = addHooks('', httpHookGroups(command, { port, token: TOKEN }));
+    writeFileSync(join(project, '.claude', 'settings.local.json'), http, { mode: 0o600 });
+  }
   return {
     project,
     env: { HOME: home, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
     args: how === 'plugin' ? ['--plugin-dir', join(built, 'plugin')] : [],
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function faults({ project, env }: Place): string {
+  const files = [
+    join(project, '.coxswain', 'faults.jsonl'),
+    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
+  ];
+  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
 }
 
 const bash = (command: string): { name: string; args: { command: string; description: string } } => ({
@@ -75,17 +116,17 @@ async function claude(place: Place, url: string, prompt: string): Promise<number
   return code;
 }
 
-test('the plugin passes the validation of Claude Code', () => {
-  const { env } = makePlace('plugin');
+test('the plugin passes the validation of Claude Code', async () => {
+  const { env } = await makePlace('plugin');
   const done = spawnSync(CLAUDE, ['plugin', 'validate', join(built, 'plugin')], { env, encoding: 'utf8' });
   expect([done.status, done.stderr]).toEqual([0, '']);
   expect(done.stdout).toContain('Validation passed');
 });
 
-test.each(['settings', 'plugin'] as const)(
+test.each(['settings', 'plugin', 'http'] as const)(
   'by %s: a session with a loop, a failing tool, a denied call, a subagent and a deadline is recorded and advised',
   async (how) => {
-    const place = makePlace(how);
+    const place = await makePlace(how);
     const main: readonly ModelTurn[] = [
       { calls: [bash('cat coxswain.config.json')] },
       { calls: [bash('cat coxswain.config.json')] },
@@ -141,8 +182,76 @@ test.each(['settings', 'plugin'] as const)(
         ['Agent', false],
       ]);
       expect(JSON.stringify(records)).not.toContain('MESSAGING');
+      expect(JSON.stringify(records)).not.toContain(TOKEN);
+      expect(faults(place)).toBe('');
     } finally {
       await store.close();
     }
   },
 );
+
+test('over http all but what starts the server comes to it, and a session after its death is recorded and advised too', async () => {
+  const place = await makePlace('http');
+  const settings = readServeSettings(place.project);
+  if (settings === undefined) throw new Error('the settings of the server are not there');
+  /** Whether the last request held what is said of a loop. */
+  const play = async (name: string): Promise<boolean> => {
+    let turn = 0;
+    const server = await startFakeAnthropicServer({
+      script: () => {
+        turn += 1;
+        return turn <= 3 ? { calls: [{ ...bash('ls'), id: `toolu_${name}_${turn}` }] } : { text: 'Done.' };
+      },
+    });
+    try {
+      expect(await claude(place, server.url, name)).toBe(0);
+      return server.mainRequests().at(-1)?.raw.includes('same call to Bash') === true;
+    } finally {
+      await server.close();
+    }
+  };
+  expect(await play('FIRST')).toBe(true);
+  const first = await serverHealth(settings);
+  // Three calls before and after, three turns, the stop and the end.
+  expect(first).toMatchObject({ kind: 'ours', facts: { events: 11, faults: 0 } });
+  if (first.kind === 'ours') process.kill(first.facts.pid, 'SIGKILL');
+  expect(await play('SECOND')).toBe(true);
+  const second = await serverHealth(settings);
+  expect(second).toMatchObject({ kind: 'ours', facts: { events: 11, faults: 0 } });
+  expect(second.kind === 'ours' && first.kind === 'ours' && second.facts.pid !== first.facts.pid).toBe(true);
+
+  // It dies while a session is at work, and nothing starts it: the agent feels nothing, and the log tells.
+  rmSync(join(place.project, '.coxswain', 'serve.json'));
+  await stopServer(place.project);
+  expect(await play('THIRD')).toBe(false);
+  const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));
+  const { runs } = await store.listRuns();
+  await store.close();
+  expect(runs.map(({ task, calls }) => [task, calls])).toEqual([
+    ['THIRD', 0],
+    ['SECOND', 3],
+    ['FIRST', 3],
+  ]);
+});
+
+test.each(['settings', 'http'] as const)('by %s: what must hold at the end sends the agent back', async (how) => {
+  const place = await makePlace(how);
+  const config = join(place.env['HOME'] ?? '', '.config', 'coxswain');
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, 'config.json'), '{ "completion": { "files": ["result.txt"] } }');
+  const script: readonly ModelTurn[] = [
+    { text: 'Done.' },
+    { calls: [{ ...bash('touch result.txt'), id: 'toolu_late' }] },
+    { text: 'Done now.' },
+  ];
+  let turn = 0;
+  const server = await startFakeAnthropicServer({ script: () => script[turn++] ?? { text: 'Nothing more.' } });
+  try {
+    expect(await claude(place, server.url, 'Write result.txt')).toBe(0);
+    const asked = server.mainRequests().map(({ raw }) => raw.includes('The file result.txt does not exist'));
+    expect(asked).toEqual([false, true, true]);
+  } finally {
+    await server.close();
+  }
+  expect(faults(place)).toBe('');
+});

@@ -52,6 +52,32 @@ export interface RunStepResult<Result> {
   readonly faults: readonly string[];
 }
 
+/** What a step gives its caller besides what is stored. */
+export interface RunStepOutcome<State extends Json, Result> extends RunStepResult<Result> {
+  /** The run after the step, for the next one; undefined when it has not begun. */
+  readonly held?: HeldRun<State>;
+}
+
+/**
+ * A run as a step left it, for the next one in the same process, in place of its snapshot. Good for one step, which changes
+ * it; and only where that step's records were stored.
+ */
+export interface HeldRun<State extends Json> {
+  /** Last `seq` that was folded. */
+  readonly throughSeq: number;
+  /** As of the summary: tells a run from one that was begun anew under its id. */
+  readonly startedAtMs: number;
+  readonly restored: Restored<State>;
+}
+
+/** Where a step may take a run from, other than from its snapshot. */
+export interface RunStepSources<State extends Json> {
+  /** Folded anew by `rebuild`, for when its snapshot cannot be used. */
+  readonly rebuilt?: RebuiltRun<State> | undefined;
+  /** What the step before it, in this process, gave; used where nobody has saved anything since that it does not know. */
+  readonly held?: HeldRun<State> | undefined;
+}
+
 /** A run's state from elsewhere than its snapshot. */
 export interface RebuiltRun<State extends Json> {
   readonly snapshot: RunFoldSnapshot;
@@ -116,17 +142,16 @@ export class RunStepper<State extends Json> {
   /**
    * One step, to be called in a transaction.
    *
-   * @param rebuilt  the run folded anew by `rebuild`, for when its snapshot cannot be used
    * @throws UnusableSnapshot when there is one that cannot be used, and `rebuilt` does not help
    */
   step<Result>(
     view: RunView,
     work: RunStepWork<State, Result>,
-    rebuilt?: RebuiltRun<State>,
-  ): RunChange<RunStepResult<Result>> {
+    sources: RunStepSources<State> = {},
+  ): RunChange<RunStepOutcome<State, Result>> {
     const records: TrajectoryRecord[] = [];
     const faults: string[] = [];
-    const before = this.#restore(view, rebuilt);
+    const before = this.#restore(view, sources);
     let { state } = before;
     const started = view.summary === undefined ? work.begin(state) : {};
     if (started === undefined) {
@@ -153,12 +178,20 @@ export class RunStepper<State extends Json> {
       run.begin(runStarted(started, { identity: work.identity, steering: this.#steering, nowMs }));
     }
     const result = work.work(run, () => state);
-    return { records, snapshot: this.#snapshot(run.snapshot({ shared: true }), state), result: { result, faults } };
+    const held: HeldRun<State> = {
+      throughSeq: log.nextSeq - 1,
+      startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
+      restored: { ...before, state, ended: run.isEnded },
+    };
+    const snapshot = this.#snapshot(run.snapshot({ shared: true }), state);
+    return { records, snapshot, result: { result, faults, held } };
   }
 
-  /** The host's state as the last step left it; undefined when there is none that can be used. */
+  /** The host's state after the last record; undefined when there is none saved that can be used. */
   hostState(view: RunView): State | undefined {
-    return savedBy<State>(view, this.#options.build)?.host;
+    const saved = savedBy<State>(view, this.#options.build);
+    if (saved === undefined || view.nextSeq <= view.snapshotSeq + 1) return saved?.host;
+    return view.missed().reduce((state, record) => this.#options.host.fold(state, record), saved.host);
   }
 
   /**
@@ -185,9 +218,10 @@ export class RunStepper<State extends Json> {
     return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
   }
 
-  #restore(view: RunView, rebuilt: RebuiltRun<State> | undefined): Restored<State> {
-    let run = this.#fromSnapshot(view);
-    let throughSeq = view.snapshotSeq;
+  #restore(view: RunView, { rebuilt, held }: RunStepSources<State>): Restored<State> {
+    const isCurrent = held !== undefined && isOf(held, view);
+    let run = isCurrent ? held.restored : this.#fromSnapshot(view);
+    let throughSeq = isCurrent ? held.throughSeq : view.snapshotSeq;
     if (run === undefined && view.snapshotSeq < 0) run = this.#restored();
     // What others stored after the last snapshot is at hand, what was stored before it is not.
     if (run === undefined && rebuilt !== undefined && rebuilt.throughSeq >= view.snapshotSeq) {
@@ -261,6 +295,11 @@ export class RunStepper<State extends Json> {
     // Snapshots and the host's state are plain JSON by their types.
     return snapshot as unknown as Json;
   }
+}
+
+/** Whether a run in memory is at least as far as what is saved of it, and no other one under its id. */
+function isOf({ throughSeq, startedAtMs }: HeldRun<Json>, { nextSeq, snapshotSeq, summary }: RunView): boolean {
+  return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
 }
 
 function savedBy<State extends Json>(view: RunView, build: string): StepSnapshot<State> | undefined {

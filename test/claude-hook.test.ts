@@ -97,9 +97,9 @@ test('a call that is repeated without a change is spoken of, and everything is r
     stdout: '',
   });
   expect(hook(place, event('UserPromptSubmit', { prompt: 'Mend the build' })).status).toBe(0);
-  expect(turn(place, 't1', 'FAIL same')).toBe('');
-  expect(turn(place, 't2', 'FAIL same')).toBe('');
-  const said: unknown = JSON.parse(turn(place, 't3', 'FAIL same'));
+  expect(turn(place, 't1', 'up to date')).toBe('');
+  expect(turn(place, 't2', 'up to date')).toBe('');
+  const said: unknown = JSON.parse(turn(place, 't3', 'up to date'));
   expect(said).toEqual({
     hookSpecificOutput: {
       hookEventName: 'PostToolUse',
@@ -244,12 +244,12 @@ test('what must hold at the end sends the agent back at most so often, then it i
 test('a saved state that is damaged is made anew from the records', async () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
-  turn(place, 't1', 'FAIL same');
-  turn(place, 't2', 'FAIL same');
+  turn(place, 't1', 'up to date');
+  turn(place, 't2', 'up to date');
   const database = new DatabaseSync(join(place.project, '.coxswain', 'runs.db'));
   database.exec("UPDATE snapshots SET json = '{ not json'");
   database.close();
-  expect(turn(place, 't3', 'FAIL same')).toContain('3 times');
+  expect(turn(place, 't3', 'up to date')).toContain('3 times');
   expect(faults(place)).toContain('made anew');
 });
 

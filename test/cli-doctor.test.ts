@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { addHooks } from '../src/claude-code/edit-settings.ts';
+import { hookGroups } from '../src/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
@@ -74,7 +75,7 @@ function tell(event: Readonly<Record<string, unknown>>): void {
 }
 
 test('an event goes through the hook command of the settings and leaves nothing behind', async () => {
-  await settings(addHooks('', command));
+  await settings(addHooks('', hookGroups(command)));
   const { code, lines, of } = await doctor();
   expect(of('hook alive')).toMatchObject({ status: 'pass' });
   expect(of('hooks')).toMatchObject({ status: 'pass' });
@@ -96,7 +97,7 @@ test('without hooks, store and claude nothing is proven, nothing fails and nothi
 });
 
 test('a hook that wrote is seen by what its events left, and the canary is not', async () => {
-  await settings(addHooks('', command));
+  await settings(addHooks('', hookGroups(command)));
   tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });
   const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'call-1' };
   tell({ hook_event_name: 'PreToolUse', ...call });
@@ -111,7 +112,9 @@ test('a hook that wrote is seen by what its events left, and the canary is not',
 });
 
 test('a hook whose files have moved fails with what to do', async () => {
-  await settings(addHooks('', `${process.execPath} '${join(root.path, 'gone', 'hook.cjs')}' coxswain-hook`));
+  await settings(
+    addHooks('', hookGroups(`${process.execPath} '${join(root.path, 'gone', 'hook.cjs')}' coxswain-hook`)),
+  );
   const { code, of } = await doctor();
   expect(of('hook paths')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain init') });
   expect(of('hook paths')?.found).toContain(join('gone', 'hook-main.cjs'));
@@ -120,7 +123,7 @@ test('a hook whose files have moved fails with what to do', async () => {
 });
 
 test('a store that is no store fails with the reason from our own log, and stays as it is', async () => {
-  await settings(addHooks('', command));
+  await settings(addHooks('', hookGroups(command)));
   await mkdir(join(project, '.coxswain'), { mode: 0o700 });
   const file = join(project, '.coxswain', 'runs.db');
   await writeFile(file, 'this is a poem, not a database; '.repeat(200), { mode: 0o600 });
@@ -135,9 +138,9 @@ test('a store that is no store fails with the reason from our own log, and stays
 });
 
 test('hooks that are switched off, half there or unreadable fail', async () => {
-  await settings(addHooks('', command));
+  await settings(addHooks('', hookGroups(command)));
   expect((await doctor({ COXSWAIN_DISABLE: '1' })).of('hook alive')).toMatchObject({ status: 'fail' });
-  await settings(addHooks('{ "disableAllHooks": true }', command));
+  await settings(addHooks('{ "disableAllHooks": true }', hookGroups(command)));
   expect((await doctor()).of('settings (project)')).toMatchObject({ status: 'fail' });
   await settings(JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }));
   expect((await doctor()).of('hooks')).toMatchObject({ status: 'fail', found: expect.stringContaining('PreToolUse') });
@@ -179,7 +182,7 @@ test('the server of http hooks is asked whether it is there', async () => {
 });
 
 test('the terminal gets a line a check, what to do below it, and what every adapter can do', async () => {
-  await settings(addHooks('', `${process.execPath} '/gone/\u001b[31m/hook.cjs' coxswain-hook`));
+  await settings(addHooks('', hookGroups(`${process.execPath} '/gone/\u001b[31m/hook.cjs' coxswain-hook`)));
   const { code, stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^pass {5}node {2,}v/m);

@@ -4,9 +4,10 @@ import { expect, test } from 'vitest';
 import { readHookInput } from '../src/adapters/claude-agent-sdk/read-hook-input.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { ClaudeSessions } from '../src/claude-code/claude-sessions.ts';
-import { foldClaudeState, NEW_CLAUDE_STATE } from '../src/claude-code/claude-state.ts';
+import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from '../src/claude-code/claude-state.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { isDerived, Replay } from '../src/replay.ts';
+import { RunMemory } from '../src/run-memory.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { standardSteering } from '../src/standard-steering.ts';
@@ -68,6 +69,8 @@ interface Setting {
   readonly store?: TrajectoryStore;
   readonly build?: string;
   readonly clock?: Clock;
+  /** The memory of the process that takes an event; undefined for one that takes no other. */
+  readonly memoryFor?: (index: number) => RunMemory<ClaudeState> | undefined;
 }
 
 function newClock(): Clock {
@@ -77,9 +80,10 @@ function newClock(): Clock {
 
 /** Takes each event in a step of its own, as processes do. */
 async function step(events: readonly RawEvent[], setting: Setting = {}): Promise<Stepped> {
-  const { store = memoryStore(), build = 'test', clock = newClock() } = setting;
+  const { store = memoryStore(), build = 'test', clock = newClock(), memoryFor = () => undefined } = setting;
   const said: string[] = [];
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
+    const memory = memoryFor(index);
     const sessions = new ClaudeSessions({
       store,
       config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
@@ -87,6 +91,7 @@ async function step(events: readonly RawEvent[], setting: Setting = {}): Promise
       redact: (payload) => payload,
       clock,
       build,
+      ...(memory === undefined ? {} : { memory }),
     });
     const input = readHookInput({ session_id: SESSION, ...event });
     if (input === undefined) throw new Error('the script has an event that cannot be read');
@@ -112,6 +117,131 @@ test('a run that is taken step by step says what one that is never put aside say
     }),
     { numRuns: 15 },
   );
+});
+
+test('processes that remember runs and processes that do not, in any order, say and record what one way alone does', async () => {
+  const way = fc.constantFrom('a process of its own', 'the server', 'another server');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(scriptedTurn, { minLength: 5, maxLength: 40 }),
+      fc.infiniteStream(way),
+      async (turns, ways) => {
+        const half = Math.floor(turns.length / 2);
+        // A session that ends and goes on.
+        const events = [...eventsOf(turns.slice(0, half)), ...eventsOf(turns.slice(half))];
+        const alone = await step(events);
+        const [server, other] = [new RunMemory<ClaudeState>(4), new RunMemory<ClaudeState>(4)];
+        const order = events.map(() => ways.next().value);
+        const mixed = await step(events, {
+          memoryFor: (index) =>
+            order[index] === 'the server' ? server : order[index] === 'another server' ? other : undefined,
+        });
+        const served = await step(events, { memoryFor: () => server });
+        expect(mixed).toEqual(alone);
+        expect(served).toEqual(alone);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('a run that is in memory is not read from its snapshot', async () => {
+  const memory = new RunMemory<ClaudeState>(4);
+  const store = memoryStore();
+  let reads = 0;
+  const counting: TrajectoryStore = {
+    ...store,
+    append: (batch) => store.append(batch),
+    readRun: (runId, query) => store.readRun(runId, query),
+    transact: (runId, fold) =>
+      store.transact(runId, (view) => {
+        const { summary, nextSeq, snapshotSeq } = view;
+        return fold({
+          summary,
+          nextSeq,
+          snapshotSeq,
+          missed: () => view.missed(),
+          get snapshot() {
+            reads += 1;
+            return view.snapshot;
+          },
+        });
+      }),
+  };
+  const events = eventsOf([{ tool: 'Bash', about: 1, answer: 1, failed: true }]);
+  await step(events, { store: counting });
+  const withoutMemory = reads;
+  await step(events, { store: counting, memoryFor: () => memory });
+  // The first step finds nothing in memory; this test itself reads the snapshot once each time.
+  expect([withoutMemory, reads - withoutMemory]).toEqual([events.length + 1, 2]);
+});
+
+test('a run that is in memory does not stand in for another one under its id', async () => {
+  const memory = new RunMemory<ClaudeState>(4);
+  const store = memoryStore();
+  const clock = newClock();
+  const loop = eventsOf(Array.from({ length: 6 }, () => ({ tool: 'Bash', about: 1, answer: 1, failed: true })));
+  const other = eventsOf(Array.from({ length: 9 }, (_, about) => ({ tool: 'Read', about, answer: 0, failed: false })));
+  const withoutEnd = other.slice(0, -3);
+  await step(loop.slice(0, 12), { store, clock, memoryFor: () => memory });
+  // Deleted and begun anew, and longer by now, by somebody who saves no state.
+  const { records } = await step(withoutEnd.slice(0, -1), { clock });
+  await store.deleteRun(SESSION);
+  await store.append(records);
+  const { snapshot } = await step(withoutEnd.slice(-1), { store, clock, memoryFor: () => memory });
+  const alone = await step(withoutEnd);
+  const calls = (saved: unknown): number => JSON.stringify(saved).match(/npm test/g)?.length ?? 0;
+  expect([calls(snapshot), calls(alone.snapshot)]).toEqual([0, 0]);
+});
+
+test('what others added to a run since its state was saved counts for its subagents', async () => {
+  const store = memoryStore();
+  const clock = newClock();
+  const { records } = await step([{ hook_event_name: 'UserPromptSubmit', prompt: 'Do it' }], { store, clock });
+  const [first] = records;
+  if (first === undefined) throw new Error('the run has not begun');
+  const deadline_at_unix_ms = 1_900_000_000_000;
+  const payload = { kind: 'deadline_set', deadline_at_unix_ms } as const;
+  await store.append([{ ...first, seq: records.length, recorded_at_unix_ms: clock.nowMs(), payload }]);
+  const call = { tool_name: 'Bash', tool_input: {}, tool_use_id: 'c1' };
+  await step([{ hook_event_name: 'PreToolUse', agent_id: 'a1', agent_type: 'helper', ...call }], { store, clock });
+  const child: TrajectoryRecord[] = [];
+  for await (const record of store.readRun(`${SESSION}/a1`)) child.push(record);
+  expect(child[0]?.payload).toMatchObject({ steering: { deadline_at_unix_ms } });
+});
+
+test('a step that was not stored leaves nothing in memory', async () => {
+  const memory = new RunMemory<ClaudeState>(4);
+  const loop = Array.from({ length: 6 }, (): ScriptedTurn => ({ tool: 'Bash', about: 1, answer: 1, failed: true }));
+  const store = memoryStore();
+  let refusals = 0;
+  // Folds, and refuses to store every third time: the event is told again then.
+  const flaky: TrajectoryStore = {
+    ...store,
+    append: (batch) => store.append(batch),
+    readRun: (runId, query) => store.readRun(runId, query),
+    async transact(runId, fold) {
+      refusals += 1;
+      if (refusals % 3 !== 0) return store.transact(runId, fold);
+      await expect(
+        store.transact(runId, (view) => {
+          fold(view);
+          throw new Error('the disk is full');
+        }),
+      ).rejects.toThrow('full');
+      return store.transact(runId, fold);
+    },
+  };
+  const events = eventsOf(loop);
+  // The same time for the same event, however often it is told.
+  let nowMs = 0;
+  const clock = { nowMs: () => nowMs };
+  const memoryFor = (index: number): RunMemory<ClaudeState> => {
+    nowMs = 1_700_000_000_000 + index * 2_000;
+    return memory;
+  };
+  const stepped = await step(events, { store: flaky, clock, memoryFor });
+  expect(stepped).toEqual(await step(events, { clock, memoryFor }));
 });
 
 test('a state that cannot be used is made anew from the records, and nothing else changes', async () => {

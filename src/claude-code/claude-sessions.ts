@@ -4,6 +4,7 @@ import { messageOf } from '../base/error.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { isTaskText } from '../formats/claude-code/claude-code-entry.ts';
+import type { RunMemory } from '../run-memory.ts';
 import type { ChildOptions } from '../run-options.ts';
 import { RunStepper, UnusableSnapshot, type RebuiltRun, type RunStepResult, type RunStepWork } from '../run-step.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
@@ -23,6 +24,8 @@ export interface ClaudeSessionsOptions {
   /** As of `RunStepOptions`. */
   readonly build: string;
   readonly measureMs?: () => number;
+  /** Runs that stay in memory from one event to the next; default: none do. */
+  readonly memory?: RunMemory<ClaudeState>;
 }
 
 /** What a hook prints: JSON that Claude Code knows. Empty: nothing. */
@@ -181,7 +184,7 @@ export class ClaudeSessions {
     }));
     // Nothing was asked for yet, or the agent was let go.
     if (completion === undefined || state === undefined || state.gaveUp) return {};
-    const missing = missingForCompletion(completion, projectFolder);
+    const missing = await missingForCompletion(completion, projectFolder);
     const attempt = state.unmet + 1;
     const met = missing.length === 0;
     const gaveUp = !met && attempt > completion.maxAttempts;
@@ -202,10 +205,18 @@ export class ClaudeSessions {
   ): Promise<Pick<RunStepResult<Result>, 'result'>> {
     const { store } = this.#options;
     const { runId } = work.identity;
+    const { memory } = this.#options;
     let rebuilt: RebuiltRun<ClaudeState> | undefined;
     for (let rebuilds = 0; ; rebuilds += 1) {
       try {
-        const step = await store.transact(runId, (view) => this.#stepper.step(view, work, rebuilt));
+        let taken = memory?.take(runId);
+        const step = await store.transact(runId, (view) => {
+          // A second call, after a transaction that did not come through, must not meet what the first one changed.
+          const held = taken;
+          taken = undefined;
+          return this.#stepper.step(view, work, { rebuilt, held });
+        });
+        if (step.held !== undefined) memory?.keep(runId, step.held);
         faults.push(...step.faults);
         return step;
       } catch (error) {

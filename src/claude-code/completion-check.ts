@@ -12,31 +12,52 @@ const SESSION_SECRETS = /^CLAUDE_CODE_MESSAGING_/;
  * What of a completion check does not hold, one line each; empty: all of it does. Runs the command, without a shell, and
  * waits for its end; what it prints is thrown away.
  */
-export function missingForCompletion(check: CompletionCheck, projectFolder: string): readonly string[] {
+export async function missingForCompletion(check: CompletionCheck, projectFolder: string): Promise<readonly string[]> {
   const missing = check.files
     .filter((file) => !existsSync(file))
     .map((file) => `The file ${relative(projectFolder, file) || basename(file)} does not exist.`);
   const failure =
-    check.command === undefined ? undefined : commandFailure(check.command, check.timeoutMs, projectFolder);
+    check.command === undefined ? undefined : await commandFailure(check.command, check.timeoutMs, projectFolder);
   return failure === undefined ? missing : [...missing, failure];
 }
 
-function commandFailure(command: readonly string[], timeoutMs: number, cwd: string): string | undefined {
+/** How a command ended: what `exit` tells, or why it did not start. */
+interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly error?: Error;
+}
+
+async function commandFailure(command: readonly string[], timeoutMs: number, cwd: string): Promise<string | undefined> {
   const [program, ...args] = command;
   if (program === undefined) return undefined;
   // Not imported: few hook calls come here, and all of them would load it.
-  const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SESSION_SECRETS.test(name)));
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const env = withoutSessionSecrets(process.env);
   const named = `\`${command.join(' ')}\``;
-  const ended = spawnSync(program, args, { cwd, env, timeout: timeoutMs, killSignal: 'SIGKILL', stdio: 'ignore' });
-  if (ended.error !== undefined) {
-    const isLate = 'code' in ended.error && ended.error.code === 'ETIMEDOUT';
-    return isLate
-      ? `${named} did not end within ${durationText(timeoutMs)}.`
-      : `${named} could not be started: ${messageOf(ended.error)}.`;
-  }
-  if (ended.status === 0) return undefined;
-  return `${named} ended with ${ended.status === null ? `signal ${String(ended.signal)}` : `exit code ${ended.status}`}.`;
+  let isLate = false;
+  const ended = await new Promise<Ended>((resolve) => {
+    const child = spawn(program, args, { cwd, env, stdio: 'ignore' });
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill('SIGKILL');
+    }, timeoutMs);
+    const finish = (how: Ended): void => {
+      clearTimeout(timer);
+      resolve(how);
+    };
+    child.on('error', (error) => finish({ code: null, signal: null, error }));
+    child.on('exit', (code, signal) => finish({ code, signal }));
+  });
+  if (isLate) return `${named} did not end within ${durationText(timeoutMs)}.`;
+  if (ended.error !== undefined) return `${named} could not be started: ${messageOf(ended.error)}.`;
+  if (ended.code === 0) return undefined;
+  return `${named} ended with ${ended.code === null ? `signal ${String(ended.signal)}` : `exit code ${ended.code}`}.`;
+}
+
+/** The environment without what lets a program speak to the session. */
+export function withoutSessionSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !SESSION_SECRETS.test(name)));
 }
 
 /** What the agent reads when it may not stop yet. */

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addHooks, ourCommands, removeHooks } from './edit-settings.ts';
-import { hookCommand } from './init-hooks.ts';
+import { addHooks, ourHooks, removeHooks } from './edit-settings.ts';
+import { hookCommand, hookGroups, httpHookGroups } from './init-hooks.ts';
 
 const command = hookCommand('/opt/node/bin/node', '/opt/coxswain/dist/hook.cjs');
+const wanted = hookGroups(command);
 
 /** The settings as Claude Code reads them. */
 function parsed(text: string): {
@@ -16,15 +17,15 @@ function parsed(text: string): {
 }
 
 test('where there are no settings, they hold one hook for each event', () => {
-  const { hooks = {} } = parsed(addHooks('', command));
+  const { hooks = {} } = parsed(addHooks('', wanted));
   expect(Object.keys(hooks)).toHaveLength(11);
   expect(hooks['PostToolUse']).toEqual([{ matcher: '*', hooks: [{ type: 'command', command, timeout: 10 }] }]);
   expect(hooks['Stop']).toEqual([{ hooks: [{ type: 'command', command, timeout: 600 }] }]);
 });
 
 test('a second time changes nothing', () => {
-  const once = addHooks('{"a": 1}\n', command);
-  expect(addHooks(once, command)).toBe(once);
+  const once = addHooks('{"a": 1}\n', wanted);
+  expect(addHooks(once, wanted)).toBe(once);
 });
 
 test('hooks of others, comments, order and indentation stay', () => {
@@ -40,7 +41,7 @@ test('hooks of others, comments, order and indentation stay', () => {
     '}',
     '',
   ].join('\n');
-  const after = addHooks(before, command);
+  const after = addHooks(before, wanted);
   expect(after).toContain('\t// mine\n\t"permissions": { "allow": ["Bash"] },');
   expect(after).toContain('\t\t\t{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "./lint.sh" }] }');
   expect(parsed(after).hooks?.['PostToolUse']).toHaveLength(2);
@@ -48,10 +49,38 @@ test('hooks of others, comments, order and indentation stay', () => {
 });
 
 test('a hook of another place or version is replaced, not doubled', () => {
-  const old = addHooks('{}\n', hookCommand('/old/node', '/old dir/hook.cjs'));
-  const after = addHooks(old, command);
-  expect(parsed(after)).toEqual(parsed(addHooks('{}\n', command)));
-  expect([...ourCommands(after).values()].flat().every((one) => one === command)).toBe(true);
+  const old = addHooks('{}\n', hookGroups(hookCommand('/old/node', '/old dir/hook.cjs')));
+  const after = addHooks(old, wanted);
+  expect(parsed(after)).toEqual(parsed(addHooks('{}\n', wanted)));
+  expect([...ourHooks(after).values()].flat().every((one) => one === command)).toBe(true);
+});
+
+test('requests to a server take the place of commands, and the other way round, but for the events that start it', () => {
+  const http = httpHookGroups(command, { port: 23456, token: 'the-token' });
+  const served = addHooks(addHooks('{"model": "x"}', wanted), http);
+  const { hooks = {} } = parsed(served);
+  expect(Object.keys(hooks)).toHaveLength(11);
+  expect(hooks['SessionStart']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
+  expect(hooks['UserPromptSubmit']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
+  expect(hooks['PostToolUse']).toEqual([
+    {
+      matcher: '*',
+      hooks: [
+        {
+          type: 'http',
+          url: 'http://127.0.0.1:23456/coxswain-hook',
+          timeout: 10,
+          headers: { Authorization: 'Bearer the-token', 'x-coxswain-disable': '$COXSWAIN_DISABLE' },
+          allowedEnvVars: ['COXSWAIN_DISABLE'],
+        },
+      ],
+    },
+  ]);
+  expect(addHooks(served, http)).toBe(served);
+  const renewed = addHooks(served, httpHookGroups(command, { port: 23456, token: 'another' }));
+  expect(renewed).not.toContain('the-token');
+  expect(parsed(addHooks(served, wanted))).toEqual(parsed(addHooks('{"model": "x"}', wanted)));
+  expect(parsed(removeHooks(served))).toEqual({ model: 'x' });
 });
 
 test('a command of ours in a group with another one goes alone', () => {
@@ -73,16 +102,16 @@ test('a command of ours in a group with another one goes alone', () => {
 });
 
 test('line ends and a byte order mark stay', () => {
-  const after = addHooks('\uFEFF{\r\n  "a": 1\r\n}\r\n', command);
+  const after = addHooks('\uFEFF{\r\n  "a": 1\r\n}\r\n', wanted);
   expect(after.startsWith('\uFEFF{\r\n')).toBe(true);
   expect(after.replaceAll('\r\n', '')).not.toContain('\n');
 });
 
 test('what is no JSON, or no settings, is refused with the place', () => {
-  expect(() => addHooks('{\n  "a": nope\n}', command)).toThrow(/line 2, column 8/);
-  expect(() => addHooks('[]', command)).toThrow(/JSON object/);
-  expect(() => addHooks('{"hooks": []}', command)).toThrow(/hooks should be/);
-  expect(() => addHooks('{"hooks": {"Stop": {}}}', command)).toThrow(/hooks\.Stop should be/);
+  expect(() => addHooks('{\n  "a": nope\n}', wanted)).toThrow(/line 2, column 8/);
+  expect(() => addHooks('[]', wanted)).toThrow(/JSON object/);
+  expect(() => addHooks('{"hooks": []}', wanted)).toThrow(/hooks should be/);
+  expect(() => addHooks('{"hooks": {"Stop": {}}}', wanted)).toThrow(/hooks\.Stop should be/);
 });
 
 test('a path with blanks or quotes is quoted for the shell', () => {
@@ -108,9 +137,9 @@ test('whatever others have there, adding and removing gives their settings back'
     fc.property(otherHooks, fc.constantFrom(undefined, 2, '\t'), (hooks, indent) => {
       const settings = Object.keys(hooks).length === 0 ? { model: 'x' } : { model: 'x', hooks };
       const before = JSON.stringify(settings, undefined, indent);
-      const after = addHooks(before, command);
-      expect(ourCommands(after).size).toBe(11);
-      expect(addHooks(after, command)).toBe(after);
+      const after = addHooks(before, wanted);
+      expect(ourHooks(after).size).toBe(11);
+      expect(addHooks(after, wanted)).toBe(after);
       expect(JSON.parse(removeHooks(after))).toEqual(settings);
     }),
     { numRuns: 60 },

@@ -2,25 +2,27 @@ import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type Par
 
 import { CoxswainError } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
-import { hookGroups, isOurCommand } from './init-hooks.ts';
+import { markOf, type HookGroup } from './init-hooks.ts';
 
 const BOM = '\uFEFF';
 const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
 
 /**
- * The settings with our hooks in them: every event has one group of ours, with this command, behind what others have put
- * there. Comments, order and formatting of all else stay. Settings that have it already come back as they are.
+ * The settings with our hooks in them: every event has one group of ours behind what others have put there. Comments, order and
+ * formatting of all else stay. Settings that have it already come back as they are.
  *
  * @param text  the settings file, JSON with or without comments; the empty text where there is none yet
+ * @param wanted  our groups by event, of one hook each
  * @throws CoxswainError `invalid-argument` for text that is no JSON object, with line and column, or whose `hooks` are of
  *   another shape than Claude Code's
  */
-export function addHooks(text: string, command: string): string {
+export function addHooks(text: string, wanted: ReadonlyMap<string, HookGroup>): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
-  let edited = dropHooks(body, (found) => found !== command);
-  for (const [event, group] of hookGroups(command)) {
+  const wantedMark = (event: string): string | undefined => markOf(wanted.get(event)?.hooks[0]);
+  let edited = dropHooks(body, (found, event) => found !== wantedMark(event));
+  for (const [event, group] of wanted) {
     const groups = groupsOf(edited, event);
-    if (groups.some(({ commands }) => commands.includes(command))) continue;
+    if (groups.some(({ marks }) => marks.includes(wantedMark(event)))) continue;
     const isNew = groupsAt(edited, event) === undefined;
     edited = isNew
       ? inserted(edited, ['hooks', event], [group])
@@ -39,27 +41,28 @@ export function removeHooks(text: string): string {
   return mark + dropHooks(body, () => true);
 }
 
-/** Commands of ours that the settings hold, by event. @throws CoxswainError as `addHooks` */
-export function ourCommands(text: string): ReadonlyMap<string, readonly string[]> {
+/** What tells the hooks of ours that the settings hold, by event; see `markOf`. @throws CoxswainError as `addHooks` */
+export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
   const body = text.startsWith(BOM) ? text.slice(1) : text;
   const found = eventsOf(body).map((event): [string, readonly string[]] => [
     event,
-    groupsOf(body, event).flatMap(({ commands }) => commands.filter(isOurCommand)),
+    groupsOf(body, event).flatMap(({ marks }) => marks.flatMap((mark) => mark ?? [])),
   ]);
-  return new Map(found.filter(([, commands]) => commands.length > 0));
+  return new Map(found.filter(([, marks]) => marks.length > 0));
 }
 
-/** Takes out those commands of ours that `isUnwanted`, one at a time, because each changes where the others stand. */
-function dropHooks(text: string, isUnwanted: (command: string) => boolean): string {
+/** Takes out those hooks of ours that `isUnwanted`, one at a time, because each changes where the others stand. */
+function dropHooks(text: string, isUnwanted: (mark: string, event: string) => boolean): string {
   for (const event of eventsOf(text)) {
+    const goes = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
     for (;;) {
       const groups = groupsOf(text, event);
-      const at = groups.findIndex(({ commands }) => commands.some((one) => isOurCommand(one) && isUnwanted(one)));
+      const at = groups.findIndex(({ marks }) => marks.some(goes));
       const group = groups[at];
       if (group === undefined) break;
-      const place = group.commands.findIndex((one) => isOurCommand(one) && isUnwanted(one));
+      const place = group.marks.findIndex(goes);
       const path =
-        group.commands.length > 1
+        group.marks.length > 1
           ? ['hooks', event, at, 'hooks', place]
           : groups.length > 1
             ? ['hooks', event, at]
@@ -72,9 +75,9 @@ function dropHooks(text: string, isUnwanted: (command: string) => boolean): stri
   return text;
 }
 
-/** A group as it stands: the command of each of its hooks, empty for a hook of another type. */
+/** A group as it stands: what tells each of its hooks, undefined for one of somebody else. */
 interface FoundGroup {
-  readonly commands: readonly string[];
+  readonly marks: readonly (string | undefined)[];
 }
 
 function eventsOf(text: string): readonly string[] {
@@ -93,9 +96,7 @@ function groupsAt(text: string, event: string): readonly unknown[] | undefined {
 function groupsOf(text: string, event: string): readonly FoundGroup[] {
   return (groupsAt(text, event) ?? []).map((group: unknown) => {
     const hooks: unknown = isJsonObject(group) ? group['hooks'] : undefined;
-    if (!Array.isArray(hooks)) return { commands: [] };
-    const commands = hooks.map((hook: unknown) => (isJsonObject(hook) ? hook['command'] : undefined));
-    return { commands: commands.map((command) => (typeof command === 'string' ? command : '')) };
+    return { marks: Array.isArray(hooks) ? hooks.map(markOf) : [] };
   });
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { rmdirSync, rmSync } from 'node:fs';
+import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
 import { addHooks, removeHooks } from './edit-settings.ts';
-import { hookCommand, HOOK_MARK } from './init-hooks.ts';
+import { hookCommand, hookGroups, HOOK_MARK, httpHookGroups, type HookServerAddress } from './init-hooks.ts';
 import { keepOutOfGit, STATE_FOLDER } from './open-hook-store.ts';
 import { findFile, replaceFile } from './written-file.ts';
 
@@ -18,6 +18,10 @@ export interface InitRequest {
   /** Node, and the bundled hook, by absolute path. */
   readonly node: string;
   readonly hookFile: string;
+  /** Where events go to a server instead of a process each. The settings hold its token then, and are for their owner only. */
+  readonly server?: HookServerAddress;
+  /** A file that should keep the settings out of git, and its text with the line that does. */
+  readonly ignore?: { readonly file: string; readonly text: string };
   /** A configuration to write where there is none: path and text. */
   readonly config?: { readonly file: string; readonly text: string };
 }
@@ -28,6 +32,8 @@ export interface InitChange {
   /** Undefined where there is none yet. */
   readonly before: string | undefined;
   readonly after: string;
+  /** Who may read it afterwards, where that changes. */
+  readonly mode?: number;
 }
 
 /** What became of a file when `init` was undone. */
@@ -49,7 +55,11 @@ interface Backup {
   readonly after_sha256: string;
   /** The topmost folder that was made for the file; null where it was there. */
   readonly folder_made: string | null;
+  /** Who could read it before; absent where that did not change. */
+  readonly mode?: number;
 }
+
+const OWNER_ONLY = 0o600;
 
 /** Where the undo of a project's, or of the user's own, settings is kept. */
 export function backupFileOf(folder: string): string {
@@ -62,10 +72,18 @@ export function backupFileOf(folder: string): string {
  * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` where they cannot be read
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
-  const { settingsFile, config } = request;
+  const { settingsFile, config, ignore, server } = request;
   const before = textOf(settingsFile);
-  const after = named(settingsFile, () => addHooks(before ?? '', hookCommand(request.node, request.hookFile)));
-  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after }];
+  const command = hookCommand(request.node, request.hookFile);
+  const groups = server === undefined ? hookGroups(command) : httpHookGroups(command, server);
+  const after = named(settingsFile, () => addHooks(before ?? '', groups));
+  const secret = server === undefined ? {} : { mode: OWNER_ONLY };
+  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after, ...secret }];
+  if (ignore !== undefined) {
+    const ignored = textOf(ignore.file);
+    // First, so that there is no moment in which git sees them.
+    if (ignored !== ignore.text) changes.unshift({ file: ignore.file, before: ignored, after: ignore.text });
+  }
   if (config !== undefined && findFile(config.file) === undefined) {
     changes.push({ file: config.file, before: undefined, after: config.text });
   }
@@ -80,7 +98,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
  */
 export function applyInit(changes: readonly InitChange[], { backupFile }: Pick<InitRequest, 'backupFile'>): void {
   if (basename(dirname(backupFile)) === STATE_FOLDER) keepOutOfGit(dirname(backupFile));
-  for (const { file, after } of changes) {
+  for (const { file, after, mode } of changes) {
     const backups = readBackups(backupFile);
     const known = backups.find((backup) => backup.file === file);
     const found = findFile(file);
@@ -91,10 +109,17 @@ export function applyInit(changes: readonly InitChange[], { backupFile }: Pick<I
       : found === undefined
         ? null
         : foreignBytes(file, found.bytes).toString('base64');
-    const backup = { file, before, after_sha256: sha256(bytes), folder_made: isOurs ? known.folder_made : null };
+    const modeBefore = mode === undefined ? undefined : isOurs ? known.mode : modeOf(file);
+    const backup: Backup = {
+      file,
+      before,
+      after_sha256: sha256(bytes),
+      folder_made: isOurs ? known.folder_made : null,
+      ...(modeBefore === undefined ? {} : { mode: modeBefore }),
+    };
     const others = backups.filter((other) => other.file !== file);
     writeBackups(backupFile, [...others, backup]);
-    const folder_made = replaceFile(file, bytes);
+    const folder_made = replaceFile(file, bytes, mode);
     if (folder_made !== undefined) writeBackups(backupFile, [...others, { ...backup, folder_made }]);
   }
 }
@@ -128,12 +153,12 @@ function foreignBytes(file: string, bytes: Buffer): Buffer {
     : bytes;
 }
 
-function undo({ file, before, after_sha256, folder_made }: Backup): UndoneFile['outcome'] {
+function undo({ file, before, after_sha256, folder_made, mode }: Backup): UndoneFile['outcome'] {
   const found = findFile(file);
   if (found === undefined) return 'kept';
   if (sha256(found.bytes) !== after_sha256) return withoutHooks(file);
   if (before !== null) {
-    replaceFile(file, Buffer.from(before, 'base64'));
+    replaceFile(file, Buffer.from(before, 'base64'), mode);
     return 'restored';
   }
   rmSync(file);
@@ -178,6 +203,11 @@ function named<Result>(file: string, edit: () => Result): Result {
   }
 }
 
+function modeOf(file: string): number | undefined {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  return mode === undefined ? undefined : mode & 0o777;
+}
+
 function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
@@ -199,7 +229,8 @@ function readBackups(backupFile: string): readonly Backup[] {
 
 function isBackup(value: unknown): value is Backup {
   if (!isJsonObject(value)) return false;
-  const { file, before, after_sha256, folder_made } = value;
+  const { file, before, after_sha256, folder_made, mode } = value;
+  if (mode !== undefined && !Number.isInteger(mode)) return false;
   const orNull = (member: unknown): boolean => member === null || typeof member === 'string';
   return typeof file === 'string' && typeof after_sha256 === 'string' && orNull(before) && orNull(folder_made);
 }

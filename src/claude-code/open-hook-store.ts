@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import type { ResolvedStore } from '../config/resolved-config.ts';
@@ -17,11 +17,15 @@ export async function openHookStore(
   store: ResolvedStore,
   limits: { readonly timeoutMs: number },
 ): Promise<OneShotStore> {
-  const folder = dirname(store.path);
-  if (basename(folder) === STATE_FOLDER) keepOutOfGit(folder);
+  if (isDefaultPlace(store)) keepOutOfGit(dirname(store.path));
   if (store.kind === 'sqlite') return sqliteOneShot(store.path, limits);
   const { jsonlStore } = await import('../store/jsonl-store.ts');
   return jsonlStore(store.path);
+}
+
+/** Whether a store is where it is unless somebody says otherwise: in a folder of ours. */
+export function isDefaultPlace({ path }: ResolvedStore): boolean {
+  return basename(dirname(path)) === STATE_FOLDER;
 }
 
 /** Records are nobody's source code: the folder ignores itself. */
@@ -29,5 +33,11 @@ export function keepOutOfGit(folder: string): void {
   const file = join(folder, '.gitignore');
   if (existsSync(file)) return;
   makeFolderSync(folder);
-  writeFileSync(file, '*\n', { mode: 0o600 });
+  try {
+    writeFileSync(file, '*\n', { mode: 0o600 });
+  } catch (error) {
+    // A full disk may leave it there and empty, which would be taken for somebody's wish.
+    rmSync(file, { force: true });
+    throw error;
+  }
 }

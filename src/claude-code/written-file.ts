@@ -39,10 +39,11 @@ export function findFile(file: string): FoundFile | undefined {
 /**
  * Writes a file whole or not at all, and keeps its mode. A link stays one: what it points to is written.
  *
+ * @param wantedMode  the mode that it gets in place of its own
  * @returns the topmost folder that had to be made for it
  * @throws CoxswainError `input-io` where it is read-only or cannot be written
  */
-export function replaceFile(file: string, bytes: Uint8Array): string | undefined {
+export function replaceFile(file: string, bytes: Uint8Array, wantedMode?: number): string | undefined {
   try {
     const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
     const mode = statSync(path, { throwIfNoEntry: false })?.mode;
@@ -51,8 +52,9 @@ export function replaceFile(file: string, bytes: Uint8Array): string | undefined
     const made = mkdirSync(dirname(path), { recursive: true });
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
-      writeFileSync(unfinished, bytes, { flag: 'wx' });
-      if (mode !== undefined) chmodSync(unfinished, mode & 0o777);
+      const after = wantedMode ?? mode;
+      writeFileSync(unfinished, bytes, { flag: 'wx', ...(wantedMode === undefined ? {} : { mode: wantedMode }) });
+      if (after !== undefined) chmodSync(unfinished, after & 0o777);
       renameSync(unfinished, path);
     } finally {
       rmSync(unfinished, { force: true });

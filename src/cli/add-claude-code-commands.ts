@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type { CommandSetup } from './add-store-commands.ts';
 import { examples } from './examples.ts';
 import type { InitOptions } from './init-command.ts';
+import type { ServeOptions } from './serve-command.ts';
 
-/** Adds the commands for Claude Code: init. */
+/** Adds the commands for Claude Code: init and serve. */
 export function addClaudeCodeCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
   program
     .command('init')
@@ -16,6 +17,11 @@ export function addClaudeCodeCommands(program: Command, { terminal, onExitCode }
     .argument('[target]', 'claude-code (default)')
     .option('--user', 'your own settings, for all projects, instead of those of this project')
     .option('--local', 'the project’s .claude/settings.local.json, which git ignores, instead of .claude/settings.json')
+    .option(
+      '--http',
+      'send events to one resident process of the project instead of starting one for each; with --local',
+    )
+    .option('--port <number>', 'where that process listens, 1024 to 65535 (default: one that is free)')
     .option('--project <folder>', 'the project (default: this folder)')
     .option('--deadline <span>', 'also write a configuration that gives each session this long, such as 45m')
     .option('--yes', 'do not ask')
@@ -26,11 +32,29 @@ export function addClaudeCodeCommands(program: Command, { terminal, onExitCode }
       examples(
         'coxswain init claude-code',
         'coxswain init claude-code --user --deadline 45m --yes',
+        'coxswain init claude-code --http',
         'coxswain init --undo',
       ),
     )
     .action(async (target: string | undefined, options: InitOptions) => {
       const { initCommand } = await import('./init-command.ts');
       onExitCode(await initCommand(target, options, terminal));
+    });
+
+  program
+    .command('serve')
+    .description(
+      'The resident process that answers the hooks of coxswain init claude-code --http. Sessions start it by themselves; ' +
+        'it listens on the loopback interface only, and leaves after six hours without an event.',
+    )
+    .summary('start, stop or look at the server of http hooks')
+    .argument('[action]', 'start (default), stop, status, or run: in the foreground')
+    .option('--project <folder>', 'the project (default: this folder)')
+    .option('--idle <span>', 'start, run: leave after so long without an event (default: 6h)')
+    .option('--json', 'status: print one line of JSON')
+    .addHelpText('after', examples('coxswain serve status', 'coxswain serve stop', 'coxswain serve start --idle 24h'))
+    .action(async (action: string | undefined, options: ServeOptions) => {
+      const { serveCommand } = await import('./serve-command.ts');
+      onExitCode(await serveCommand(action, options, terminal));
     });
 }

@@ -86,11 +86,16 @@ async function examine(): Promise<DoctorReport> {
 
   const versions = await checkVersions(BUILD, { cwd: projectFolder, env });
   const settings = findSettings({ projectFolder, homeFolder: homedir(), env });
+  const setup = { projectFolder, projectStateFolder, env, openStore: open };
+  // Before the canaries: a prompt starts a server that is not there.
+  const servers = await checkServers(
+    settings.flatMap(({ requests }) => requests),
+    setup,
+  );
   const canaries: DoctorLine[] = [];
   for (const command of commandsIn(settings).slice(0, MAX_CANARIES)) {
-    canaries.push(await sendCanary(command, { projectFolder, projectStateFolder, env, openStore: open }));
+    canaries.push(await sendCanary(command, setup));
   }
-  const servers = await checkServers(settings.flatMap(({ urls }) => urls));
   const stored = await checkStore(store, projectFolder);
   const isThere = stored.length > 2;
   const heartbeats = isThere ? await heartbeatsOf(open) : undefined;

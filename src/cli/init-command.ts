@@ -12,9 +12,12 @@ import {
   type InitChange,
   type UndoneFile,
 } from '../claude-code/init-claude-code.ts';
+import { ignoreFileFor } from '../claude-code/keep-settings-out.ts';
 import { STATE_FOLDER } from '../claude-code/open-hook-store.ts';
+import type { ServeSettings } from '../claude-code/serve-settings.ts';
 import { findProject, userFolders } from '../config/find-config.ts';
 import { askYesNo } from './ask.ts';
+import { putServer, serverFor, takeServerAway } from './init-server.ts';
 import { lineDiff } from './line-diff.ts';
 import { printable } from './printable.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,6 +26,8 @@ import type { Terminal } from './terminal.ts';
 export interface InitOptions {
   readonly user?: boolean;
   readonly local?: boolean;
+  readonly http?: boolean;
+  readonly port?: string;
   readonly project?: string;
   readonly deadline?: string;
   readonly undo?: boolean;
@@ -42,15 +47,22 @@ export async function initCommand(
   options: InitOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { user = false, local = false, undo = false } = options;
+  const { user = false, http = false, undo = false } = options;
+  const local = options.local === true || http;
   if (target !== undefined && target !== 'claude-code') {
     throw new CoxswainError(
       'invalid-argument',
       `there is nothing to set up for ${printable(target)}; there is: claude-code`,
     );
   }
+  if (http && user) {
+    throw new CoxswainError('invalid-argument', '--http is about one project, because its server is: without --user');
+  }
   if (user && (local || options.project !== undefined)) {
     throw new CoxswainError('invalid-argument', '--user is about your own settings: without --local and --project');
+  }
+  if (options.port !== undefined && !http) {
+    throw new CoxswainError('invalid-argument', '--port is about the server: with --http');
   }
   const project = resolve(options.project ?? '.');
   const { home, config } = userFolders({});
@@ -58,20 +70,28 @@ export async function initCommand(
     ? join(process.env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'), 'settings.json')
     : join(project, '.claude', local ? 'settings.local.json' : 'settings.json');
   const backupFile = backupFileOf(user ? config : join(project, STATE_FOLDER));
-  if (undo) return await undone(undoInit({ backupFile, settingsFile }), settingsFile, terminal);
+  if (undo) {
+    const files = undoInit({ backupFile, settingsFile });
+    const server = user ? undefined : await takeServerAway(project);
+    return await undone(files, { settingsFile, server }, terminal);
+  }
 
   const hookFile = fileURLToPath(new URL('../../dist/hook.cjs', import.meta.url));
   if (!existsSync(hookFile)) {
     throw new CoxswainError('input-io', `${hookFile} is not there; npm run build makes it`);
   }
+  const server = http ? await serverFor(project, options.port) : undefined;
+  const ignore = server === undefined ? undefined : ignoreFileFor(settingsFile, project);
   const changes = planInit({
     settingsFile,
     backupFile,
     node: process.execPath,
     hookFile,
+    ...(server === undefined ? {} : { server }),
+    ...(ignore === undefined ? {} : { ignore }),
     ...configOf(options.deadline, user ? join(config, 'config.json') : join(project, 'coxswain.config.json'), project),
   });
-  return await write(changes, { options, backupFile, settingsFile, hookFile }, terminal);
+  return await write(changes, { options, backupFile, settingsFile, hookFile, project, local, server }, terminal);
 }
 
 interface Situation {
@@ -79,23 +99,28 @@ interface Situation {
   readonly backupFile: string;
   readonly settingsFile: string;
   readonly hookFile: string;
+  readonly project: string;
+  readonly local: boolean;
+  readonly server: ServeSettings | undefined;
 }
 
-async function write(
-  changes: readonly InitChange[],
-  { options, backupFile, settingsFile, hookFile }: Situation,
-  terminal: Terminal,
-): Promise<number> {
+async function write(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
+  const { options, backupFile, settingsFile, hookFile, project, local, server } = situation;
+  // Nobody should find it in what a terminal showed.
+  const shown = (text: string): string =>
+    printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
   for (const { file, before, after } of changes) {
     await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
     for (const { sign, text } of lineDiff(before ?? '', after)) {
-      const line = `${sign} ${printable(text)}`;
+      const line = `${sign} ${shown(text)}`;
       await terminal.write(
         `${sign === '+' ? terminal.paint('green', line) : sign === '-' ? terminal.paint('red', line) : line}\n`,
       );
     }
   }
   if (changes.length === 0) {
+    // What the hooks start may have moved.
+    if (server !== undefined && options.dryRun !== true) await putServer(project, server);
     await terminal.write(`${printable(settingsFile)} has the hook already; nothing to change\n`);
     return 0;
   }
@@ -110,9 +135,16 @@ async function write(
     if (answer === undefined) terminal.complain('coxswain: nothing written; --yes writes without asking');
     if (answer !== true) return 1;
   }
+  if (server !== undefined) await putServer(project, server);
   applyInit(changes, { backupFile });
+  if (server === undefined && local) await takeServerAway(project);
   await terminal.write('written. Claude Code sessions that begin from now on are recorded and steered.\n');
-  if (options.user !== true && options.local !== true) {
+  if (server !== undefined) {
+    await terminal.write(
+      `Their first event starts a server at http://127.0.0.1:${server.port}; look at it with: coxswain serve status\n`,
+    );
+  }
+  if (options.user !== true && !local) {
     await terminal.write(
       'The file names paths of this machine: to keep them out of a shared repository, use --local.\n',
     );
@@ -128,7 +160,12 @@ const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
   kept: 'has changed since and holds nothing of coxswain; left as it is',
 };
 
-async function undone(files: readonly UndoneFile[], settingsFile: string, terminal: Terminal): Promise<number> {
+async function undone(
+  files: readonly UndoneFile[],
+  { settingsFile, server }: { readonly settingsFile: string; readonly server: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  if (server !== undefined) await terminal.write(`${server}\n`);
   for (const { file, outcome } of files) await terminal.write(`${printable(file)} ${OUTCOMES[outcome]}\n`);
   if (files.length === 0)
     await terminal.write(`${printable(settingsFile)} holds nothing of coxswain; nothing to undo\n`);

@@ -35,7 +35,9 @@ export const processIdentity: LockIdentity = {
     if (holder.host !== host) return true;
     if (holder.boot !== boot) return false;
     if (!isRunning(holder.pid)) return false;
-    const start = processStart(holder.pid);
+    const { start, state } = processFacts(holder.pid);
+    // One that has ended stays in the list until somebody asks how; in a container that may be never.
+    if (state === 'Z' || state === 'X') return false;
     return start === '' || holder.processStart === '' || start === holder.processStart;
   },
 };
@@ -52,7 +54,7 @@ function self(): Omit<LockHolder, 'token' | 'sinceMs'> {
     host: [hostname(), namespace()].filter((part) => part !== '').join(' '),
     boot: textOf('/proc/sys/kernel/random/boot_id').trim(),
     pid: process.pid,
-    processStart: processStart(process.pid),
+    processStart: processFacts(process.pid).start,
   };
   return known;
 }
@@ -67,15 +69,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Field 22 of `/proc/PID/stat`, counted from the end of the name, which may hold anything. */
-function processStart(pid: number): string {
+/** State and start of a process: fields 3 and 22 of `/proc/PID/stat`, counted from the end of the name, which may hold anything. */
+function processFacts(pid: number): { readonly state: string; readonly start: string } {
   const stat = textOf(`/proc/${pid}/stat`);
-  return (
-    stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .at(19) ?? ''
-  );
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields.at(0) ?? '', start: fields.at(19) ?? '' };
 }
 
 function namespace(): string {

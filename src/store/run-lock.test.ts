@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runScript } from '../testing/run-script.ts';
@@ -126,6 +129,22 @@ test.skipIf(process.platform !== 'linux')(
     const own = processIdentity.holder();
     expect(processIdentity.mayBeAlive({ ...own, processStart: '1' })).toBe(false);
     expect(processIdentity.mayBeAlive({ ...own, boot: 'before' })).toBe(false);
+  },
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'a process that has ended and that nobody has asked about is gone',
+  async () => {
+    // It ends once the shell has been replaced by a program that asks about none of its children.
+    const wait = "sh -c 'until grep -q sleep /proc/'$$'/comm; do sleep 0.02; done'";
+    const child = spawn('sh', ['-c', `${wait} & echo $!; exec sleep 30`], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [line] = await once(child.stdout, 'data');
+    const pid = Number(String(line));
+    expect(pid).toBeGreaterThan(0);
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
+    const own = processIdentity.holder();
+    expect(processIdentity.mayBeAlive({ ...own, pid, processStart: '' })).toBe(false);
   },
 );
 

@@ -22,10 +22,14 @@ export function createRunView(
   const { summary, snapshot } = stored;
   const snapshotSeq = snapshot?.coversSeq ?? -1;
   let missed: readonly TrajectoryRecord[] | undefined;
+  let read: { readonly json: Json } | undefined;
   return {
     summary,
     nextSeq: (summary?.lastSeq ?? -1) + 1,
-    snapshot: snapshot === undefined ? undefined : readSnapshot(snapshot.json),
+    // A process that has the run in memory needs none.
+    get snapshot() {
+      return snapshot === undefined ? undefined : (read ??= { json: readSnapshot(snapshot.json) }).json;
+    },
     snapshotSeq,
     missed: () => (missed ??= readAfter(snapshotSeq)),
   };

@@ -96,7 +96,8 @@ export function layoutOf(database: DatabaseSync, file: string): number {
   try {
     return readLayout(database, file);
   } finally {
-    database.exec('COMMIT');
+    // SQLite has ended it by itself after some faults, such as a full disk, which should be told.
+    if (database.isTransaction) database.exec('COMMIT');
   }
 }
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../base/error.ts';
 import { STATE_FOLDER } from '../../claude-code/open-hook-store.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
+import { DEFAULT_MAX_STORE_BYTES } from '../../store/collect-garbage.ts';
 import { bytesText } from '../number-text.ts';
 import { shellWord } from '../shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
@@ -24,7 +25,7 @@ export async function checkStore(store: ResolvedStore, cwd: string): Promise<rea
       freeSpace(path),
     ];
   }
-  return [writable(store), permissions(store), freeSpace(path), await verified(store, cwd)];
+  return [writable(store), permissions(store), freeSpace(path), ...tooLarge(store), await verified(store, cwd)];
 }
 
 function writable({ kind, path }: ResolvedStore): DoctorLine {
@@ -74,6 +75,14 @@ function freeSpace(path: string): DoctorLine {
   } catch (error) {
     return unknown('free space', messageOf(error), 'Look at the disk yourself.');
   }
+}
+
+/** Only where it is: sessions trim a store in its default place by themselves, once a day. */
+function tooLarge({ kind, path }: ResolvedStore): readonly DoctorLine[] {
+  const size = kind === 'sqlite' ? (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
+  if (size <= DEFAULT_MAX_STORE_BYTES) return [];
+  const found = `${bytesText(size)}, more than ${bytesText(DEFAULT_MAX_STORE_BYTES)}`;
+  return [unknown('store size', found, `Run coxswain gc ${shellWord(path)} if the oldest runs may go.`)];
 }
 
 /** In a process of its own, which can be ended: a large store takes longer than anybody waits here. */

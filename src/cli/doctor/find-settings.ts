@@ -5,8 +5,8 @@ import { parse } from 'jsonc-parser';
 
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { ourCommands } from '../../claude-code/edit-settings.ts';
-import { HOOK_MARK } from '../../claude-code/init-hooks.ts';
+import { ourHooks } from '../../claude-code/edit-settings.ts';
+import { isOurCommand, markOf } from '../../claude-code/init-hooks.ts';
 
 /** A settings file of Claude Code, as it was found. */
 export interface FoundSettings {
@@ -17,12 +17,20 @@ export interface FoundSettings {
   readonly problem?: string;
   /** Our commands, by event. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
-  /** Addresses of our http hooks. */
-  readonly urls: readonly string[];
+  /** Our http hooks: where they go, and what they bring. */
+  readonly requests: readonly HookRequest[];
+  /** Events that one of our http hooks takes. */
+  readonly httpEvents: readonly string[];
   /** `disableAllHooks` is set. */
   readonly hooksOff: boolean;
   /** Plugins of ours that are switched on. */
   readonly plugins: readonly string[];
+}
+
+/** What an http hook of ours sends, besides the event. Different for each server and token. */
+export interface HookRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Where Claude Code's settings are. */
@@ -43,7 +51,13 @@ export function findSettings({ projectFolder, homeFolder, env }: SettingsPlaces)
   ];
 }
 
-const NOTHING = { commands: new Map<string, readonly string[]>(), urls: [], hooksOff: false, plugins: [] };
+const NOTHING = {
+  commands: new Map<string, readonly string[]>(),
+  requests: [],
+  httpEvents: [],
+  hooksOff: false,
+  plugins: [],
+};
 
 function read(layer: FoundSettings['layer'], file: string): FoundSettings {
   let text: string;
@@ -55,7 +69,8 @@ function read(layer: FoundSettings['layer'], file: string): FoundSettings {
     return { layer, file, state: 'unreadable', problem: messageOf(error), ...NOTHING };
   }
   try {
-    const commands = ourCommands(text);
+    const ours = [...ourHooks(text)].map(([event, marks]) => [event, marks.filter(isOurCommand)] as const);
+    const commands = new Map(ours.filter(([, found]) => found.length > 0));
     const settings: unknown = parse(text.replace(/^\uFEFF/, ''), [], { allowTrailingComma: true });
     return { layer, file, state: 'read', commands, ...factsOf(settings) };
   } catch (error) {
@@ -63,29 +78,42 @@ function read(layer: FoundSettings['layer'], file: string): FoundSettings {
   }
 }
 
-function factsOf(settings: unknown): Pick<FoundSettings, 'urls' | 'hooksOff' | 'plugins'> {
+function factsOf(settings: unknown): Omit<FoundSettings, 'layer' | 'file' | 'state' | 'problem' | 'commands'> {
   if (!isJsonObject(settings)) return NOTHING;
   const enabled = settings['enabledPlugins'];
   const plugins = isJsonObject(enabled)
     ? Object.keys(enabled).filter((name) => /^coxswain(?:@|$)/.test(name) && enabled[name] !== false)
     : [];
-  return { urls: [...new Set(urlsIn(settings['hooks']))], hooksOff: settings['disableAllHooks'] === true, plugins };
+  const requests = requestsIn(settings['hooks']);
+  const byText = new Map(requests.map(([, request]) => [JSON.stringify(request), request]));
+  return {
+    requests: [...byText.values()],
+    httpEvents: [...new Set(requests.map(([event]) => event))],
+    hooksOff: settings['disableAllHooks'] === true,
+    plugins,
+  };
 }
 
-/** Addresses of http hooks that end in our mark. */
-function urlsIn(hooks: unknown): readonly string[] {
+/** Event and request of each http hook of ours. */
+function requestsIn(hooks: unknown): readonly (readonly [event: string, HookRequest])[] {
   if (!isJsonObject(hooks)) return [];
-  const entries = Object.values(hooks).flatMap((groups) => (Array.isArray(groups) ? (groups as unknown[]) : []));
-  return entries.flatMap((group) => {
-    const hook = isJsonObject(group) ? group['hooks'] : undefined;
-    if (!Array.isArray(hook)) return [];
-    return hook.flatMap((one: unknown) => {
-      const url = isJsonObject(one) && one['type'] === 'http' ? one['url'] : undefined;
-      return typeof url === 'string' && pathOf(url).endsWith(`/${HOOK_MARK}`) ? [url] : [];
-    });
-  });
+  return Object.entries(hooks).flatMap(([event, groups]) =>
+    (Array.isArray(groups) ? (groups as unknown[]) : []).flatMap((group) => {
+      const entries = isJsonObject(group) ? group['hooks'] : undefined;
+      return (Array.isArray(entries) ? (entries as unknown[]) : []).flatMap((hook) => {
+        const request = requestOf(hook);
+        return request === undefined ? [] : [[event, request] as const];
+      });
+    }),
+  );
 }
 
-function pathOf(url: string): string {
-  return URL.parse(url)?.pathname ?? '';
+function requestOf(hook: unknown): HookRequest | undefined {
+  if (!isJsonObject(hook) || hook['type'] !== 'http' || markOf(hook) === undefined) return undefined;
+  const { url, headers } = hook;
+  const given = isJsonObject(headers) ? Object.entries(headers) : [];
+  return {
+    url: String(url),
+    headers: Object.fromEntries(given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))),
+  };
 }

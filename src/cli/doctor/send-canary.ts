@@ -30,13 +30,8 @@ export interface CanarySetup {
  */
 export async function sendCanary(command: string, setup: CanarySetup): Promise<DoctorLine> {
   const { env, projectFolder } = setup;
-  const sessionId = CANARY_PREFIX + randomBytes(6).toString('hex');
-  const event = {
-    session_id: sessionId,
-    cwd: projectFolder,
-    hook_event_name: 'UserPromptSubmit',
-    prompt: 'coxswain doctor looks whether this arrives.',
-  };
+  const event = canaryEvent(projectFolder);
+  const { session_id: sessionId } = event;
   const result = await runLimited({
     command,
     cwd: projectFolder,
@@ -44,7 +39,7 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
     stdin: JSON.stringify(event),
     limitMs: HOOK_LIMIT_MS,
   });
-  const stored = await lookFor(sessionId, setup);
+  const stored = await lookForCanary(sessionId, setup);
   const check = 'hook alive';
   const shown = command.slice(0, SHOWN_CHARS);
   const fix = 'Run coxswain init claude-code again; then look at the faults below.';
@@ -64,10 +59,28 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   return passed(check, `an event sent through the hook was recorded in ${took}: ${shown}`);
 }
 
-/** Whether the run is stored; it is not any more afterwards. */
-async function lookFor(
+/** An event that nobody else sends. */
+export interface CanaryEvent {
+  readonly session_id: string;
+  readonly cwd: string;
+  readonly hook_event_name: 'UserPromptSubmit';
+  readonly prompt: string;
+}
+
+/** The event of a canary, with a session of its own. */
+export function canaryEvent(projectFolder: string): CanaryEvent {
+  return {
+    session_id: CANARY_PREFIX + randomBytes(6).toString('hex'),
+    cwd: projectFolder,
+    hook_event_name: 'UserPromptSubmit',
+    prompt: 'coxswain doctor looks whether this arrives.',
+  };
+}
+
+/** Whether the run of a canary is stored; it is not any more afterwards. */
+export async function lookForCanary(
   runId: string,
-  { openStore }: CanarySetup,
+  { openStore }: Pick<CanarySetup, 'openStore'>,
 ): Promise<{ readonly found: boolean; readonly problem?: string }> {
   const look = async (): Promise<boolean> => {
     const store = await openStore();

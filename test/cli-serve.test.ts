@@ -1,0 +1,245 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { buildHook } from '../scripts/build-hook.ts';
+import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
+import { serverHealth, type ServerHealth } from '../src/claude-code/server-health.ts';
+import { findServer, stopServer } from '../src/claude-code/server-process.ts';
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+
+let built: Awaited<ReturnType<typeof tempFolder>>;
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let cwd: string;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  built = await tempFolder();
+  await buildHook(built.path);
+  return () => built.dispose();
+});
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  cwd = join(folder.path, 'a project');
+  await mkdir(join(cwd, '.claude'), { recursive: true });
+  spawnSync('git', ['init', '-q'], { cwd });
+  env = {
+    HOME: folder.path,
+    PATH: process.env['PATH'] ?? '',
+    XDG_CONFIG_HOME: '',
+    XDG_STATE_HOME: '',
+    CLAUDE_CONFIG_DIR: join(folder.path, '.claude'),
+    CLAUDE_PROJECT_DIR: '',
+  };
+});
+
+afterEach(async () => {
+  await stopServer(cwd);
+  await folder.dispose();
+});
+
+function cox(...args: readonly string[]): Promise<CliResult> {
+  return runCli(args, { cwd, env });
+}
+
+async function health(): Promise<ServerHealth> {
+  const settings = readServeSettings(cwd);
+  return settings === undefined ? { kind: 'none', why: 'no settings' } : serverHealth(settings);
+}
+
+async function pidOf(): Promise<number> {
+  const found = await health();
+  if (found.kind !== 'ours') throw new Error(`no server: ${found.why}`);
+  return found.facts.pid;
+}
+
+const local = (): string => join(cwd, '.claude', 'settings.local.json');
+
+test('init --http writes requests, keeps the token from git, terminals and other users, and --undo gives everything back', async () => {
+  const before = '{\n  // mine\n  "model": "x"\n}\n';
+  await writeFile(local(), before, { mode: 0o644 });
+  const exclude = join(cwd, '.git', 'info', 'exclude');
+  const excluded = await readFile(exclude, 'utf8');
+  const { code, stdout, stderr } = await cox('init', 'claude-code', '--http', '--yes');
+  expect([code, stderr]).toEqual([0, '']);
+  const settings = readServeSettings(cwd);
+  const text = await readFile(local(), 'utf8');
+  expect(text).toContain(`"Authorization": "Bearer ${settings?.token}"`);
+  expect(text).toContain(`"url": "http://127.0.0.1:${settings?.port}/coxswain-hook"`);
+  expect(text.match(/"type": "http"/g)).toHaveLength(9);
+  expect(stdout).not.toContain(settings?.token);
+  for (const file of [local(), join(cwd, '.coxswain', 'serve.json')])
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(cwd, '.coxswain'))).mode & 0o777).toBe(0o700);
+  const seen = spawnSync('git', ['status', '--porcelain', '-uall'], { cwd, encoding: 'utf8' });
+  expect([seen.status, seen.stdout]).toEqual([0, '']);
+
+  expect((await cox('init', '--http', '--yes')).stdout).toContain('nothing to change');
+  expect(readServeSettings(cwd)).toEqual(settings);
+  expect((await cox('serve', 'start')).code).toBe(0);
+  const undo = await cox('init', '--undo');
+  expect(undo.stdout).toContain('the server is stopped');
+  expect(await readFile(local(), 'utf8')).toBe(before);
+  expect((await stat(local())).mode & 0o777).toBe(0o644);
+  expect(await readFile(exclude, 'utf8')).toBe(excluded);
+  expect(existsSync(join(cwd, '.coxswain', 'serve.json'))).toBe(false);
+  expect(settings && (await serverHealth(settings)).kind).toBe('none');
+});
+
+test('what would put the token where it can be seen, or cannot be, is refused', async () => {
+  await writeFile(local(), '{}\n');
+  spawnSync('git', ['add', '-f', '.claude/settings.local.json'], { cwd });
+  const tracked = await cox('init', '--http', '--yes');
+  expect([tracked.code, tracked.stderr]).toEqual([2, expect.stringContaining('git rm --cached')]);
+  expect(await readFile(local(), 'utf8')).toBe('{}\n');
+  expect((await cox('init', '--http', '--user', '--yes')).stderr).toContain('without --user');
+  expect((await cox('init', '--port', '2000', '--yes')).code).toBe(2);
+  expect((await cox('init', '--http', '--port', '80', '--yes')).code).toBe(2);
+  expect((await cox('serve')).stderr).toContain('init claude-code --http');
+  expect((await cox('serve', 'dance')).code).toBe(2);
+  expect((await cox('serve', '--idle', 'soon')).code).toBe(2);
+});
+
+test('commands again in place of requests take the server away', async () => {
+  await cox('init', '--http', '--yes');
+  expect((await cox('serve', 'start')).code).toBe(0);
+  expect((await cox('init', '--local', '--yes')).code).toBe(0);
+  expect(await readFile(local(), 'utf8')).not.toContain('"http"');
+  expect(existsSync(join(cwd, '.coxswain', 'serve.json'))).toBe(false);
+  expect(findServer(cwd)).toBeUndefined();
+});
+
+test('serve starts once, tells how it is, and stops', async () => {
+  await cox('init', '--http', '--yes');
+  expect(await cox('serve', 'status')).toMatchObject({ code: 1, stdout: expect.stringContaining('not running') });
+  const starts = await Promise.all([cox('serve'), cox('serve', 'start', '--idle', '2h')]);
+  expect(starts.map(({ code, stderr }) => [code, stderr])).toEqual([
+    [0, ''],
+    [0, ''],
+  ]);
+  const pid = await pidOf();
+  expect(await cox('serve', 'start')).toMatchObject({ code: 0, stdout: expect.stringContaining('already') });
+  expect(await pidOf()).toBe(pid);
+  expect((await cox('serve', 'status')).stdout).toMatch(/^running: .*\nup .*0 events, 0 runs in memory, 0 faults/);
+  const [status] = jsonLines((await cox('serve', 'status', '--json')).stdout);
+  expect(status).toMatchObject({ running: true, pid, project: cwd });
+  expect(JSON.stringify(status)).not.toContain(readServeSettings(cwd)?.token);
+  expect((await cox('serve', 'stop')).stdout).toBe('stopped\n');
+  expect(await cox('serve', 'stop')).toMatchObject({ code: 0, stdout: 'no server was running\n' });
+  expect((await health()).kind).toBe('none');
+});
+
+test('a port that somebody else has, and settings that others may read, are told of', async () => {
+  const other = createServer((_request, response) => response.end('hello'));
+  const port = await new Promise<number>((resolve) => {
+    other.listen(0, '127.0.0.1', () => {
+      const address = other.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  writeServeSettings(cwd, { port, token: 'a token that is long enough for the tests', program: [process.execPath] });
+  try {
+    expect(await cox('serve')).toMatchObject({ code: 1, stderr: expect.stringContaining('something else is at port') });
+    expect(await cox('serve', 'run')).toMatchObject({ code: 1, stderr: expect.stringContaining('another program') });
+  } finally {
+    await new Promise((resolve) => other.close(resolve));
+  }
+  await chmod(join(cwd, '.coxswain', 'serve.json'), 0o644);
+  expect(await cox('serve', 'status')).toMatchObject({ code: 1, stderr: expect.stringContaining('others may read') });
+});
+
+/** A hook process, as the settings start it. */
+function hook(event: Readonly<Record<string, unknown>>): string {
+  const input = JSON.stringify({ session_id: 's1', cwd, ...event });
+  const started = { env: { ...env, CLAUDE_PROJECT_DIR: cwd }, input, timeout: 20_000 };
+  const ended = spawnSync(process.execPath, [join(built.path, 'hook.cjs')], started);
+  expect([ended.status, String(ended.stderr)]).toEqual([0, '']);
+  return String(ended.stdout);
+}
+
+test('a session or a prompt starts the server where there is one, also after a crash that left its record', async () => {
+  hook({ hook_event_name: 'SessionStart', source: 'startup' });
+  expect((await health()).kind).toBe('none');
+  await cox('init', '--http', '--yes');
+  hook({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {}, tool_use_id: 'c1' });
+  expect((await health()).kind).toBe('none');
+  hook({ hook_event_name: 'SessionStart', source: 'startup' });
+  const first = await pidOf();
+  hook({ hook_event_name: 'UserPromptSubmit', prompt: 'One' });
+  expect(await pidOf()).toBe(first);
+  process.kill(first, 'SIGKILL');
+  expect(existsSync(join(cwd, '.coxswain', 'serve.pid'))).toBe(true);
+  hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Two' });
+  expect(await pidOf()).not.toBe(first);
+  expect(existsSync(join(cwd, '.coxswain', 'faults.jsonl'))).toBe(false);
+});
+
+test('a server that is silent is left alone by a prompt, told of, and replaced by the next session', async () => {
+  await cox('init', '--http', '--yes');
+  hook({ hook_event_name: 'SessionStart', source: 'startup' });
+  const pid = await pidOf();
+  process.kill(pid, 'SIGSTOP');
+  hook({ hook_event_name: 'UserPromptSubmit', prompt: 'One' });
+  expect(findServer(cwd)?.holder.pid).toBe(pid);
+  expect(await readFile(join(cwd, '.coxswain', 'faults.jsonl'), 'utf8')).toContain('the server is silent');
+  hook({ hook_event_name: 'SessionStart', source: 'startup' });
+  expect(await pidOf()).not.toBe(pid);
+});
+
+test('a record of a process that is another one now, or of another host, is no server, and nobody is stopped for it', async () => {
+  await cox('init', '--http', '--yes');
+  hook({ hook_event_name: 'SessionStart', source: 'startup' });
+  const record = findServer(cwd);
+  await stopServer(cwd);
+  const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  try {
+    for (const other of [{ pid: bystander.pid }, { pid: bystander.pid, processStart: '', host: 'elsewhere' }]) {
+      const changed = { ...record, holder: { ...record?.holder, ...other } };
+      await writeFile(join(cwd, '.coxswain', 'serve.pid'), JSON.stringify(changed));
+      expect(findServer(cwd)).toBeUndefined();
+      expect(await stopServer(cwd)).toBe(false);
+    }
+    expect(bystander.exitCode).toBeNull();
+    expect(bystander.signalCode).toBeNull();
+  } finally {
+    bystander.kill('SIGKILL');
+  }
+});
+
+test('doctor tells of a server that is there, that has stopped, that does not answer and that has another token', async () => {
+  await cox('init', '--http', '--yes');
+  const doctor = async (): Promise<(check: string) => readonly unknown[]> => {
+    const { stdout } = await cox('doctor', '--json');
+    // The command's own answer.
+    const lines = jsonLines(stdout)[0]?.['lines'] as readonly { readonly check: string }[];
+    return (check) => lines.filter((line) => line.check === check);
+  };
+  const stopped = await doctor();
+  expect(stopped('hooks')).toMatchObject([{ status: 'pass' }]);
+  expect(stopped('server')).toMatchObject([{ status: 'unknown', found: expect.stringContaining('starts it') }]);
+
+  await cox('serve', 'start');
+  const there = await doctor();
+  expect(there('server')).toMatchObject([{ status: 'pass' }]);
+  const ways = [expect.stringContaining('sent through the hook'), expect.stringContaining('sent to the server')];
+  expect(there('hook alive')).toMatchObject(ways.map((found) => ({ status: 'pass', found })));
+
+  await writeFile(local(), (await readFile(local(), 'utf8')).replaceAll(/Bearer [\w-]+/g, 'Bearer another'));
+  const found = expect.stringContaining('does not know');
+  expect((await doctor())('server')).toMatchObject([{ status: 'fail', found }]);
+
+  await cox('init', '--http', '--yes');
+  const pid = findServer(cwd)?.holder.pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const silent = await doctor();
+    expect(silent('server')).toMatchObject([{ status: 'fail', fix: expect.stringContaining('serve stop') }]);
+  } finally {
+    if (findServer(cwd)?.holder.pid === pid) process.kill(pid, 'SIGCONT');
+  }
+});

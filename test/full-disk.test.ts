@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { buildHook } from '../scripts/build-hook.ts';
+import { runServer } from '../src/claude-code/run-server.ts';
+import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
+import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { jsonLines, runCli } from './run-cli.ts';
+
+const folder = await tempFolder();
+/** A disk of two megabytes. */
+const disk = join(folder.path, 'disk');
+const home = join(folder.path, 'home');
+const built = join(folder.path, 'built');
+const isMounted = mountSmallDisk();
+
+function mountSmallDisk(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
+  mkdirSync(disk);
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]).status === 0;
+}
+
+let project: string;
+let plays = 0;
+
+beforeAll(async () => {
+  if (isMounted) await buildHook(built);
+});
+
+afterAll(async () => {
+  if (isMounted) spawnSync('umount', ['-l', disk]);
+  await folder.dispose();
+});
+
+beforeEach(() => {
+  plays += 1;
+  project = join(disk, `project-${plays}`);
+  if (isMounted) mkdirSync(join(project, '.git'), { recursive: true });
+});
+
+/** Fills the disk to its last byte. */
+function fill(): void {
+  const filler = join(disk, 'filler');
+  for (const bytes of [64 * 1024, 4_096, 1]) {
+    for (;;) {
+      try {
+        writeFileSync(filler, Buffer.alloc(bytes, 'x'), { flag: 'a' });
+      } catch {
+        break;
+      }
+    }
+  }
+}
+
+function makeRoom(): void {
+  rmSync(join(disk, 'filler'), { force: true });
+}
+
+const environment = (homeFolder: string): Readonly<Record<string, string>> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: homeFolder,
+  XDG_STATE_HOME: '',
+  XDG_CONFIG_HOME: '',
+  XDG_CACHE_HOME: '',
+  CLAUDE_PROJECT_DIR: project,
+});
+
+const event = (name: string, more: object = {}): string =>
+  JSON.stringify({ session_id: 's1', cwd: project, hook_event_name: name, ...more });
+
+const called = (id: string): object => ({ tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: id });
+
+function hook(input: string, homeFolder = home): void {
+  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env: environment(homeFolder), input });
+  expect([ended.status, String(ended.stdout), String(ended.stderr)]).toEqual([0, '', '']);
+}
+
+async function records(): Promise<readonly TrajectoryRecord[]> {
+  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+  try {
+    const all: TrajectoryRecord[] = [];
+    for await (const record of store.readRun('s1')) all.push(record);
+    return all;
+  } finally {
+    await store.close();
+  }
+}
+
+function usersFaults(): string {
+  const file = join(home, '.local', 'state', 'coxswain', 'faults.jsonl');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
+describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linux can mount', () => {
+  test('a disk that is full from the start harms nobody, and the user`s own log says so', () => {
+    fill();
+    try {
+      hook(event('UserPromptSubmit', { prompt: 'One' }));
+      expect(usersFaults()).toMatch(/ENOSPC|full/);
+      // An empty one would be taken for somebody's wish, and the records come into git later.
+      expect(existsSync(join(project, '.coxswain', '.gitignore'))).toBe(false);
+    } finally {
+      makeRoom();
+    }
+  });
+
+  test('a disk that fills in the middle of a run loses what came meanwhile, and the run goes on whole', async () => {
+    hook(event('UserPromptSubmit', { prompt: 'One' }));
+    hook(event('PreToolUse', called('c1')));
+    const before = await records();
+    fill();
+    for (const id of ['c2', 'c3', 'c4', 'c5']) {
+      hook(event('PreToolUse', { ...called(id), tool_input: { command: 'x'.repeat(20_000) } }));
+    }
+    makeRoom();
+    hook(event('PreToolUse', called('c6')));
+    const after = await records();
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index));
+    const started = after.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
+    expect([started.at(0), started.at(-1)]).toEqual(['c1', 'c6']);
+    expect(started).not.toContain('c5');
+    expect(usersFaults()).toMatch(/"event":"PreToolUse"/);
+    expect(usersFaults()).toMatch(/full|ENOSPC|disk I\/O/);
+    expect(usersFaults()).not.toContain('no transaction');
+  });
+
+  test('where not even the log can be written, doctor tells of the disk', async () => {
+    const away = join(disk, 'home');
+    mkdirSync(away, { recursive: true });
+    fill();
+    try {
+      hook(event('UserPromptSubmit', { prompt: 'One' }), away);
+      const { code, stdout } = await runCli(['doctor', '--json'], { cwd: project, env: environment(away) });
+      // The command's own answer.
+      const lines = jsonLines(stdout)[0]?.['lines'] as readonly { readonly check: string; readonly status: string }[];
+      expect(lines.find(({ check }) => check === 'free space')).toMatchObject({ status: 'fail' });
+      expect(code).toBe(1);
+    } finally {
+      makeRoom();
+    }
+  });
+
+  test('the server too answers nothing while its disk is full, and goes on afterwards', async () => {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const token = 'a token of the tests that is long enough';
+    writeServeSettings(project, { port, token, program: [process.execPath, 'unused'] });
+    const settings = readServeSettings(project);
+    if (settings === undefined) throw new Error('the settings of the server are not there');
+    const server = await runServer({ projectFolder: project, settings, env: environment(home) });
+    const post = async (body: string): Promise<readonly [number, string]> => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const answer = await fetch(`http://127.0.0.1:${port}/coxswain-hook`, { method: 'POST', headers, body });
+      return [answer.status, await answer.text()];
+    };
+    try {
+      expect(await post(event('UserPromptSubmit', { prompt: 'One' }))).toEqual([200, '']);
+      fill();
+      for (const id of ['c1', 'c2', 'c3']) {
+        const big = { ...called(id), tool_input: { command: 'x'.repeat(50_000) } };
+        expect(await post(event('PreToolUse', big))).toEqual([200, '']);
+      }
+      makeRoom();
+      expect(await post(event('PreToolUse', called('c9')))).toEqual([200, '']);
+      expect(server.facts().faults).toBeGreaterThan(0);
+    } finally {
+      makeRoom();
+      await server.stop();
+    }
+    const all = await records();
+    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
+    const started = all.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
+    expect(started.at(-1)).toBe('c9');
+  });
+});
