@@ -14,7 +14,7 @@ import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
 import { deadlineOf, usageOf } from './run-situation.ts';
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
 import type { Session } from './session/session.ts';
-import type { SteeringState } from './steering-state.ts';
+import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
 import type { TrajectoryAnalysis } from './trajectory/trajectory-analysis.ts';
 
 /** Everything an evaluation stands on. */
@@ -38,6 +38,9 @@ export interface PointOutcome {
 
 /** Overruns after which a speaker is not asked again. */
 const MAX_OVERRUNS = 3;
+const NOTHING: readonly DerivedDraft[] = [];
+const NO_VERDICTS: SteeringState['verdicts'] = [];
+const NOBODY: ReadonlySet<string> = new Set();
 
 /**
  * Evaluates a decision point: feedback first (after a tool result only), then guidance; noise control decides over both
@@ -45,11 +48,10 @@ const MAX_OVERRUNS = 3;
  */
 export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
   const noise = new NoiseGate(input);
-  const drafts: DerivedDraft[] = [];
-  if (evaluation.point === 'post_tool_result') drafts.push(...speakFeedback(evaluation, input, noise));
+  const feedback = evaluation.point === 'post_tool_result' ? speakFeedback(evaluation, input, noise) : NOTHING;
   const guidance = speakGuidance(evaluation, input, noise);
-  drafts.push(...guidance.drafts);
-  return { drafts, state: { ...input.state, ledger: noise.ledger, guidance: guidance.state, verdicts: [] } };
+  const drafts = feedback.length === 0 ? guidance.drafts : [...feedback, ...guidance.drafts];
+  return { drafts, state: { ...input.state, ledger: noise.ledger, guidance: guidance.state, verdicts: NO_VERDICTS } };
 }
 
 /** Says of each candidate whether it is worth the agent's attention, and remembers what was said. */
@@ -99,6 +101,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       redact: input.redact,
     },
   );
+  if (produced.length === 0 && faults.length === 0) return NOTHING;
   return [
     ...produced.map((item): DerivedDraft => ({
       kind: 'feedback_produced',
@@ -114,6 +117,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
 }
 
 function overran(state: SteeringState): ReadonlySet<string> {
+  if (state.overruns === EMPTY_STEERING.overruns) return NOBODY;
   return new Set(Object.entries(state.overruns).flatMap(([key, count]) => (count >= MAX_OVERRUNS ? [key] : [])));
 }
 
@@ -136,7 +140,9 @@ function speakGuidance(
     faults,
     state: counted,
   } = evaluateGuidance(
-    [...speakers.guidanceProviders, ...verdictConfigs(input, evaluation)],
+    state.verdicts.length === 0
+      ? speakers.guidanceProviders
+      : [...speakers.guidanceProviders, ...verdictConfigs(input, evaluation)],
     guidanceContextOf(input, evaluation),
     state.guidance,
     {
@@ -149,6 +155,7 @@ function speakGuidance(
       admit: (item) => noise.admits(guidanceCandidate(item)),
     },
   );
+  if (produced.length === 0 && faults.length === 0 && skipped.length === 0) return { drafts: NOTHING, state: counted };
   const said = produced.map((item): DerivedDraft => ({
     kind: 'guidance_produced',
     provider_name: item.providerName,

@@ -26,17 +26,22 @@ export function guidanceContextOf(
     prompt: speakers.prompt,
     ...(renderedPrompt === null ? {} : { renderedPrompt: { text: renderedPrompt, sections: [] } }),
     trajectory: analysis,
-    pendingToolCalls: (evaluation.pending_calls ?? []).map((call) => ({
-      toolCallId: call.tool_call_id,
-      toolName: call.tool_name,
-      args: call.args,
-    })),
+    pendingToolCalls: pendingCallsOf(evaluation),
     ...(lastResponse === null ? {} : { lastResponse }),
     turnCount: turnsOf(analysis),
     toolCallCount: analysis.calls,
     nowMs: input.nowMs,
     decisionPoint: evaluation.point,
   };
+}
+
+const NONE: GuidanceContext['pendingToolCalls'] = [];
+
+function pendingCallsOf({
+  pending_calls: calls,
+}: Pick<Evaluation, 'pending_calls'>): GuidanceContext['pendingToolCalls'] {
+  if (calls === undefined || calls.length === 0) return NONE;
+  return calls.map((call) => ({ toolCallId: call.tool_call_id, toolName: call.tool_name, args: call.args }));
 }
 
 /** Turns so far; a host that tells of none has one a call. */

@@ -21,6 +21,27 @@ export interface PromptSpeakers {
 /** The prompt of a run that names none. */
 export const DEFAULT_PROMPT: PromptTemplate = definePrompt({ ns: 'run', key: 'default' });
 
+// Many runs of one steering use one prompt: their speakers are joined and checked once.
+const joined = new WeakMap<ResolvedSteering, WeakMap<PromptTemplate, PromptSpeakers>>();
+
+function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptSpeakers {
+  const byPrompt = joined.get(steering) ?? new WeakMap<PromptTemplate, PromptSpeakers>();
+  const known = byPrompt.get(prompt);
+  if (known !== undefined) return known;
+  const { feedback, observers, guidance, delivery, cadence } = steering;
+  const speakers: PromptSpeakers = {
+    prompt,
+    feedbackProviders: [...feedback, ...prompt.feedbackProviders],
+    observers: [...observers, ...prompt.observers],
+    guidanceProviders: [...guidance, ...prompt.guidanceProviders],
+    delivery: delivery ?? prompt.delivery,
+    cadence: cadence ?? prompt.cadence,
+  };
+  checkGuidanceConfigs(speakers.guidanceProviders);
+  joined.set(steering, byPrompt.set(prompt, speakers));
+  return speakers;
+}
+
 /** The speakers of a run under each of its prompts. */
 export class RunSpeakersByPrompt {
   readonly #steering: ResolvedSteering;
@@ -39,24 +60,25 @@ export class RunSpeakersByPrompt {
     if (this.#byName.get(prompt.name)?.prompt !== prompt) this.#speakersOf(prompt, session);
   }
 
-  /** A prompt that nobody made known speaks as the run's first one. */
+  /**
+   * A prompt that nobody made known speaks as the run's first one, under its own name: calls and what was said are counted
+   * by that.
+   */
   of(promptName: string): PromptSpeakers {
-    return this.#byName.get(promptName) ?? this.#first;
+    const known = this.#byName.get(promptName);
+    if (known !== undefined) return known;
+    // A record that names no prompt.
+    if (promptName === '') return this.#first;
+    const [ns = '', key = ''] = promptName.split('/');
+    const speakers = { ...this.#first, prompt: { ...this.#first.prompt, ns, key, name: promptName } };
+    this.#byName.set(promptName, speakers);
+    return speakers;
   }
 
   #speakersOf(prompt: PromptTemplate, session: Session): PromptSpeakers {
     const known = this.#byName.get(prompt.name);
     if (known?.prompt === prompt) return known;
-    const { feedback, observers, guidance, delivery, cadence } = this.#steering;
-    const speakers: PromptSpeakers = {
-      prompt,
-      feedbackProviders: [...feedback, ...prompt.feedbackProviders],
-      observers: [...observers, ...prompt.observers],
-      guidanceProviders: [...guidance, ...prompt.guidanceProviders],
-      delivery: delivery ?? prompt.delivery,
-      cadence: cadence ?? prompt.cadence,
-    };
-    checkGuidanceConfigs(speakers.guidanceProviders);
+    const speakers = speakersOf(this.#steering, prompt);
     prepareFeedback(session, speakers);
     this.#byName.set(prompt.name, speakers);
     return speakers;

@@ -26,6 +26,11 @@ export interface SteeringReplayOptions {
   readonly budget?: Budget;
   /** `steering` with its defaults filled in, where many runs share it. */
   readonly resolved?: ResolvedSteering;
+  /**
+   * What of a payload may be stored: what providers say passes it before the state keeps it, as in a live run. The records
+   * that are taken stay as they are. Default: all of it.
+   */
+  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
 
 /** Inputs that belong to the steering a run had: what was asked, who was slow, what was said and answered. */
@@ -71,7 +76,8 @@ export class SteeringReplay {
   constructor(options: SteeringReplayOptions = {}) {
     this.#options = options;
     this.#steering = options.resolved ?? resolveSteering(options.steering ?? {});
-    this.#fold = new RunFold({ steering: this.#steering, prompts: [] });
+    const { redact } = options;
+    this.#fold = new RunFold({ steering: this.#steering, prompts: [], ...(redact === undefined ? {} : { redact }) });
   }
 
   /** Counters, recent calls and patterns so far. */

@@ -64,23 +64,52 @@ test('a gate that is not kept is exit code 1 with the reason', async () => {
   expect(await run(SAMPLE, '--max-advice-per-100-calls', '500')).toMatchObject({ code: 0 });
 });
 
-test('--verify: what was recorded live is reproduced, and a difference is exit code 1', async () => {
-  const whole = await run('runs.db', '--verify');
-  expect(whole.code).toBe(0);
-  expect(whole.stdout).toMatch(/\d+ derived records matched, 0 mismatched, in 1 run; /);
+test('--verify: what was recorded live is reproduced', async () => {
+  const { code, stdout } = await run('runs.db', '--verify');
+  expect(stdout).toMatch(/\d+ derived records matched, 0 mismatched, in 1 run; /);
+  expect(code).toBe(0);
+});
+
+test('--verify: a derived record that differs is shown from both sides, and is exit code 1', async () => {
   const exported = await runCli(['export', '--store', 'runs.db'], { cwd: folder.path });
   const tampered = exported.stdout.replace('[Feedback - Pattern]', '[Feedback - Other]');
   expect(tampered).not.toBe(exported.stdout);
   await runCli(['import', '-', '--store', 'tampered.db'], { cwd: folder.path, stdin: tampered });
-  const different = await run('tampered.db', '--verify');
-  expect(different.code).toBe(1);
-  expect(different.stdout).toContain('1 mismatched');
-  expect(different.stdout).toContain('[Feedback - Other]');
-  const other = await run('runs.db', '--verify', '--config', 'strict.json');
-  expect(other.code).toBe(1);
-  expect(other.stdout).toMatch(/recorded under the configuration [0-9a-f]{16}, not [0-9a-f]{16}/);
-  expect(other.stderr).toContain('no run could be verified under strict.json');
+  const { code, stdout } = await run('tampered.db', '--verify');
+  expect(stdout).toContain('1 mismatched');
+  expect(stdout).toContain('[Feedback - Other]');
+  expect(code).toBe(1);
+});
+
+test('--verify under another configuration than its own says so, and what is no store is wrong usage', async () => {
+  const { code, stdout, stderr } = await run('runs.db', '--verify', '--config', 'strict.json');
+  expect(stdout).toMatch(/recorded under the configuration [0-9a-f]{16}, not [0-9a-f]{16}/);
+  expect(stderr).toContain('no run could be verified under strict.json');
+  expect(code).toBe(1);
   expect(await run(SAMPLE, '--verify')).toMatchObject({ code: 2 });
+});
+
+test('a configuration in code is backtested, on two threads too, and is not swept', async () => {
+  await writeFile(
+    join(folder.path, 'code.config.mjs'),
+    `export default {
+      code: {
+        feedback: [{
+          provider: { name: 'in code', shouldRun: () => true, provide: () => ({ summary: 'Look.' }) },
+          trigger: { everyNCalls: 4 },
+        }],
+      },
+    };`,
+  );
+  const { code, stdout, stderr } = await run(SAMPLE, 'runs.db', '--config', 'code.config.mjs', '--workers', '2');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/\nin code +\d+ +2 /);
+  const swept = await run(SAMPLE, '--config', 'code.config.mjs', '--sweep', 'doomLoop.maxRepetitions=2..3');
+  expect(swept).toMatchObject({
+    code: 2,
+    stderr:
+      'coxswain: code.config.mjs: only a configuration without code can be swept; put the numbers into a .json file\n',
+  });
 });
 
 test('labels: bad ones are refused with the line, unknown ids are told, good ones count', async () => {

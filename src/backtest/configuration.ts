@@ -8,8 +8,10 @@ import { loadConfig } from '../config/load-config.ts';
 import { resolveConfig } from '../config/resolve-config.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
 import { sweepable } from '../config/sweepable.ts';
+import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { resolveSteering, type ResolvedSteering } from '../options.ts';
-import type { RedactionOptions } from '../recorder/redactor.ts';
+import { readResult } from '../read-result.ts';
+import { createRedactor, type RedactionOptions } from '../recorder/redactor.ts';
 import type { SteeringOptions } from '../steering-options.ts';
 
 /** A configuration as data, so that a worker thread can make it too. */
@@ -30,6 +32,8 @@ export interface Configuration {
   readonly budget?: Budget;
   /** What live runs take out of their records; default: the built-in rules. */
   readonly redaction?: RedactionOptions | false;
+  /** The same as a function; absent where nothing is taken out. */
+  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
   /** Of a sweep: the field's full path, and what had to follow it. */
   readonly swept?: {
     readonly path: string;
@@ -38,9 +42,25 @@ export interface Configuration {
   };
 }
 
-/** A configuration of a steering that is in memory. @throws CoxswainError "invalid-argument" for a limit outside its range */
-export function configurationOf(steering: SteeringOptions, name: string): Configuration {
-  return { name, steering: resolveSteering(steering), options: steering };
+/**
+ * A configuration of a steering that is in memory.
+ *
+ * @throws CoxswainError "invalid-argument" for a limit outside its range, or redaction that cannot be
+ * @throws CoxswainError "invalid-definition" for a redaction rule that is not one
+ */
+export function configurationOf(
+  steering: SteeringOptions,
+  name: string,
+  redaction?: RedactionOptions | false,
+): Configuration {
+  const redactor = redaction === false ? undefined : createRedactor(redaction, { readResult });
+  return {
+    name,
+    steering: resolveSteering(steering),
+    options: steering,
+    ...(redaction === undefined ? {} : { redaction }),
+    ...(redactor === undefined ? {} : { redact: (payload) => redactor.redact(payload) }),
+  };
 }
 
 /**
@@ -75,8 +95,7 @@ export async function makeConfiguration({ file, set }: ConfigurationSpec): Promi
 function configured(resolved: ResolvedConfig, name: string): Configuration {
   const { steering, redaction, deadline, budget } = resolved;
   return {
-    ...configurationOf(steering, name),
-    redaction,
+    ...configurationOf(steering, name, redaction),
     ...(deadline === undefined ? {} : { deadline }),
     ...(budget === undefined ? {} : { budget }),
   };

@@ -9,10 +9,11 @@ const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; } h3 { font-size: 1rem; } summary { cursor: pointer; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; margin: .5rem 0 1.5rem; } caption { text-align: left; color: var(--dim); }
-th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-th { font-weight: 600; } td { font-variant-numeric: tabular-nums; } .dim { color: var(--dim); } .bad { color: var(--bad); } .good { color: var(--good); }
+th, td { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); }
+tbody th { overflow-wrap: anywhere; min-width: 11rem; } .figures td { white-space: nowrap; }
+th { font-weight: 600; } td { font-variant-numeric: tabular-nums; } .dim { color: var(--dim); font-weight: 400; } .bad { color: var(--bad); } .good { color: var(--good); }
 svg { display: block; } svg text { fill: var(--dim); font: 11px system-ui, sans-serif; } .axis { stroke: var(--line); fill: none; }
-.soft { fill: var(--soft); } .mark { fill: var(--mark); } .stroke { stroke: var(--mark); fill: none; } .spread { stroke: var(--mark); stroke-opacity: .35; }
+.soft { fill: var(--soft); } .mark { fill: var(--mark); } .stroke { stroke: var(--mark); fill: none; } .spread { stroke: var(--mark); stroke-opacity: .35; } .range { stroke: var(--ink); fill: none; }
 .name { fill: var(--ink); } .note { border-left: 3px solid var(--mark); padding-left: .8rem; }
 `;
 
@@ -48,12 +49,27 @@ export function htmlSection(title: string, body: Html): Html {
 
 /** A table; the first cell of a row is its header. @param rows  cells that are HTML */
 export function htmlTable(caption: string, head: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  return tableOf('<table>', { caption, head, rows });
+}
+
+/** The same for figures: none of them is broken across lines, and what is too wide is scrolled. */
+export function htmlFigures(caption: string, head: readonly string[], rows: readonly (readonly Html[])[]): Html {
+  return tableOf('<table class="figures">', { caption, head, rows });
+}
+
+interface TableParts {
+  readonly caption: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly Html[])[];
+}
+
+function tableOf(tag: Html, { caption, head, rows }: TableParts): Html {
   const names = head.map((name) => `<th scope="col">${htmlText(name)}</th>`).join('');
   const lines = rows.map(([first = '', ...cells]) => {
     const rest = cells.map((cell) => `<td>${cell}</td>`).join('');
     return `<tr><th scope="row">${first}</th>${rest}</tr>\n`;
   });
-  return `<div class="wide"><table>\n<caption>${htmlText(caption)}</caption>\n<thead><tr>${names}</tr></thead>
+  return `<div class="wide">${tag}\n<caption>${htmlText(caption)}</caption>\n<thead><tr>${names}</tr></thead>
 <tbody>\n${lines.join('')}</tbody>\n</table></div>\n`;
 }
 

@@ -10,7 +10,7 @@ const BAR_HEIGHT = 10;
 export function shareBar({ high, low, share }: ShareReport): Html {
   if (share === null || low === null || high === null) return '';
   const middle = BAR_HEIGHT / 2;
-  return `<svg width="${BAR_WIDTH}" height="${BAR_HEIGHT}" viewBox="0 0 ${BAR_WIDTH} ${BAR_HEIGHT}" aria-hidden="true"><rect class="soft" width="${BAR_WIDTH}" height="${BAR_HEIGHT}"/><rect class="mark" y="2" width="${at(share, BAR_WIDTH)}" height="${BAR_HEIGHT - 4}"/><path class="axis" d="M${at(low, BAR_WIDTH)} ${middle}H${at(high, BAR_WIDTH)}"/></svg>`;
+  return `<svg width="${BAR_WIDTH}" height="${BAR_HEIGHT}" viewBox="0 0 ${BAR_WIDTH} ${BAR_HEIGHT}" aria-hidden="true"><rect class="soft" width="${BAR_WIDTH}" height="${BAR_HEIGHT}"/><rect class="mark" y="2" width="${at(share, BAR_WIDTH)}" height="${BAR_HEIGHT - 4}"/><path class="range" d="M${at(low, BAR_WIDTH)} ${middle}H${at(high, BAR_WIDTH)}"/></svg>`;
 }
 
 /** Where in the run it first fired, in tenths of the calls: the beginning of the run at the left. */
@@ -30,40 +30,87 @@ export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html {
   return `<svg role="img" aria-label="${htmlText(label)}" width="${STRIP_WIDTH}" height="${STRIP_HEIGHT}" viewBox="0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}"><rect class="soft" width="${STRIP_WIDTH}" height="${STRIP_HEIGHT}"/>${bars.join('')}</svg><span class="dim">${percent(median)} left</span>`;
 }
 
-const PLOT = 320;
-const MARGIN = 44;
+const PLOT_WIDTH = 560;
+const PLOT_HEIGHT = 300;
+const LEFT = 52;
+const TOP = 44;
+const RIGHT = 32;
+const BOTTOM = 44;
+/** Size of a point's name, for telling whether two would overlap. */
+const NAME_WIDTH = 22;
+const NAME_HEIGHT = 12;
+/** Where a point's name may stand beside it, the best place first. */
+const NAME_PLACES: readonly (readonly [number, number])[] = [
+  [7, -6],
+  [7, 14],
+  [-16, -6],
+  [-16, 14],
+  [7, -18],
+  [7, 26],
+];
 
-/** Precision over recall, a point for each value of the sweep, with both intervals. */
+/** Precision over recall, a point for each value of the sweep, with both intervals. The axes begin where the points do. */
 export function sweepPlot({ field, points, signal }: SweepReport): Html {
   const known = points.filter(({ precision, recall }) => precision.share !== null && recall.share !== null);
   if (known.length === 0) return '<p>No value has both a precision and a recall, so there is nothing to plot.</p>\n';
-  const right = endOf(known.map(({ recall }) => recall.high ?? 1));
-  const top = endOf(known.map(({ precision }) => precision.high ?? 1));
-  const x = (share: number | null): number => MARGIN + at((share ?? 0) / right, PLOT);
-  const y = (share: number | null): number => MARGIN / 2 + at(1 - (share ?? 0) / top, PLOT);
-  const grid = [0, 0.25, 0.5, 0.75, 1].map(
-    (part) =>
-      `<path class="axis" d="M${x(part * right)} ${y(0)}V${y(top)}M${x(0)} ${y(part * top)}H${x(right)}"/><text x="${x(part * right)}" y="${y(0) + 16}" text-anchor="middle">${percent(part * right)}</text><text x="${x(0) - 6}" y="${y(part * top) + 4}" text-anchor="end">${percent(part * top)}</text>`,
-  );
+  const across = axisOf(known.map(({ recall }) => recall));
+  const upwards = axisOf(known.map(({ precision }) => precision));
+  const x = (share: number | null): number => LEFT + at(partOf(share ?? 0, across), PLOT_WIDTH);
+  const y = (share: number | null): number => TOP + at(1 - partOf(share ?? 0, upwards), PLOT_HEIGHT);
+  const [left, right, bottom, top] = [x(across.from), x(across.to), y(upwards.from), y(upwards.to)];
+  const grid = [0, 0.25, 0.5, 0.75, 1].map((part) => {
+    const [recall, precision] = [shareAt(part, across), shareAt(part, upwards)];
+    return `<path class="axis" d="M${x(recall)} ${bottom}V${top}M${left} ${y(precision)}H${right}"/><text x="${x(recall)}" y="${bottom + 16}" text-anchor="middle">${percent(recall)}</text><text x="${left - 6}" y="${y(precision) + 4}" text-anchor="end">${percent(precision)}</text>`;
+  });
   const line = known.map(({ precision, recall }) => `${x(recall.share)},${y(precision.share)}`).join(' ');
-  const marks = known.map(
-    ({ precision, recall, value }) =>
-      `<path class="spread" d="M${x(recall.low)} ${y(precision.share)}H${x(recall.high)}M${x(recall.share)} ${y(precision.low)}V${y(precision.high)}"/><circle class="mark" cx="${x(recall.share)}" cy="${y(precision.share)}" r="4"/><text class="name" x="${x(recall.share) + 7}" y="${y(precision.share) - 6}">${htmlText(String(value))}</text>`,
-  );
-  const size = PLOT + 2 * MARGIN;
+  const names = namePlaces(known.map(({ precision, recall }) => [x(recall.share), y(precision.share)]));
+  const marks = known.map(({ precision, recall, value }, index) => {
+    const [nameX, nameY] = names[index] ?? [0, 0];
+    return `<path class="spread" d="M${x(recall.low)} ${y(precision.share)}H${x(recall.high)}M${x(recall.share)} ${y(precision.low)}V${y(precision.high)}"/><circle class="mark" cx="${x(recall.share)}" cy="${y(precision.share)}" r="4"/><text class="name" x="${nameX}" y="${nameY}">${htmlText(String(value))}</text>`;
+  });
+  const [width, height] = [LEFT + PLOT_WIDTH + RIGHT, TOP + PLOT_HEIGHT + BOTTOM];
   const told = known.map(
     ({ precision, recall, value }) =>
       `${value}: precision ${percent(precision.share)}, recall ${percent(recall.share)}`,
   );
   const label = `Precision over recall of ${signal.name} by ${field}. ${told.join('; ')}`;
   // The table below it says the same in full, so a label that is cut loses nothing.
-  return `<svg role="img" aria-label="${htmlText(label)}" width="${size}" height="${size}" viewBox="0 0 ${size} ${size}">${grid.join('')}<polyline class="stroke" points="${line}"/>${marks.join('')}<text x="${x(right / 2)}" y="${y(0) + 34}" text-anchor="middle">recall</text><text x="${x(0)}" y="${y(top) - 8}">precision</text></svg>\n`;
+  return `<div class="wide"><svg role="img" aria-label="${htmlText(label)}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${grid.join('')}<polyline class="stroke" points="${line}"/>${marks.join('')}<text x="${at((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">recall</text><text x="${left}" y="${top - 26}">precision</text></svg></div>\n`;
 }
 
-/** Where an axis from 0 ends, so that everything is on it and there is room to tell points apart. */
-function endOf(shares: readonly number[]): number {
-  const most = Math.max(...shares);
-  return [0.2, 0.4, 0.6, 0.8].find((end) => end >= most) ?? 1;
+interface Axis {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The shortest axis in fifths on which every share and its interval are. */
+function axisOf(shares: readonly ShareReport[]): Axis {
+  const least = Math.min(...shares.map(({ low }) => low ?? 0));
+  const most = Math.max(...shares.map(({ high }) => high ?? 1));
+  return {
+    from: [0.8, 0.6, 0.4, 0.2].find((end) => end <= least) ?? 0,
+    to: [0.2, 0.4, 0.6, 0.8].find((end) => end >= most) ?? 1,
+  };
+}
+
+function partOf(share: number, { from, to }: Axis): number {
+  return (share - from) / (to - from);
+}
+
+function shareAt(part: number, { from, to }: Axis): number {
+  return from + part * (to - from);
+}
+
+/** A place for the name of each point on which no name stands yet; the first place where all are taken. */
+function namePlaces(points: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
+  const taken: (readonly [number, number])[] = [];
+  for (const [x, y] of points) {
+    const places = NAME_PLACES.map(([right, down]) => [at(x + right, 1), at(y + down, 1)] as const);
+    const isFree = ([left, base]: readonly [number, number]): boolean =>
+      taken.every((other) => Math.abs(other[0] - left) >= NAME_WIDTH || Math.abs(other[1] - base) >= NAME_HEIGHT);
+    taken.push(places.find(isFree) ?? places[0] ?? [x, y]);
+  }
+  return taken;
 }
 
 /** A share in per cent; a dash where it is not known. */

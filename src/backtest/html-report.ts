@@ -9,7 +9,7 @@ import type {
   SignalReport,
   SweepReport,
 } from './backtest-report.ts';
-import { htmlPage, htmlSection, htmlTable, htmlText, type Html } from './html-page.ts';
+import { htmlFigures, htmlPage, htmlSection, htmlTable, htmlText, type Html } from './html-page.ts';
 import { percent, positionStrip, shareBar, sweepPlot } from './html-plots.ts';
 
 /** Configurations whose figures are open; those of more are folded away. */
@@ -78,7 +78,7 @@ function sweepHtml(sweep: SweepReport): Html {
   ]);
   const head = ['Value', 'Fired', 'Runs', 'Precision', 'Recall', 'False rate', 'F1'];
   const caption = `${signal.name} (${signal.by}) in part ${part}`;
-  return htmlSection(`Sweep of ${field}`, sweepPlot(sweep) + htmlTable(caption, head, rows));
+  return htmlSection(`Sweep of ${field}`, sweepPlot(sweep) + htmlFigures(caption, head, rows));
 }
 
 function comparisonHtml(comparison: ComparisonReport, { configurations }: BacktestReport): Html {
@@ -142,7 +142,7 @@ function signalTable(caption: string, signals: readonly SignalReport[]): Html {
     'False rate',
     'F1',
     'First fired',
-    'Same call: positive to negative',
+    'At the same call',
   ];
   const rows = signals.map((signal) => [
     nameHtml(signal),
@@ -156,7 +156,11 @@ function signalTable(caption: string, signals: readonly SignalReport[]): Html {
     positionStrip(signal.callsLeft),
     ratioHtml(signal.atSameCall),
   ]);
-  return htmlTable(`${caption}. Runs: all, then positive / negative / unlabelled. Intervals are of 95 %.`, head, rows);
+  return htmlFigures(
+    `${caption}. Runs: all, then positive / negative / unlabelled. Ranges are intervals of 95 %. At the same call: how much more readily it fires in positive than in negative runs, and in how many of each.`,
+    head,
+    rows,
+  );
 }
 
 function nameHtml({ by, name, pattern, point }: SignalReport): Html {
@@ -169,13 +173,14 @@ function nameHtml({ by, name, pattern, point }: SignalReport): Html {
 
 function shareHtml(share: ShareReport): Html {
   if (share.share === null) return '–';
-  return `${percent(share.share)} <span class="dim">${percent(share.low)}–${percent(share.high)}, ${count(share.hits)} of ${count(share.of)}</span>${shareBar(share)}`;
+  const [low, high] = [share.low, share.high].map((end) => Math.round(100 * (end ?? 0)));
+  return `${percent(share.share)} <span class="dim">${low}–${high}</span>${shareBar(share)}<span class="dim">${count(share.hits)} of ${count(share.of)}</span>`;
 }
 
 function ratioHtml({ high, low, negativeEvents, positiveEvents, ratio }: RateRatioReport): Html {
   const events = `${count(positiveEvents)} / ${count(negativeEvents)}`;
-  if (ratio === null || low === null || high === null) return `– <span class="dim">${events}</span>`;
-  return `${fixed(ratio)} <span class="dim">${fixed(low)}–${fixed(high)}, ${events}</span>`;
+  if (ratio === null || low === null || high === null) return `–<br><span class="dim">${events} runs</span>`;
+  return `×${fixed(ratio)} <span class="dim">${fixed(low)}–${fixed(high)}</span><br><span class="dim">${events} runs</span>`;
 }
 
 function optional(amount: number, what: string): readonly string[] {

@@ -1,10 +1,12 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { hashText } from '../base/hash.ts';
 import { findSources } from '../formats/find-sources.ts';
 import { segmentsIn } from '../store/jsonl-names.ts';
 import { jsonlStore } from '../store/jsonl-store.ts';
 import { isRunFolderName } from '../store/run-folder-name.ts';
+import type { RunSummary } from '../store/run-summary.ts';
 import { sqliteStore } from '../store/sqlite-store.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 
@@ -16,6 +18,8 @@ export type Shard =
       readonly path: string;
       readonly storeKind: StoreKind;
       readonly runs: readonly string[];
+      /** Fingerprint of how far these runs are: it changes when one of them goes on. */
+      readonly state: string;
     };
 
 /** A kind of store that lies at a path. */
@@ -60,26 +64,33 @@ async function fileShards(path: string): Promise<readonly Shard[]> {
 
 async function storeShards(path: string, storeKind: StoreKind): Promise<readonly Shard[]> {
   const store = openStoreAt(path, storeKind);
-  const ids: string[] = [];
+  const runs: RunSummary[] = [];
   try {
     let after: string | undefined;
     do {
       const page = await store.listRuns(after === undefined ? { limit: PAGE_RUNS } : { limit: PAGE_RUNS, after });
-      ids.push(...page.runs.map(({ runId }) => runId));
+      runs.push(...page.runs);
       after = page.next;
     } while (after !== undefined);
   } finally {
     await store.close();
   }
   const shards: Shard[] = [];
-  for (let from = 0; from < ids.length; from += RUNS_A_SHARD) {
-    shards.push({ kind: 'store', path, storeKind, runs: ids.slice(from, from + RUNS_A_SHARD) });
+  for (let from = 0; from < runs.length; from += RUNS_A_SHARD) {
+    const some = runs.slice(from, from + RUNS_A_SHARD);
+    shards.push({ kind: 'store', path, storeKind, runs: some.map(({ runId }) => runId), state: stateOf(some) });
   }
   return shards;
 }
 
+function stateOf(runs: readonly RunSummary[]): string {
+  return hashText(
+    JSON.stringify(runs.map(({ lastAtMs, lastSeq, records, runId }) => [runId, records, lastSeq, lastAtMs])),
+  );
+}
+
 /** The kind of the store at a path; undefined where none is. */
-async function storeKindAt(path: string): Promise<StoreKind | undefined> {
+export async function storeKindAt(path: string): Promise<StoreKind | undefined> {
   if (path === '-') return undefined;
   try {
     const names = await readdir(path);

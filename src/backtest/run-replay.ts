@@ -143,8 +143,8 @@ function kindOf(identity: string | undefined): string | null {
   return end < 0 ? identity : identity.slice(0, end);
 }
 
-function atOwnPoints({ steering }: Configuration, recordedHash: string | undefined): Player {
-  const fold = new RunFold({ steering, prompts: [] });
+function atOwnPoints({ redact, steering }: Configuration, recordedHash: string | undefined): Player {
+  const fold = new RunFold({ steering, prompts: [], ...(redact === undefined ? {} : { redact }) });
   const isItsOwn = steering.configurationHash === recordedHash;
   return {
     calls: () => fold.analysis.calls,
@@ -156,11 +156,12 @@ function atOwnPoints({ steering }: Configuration, recordedHash: string | undefin
   };
 }
 
-function atEveryCall({ steering, deadline, budget }: Configuration): Player {
+function atEveryCall({ steering, deadline, budget, redact }: Configuration): Player {
   const replay = new SteeringReplay({
     resolved: steering,
     ...(deadline === undefined ? {} : { deadline }),
     ...(budget === undefined ? {} : { budget }),
+    ...(redact === undefined ? {} : { redact }),
   });
   return {
     calls: () => replay.analysis.calls,

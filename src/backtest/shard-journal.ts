@@ -12,7 +12,8 @@ const VERSION = 1;
 
 /** A fingerprint of what is read and under which configurations: a journal of another one is of no use. */
 export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {
-  const facts = shards.map((shard) => [shard, changedAtMs(shard.path)]);
+  // The time of a store's file says nothing: reading moves its log into it, and an open store fills its word index.
+  const facts = shards.map((shard) => (shard.kind === 'store' ? shard : [shard, changedAtMs(shard.path)]));
   return hashText(
     canonicalJson([configurations.map(({ name, steering }) => [name, steering.configurationHash]), facts]),
   );

@@ -4,7 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createCoxswain } from '../coxswain.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { paceFeedback } from '../feedback/pace-feedback.ts';
 import { resolveSteering } from '../options.ts';
+import { definePrompt } from '../prompt/define-prompt.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering-options.ts';
 import { standardSteering } from '../standard-steering.ts';
 import { jsonlStore } from '../store/jsonl-store.ts';
@@ -21,12 +24,19 @@ beforeAll(async () => (folder = await tempFolder()));
 afterAll(() => folder.dispose());
 
 /** A live run that gets stuck and is steered. */
-async function recordLive(store: TrajectoryStore, runId: string, steering: SteeringOptions): Promise<void> {
+async function recordLive(
+  store: TrajectoryStore,
+  runId: string,
+  steering: SteeringOptions,
+  prompt?: PromptTemplate,
+): Promise<void> {
   const clock = createFakeClock(1_000_000);
   const run = createCoxswain({ ...steering, store, clock, measureMs: () => 0 }).startRun({
     runId,
     task: 'make it pass',
     deadline: { minutes: 5 },
+    budget: { calls: 20 },
+    ...(prompt === undefined ? {} : { prompt }),
   });
   for (let index = 0; index < 9; index += 1) {
     const call = { toolCallId: `c${index}`, toolName: 'bash' };
@@ -41,9 +51,13 @@ async function recordLive(store: TrajectoryStore, runId: string, steering: Steer
   await run.flush();
 }
 
-async function verified(path: string, steering: SteeringOptions): Promise<readonly RunVerification[]> {
+async function verified(
+  path: string,
+  steering: SteeringOptions,
+  prompts: readonly PromptTemplate[] = [],
+): Promise<readonly RunVerification[]> {
   const found: RunVerification[] = [];
-  for await (const run of verifyRuns([path], { steering })) found.push(run);
+  for await (const run of verifyRuns([path], { steering, prompts })) found.push(run);
   return found;
 }
 
@@ -118,4 +132,38 @@ test('a backtest under its own configuration says of a live run what was said, w
   expect(report.input).toMatchObject({ runs: 1, ownEvaluations: 1, neverAsked: 0 });
   expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(said);
   expect(said).toBeGreaterThan(2);
+});
+
+test('a run whose prompt declares who speaks is equal with that prompt, and different without it', async () => {
+  const provider = { name: 'careful', shouldRun: () => true, provide: () => ({ summary: 'Look before you go on.' }) };
+  const prompt = definePrompt({
+    ns: 'test',
+    key: 'careful',
+    feedbackProviders: [{ provider, trigger: { everyNCalls: 3 } }],
+  });
+  const path = join(folder.path, 'prompt.db');
+  const store = sqliteStore(path);
+  await recordLive(store, 'run', standardSteering(), prompt);
+  await store.close();
+  expect(await verified(path, standardSteering(), [prompt])).toMatchObject([{ status: 'equal', mismatched: 0 }]);
+  const [without] = await verified(path, standardSteering());
+  expect(without).toMatchObject({ status: 'different' });
+  const recorded: unknown = expect.objectContaining({ provider_name: 'careful' });
+  expect(without?.mismatches).toContainEqual(expect.objectContaining({ recorded }));
+});
+
+test('a prompt that declares nobody need not be given: what is counted by its name is counted all the same', async () => {
+  const steering: SteeringOptions = {
+    feedback: [{ provider: paceFeedback(), trigger: { everyNCalls: 2 } }],
+    noise: { feedbackCooldownCalls: 0 },
+  };
+  const path = join(folder.path, 'named.db');
+  const store = sqliteStore(path);
+  await recordLive(store, 'run', steering, definePrompt({ ns: 'test', key: 'plain' }));
+  const said = (await readAll(store, 'run')).filter(({ payload }) => payload.kind === 'feedback_produced').length;
+  await store.close();
+  expect(said).toBeGreaterThan(2);
+  expect(await verified(path, steering)).toMatchObject([{ status: 'equal', mismatched: 0 }]);
+  const { report } = await backtest([path], { steering });
+  expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(said);
 });

@@ -3,6 +3,7 @@ import { CoxswainError, messageOf } from '../base/error.ts';
 import type { DerivedPayload } from '../derived-draft.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { resolveSteering } from '../options.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { RedactionOptions } from '../recorder/redactor.ts';
 import { isDerived, Replay } from '../replay.ts';
 import type { SteeringOptions } from '../steering-options.ts';
@@ -43,6 +44,8 @@ export interface VerifyOptions {
   readonly steering: SteeringOptions;
   /** Default: the built-in rules; `false`: nothing was taken out. */
   readonly redaction?: RedactionOptions | false;
+  /** The prompts they used, the first of them in force at the start; default: none, which fits prompts that declare nobody. */
+  readonly prompts?: readonly PromptTemplate[];
 }
 
 const MAX_MISMATCHES = 20;
@@ -76,7 +79,7 @@ export async function* verifyRuns(
 export async function verifyRun(
   run: string,
   records: AsyncIterable<TrajectoryRecord>,
-  { steering, ...redaction }: VerifyOptions,
+  { steering, ...recorded }: VerifyOptions,
 ): Promise<RunVerification> {
   const none = { run, matched: 0, mismatched: 0, mismatches: [] };
   try {
@@ -89,9 +92,9 @@ export async function verifyRun(
         if (hash === undefined) return { ...none, status: 'not-steered' };
         // Hooks keep less of the past at hand, which is part of the configuration's hash.
         const ways = [steering, { ...steering, retain: 'compact' } as const];
-        const own = ways.find((way) => resolveSteering(way).configurationHash === hash);
+        const own = ways.find((way) => resolveSteering(way, recorded.prompts?.[0]).configurationHash === hash);
         if (own === undefined) return { ...none, status: 'other-configuration', detail: hash };
-        comparison = new Comparison(new Replay({ steering: own, ...redaction }));
+        comparison = new Comparison(new Replay({ steering: own, ...recorded }));
       }
       comparison.take(record);
     }

@@ -137,7 +137,8 @@ function readClassification(value: unknown, redact: (text: string) => string): C
   return {
     relevant,
     confidence,
-    ...(reason === undefined ? {} : { reason: redact(reason).slice(0, MAX_REASON_CHARS) }),
+    // Of what does not apply nothing is kept.
+    ...(reason === undefined || !relevant ? {} : { reason: redact(reason).slice(0, MAX_REASON_CHARS) }),
     ...(reference === undefined ? {} : { pattern: reference }),
   };
 }

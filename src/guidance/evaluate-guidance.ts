@@ -76,6 +76,7 @@ export function evaluateGuidance(
     else if (answer.kind === 'skipped') skipped.push(answer.skip);
     else if (answer.kind === 'fault') faults.push(answer.fault);
   }
+  if (candidates.length === 0) return { produced: [], skipped, faults, state };
   const { maxGuidancePerTurn = 3 } = options;
   const turn = context.turnCount;
   const produced: ProducedGuidance[] = [];

@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { messageOf } from '../base/error.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import { jsonlStore } from '../store/jsonl-store.ts';
+import { sqliteStore } from '../store/sqlite-store.ts';
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import { tempFolder } from '../testing/temp-folder.ts';
+import { backtest } from './backtest.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+beforeAll(async () => (folder = await tempFolder()));
+afterAll(() => folder.dispose());
+
+function record(runId: string, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
+  return { schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1_000 + seq, payload };
+}
+
+function recordsOf(runId: string): readonly TrajectoryRecord[] {
+  return [
+    record(runId, 0, { kind: 'run_started', identity: { run_id: runId, depth: 0 }, task: 'find the words' }),
+    record(runId, 1, { kind: 'tool_started', tool_call_id: 'c', tool_name: 'bash', args: { command: 'ls' } }),
+    record(runId, 2, { kind: 'tool_ended', tool_call_id: 'c', tool_name: 'bash', result: 'a b', is_error: false }),
+  ];
+}
+
+const STORES: readonly (readonly [string, (path: string) => TrajectoryStore])[] = [
+  ['runs.db', sqliteStore],
+  ['records', jsonlStore],
+];
+
+test('a journal is of use although a store that is open has filled its word index, which changes its file', async () => {
+  const path = join(folder.path, 'searched.db');
+  const first = sqliteStore(path);
+  await first.append(recordsOf('one'));
+  await first.close();
+  const resume = join(folder.path, 'journal-searched');
+  const whole = await backtest([path], { resume });
+  const { mtimeMs } = await stat(path);
+  const store = sqliteStore(path);
+  expect((await store.search({ text: 'words' })).hits).toHaveLength(1);
+  await store.close();
+  expect((await stat(path)).mtimeMs).not.toBe(mtimeMs);
+  let shards = 0;
+  const again = await backtest([path], { resume, onProgress: () => (shards += 1) });
+  expect([again, shards]).toEqual([whole, 0]);
+});
+
+test.each(STORES)('a journal is refused when a run of %s has gone on, or there is a new one', async (name, open) => {
+  const path = join(folder.path, name);
+  const resume = join(folder.path, `journal-${name}`);
+  const add = async (records: readonly TrajectoryRecord[]): Promise<void> => {
+    const store = open(path);
+    await store.append(records);
+    await store.close();
+  };
+  const refusal = (): Promise<string> => backtest([path], { resume }).then(() => 'none', messageOf);
+  await add(recordsOf('one'));
+  expect([await refusal(), await refusal()]).toEqual(['none', 'none']);
+  await add([record('one', 3, { kind: 'turn_started' })]);
+  expect(await refusal()).toContain('the input has changed');
+  const other = join(folder.path, `other-${name}`);
+  await backtest([path], { resume: other });
+  await add(recordsOf('two'));
+  expect(await backtest([path], { resume: other }).then(() => 'none', messageOf)).toContain('the input has changed');
+});
