@@ -2,7 +2,8 @@ import type { TextReading } from './recorder/redaction/structure-only.ts';
 import { classifyError, type ErrorCategory } from './trajectory/error-class.ts';
 import { inferIsError } from './trajectory/infer-error.ts';
 import { lightMask } from './trajectory/mask.ts';
-import { isAcknowledgement, isPending, saysUnchanged } from './trajectory/result-text.ts';
+import { isAcknowledgement, isPending, saysIneffective, saysUnchanged } from './trajectory/result-text.ts';
+import { saysFailureSoftly } from './trajectory/told-failure.ts';
 
 /** What is said of each cause; the analysis reads the same cause in it. */
 const CAUSES: { readonly [Category in ErrorCategory]: string } = {
@@ -24,7 +25,7 @@ const SHORT_CHARS = 400;
 
 /**
  * What a tool's answer says, in words of a fixed list that the analysis reads as it reads the answer: a failure and its
- * cause, `pending`, `no changes`, `ok`. For stores that keep no content.
+ * cause, `Nothing happens.`, `no changes`, `pending`, `ok`. For stores that keep no content.
  *
  * Cost: as the reading in the analysis, a few linear passes.
  */
@@ -34,9 +35,10 @@ export function readResult(text: string): TextReading {
 
 function saying(text: string): string {
   if (text.trim() === '') return '';
-  if (inferIsError(text) || text.slice(0, 200).toLowerCase().includes('does not exist')) {
+  if (inferIsError(text) || saysFailureSoftly(text)) {
     return `Error: ${CAUSES[classifyError(text).category]}`;
   }
+  if (saysIneffective(text)) return 'Nothing happens.';
   if (saysUnchanged(text)) return 'no changes';
   if (isPending(text)) return 'pending';
   if (isAcknowledgement(text)) return 'ok';

@@ -1,3 +1,4 @@
+import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
@@ -39,8 +40,8 @@ export function contextDegradationDetector(options: ContextDegradationOptions = 
             step.leavesKey !== undefined &&
             step.fromKey !== undefined
           ) {
-            const undone = edits.get(`${step.target}:${step.leavesKey}>${step.fromKey}`);
-            edits.set(`${step.target}:${step.fromKey}>${step.leavesKey}`, step.index);
+            const undone = edits.get(hashText(`${step.target}:${step.leavesKey}>${step.fromKey}`));
+            edits.set(hashText(`${step.target}:${step.fromKey}>${step.leavesKey}`), step.index);
             if (undone === undefined) return undefined;
             const evidence = withEvidence([undone], step.index);
             return [{ ...base, key: `edit:${step.target}`, level: 'hint', confidence: 0.5, occurrences: 1, evidence }];

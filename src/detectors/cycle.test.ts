@@ -47,3 +47,17 @@ test('legitimate twins are left alone', () => {
   expect(firstFlag(cycleDetector(), poll)).toBeNull();
   expect(firstFlag(cycleDetector(), times(20, round(1)))).toBeNull();
 });
+
+test('one call whose answer goes back and forth is no circle', () => {
+  const check = (at: number): ScriptedCall => ({ tool: 'check', args: {}, result: at % 2 === 0 ? 'up' : 'down' });
+  expect(firstFlag(cycleDetector(), times(20, check))).toBeNull();
+});
+
+test('an action on another place of the screen is something new, also when its answer shows nothing', () => {
+  const calls = Array.from({ length: 8 }, (_, at): readonly ScriptedCall[] => [
+    { tool: 'move', args: { x: at, y: 1 }, result: 'ok' },
+    { tool: 'grip', args: {}, result: '{"holding":true}' },
+    { tool: 'weigh', args: {}, result: '{"grams":20}' },
+  ]);
+  expect(firstFlag(cycleDetector(), calls.flat())).toBeNull();
+});

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
+import type { Step } from '../trajectory/step.ts';
 import { withEvidence } from './level.ts';
 
 /** Options of `cycleDetector`. */
@@ -13,6 +14,9 @@ export interface CycleOptions {
 interface State {
   /** Different calls since the last new one, in order of appearance. */
   readonly keys: readonly string[];
+  /** Arguments of the first of them, and whether all have the same. */
+  readonly argsKey: string;
+  readonly oneCall: boolean;
   /** The last calls since the last new one, as positions in `keys`. */
   readonly order: readonly number[];
   readonly steps: number;
@@ -20,7 +24,7 @@ interface State {
   readonly evidence: readonly number[];
 }
 
-const EMPTY: State = { keys: [], order: [], steps: 0, epoch: 0, evidence: [] };
+const EMPTY: State = { keys: [], argsKey: '', oneCall: true, order: [], steps: 0, epoch: 0, evidence: [] };
 
 /**
  * A circle of two or more calls: nothing new (no new call, no new result, no change of the world) while the same
@@ -42,13 +46,16 @@ export function cycleDetector(options: CycleOptions = {}): PatternDetector {
       return {
         observe(step, context) {
           if (step.transparent || step.kind === 'poll' || step.resultMissing) return undefined;
-          if (step.kind === 'ui' && step.acknowledged) return undefined;
+          // A blind action repeated may be right, a new one goes on.
+          if (step.kind === 'ui' && step.acknowledged && !context.novel) return undefined;
           if (context.novel || context.advanced || state.epoch !== context.epoch) {
             state = { ...EMPTY, epoch: context.epoch };
             return undefined;
           }
-          state = extend(state, step.callKey, step.index, maxDifferent);
+          state = extend(state, step, maxDifferent);
           const different = state.keys.length;
+          // One call that comes out this way and that is being measured.
+          if (state.oneCall) return undefined;
           if (different < 2 || different > maxDifferent || state.steps < roundsToWarn * different) return undefined;
           const rounds = 1 + state.steps / different;
           return [
@@ -70,12 +77,14 @@ export function cycleDetector(options: CycleOptions = {}): PatternDetector {
   };
 }
 
-function extend(state: State, key: string, index: number, maxDifferent: number): State {
-  const known = state.keys.indexOf(key);
-  const keys = known >= 0 || state.keys.length > maxDifferent ? state.keys : [...state.keys, key];
+function extend(state: State, { callKey, argsKey, index }: Step, maxDifferent: number): State {
+  const known = state.keys.indexOf(callKey);
+  const keys = known >= 0 || state.keys.length > maxDifferent ? state.keys : [...state.keys, callKey];
   const position = known >= 0 ? known : keys.length - 1;
   return {
     keys,
+    argsKey: state.steps === 0 ? argsKey : state.argsKey,
+    oneCall: state.steps === 0 || (state.oneCall && state.argsKey === argsKey),
     order: [...state.order.slice(-5), position],
     steps: state.steps + 1,
     epoch: state.epoch,

@@ -14,9 +14,9 @@ interface State {
   readonly programs: readonly string[];
   readonly causes: readonly string[];
   readonly repeated: boolean;
-  /** Arguments and words of the last failure. */
+  /** Arguments and speaking lines of the last failure. */
   readonly lastArgsKey: string;
-  readonly lastExactKey: string;
+  readonly lastSpokenKey: string;
   readonly evidence: readonly number[];
 }
 
@@ -27,7 +27,7 @@ const EMPTY: State = {
   causes: [],
   repeated: false,
   lastArgsKey: '',
-  lastExactKey: '',
+  lastSpokenKey: '',
   evidence: [],
 };
 
@@ -51,10 +51,10 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
             return undefined;
           }
           const cause = step.failure.groupKey;
-          const { exactKey } = step.failure;
+          const { spokenKey } = step.failure;
           const sameTurn = state.turn === step.turn;
           // The very same call failing in other words moves on, whatever its cause is called.
-          const moved = state.lastArgsKey === step.argsKey && state.lastExactKey !== exactKey;
+          const moved = state.lastArgsKey === step.argsKey && state.lastSpokenKey !== spokenKey;
           state = {
             count: state.count + (sameTurn ? 0 : 1),
             turn: step.turn,
@@ -64,7 +64,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
             causes: state.causes.includes(cause) ? state.causes : [...state.causes, cause].slice(-16),
             repeated: state.repeated || (!sameTurn && !moved && state.causes.includes(cause)),
             lastArgsKey: step.argsKey,
-            lastExactKey: exactKey,
+            lastSpokenKey: spokenKey,
             evidence: withEvidence(state.evidence, step.index),
           };
           if (state.programs.length < 2 && !state.repeated) return undefined;

@@ -17,23 +17,30 @@ interface State {
   readonly entries: readonly (readonly [string, Entry])[];
   /** Ordinal of the last new call that was no thought. */
   readonly novelAt: number;
+  readonly epoch: number;
 }
 
 interface Entry {
+  readonly resultKey: string;
   readonly count: number;
+  /** How often the call came out otherwise than the time before, in this epoch. */
+  readonly moves: number;
   readonly ordinal: number;
-  readonly epoch: number;
   readonly turn: number;
   readonly evidence: readonly number[];
 }
 
 /** Far more than may stand between two equal calls; it bounds the snapshot. */
 const MAX_ENTRIES = 64;
+/** A call that came out otherwise so often is a measurement or a game of chance: equal answers in a row are no wonder. */
+const MOVES_OF_CHANCE = 2;
+const CHANCE_PATIENCE = 2;
 
 /**
  * The same call with the same result again and again, while nothing in the world has changed. A few other calls may
  * stand between; thoughts and pauses do not count at all; equal calls of one turn count once; polls have their own
- * detector and loud failures theirs (`repeated_error`).
+ * detector and loud failures theirs (`repeated_error`). Another result begins the count anew, and a call whose result
+ * has gone back and forth (a flaky test that is being measured) needs two more.
  *
  * Source of the numbers: three is where every labelled case of ../shared/scenarios and of the real windows begins
  * ("3rd unchanged identical call").
@@ -44,29 +51,35 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
     name: 'identical_call',
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
-      const state = (snapshot as unknown as State | undefined) ?? { entries: [], novelAt: -1 };
-      const entries = new LruMap<Entry>(MAX_ENTRIES, state.entries);
-      let novelAt = state.novelAt;
+      const state = (snapshot as unknown as State | undefined) ?? { entries: [], novelAt: -1, epoch: 0 };
+      let entries = new LruMap<Entry>(MAX_ENTRIES, state.entries);
+      let { novelAt, epoch } = state;
       return {
         observe(step, context) {
+          if (context.epoch !== epoch) entries = new LruMap(MAX_ENTRIES);
+          epoch = context.epoch;
           if (context.novel && !step.transparent) novelAt = context.ordinal;
           if (step.kind === 'poll' || step.kind === 'wait' || step.resultMissing) return undefined;
-          if (step.failure !== undefined && step.failure.category !== 'silent') return undefined;
-          const before = entries.get(step.callKey);
+          const before = entries.get(step.argsKey);
           const again =
-            before !== undefined &&
-            before.epoch === context.epoch &&
-            (step.transparent || context.ordinal - before.ordinal <= maxBetween + 1);
-          if (again && before.turn === step.turn) return undefined;
+            before !== undefined && (step.transparent || context.ordinal - before.ordinal <= maxBetween + 1);
+          const loud = step.failure !== undefined && step.failure.category !== 'silent';
+          if (loud && !again) return undefined;
+          const same = again && before.resultKey === step.resultKey;
+          if (same && before.turn === step.turn) return undefined;
           const entry: Entry = {
-            count: again ? before.count + 1 : 1,
+            resultKey: step.resultKey,
+            count: same ? before.count + 1 : 1,
+            moves: again ? before.moves + (same ? 0 : 1) : 0,
             ordinal: context.ordinal,
-            epoch: context.epoch,
             turn: step.turn,
-            evidence: withEvidence(again ? before.evidence : [], step.index),
+            evidence: withEvidence(same ? before.evidence : [], step.index),
           };
-          entries.set(step.callKey, entry);
-          const grade = gradeCount(entry.count, step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt);
+          entries.set(step.argsKey, entry);
+          if (loud) return undefined;
+          const needed = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
+          const patience = entry.moves >= MOVES_OF_CHANCE ? CHANCE_PATIENCE : 0;
+          const grade = gradeCount(entry.count, needed + patience);
           // Something new since the last time: the agent came back to it, it is not going round.
           if (grade === undefined || (before !== undefined && novelAt > before.ordinal)) return undefined;
           return [
@@ -81,7 +94,7 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
             },
           ];
         },
-        snapshot: () => ({ entries: entries.entries(), novelAt }) as unknown as Json,
+        snapshot: () => ({ entries: entries.entries(), novelAt, epoch }) as unknown as Json,
       };
     },
   };

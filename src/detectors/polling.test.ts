@@ -19,9 +19,11 @@ test('pauses between do not count', () => {
   ).toBe(18);
 });
 
-test('five answers over half an hour are enough', () => {
-  const slow = times(6, (at) => ({ ...POLL, atMs: 1_000_000 + at * 8 * 60_000 }));
-  expect(firstFlag(pollingDetector(), slow)).toBe(4);
+test('fewer answers are enough over half an hour, unless the looks are so far apart that they are patience', () => {
+  const every = (minutes: number): readonly ScriptedCall[] =>
+    times(9, (at) => ({ ...POLL, atMs: 1_000_000 + at * minutes * 60_000 }));
+  expect(firstFlag(pollingDetector(), every(4.5))).toBe(7);
+  expect(firstFlag(pollingDetector(), every(10))).toBeNull();
 });
 
 test('legitimate twins are left alone', () => {
@@ -34,4 +36,9 @@ test('legitimate twins are left alone', () => {
   const work = (at: number): ScriptedCall => ({ tool: 'read', args: { path: `${at}` }, result: `text ${at}` });
   const between = times(15, POLL).flatMap((call, at) => [call, work(2 * at), work(2 * at + 1)]);
   expect(firstFlag(pollingDetector(), between)).toBeNull();
+});
+
+test('a user who asks for the status each time is answered each time', () => {
+  const asked = times(12, (): ScriptedCall => ({ ...POLL, userBefore: true }));
+  expect(firstFlag(pollingDetector(), asked)).toBeNull();
 });

@@ -7,7 +7,7 @@ import { gradeCount, withEvidence } from './level.ts';
 export interface PollingOptions {
   /** Unchanged answers at which it warns; default 10. */
   readonly warnAt?: number;
-  /** Time without a change after which five answers are enough; default 30 minutes. */
+  /** Time without a change after which fewer answers are enough, if less than five minutes lie between; default 30 minutes. */
   readonly maxUnchangedMs?: number;
 }
 
@@ -15,6 +15,7 @@ interface Entry {
   readonly resultKey: string;
   readonly count: number;
   readonly work: number;
+  readonly userMessages: number;
   readonly firstAtMs: number;
   readonly evidence: readonly number[];
 }
@@ -25,11 +26,13 @@ interface State {
 }
 
 const MIN_TIMED_POLLS = 5;
+/** Who looks so seldom has settled down to wait. */
+const PATIENT_PACE_MS = 5 * 60_000;
 const DEFAULT_UNCHANGED_MS = 30 * 60_000;
 
 /**
- * Asking for a status that never changes. Waiting is right, so it takes ten unchanged answers (or five over half an
- * hour); any change of the answer, or real work done in between, begins anew.
+ * Asking for a status that never changes. Waiting is right, so it takes ten unchanged answers (or fewer over half an
+ * hour, where less than five minutes lie between); any change of the answer, real work done in between, or a message of the user, begins anew.
  */
 export function pollingDetector(options: PollingOptions = {}): PatternDetector {
   const { warnAt = 10, maxUnchangedMs = DEFAULT_UNCHANGED_MS } = options;
@@ -48,17 +51,24 @@ export function pollingDetector(options: PollingOptions = {}): PatternDetector {
             return undefined;
           }
           const before = entries.get(step.argsKey);
-          const same = before !== undefined && before.resultKey === step.resultKey && work - before.work <= 1;
+          const same =
+            before !== undefined &&
+            before.resultKey === step.resultKey &&
+            work - before.work <= 1 &&
+            before.userMessages === context.userMessages;
           const entry: Entry = {
             resultKey: step.resultKey,
-            count: same ? before.count + 1 : 1,
+            // A look that was no poll yet when it was new: only asking again after a pause made it one.
+            count: same ? before.count + 1 : before === undefined && !context.novel ? 2 : 1,
             work,
+            userMessages: context.userMessages,
             firstAtMs: same ? before.firstAtMs : step.atMs,
             evidence: withEvidence(same ? before.evidence : [], step.index),
           };
           entries.set(step.argsKey, entry);
           const unchangedMs = entry.firstAtMs > 0 ? step.atMs - entry.firstAtMs : 0;
-          const needed = unchangedMs >= maxUnchangedMs ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt;
+          const hurried = unchangedMs < PATIENT_PACE_MS * (entry.count - 1);
+          const needed = hurried && unchangedMs >= maxUnchangedMs ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt;
           const grade = gradeCount(entry.count, needed);
           if (grade === undefined) return undefined;
           return [

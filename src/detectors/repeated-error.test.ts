@@ -71,3 +71,42 @@ test('it clears after successes with something new', () => {
   const { analysis } = scriptedRun([...times(3, fail('boom')), ...work], { detectors: [repeatedErrorDetector()] });
   expect(analysis.patterns()).toMatchObject([{ clearedAt: 5, evidence: [0, 1, 2] }]);
 });
+
+test('failures that were overcome do not count with the next ones', () => {
+  const put = (part: number, fails: boolean): ScriptedCall => ({
+    tool: 'op1',
+    args: { part },
+    result: fails ? '{"status":503,"error":"SlowDown"}' : `{"status":200,"part":${part}}`,
+    isError: fails,
+  });
+  const parts = [1, 2, 3].flatMap((part) => [put(part, true), put(part, true), put(part, false)]);
+  expect(firstFlag(repeatedErrorDetector(), parts)).toBeNull();
+  expect(firstFlag(repeatedErrorDetector(), [put(1, true), put(1, true), put(1, true)])).toBe(2);
+});
+
+test('pauses before the next try earn patience where nothing tells how long they were', () => {
+  const wait: ScriptedCall = { tool: 'sleep', args: { seconds: 4 }, result: 'slept' };
+  const fetch: ScriptedCall = { tool: 'fetch', args: { url: 'u' }, result: '503 Service Unavailable', isError: true };
+  expect(firstFlag(repeatedErrorDetector(), [fetch, wait, fetch, wait, fetch, wait, fetch])).toBeNull();
+  expect(firstFlag(repeatedErrorDetector(), [fetch, wait, fetch, wait, fetch, wait, fetch, wait, fetch])).toBe(8);
+});
+
+test('one failure under changing lines of a log is one failure', () => {
+  const job = (at: number): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: `job --memory ${at}g` },
+    result: `INFO chunk ${at * 37} read\nERROR cannot merge schema: field amount\nINFO chunk ${at * 91} closed`,
+    isError: true,
+  });
+  expect(firstFlag(repeatedErrorDetector(), times(4, job))).toBe(3);
+});
+
+test('things that are not there are no row while the same program finds others between', () => {
+  const fetch = (at: number): ScriptedCall => ({
+    tool: 'fetch',
+    args: { url: `https://mirror${at}.test/p` },
+    result: at % 3 === 2 ? `page ${at}` : `404 Not Found: mirror${at}`,
+    isError: at % 3 !== 2,
+  });
+  expect(firstFlag(repeatedErrorDetector(), times(12, fetch))).toBeNull();
+});

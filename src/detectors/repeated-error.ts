@@ -9,7 +9,7 @@ import { gradeCount, withEvidence, type Grade } from './level.ts';
 export interface RepeatedErrorOptions {
   /** The same words; default 3. */
   readonly exactWarnAt?: number;
-  /** One cause that lies outside the call (permission, network, rate limit…), other words; default 4. */
+  /** The same lines that speak of failure, or one cause that lies outside the call (permission, network…); default 4. */
   readonly causeWarnAt?: number;
   /** The same kind of failure naming another thing each time; default 5. */
   readonly groupWarnAt?: number;
@@ -20,12 +20,15 @@ export interface RepeatedErrorOptions {
 /** A row of failures that share a key: the same words, or the same cause. */
 interface Row {
   readonly count: number;
+  readonly program: string;
+  /** They share a kind of failure only, and it may lie in what each of them names. */
+  readonly loose: boolean;
   /** Arguments of the first one, and whether all had the same. */
   readonly argsKey: string;
   readonly sameArgs: boolean;
-  /** Arguments and words of the last one. */
+  /** Arguments and speaking lines of the last one. */
   readonly lastArgsKey: string;
-  readonly lastExactKey: string;
+  readonly lastSpokenKey: string;
   readonly ordinal: number;
   readonly epoch: number;
   readonly turn: number;
@@ -33,6 +36,8 @@ interface Row {
   readonly gapMs: number;
   /** Pauses so far that were clearly longer than the one before. */
   readonly backoffs: number;
+  /** Failures that came after the agent had paused on purpose, where nothing tells how long. */
+  readonly waits: number;
   readonly evidence: readonly number[];
 }
 
@@ -48,11 +53,19 @@ const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
 ]);
 /** Causes for which waiting longer each time is the right answer. */
 const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
+interface State {
+  readonly rows: readonly (readonly [string, Row])[];
+  /** The agent has paused since the last failure. */
+  readonly waited: boolean;
+}
+
 /** Far more than may stand between two failures of a row; it bounds the snapshot. */
 const MAX_ROWS = 64;
 /** A pause this much longer than the one before counts as backing off. */
 const BACKOFF_FACTOR = 1.5;
 const MIN_BACKOFF_MS = 1_000;
+/** Patience with pauses of unknown length. */
+const MAX_WAITS = 2;
 
 /**
  * One tool failing with one error again and again within an epoch. Errors are grouped by cause and masked line;
@@ -65,36 +78,58 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
     name: 'repeated_error',
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
-      const rows = new LruMap<Row>(MAX_ROWS, (snapshot ?? []) as unknown as [string, Row][]);
+      const state = (snapshot as unknown as State | undefined) ?? { rows: [], waited: false };
+      const rows = new LruMap<Row>(MAX_ROWS, state.rows);
+      let waited = state.waited;
       let newest = -1;
-      const extend = (key: string, step: Step, context: StepContext): Row => {
+      let newestFailure = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
+      /** The very call that failed has succeeded, or the same program with other things: what stood in its way is gone. */
+      const overcome = (step: Step, context: StepContext): void => {
+        if (context.ordinal - newestFailure > maxBetween + 1) return;
+        for (const [key, row] of rows.entries()) {
+          const goesOn = row.loose && context.novel && row.program === step.program;
+          if (goesOn || row.lastArgsKey === step.argsKey) rows.delete(key);
+        }
+      };
+      const extend = (key: string, step: Step, context: StepContext, loose = false): Row => {
         const before = rows.get(key);
         const goesOn =
           before !== undefined &&
           before.epoch === context.epoch &&
           context.ordinal - before.ordinal <= maxBetween + 1 &&
           !hasMoved(before, step);
-        const row = goesOn && before.turn === step.turn ? before : nextRow(goesOn ? before : undefined, step, context);
+        const row =
+          goesOn && before.turn === step.turn
+            ? before
+            : nextRow(goesOn ? before : undefined, step, context, { waited, loose });
         rows.set(key, row);
         return row;
       };
       return {
         observe(step, context) {
           newest = context.ordinal;
+          if (step.kind === 'wait') waited = true;
           const failure = step.failure;
+          if (failure === undefined) overcome(step, context);
           if (failure === undefined || failure.category === 'silent') return undefined;
+          newestFailure = context.ordinal;
           const key = `${step.tool}:${failure.groupKey}`;
           const exact = extend(`${step.tool}:${failure.groupKey}:${failure.exactKey}`, step, context);
-          const group = extend(key, step, context);
+          const spoken = extend(`${step.tool}:${failure.spokenKey}`, step, context);
+          const group = extend(key, step, context, !OUTSIDE.has(failure.category));
           // Patience with failures that prove less, and with an agent that waits longer each time.
           const doubt = (failure.soft || failure.category === 'usage') && !exact.sameArgs ? 1 : 0;
-          const patience = WAITABLE.has(failure.category) ? group.backoffs : 0;
+          waited = false;
+          const patience = WAITABLE.has(failure.category)
+            ? Math.max(group.backoffs, Math.min(group.waits, MAX_WAITS))
+            : 0;
           const byWords = gradeCount(exact.count, exactWarnAt + doubt + patience);
           const byCause = gradeCount(
             group.count,
             (OUTSIDE.has(failure.category) ? causeWarnAt : groupWarnAt) + patience,
           );
-          const grade = surer(byWords, byCause);
+          const bySpoken = gradeCount(spoken.count, causeWarnAt + doubt + patience);
+          const grade = surer(surer(byWords, bySpoken), byCause);
           if (grade === undefined) return undefined;
           return [
             {
@@ -109,7 +144,10 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
           ];
         },
         // A row that is too old to go on is as good as none.
-        snapshot: () => rows.entries().filter(([, row]) => newest - row.ordinal <= maxBetween) as unknown as Json,
+        snapshot: () => {
+          const young = rows.entries().filter(([, row]) => newest - row.ordinal <= maxBetween);
+          return { rows: young, waited } as unknown as Json;
+        },
       };
     },
   };
@@ -117,7 +155,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
 
 /** The very same call fails in other words: something behind it has changed, one missing module gave way to the next. */
 function hasMoved(before: Row, step: Step): boolean {
-  return before.lastArgsKey === step.argsKey && before.lastExactKey !== step.failure?.exactKey;
+  return before.lastArgsKey === step.argsKey && before.lastSpokenKey !== step.failure?.spokenKey;
 }
 
 function surer(left: Grade | undefined, right: Grade | undefined): Grade | undefined {
@@ -125,22 +163,30 @@ function surer(left: Grade | undefined, right: Grade | undefined): Grade | undef
   return right.confidence > left.confidence ? right : left;
 }
 
-function nextRow(before: Row | undefined, step: Step, context: StepContext): Row {
+function nextRow(
+  before: Row | undefined,
+  step: Step,
+  context: StepContext,
+  { waited, loose }: { readonly waited: boolean; readonly loose: boolean },
+): Row {
   const gapMs = before !== undefined && before.atMs > 0 && step.atMs > 0 ? step.atMs - before.atMs : 0;
   const backed =
     gapMs >= MIN_BACKOFF_MS && before !== undefined && before.gapMs > 0 && gapMs >= BACKOFF_FACTOR * before.gapMs;
   return {
     count: (before?.count ?? 0) + 1,
+    program: step.program,
+    loose,
     argsKey: before?.argsKey ?? step.argsKey,
     sameArgs: before === undefined || (before.sameArgs && before.argsKey === step.argsKey),
     lastArgsKey: step.argsKey,
-    lastExactKey: step.failure?.exactKey ?? '',
+    lastSpokenKey: step.failure?.spokenKey ?? '',
     ordinal: context.ordinal,
     epoch: context.epoch,
     turn: step.turn,
     atMs: step.atMs,
     gapMs,
     backoffs: (before?.backoffs ?? 0) + (backed ? 1 : 0),
+    waits: (before?.waits ?? 0) + (waited && before !== undefined && step.atMs === 0 ? 1 : 0),
     evidence: withEvidence(before?.evidence ?? [], step.index),
   };
 }

@@ -9,13 +9,15 @@ test('the sixth question with the same answer is flagged, the fifth is not', () 
   expect(firstFlag(stagnationDetector(), times(5, ask))).toBeNull();
 });
 
-test('a very short answer is flagged at the tenth', () => {
+test('a very short answer is flagged at the tenth, or at the twentieth where each question names something new', () => {
+  const same = (at: number): ScriptedCall => ({ tool: 'search', args: { q: `lag${'!'.repeat(at)}` }, result: '[]' });
+  expect(firstFlag(stagnationDetector(), times(12, same))).toBe(9);
   expect(
     firstFlag(
       stagnationDetector(),
-      times(12, (at) => ({ ...ask(at), result: '[]' })),
+      times(22, (at) => ({ ...ask(at), result: '[]' })),
     ),
-  ).toBe(9);
+  ).toBe(19);
 });
 
 test('legitimate twins are left alone', () => {
@@ -43,4 +45,86 @@ test('legitimate twins are left alone', () => {
       times(12, (at) => (at % 5 === 4 ? { ...ask(at), result: 'one' } : ask(at))),
     ),
   ).toBeNull();
+});
+
+test('going through a list and finding nothing is work, other words for one question are not', () => {
+  const column = (at: number): ScriptedCall => ({
+    tool: 'duckdb',
+    args: { q: `SELECT count(*) AS nulls FROM trips WHERE c${at} IS NULL` },
+    result: 'nulls\n-----\n0',
+  });
+  expect(firstFlag(stagnationDetector(), times(19, column))).toBeNull();
+  const words = [
+    'kafka lag alert',
+    'alert kafka lag',
+    'kafka lag',
+    'lag of kafka',
+    'kafka alerts',
+    'consumer lag kafka',
+  ];
+  const search = (at: number): ScriptedCall => ({
+    tool: 'search',
+    args: { q: words[at] ?? '' },
+    result: 'No pages found.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, search))).toBe(5);
+});
+
+test('orders that come to nothing are flagged, whatever kind they are', () => {
+  const orders = ['wash mug', 'use sink', 'open tap', 'put mug under tap', 'press tap', 'look'];
+  const act = (at: number): ScriptedCall => ({
+    tool: 'act',
+    args: { command: orders[at] ?? '' },
+    result: 'Nothing happens.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, act))).toBe(5);
+});
+
+test('a screen that shows the same after each of six actions is flagged', () => {
+  const click = (at: number): ScriptedCall => ({ tool: 'click', args: { x: at, y: 5 }, result: 'ok' });
+  const shot = (page: string): ScriptedCall => ({ tool: 'screenshot', args: {}, result: `[page: ${page}]` });
+  const row = (page: (at: number) => string): readonly ScriptedCall[] =>
+    times(14, (at) => (at % 2 === 0 ? click(at) : shot(page(at))));
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      row(() => 'login'),
+    ),
+  ).toBe(11);
+  expect(firstFlag(stagnationDetector(), row(String))).toBeNull();
+});
+
+test('writes that change nothing count together when they are on one thing', () => {
+  const edit = (path: string, at: number): ScriptedCall => ({
+    tool: 'write',
+    args: { path, content: `text ${at}` },
+    result: 'No changes were made.',
+  });
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(8, (at) => edit('a', at)),
+    ),
+  ).toBe(5);
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(8, (at) => edit(`a${at}`, at)),
+    ),
+  ).toBeNull();
+});
+
+test('files that hold the same are a finding, pages that show the same are not', () => {
+  const head = (at: number): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: `head -1 data/part-${at}.csv` },
+    result: 'id,name,value',
+  });
+  expect(firstFlag(stagnationDetector(), times(19, head))).toBeNull();
+  const page = (at: number): ScriptedCall => ({
+    tool: 'open',
+    args: { url: `https://x.test/item/${at}` },
+    result: 'Please sign in to go on.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, page))).toBe(5);
 });

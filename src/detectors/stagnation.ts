@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
 import type { Step } from '../trajectory/step.ts';
+import { wordToken } from '../trajectory/tokens.ts';
 import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `stagnationDetector`. */
@@ -17,16 +18,47 @@ interface State {
   readonly asked: readonly string[];
   readonly turn: number;
   readonly evidence: readonly number[];
+  /** Words that all questions share, and all words so far, as tokens. */
+  readonly common: readonly number[];
+  readonly met: readonly number[];
+  /** Every question named something new in an otherwise equal sentence. */
+  readonly lists: boolean;
+  /** Files that the questions named, as tokens; null when one named none, or one a second time. */
+  readonly files: readonly number[] | null;
+  /** Something was done on the screen since the last answer. */
+  readonly acted: boolean;
+  /** Messages of the user so far: who is told something may ask again. */
+  readonly userMessages: number;
 }
 
-const EMPTY: State = { tool: '', resultKey: '', asked: [], turn: -1, evidence: [] };
+const EMPTY: State = {
+  tool: '',
+  resultKey: '',
+  asked: [],
+  turn: -1,
+  evidence: [],
+  common: [],
+  met: [],
+  lists: true,
+  files: null,
+  acted: false,
+  userMessages: 0,
+};
 const SHORT_CHARS = 10;
+/** Where the questions go through a list and each finds none, zero or no: longer than the lists of the labelled cases. */
+const LIST_WARN_AT = 20;
 const MAX_ASKED = 32;
+const MAX_MET = 160;
+/** A sentence in which one thing is changed has some words around it, and that thing has few. */
+const MIN_COMMON = 3;
+const MAX_OWN = 4;
 
 /**
- * Other words, same answer: one tool asked different things in a row and always answering the same. An answer that
- * merely acknowledges (`ok`, `deleted`) says nothing and never counts; a very short one may be an enumeration and
- * counts later.
+ * Other words, same answer: one tool asked different things in a row and always answering the same, or orders that come
+ * to nothing, or a screen that shows the same whatever is clicked. An answer that merely acknowledges (`ok`, `deleted`)
+ * says nothing and never counts; a very short one counts later. Going through a list (the same question about one
+ * column, date or key after the other) and finding nothing, or going through files that hold the same, is work, and counts
+ * much later.
  */
 export function stagnationDetector(options: StagnationOptions = {}): PatternDetector {
   const { warnAt = 6, shortWarnAt = 10 } = options;
@@ -36,22 +68,23 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
       // A snapshot given to a detector is its own: the analysis keeps them by name.
       let state: State = (snapshot as unknown as State | undefined) ?? EMPTY;
       return {
-        observe(step) {
+        observe(step, context) {
           if (step.transparent || step.resultMissing) return undefined;
-          if (!informs(step)) {
-            state = EMPTY;
+          if (step.kind === 'ui' && step.acknowledged) {
+            if (!state.acted && state.tool !== '') state = { ...state, acted: true };
             return undefined;
           }
-          const same = state.tool === step.tool && state.resultKey === step.resultKey;
-          if (same && (state.asked.includes(step.argsKey) || state.turn === step.turn)) return undefined;
-          state = {
-            tool: step.tool,
-            resultKey: step.resultKey,
-            asked: same ? [...state.asked.slice(-(MAX_ASKED - 1)), step.argsKey] : [step.argsKey],
-            turn: step.turn,
-            evidence: withEvidence(same ? state.evidence : [], step.index),
-          };
-          const grade = gradeCount(state.asked.length, step.resultChars < SHORT_CHARS ? shortWarnAt : warnAt);
+          if (!informs(step)) {
+            if (state.tool !== '') state = EMPTY;
+            return undefined;
+          }
+          const tool = subjectOf(step);
+          const spoke = state.userMessages !== context.userMessages;
+          const same = !spoke && state.tool === tool && state.resultKey === step.resultKey;
+          if (same && state.turn === step.turn) return undefined;
+          if (same && !state.acted && state.asked.includes(step.argsKey)) return undefined;
+          state = same ? furtherAsked(state, step) : firstAsked(tool, step, context.userMessages);
+          const grade = gradeCount(state.asked.length, neededOf(step));
           if (grade === undefined) return undefined;
           return [
             {
@@ -67,12 +100,73 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
         },
         snapshot: () => state as unknown as Json,
       };
+      function neededOf(step: Step): number {
+        const finds = step.negative && !step.ineffective && step.kind !== 'write';
+        if (state.lists && (finds || state.files !== null)) return Math.max(LIST_WARN_AT, shortWarnAt);
+        return step.resultChars < SHORT_CHARS ? shortWarnAt : warnAt;
+      }
     },
   };
 }
 
+function firstAsked(tool: string, step: Step, userMessages: number): State {
+  return {
+    tool,
+    resultKey: step.resultKey,
+    asked: [step.argsKey],
+    turn: step.turn,
+    evidence: [step.index],
+    common: step.tokens,
+    met: step.tokens,
+    lists: true,
+    files: furtherFiles([], step),
+    acted: false,
+    userMessages,
+  };
+}
+
+function furtherAsked(state: State, step: Step): State {
+  const common = state.common.filter((token) => step.tokens.includes(token));
+  const own = step.tokens.filter((token) => !common.includes(token));
+  const isShort = step.resultChars < SHORT_CHARS;
+  const lists =
+    state.lists &&
+    common.length >= (isShort ? MIN_COMMON - 1 : MIN_COMMON) &&
+    own.length > 0 &&
+    own.length <= (isShort || common.length > MIN_COMMON ? MAX_OWN : 1) &&
+    own.every((token) => !state.met.includes(token));
+  return {
+    tool: state.tool,
+    resultKey: state.resultKey,
+    asked: [...state.asked.slice(-(MAX_ASKED - 1)), step.argsKey],
+    turn: step.turn,
+    evidence: withEvidence(state.evidence, step.index),
+    common,
+    met: lists ? [...new Set([...state.met, ...own])].slice(-MAX_MET) : [],
+    lists,
+    files: state.files === null ? null : furtherFiles(state.files, step),
+    acted: false,
+    userMessages: state.userMessages,
+  };
+}
+
+/** Pages may all be the same refusal; files that hold the same are a finding. */
+function furtherFiles(files: readonly number[], step: Step): readonly number[] | null {
+  if (step.target === undefined || step.ineffective || /^https?:/i.test(step.target)) return null;
+  const file = wordToken(step.target);
+  return files.includes(file) ? null : [...files, file].slice(-MAX_ASKED);
+}
+
+/** Whom or what is asked: a write that changes nothing only counts with others on the same thing. */
+function subjectOf(step: Step): string {
+  return step.kind === 'write' && !step.ineffective ? `${step.tool}\n${step.target ?? ''}` : step.tool;
+}
+
 /** A question whose answer could have told something: no failure, no change, no new version of a program being run. */
 function informs(step: Step): boolean {
-  if (step.failure !== undefined || (step.kind !== 'read' && step.kind !== 'unknown')) return false;
+  if (step.failure !== undefined) return false;
+  if (step.ineffective) return true;
+  if (step.kind === 'write') return step.unchanged && step.target !== undefined;
+  if (step.kind !== 'read' && step.kind !== 'unknown' && step.kind !== 'ui') return false;
   return !step.acknowledged || (step.kind === 'read' && step.resultChars === 0);
 }

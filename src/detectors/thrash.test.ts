@@ -67,3 +67,31 @@ test('legitimate twins are left alone', () => {
     ),
   ).toBeNull();
 });
+
+test('here-documents, substitutions, places, settings and definitions go back and forth too', () => {
+  const flips: readonly ((one: boolean) => Pick<ScriptedCall, 'tool' | 'args'>)[] = [
+    (one) => ({ tool: 'Bash', args: { command: `cat > a.conf <<'X'\nmode ${one ? 'a' : 'b'}\nX` } }),
+    (one) => ({ tool: 'edit_lines', args: { path: 'f', line: 3, text: one ? 'a' : 'b' } }),
+    (one) => ({ tool: 'set_config', args: { key: 'pool', value: one ? 10 : 50 } }),
+    (one) => ({ tool: 'sql', args: { sql: `CREATE OR REPLACE VIEW v AS SELECT ${one ? 'a' : 'b'}` } }),
+  ];
+  for (const flip of flips) {
+    expect(
+      firstFlag(
+        thrashDetector(),
+        times(4, (at) => ({ ...flip(at % 2 === 0), result: 'ok' })),
+      ),
+    ).toBe(3);
+  }
+  const sed = (at: number): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: at % 2 === 0 ? "sed -i 's/int/long/' a.c" : "sed -i 's/long/int/' a.c" },
+    result: '',
+  });
+  expect(firstFlag(thrashDetector(), times(3, sed))).toBe(2);
+});
+
+test('what the user wants back is no thrash', () => {
+  const asked = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
+  expect(firstFlag(thrashDetector(), asked)).toBeNull();
+});

@@ -20,15 +20,27 @@ interface Entry {
   readonly reverts: number;
   readonly rewrites: number;
   readonly ordinal: number;
+  /** Messages of the user when it was last written. */
+  readonly userMessages: number;
   readonly evidence: readonly number[];
   readonly rewriteEvidence: readonly number[];
 }
 
-const EMPTY: Entry = { states: [], edits: [], reverts: 0, rewrites: 0, ordinal: -1, evidence: [], rewriteEvidence: [] };
+const EMPTY: Entry = {
+  states: [],
+  edits: [],
+  reverts: 0,
+  rewrites: 0,
+  ordinal: -1,
+  userMessages: 0,
+  evidence: [],
+  rewriteEvidence: [],
+};
 
 /**
  * A file that goes back and forth: a write that brings back an earlier content, an edit that undoes an earlier edit,
- * twice; or ten whole rewrites in a row with nothing read, run or finished between.
+ * twice; or ten whole rewrites in a row with nothing read, run or finished between. So does a setting, a place in a
+ * file, or a definition in a database. A message of the user begins anew.
  */
 export function thrashDetector(options: ThrashOptions = {}): PatternDetector {
   const { revertsWarnAt = 2, rewritesWarnAt = 10 } = options;
@@ -36,12 +48,24 @@ export function thrashDetector(options: ThrashOptions = {}): PatternDetector {
     name: 'thrash',
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
-      const files = new LruMap<Entry>(64, (snapshot ?? []) as unknown as [string, Entry][]);
+      const kept = (snapshot ?? []) as unknown as readonly [string, Partial<Entry>][];
+      const files = new LruMap<Entry>(
+        64,
+        kept.map(([file, entry]) => [file, Object.assign({}, EMPTY, entry)]),
+      );
       return {
         observe(step, context) {
           if (step.failure !== undefined || step.resultMissing || step.target === undefined) return undefined;
           if (step.kind !== 'write' || step.leavesKey === undefined) return undefined;
-          const entry = next(files.get(step.target) ?? EMPTY, step, step.leavesKey, context.ordinal);
+          const before = files.get(step.target);
+          // The user may have changed their mind: going back is then no thrash.
+          const known = before?.userMessages === context.userMessages ? before : undefined;
+          const entry = next(
+            known ?? { ...EMPTY, userMessages: context.userMessages },
+            step,
+            step.leavesKey,
+            context.ordinal,
+          );
           files.set(step.target, entry);
           const byReverts = gradeCount(entry.reverts, revertsWarnAt);
           const grade = byReverts ?? gradeCount(entry.rewrites, rewritesWarnAt);
@@ -58,10 +82,16 @@ export function thrashDetector(options: ThrashOptions = {}): PatternDetector {
             },
           ];
         },
-        snapshot: () => files.entries() as unknown as Json,
+        snapshot: () => files.entries().map(([file, entry]) => [file, withoutEmpty(entry)]),
       };
     },
   };
+}
+
+/** What differs from `EMPTY`: most files were written once, and a snapshot stays small. */
+function withoutEmpty(entry: Entry): Json {
+  const told = Object.entries(entry).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return Object.fromEntries(told);
 }
 
 function next(before: Entry, step: Step, leaves: string, ordinal: number): Entry {
@@ -76,6 +106,7 @@ function next(before: Entry, step: Step, leaves: string, ordinal: number): Entry
     reverts: before.reverts + (reverted ? 1 : 0),
     rewrites: inRow ? before.rewrites + 1 : 1,
     ordinal,
+    userMessages: before.userMessages,
     evidence: reverted ? withEvidence(before.evidence, step.index) : before.evidence,
     rewriteEvidence: withEvidence(inRow ? before.rewriteEvidence : [], step.index),
   };

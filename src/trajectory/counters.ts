@@ -12,6 +12,8 @@ export interface Counters {
   readonly userMessages: number;
   readonly compactions: number;
   readonly ordinal: number;
+  /** The last step was a pause. */
+  readonly waited: boolean;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
   readonly task: string | null;
@@ -33,6 +35,7 @@ export function newCounters(): OwnCounters {
     userMessages: 0,
     compactions: 0,
     ordinal: 0,
+    waited: false,
     firstAtMs: 0,
     lastAtMs: 0,
     task: null,

@@ -50,3 +50,30 @@ test('a clock and a process number do not make an error another one', () => {
 test('the line is cut at 200 characters', () => {
   expect(classifyError(`error: ${'x'.repeat(5_000)}`).line.length).toBeLessThanOrEqual(200);
 });
+
+test('lines of a log around it do not make another failure', () => {
+  const log = (seed: number): string =>
+    Array.from(
+      { length: 60 },
+      (_, at) => `2026-03-01 10:00:0${at % 10} [w-${at % 3}] INFO c.a.Sink - flush ${seed * at}`,
+    ).join('\n');
+  const fail = (seed: number, field: string): string =>
+    `${log(seed)}\n2026-03-01 10:00:11 [w-6] ERROR c.a.Sink - cannot merge field ${field}\n${log(seed + 1)}`;
+  const one = classifyError(fail(3, 'amount'));
+  const again = classifyError(fail(7, 'amount'));
+  expect(one.line).toContain('cannot merge field amount');
+  expect(one.exactKey).not.toBe(again.exactKey);
+  expect(one.spokenKey).toBe(again.spokenKey);
+  expect(one.spokenKey).not.toBe(classifyError(fail(3, 'price')).spokenKey);
+});
+
+test('made-up ids do not make another failure, names that end in a number do', () => {
+  const refused = (id: string): string => `agent-${id} rejected: 4 agents are running`;
+  expect(classifyError(refused('k3j9x2')).exactKey).toBe(classifyError(refused('7f2m8q')).exactKey);
+  expect(classifyError('FAILED test_sum2').exactKey).not.toBe(classifyError('FAILED test_sum3').exactKey);
+});
+
+test('the values of an assertion tell one failure from the next', () => {
+  const failed = (got: number): string => `FAILED sums\n  expected: 4\n  received: ${got}`;
+  expect(classifyError(failed(2)).spokenKey).not.toBe(classifyError(failed(3)).spokenKey);
+});

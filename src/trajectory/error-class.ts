@@ -1,6 +1,6 @@
 import { hashText } from '../base/hash.ts';
 import type { AnswerClass } from '../events/trajectory-pattern.ts';
-import { lightMask, strongMask } from './mask.ts';
+import { failureMask, strongMask } from './mask.ts';
 
 /** The cause a failure speaks of, as far as its words tell. */
 export type ErrorCategory = Exclude<AnswerClass, 'content' | 'empty' | 'done'>;
@@ -12,7 +12,9 @@ export interface ErrorClass {
   readonly groupKey: string;
   /** Equal only for failures that say the same thing, but for times and ids. */
   readonly exactKey: string;
-  /** Equal also for failures that differ only in the places within files they name: an edit above moves those. */
+  /** Equal for failures whose lines that speak of failure are the same, whatever log stands around them. */
+  readonly spokenKey: string;
+  /** The same, without the places within files: an edit above moves those. */
   readonly placelessKey: string;
   /** The line that says what failed, at most 200 characters. */
   readonly line: string;
@@ -25,10 +27,10 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
     'permission',
     /\b403\b|permission denied|access denied|forbidden|is denied|not permitted|EACCES|EPERM|not allowed|read-only file system/i,
   ],
-  ['timeout', /tim(?:ed|e).?out|ETIMEDOUT|deadline exceeded/i],
+  ['timeout', /tim(?:ed|e).?out|ETIMEDOUT|deadline exceeded|time limit/i],
   [
     'network',
-    /ECONNREFUSED|ECONNRESET|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|unreachable|could not resolve|network is/i,
+    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|unreachable|could not resolve|network is/i,
   ],
   [
     'missing-program',
@@ -50,39 +52,73 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
 ];
 
 const SPEAKING =
-  /error|fail|denied|cannot|can't|could not|not found|invalid|refused|exception|fatal|unable|panic|timed? ?out|assert/i;
+  /error|fail|denied|cannot|can't|could not|not found|invalid|refused|exception|fatal|unable|panic|timed? ?out|assert|nothing was/i;
+/** What stands beside it and tells one failure from the next: the values of an assertion. */
+const TELLING = /expect|actual|received|but was|\bgot\b|left:|right:|missing|undefined|mismatch|undeclared|unresolved/i;
+/** A line of a log that is no failure, whatever words it holds. */
+const CHATTER = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
 /** `:12:5`, `(12,5)`, `line 12`. */
 const PLACE = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
 const LINE_CHARS = 200;
 const SCAN_CHARS = 2_000;
+/** How much of each end of a long text is looked through for the lines that speak. */
+const SPOKEN_CHARS = 8_000;
+/** So many of them at each end are compared; the rest only by their number. */
+const SPOKEN_LINES = 4;
 
 /**
  * Sorts the text of a failed call.
  *
- * @param text  what the tool said, whole; at most 4,000 characters of it are read
- * Cost: a few linear regular expressions over the speaking line.
+ * @param text  what the tool said, whole; at most 16,000 characters of it are read
+ * Cost: a few linear regular expressions over each line.
  */
 export function classifyError(text: string): ErrorClass {
-  const line = speakingLine(text);
-  if (line === '')
-    return { category: 'silent', groupKey: 'silent', exactKey: hashText(text), placelessKey: '', line: '' };
-  const masked = lightMask(text);
+  const lines = linesOf(text);
+  const line = speakingLine(text, lines);
+  if (line === '') {
+    const exactKey = hashText(text);
+    return { category: 'silent', groupKey: 'silent', exactKey, spokenKey: exactKey, placelessKey: '', line: '' };
+  }
+  const spoken = spokenOf(lines, line);
   const category = CATEGORIES.find(([, pattern]) => pattern.test(line))?.[0] ?? 'other';
   return {
     category,
     groupKey: hashText(`${category}:${strongMask(line)}`),
-    exactKey: hashText(masked),
-    placelessKey: hashText(masked.replace(PLACE, '#')),
+    exactKey: hashText(failureMask(text)),
+    spokenKey: hashText(spoken),
+    placelessKey: hashText(spoken.replace(PLACE, '#')),
     line,
   };
 }
 
-/** The line that names the failure: a traceback's last one, else the first that speaks of failure, else the first. */
-function speakingLine(text: string): string {
-  const head = text.slice(0, SCAN_CHARS);
-  const trace = head.includes('Traceback (most recent call last)');
-  const lines = (trace ? text.slice(-SCAN_CHARS) : head).split('\n').map((line) => line.trim());
-  const filled = lines.filter((line) => line !== '');
-  const chosen = trace ? filled.at(-1) : (filled.find((line) => SPEAKING.test(line)) ?? filled[0]);
-  return lightMask((chosen ?? '').slice(0, LINE_CHARS));
+/** The lines of a text that hold something, trimmed; of a long text those of both ends. */
+function linesOf(text: string): readonly string[] {
+  const read = text.length <= 2 * SPOKEN_CHARS ? text : `${text.slice(0, SPOKEN_CHARS)}\n${text.slice(-SPOKEN_CHARS)}`;
+  return read
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/**
+ * The line that names the failure: a traceback's last one, else the first that speaks of failure, else the first. What
+ * a log says of its progress is passed over.
+ */
+function speakingLine(text: string, lines: readonly string[]): string {
+  const trace = text.slice(0, SCAN_CHARS).includes('Traceback (most recent call last)');
+  const chosen = trace ? lines.at(-1) : (lines.find((line) => speaks(line)) ?? lines[0]);
+  return failureMask((chosen ?? '').slice(0, LINE_CHARS));
+}
+
+function speaks(line: string): boolean {
+  return SPEAKING.test(line) && !CHATTER.test(line);
+}
+
+/** The lines that speak of failure or tell it apart, masked; all of a text in which none does. */
+function spokenOf(lines: readonly string[], line: string): string {
+  const spoken = lines.filter((one) => (SPEAKING.test(one) || TELLING.test(one)) && !CHATTER.test(one));
+  if (spoken.length === 0) return failureMask(lines.join('\n'));
+  const kept =
+    spoken.length <= 2 * SPOKEN_LINES ? spoken : [...spoken.slice(0, SPOKEN_LINES), ...spoken.slice(-SPOKEN_LINES)];
+  return `${spoken.length}\n${failureMask([line, ...kept].map((one) => one.slice(0, LINE_CHARS)).join('\n'))}`;
 }

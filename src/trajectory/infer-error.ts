@@ -16,7 +16,7 @@ const TAIL_CHARS = 400;
 
 /** A short JSON result that says itself that it failed. */
 const JSON_FAILURE =
-  /^\s*\{[^]{0,200}"(?:error|err|error_message)"\s*:\s*(?:"[^"]|\{|true)|^\s*\{[^]{0,120}"(?:ok|success)"\s*:\s*false|^\s*\{[^]{0,120}"status"\s*:\s*(?:"error"|"failed"|[45]\d\d)/i;
+  /^\s*\{[^]{0,200}"(?:error|err|error_message)"\s*:\s*(?:"[^"]|\{|true)|^\s*\{[^]{0,120}"(?:ok|success)"\s*:\s*false|^\s*\{[^]{0,200}"errors"\s*:\s*\[\s*[{"]|^\s*\{[^]{0,120}"is_?error"\s*:\s*true|^\s*\{[^]{0,120}"status"\s*:\s*(?:"error"|"failed"|[45]\d\d)/i;
 
 /**
  * Whether a tool result whose source has no error flag reads like a failure. Looks at the first 600 and the

@@ -5,6 +5,10 @@ import { lightMask, strongMask, volatilePattern } from './mask.ts';
 test.each([
   ['2026-03-01T10:10:00.123Z started', '~ started'],
   ['on 2026/03/01', 'on ~'],
+  ['log/2026-03-01T10_10_00_123Z-debug.log', 'log/~-debug.log'],
+  ['backup 20260301T101000Z', 'backup ~'],
+  ['x-runtime: 0.003', 'x-runtime: ~'],
+  ['worker-9f3a1c started', 'worker-~ started'],
   ['[12:01:11.250] tick', '[~] tick'],
   ['id 3f2b8c1e-0a4d-4c7b-9e21-aabbccddeeff', 'id ~'],
   ['at 0x7f3a2c001040', 'at ~'],
@@ -18,6 +22,23 @@ test.each([
   ['reqId=18697;', '~;'],
   ['"ts": 12,', '"~,'],
   ['wrote /tmp/abc123/out.txt', 'wrote ~'],
+  ['img_6948e56e-d57e-4780-aec2-9506bfc35506.png', 'img_~.png'],
+  ['task_69469eb2ec: refused', 'task_~: refused'],
+  ['(req-01HX3Z8K2M9P)', '(req-~)'],
+  ['commit 50ed024e took', 'commit ~ took'],
+  ['"took_ms": 12,', '"took_ms": ~,'],
+  ['"savedAt":1034,', '"savedAt":~,'],
+  ['elapsed_seconds=93', 'elapsed_seconds=~'],
+  ['x_request_id=9f', 'x_~'],
+  ['Ray ID: 8c1f', '~'],
+  ['"trace": "4bf92f"', '"~"'],
+  ['"etag": "\\"0f13\\""', '"~\\""'],
+  ['seed: 567939, max_cases: 16', '~, max_cases: 16'],
+  ['attempt 3 of 5', '~ of 5'],
+  ['connect localhost:49152', 'connect localhost:~'],
+  ['web   0/1   ErrImagePull   0   5m12s', 'web   0/1   ErrImagePull   0   ~'],
+  ['web   0/1   ErrImagePull   0   47m', 'web   0/1   ErrImagePull   0   ~'],
+  ['Up 3 hours ago', 'Up ~ ago'],
 ])('what is volatile is masked: %s', (text, masked) => {
   expect(lightMask(text)).toBe(masked);
 });
@@ -28,7 +49,11 @@ test.each([
   'v1.2.3',
   'line 12: const value = 5',
   'src/store/file-7.ts',
-  'abc123def', // too short for an id
+  'abc123def', // no whole bytes, so no id
+  'part-00017 of v1beta1', // digits and letters alternate but once
+  '"total": 41234',
+  'lat: 47.3',
+  '5 days back, 12m long',
   'date: cannot set date 5 days back',
   'x2026-03-01x is a name',
 ])('what may be progress or meaning stays: %s', (text) => {
@@ -51,6 +76,21 @@ test('the scanner finds what a plain replacement finds', () => {
     ['2026-03-01', 'T10:10', ':00', ' ', '12', '1750000000', 'ms', 's', 'µs', '0x7f3a2c001040', 'abcdef0123456789'],
     ['pid ', 'session_id', '=', '"', 'ts', ':', 'time', 'took', '/tmp/', '/private/tmp/x', '/', '.', '_', '-', 'x'],
     ['3f2b8c1e-0a4d-4c7b-9e21-aabbccddeeff', 'Request #', 'msgId', 'é', '\n', 'duration', 'run', '5', 'A'],
+    [
+      'took_ms',
+      'savedAt',
+      'elapsed',
+      'req-',
+      'img_',
+      '01HX3Z8K2M',
+      'localhost:',
+      '49152',
+      '  ',
+      '5m12s',
+      '47m',
+      ' ago',
+    ],
+    [' hours', 'attempt ', 'seed', 'ray', 'etag', '.12', '50ed024e', 'h', 'd'],
   ];
   const piece = fc.constantFrom(...pieces.flat());
   fc.assert(

@@ -9,42 +9,57 @@ const END_CHARS = 4_096;
  */
 const AT_DIGIT = [
   // 2026-03-01T10:10:00.123Z, 2026-03-01 10:10:00, 2026/03/01
-  String.raw`\b\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
+  String.raw`\b\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|T\d{2}[-_]\d{2}(?:[-_]\d{2}(?:[-_.]\d+)?)?Z?)?`,
+  // 20260301T101000Z
+  String.raw`\b20\d{6}T\d{6}Z?\b`,
   // 12:01:11, 12:01:11.250
   String.raw`\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b`,
+  // "took_ms": 12, savedAt=1034, response_time: 0.2
+  String.raw`(?<=(?:[_-](?:ms|at|time)|(?<![a-z])(?:run|wall|cpu)time|(?-i:[a-z](?:Ms|At|Time))|(?<![a-z])(?:elapsed|duration|took|latency|uptime)(?:_?(?:ms|s|secs?|seconds|millis|time))?)["']?\s?[:=]\s?["']?)\d[\w.:+-]*`,
+  // localhost:49152, a port that a system gives for one connection
+  String.raw`(?<=(?:localhost|\.\d{1,3}):)(?:3[3-9]|[45]\d|6[0-5])\d{3}\b`,
 ];
 const AT_HEX = [
-  // UUID
-  String.raw`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
-  // 0x7f3a2c001040, long hexadecimal ids that hold a digit
+  // UUID, also glued to a word: img_6948e56e-d57e-4780-aec2-9506bfc35506
+  String.raw`(?<![a-z\d])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z\d])`,
+  // 0x7f3a2c001040, hexadecimal ids: of whole bytes, with a digit and a letter
   String.raw`\b0x[0-9a-f]{6,}\b`,
-  String.raw`\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b`,
+  String.raw`(?<![a-z\d])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{2}){4,32}(?![a-z\d])`,
+];
+// worker-9f3a1c; req-01HX3Z8K2M, task_k3j9x2a8: digits and letters alternate twice, after a word that says whose id it is
+const AFTER_DASH = [
+  String.raw`(?<=[a-z][_-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,7}(?![a-z\d])`,
+  String.raw`(?<=[a-z][_-])(?=[a-z]{0,7}\d)(?=(?:[a-z]*\d+[a-z]+){2})[a-z\d]{8,40}(?![a-z\d])`,
 ];
 const AFTER_HEX = [
   // Unix times in seconds, milliseconds and microseconds
   String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
   // 0.12s, 12 ms, 3.4 seconds
-  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|minutes?)\b`,
+  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|mins?|minutes?)\b`,
+  // 5m12s, 2h3m; 3 hours ago; a column that holds an age
+  String.raw`\b(?:\d+d)?(?:\d+h)?(?:\d+m)?(?<=[dhm])\d+(?:\.\d+)?[smh]\b`,
+  String.raw`\b\d+ (?:hours?|days?|weeks?)(?= ago\b)`,
+  String.raw`(?<=\s\s)(?-i:\d+[mhd])(?=\s|$)|(?<!\S)(?-i:\d+[mhd])(?=\s\s)`,
 ];
 const AT_WORD = [
-  // pid 4711, session s-9000, request 88f
-  String.raw`\b(?:pid|process|session|request|req|trace|span|job ?id)[ #]+(?=[\w-]*[\d-])[\w-]+`,
-  // "messageId": "m-7000", reqId=18697, ts: 12
-  String.raw`\b(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process)_?-?id["']?\s*[:=]\s*["']?[\w.:-]+`,
-  String.raw`\b(?:uuid|guid|nonce|etag)["']?\s*[:=]\s*["']?[\w.:+-]+`,
-  String.raw`\b(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
+  // pid 4711, session s-9000, request 88f, attempt 3, seed: 567939
+  String.raw`(?<![a-z\d])(?:pid|process|session|request|req|trace|span|job ?id|attempt|retry|reference|incident)[ #]+(?=[\w-]*[\d-])[\w-]+`,
+  // "messageId": "m-7000", reqId=18697, Ray ID: 8f21
+  String.raw`(?<![a-z\d])(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process|ray|connection|response|reference|incident|operation|execution)[ _-]?id["']?\s*[:=]\s*["']?[\w.:-]+`,
+  String.raw`(?<![a-z\d])(?:uuid|guid|nonce|etag|seed|trace|span|attempt|retry|retries)["']?\s*[:=]\s*(?:W/)?[\\"']*(?=[\w.:+-]*\d)[\w.:+-]+`,
+  String.raw`(?<![a-z\d])(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
 ];
 // /tmp/abc123, /var/folders/..., C:\Users\x\AppData\Local\Temp\...
 const AT_SLASH = [String.raw`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w./-]+`];
 
-const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_HEX]);
-const VOLATILE_HEX = volatile([...AT_HEX, ...AT_WORD]);
-const VOLATILE_WORD = volatile(AT_WORD);
+const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
+const VOLATILE_HEX = volatile([...AT_HEX, ...AFTER_DASH, ...AT_WORD]);
+const VOLATILE_WORD = volatile([...AFTER_DASH, ...AT_WORD]);
 const VOLATILE_SLASH = volatile(AT_SLASH);
 
 /** All of them in one, wherever they begin: what `lightMask` finds. */
 export function volatilePattern(): RegExp {
-  return volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
+  return volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
 }
 
 function volatile(alternatives: readonly string[]): RegExp {
@@ -69,12 +84,22 @@ function maskPiece(piece: string): string {
   let masked = '';
   let done = 0;
   let isInWord = false;
+  let afterDash = false;
   for (let at = 0; at < piece.length; at += 1) {
     const unit = piece.charCodeAt(at);
     const opening = unit < 128 ? OPENINGS[unit] : NOTHING;
+    if (opening === NOTHING) {
+      isInWord = false;
+      afterDash = unit === 45;
+      continue;
+    }
     const wasInWord = isInWord;
-    isInWord = opening !== NOTHING && opening !== SLASH;
-    if (opening === NOTHING || (wasInWord && isInWord) || !mayBegin(piece, at, opening)) continue;
+    const wasAfterDash = afterDash;
+    afterDash = unit === UNDERSCORE;
+    isInWord = opening !== SLASH && !afterDash;
+    if (wasInWord && isInWord) continue;
+    const isId = wasAfterDash && mayBeginAfterDash(piece, at);
+    if (!isId && (opening === PLAIN || !mayBegin(piece, at, opening))) continue;
     const pattern = volatileAt(opening);
     pattern.lastIndex = at;
     const found = pattern.exec(piece);
@@ -82,7 +107,9 @@ function maskPiece(piece: string): string {
     masked += `${piece.slice(done, at)}~`;
     done = at + found[0].length;
     at = done - 1;
-    isInWord = isWordUnit(piece.charCodeAt(at));
+    const last = piece.charCodeAt(at);
+    isInWord = isWordUnit(last) && last !== UNDERSCORE;
+    afterDash = last === UNDERSCORE || last === 45;
   }
   return done === 0 ? piece : masked + piece.slice(done);
 }
@@ -97,6 +124,8 @@ function volatileAt(opening: number | undefined): RegExp {
 }
 
 const HAS_DIGIT = /\d/;
+/** It joins words, and an id to a word, so it stands outside both. */
+const UNDERSCORE = 0x5f;
 
 /** What a character can open, from the least to the most. */
 const NOTHING = 0;
@@ -108,6 +137,8 @@ const SLASH = 5;
 
 /** Third letters, as bits, by the first two, of the words that name something volatile; `ts` has but two. */
 const THIRD_LETTERS = new Uint32Array(32 * 32);
+/** The first four letters of those that have so many, in one number. */
+const FOUR_LETTERS = new Set<number>();
 const OPENINGS = new Uint8Array(128);
 for (let unit = 0; unit < 128; unit += 1) {
   // By numbers: this runs in every process, and regular expressions would take longer than all the rest of it.
@@ -118,13 +149,21 @@ for (let unit = 0; unit < 128; unit += 1) {
   if (unit >= 0x30 && unit <= 0x39) OPENINGS[unit] = DIGIT;
   if (unit === 0x2f) OPENINGS[unit] = SLASH;
 }
-for (const word of 'pid pro ses req tra spa job mes msg cor eve rec run inv uui gui non eta tim ela dur too cre upd dat'.split(
-  ' ',
-)) {
+const NAMES =
+  'pid proc sess requ req trac span job mess msg corr even rece run invo uuid guid nonc etag time elap dura took crea upda ' +
+  'date atte retr refe inci ray conn resp oper exec seed';
+for (const word of NAMES.split(' ')) {
   const first = word.charCodeAt(0);
   const pair = pairOf(first, word.charCodeAt(1));
   THIRD_LETTERS[pair] = (THIRD_LETTERS[pair] ?? 0) | (1 << (word.charCodeAt(2) & 31));
+  FOUR_LETTERS.add(fourOf(word, 0, word.length === 3));
   for (const unit of [first, first - 32]) if (OPENINGS[unit] === PLAIN) OPENINGS[unit] = WORD;
+}
+
+/** Four letters as one number, in any case; of a name of three letters, those and nothing. */
+function fourOf(text: string, at: number, isShort: boolean): number {
+  const three = (pairOf(text.charCodeAt(at), text.charCodeAt(at + 1)) << 5) | (text.charCodeAt(at + 2) & 31);
+  return (three << 5) | (isShort ? 0 : text.charCodeAt(at + 3) & 31);
 }
 
 function pairOf(first: number, second: number): number {
@@ -140,13 +179,27 @@ function mayBegin(piece: string, at: number, opening: number | undefined): boole
   if (opening === SLASH) return TEMPORARY.has(piece.slice(at + 1, at + 3).toLowerCase());
   const first = piece.charCodeAt(at);
   const thirds = THIRD_LETTERS[pairOf(first, second)] ?? 0;
-  if (thirds !== 0 && ((thirds >>> (piece.charCodeAt(at + 2) & 31)) & 1) === 1) return true;
+  if (thirds !== 0 && ((thirds >>> (piece.charCodeAt(at + 2) & 31)) & 1) === 1) {
+    if (FOUR_LETTERS.has(fourOf(piece, at, false)) || FOUR_LETTERS.has(fourOf(piece, at, true))) return true;
+  }
   if (opening === HEX) return hasHexRun(piece, at);
   return (first | 32) === 116 && (second | 32) === 115 && !isWordUnit(piece.charCodeAt(at + 2));
 }
 
+/** Behind a dash or an underscore: a digit among the next eight characters. Never wrongly false. */
+function mayBeginAfterDash(piece: string, at: number): boolean {
+  let digits = 0;
+  for (let end = at; end < at + 8; end += 1) {
+    const unit = piece.charCodeAt(end);
+    if (isDigit(unit)) digits += 1;
+    else if (!isWordUnit(unit) || unit === UNDERSCORE) return digits > 0 && end >= at + 6;
+  }
+  return digits > 0;
+}
+
 /** A date, a time, a Unix time, a duration, `0x…` or a hexadecimal id, by the number of digits and what follows. */
 function mayBeginWithDigit(piece: string, at: number): boolean {
+  if (mayBeValue(piece, at)) return true;
   let end = at + 1;
   while (isDigit(piece.charCodeAt(end))) end += 1;
   const digits = end - at;
@@ -155,17 +208,58 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   if (next === 45 || next === 47) return digits === 4 || hasHexRun(piece, at);
   if (next === 58 && digits <= 2) return isDigit(piece.charCodeAt(end + 1));
   if (digits >= 10 || hasHexRun(piece, at)) return true;
-  // A fraction, a blank or a unit, or `0x`.
-  if (next === 46) return isDigit(piece.charCodeAt(end + 1));
-  if (next === 32 || (next >= 9 && next <= 13)) return isUnit(piece.charCodeAt(end + 1));
-  return isUnit(next) || next === 120 || next === 88;
+  // `0x`, or a unit behind a fraction or a blank.
+  if (next === 120 || next === 88) return true;
+  if (next === 46) {
+    end += 1;
+    while (isDigit(piece.charCodeAt(end))) end += 1;
+  }
+  const blank = piece.charCodeAt(end);
+  return mayBeUnit(piece, blank === 32 || (blank >= 9 && blank <= 13) ? end + 1 : end);
 }
 
-/** First letter of a unit of time; anything that is not ASCII may be a blank or the micro sign. */
-function isUnit(unit: number): boolean {
-  const lower = unit | 32;
-  return lower === 109 || lower === 110 || lower === 115 || lower === 117 || unit > 127;
+/** Last letters of the keys whose numbers are volatile; `5` stands for an address before a port. */
+const KEY_ENDINGS = new Uint8Array(128);
+for (const unit of 'stednkyc') {
+  KEY_ENDINGS[unit.charCodeAt(0)] = 1;
+  KEY_ENDINGS[unit.charCodeAt(0) - 32] = 1;
 }
+for (let unit = 48; unit <= 57; unit += 1) KEY_ENDINGS[unit] = 1;
+
+/** Whether the number is the value of a key that may name something volatile. */
+function mayBeValue(piece: string, at: number): boolean {
+  let key = at - 1;
+  let unit = piece.charCodeAt(key);
+  if (unit === 34 || unit === 39) unit = piece.charCodeAt((key -= 1));
+  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = piece.charCodeAt((key -= 1));
+  if (unit !== 58 && unit !== 61) return false;
+  unit = piece.charCodeAt((key -= 1));
+  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = piece.charCodeAt((key -= 1));
+  if (unit === 34 || unit === 39) unit = piece.charCodeAt(key - 1);
+  return unit < 128 && KEY_ENDINGS[unit] === 1;
+}
+
+/**
+ * A unit of time by its first two letters: m, ms, min, ns, us, s, sec, d, h, days, hours, weeks. Anything that is not
+ * ASCII may be a blank or the micro sign.
+ */
+function mayBeUnit(piece: string, at: number): boolean {
+  const first = piece.charCodeAt(at);
+  if (first > 127) return true;
+  const lower = first | 32;
+  if (lower < 100 || lower > 119 || ((UNIT_LETTERS >>> (lower - 100)) & 1) === 0) return false;
+  const second = piece.charCodeAt(at + 1);
+  const isLetter = (second | 32) >= 97 && (second | 32) <= 122;
+  return !isLetter || SECOND_LETTERS[lower - 100]?.includes(String.fromCharCode(second | 32)) === true;
+}
+
+/** d, h, m, n, s, u and w as bits from `d` on. */
+const UNIT_LETTERS = 0b1010_1000_0110_0001_0001;
+/** What may follow each of them, from `d` on. */
+const SECOND_LETTERS: readonly (string | undefined)[] = Array.from('defghijklmnopqrstuvw', (letter) => {
+  const follows: Readonly<Record<string, string>> = { d: 'a', h: 'o', m: 'si', n: 's', s: 'e', u: 's', w: 'e' };
+  return follows[letter];
+});
 
 function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
@@ -197,4 +291,12 @@ const SPECIFIC =
  */
 export function strongMask(line: string): string {
   return line.replace(SPECIFIC, '#').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/** A token in which a letter follows a digit: no name that people give, as far as failures go. */
+const MIXED = /(?<![a-z\d])(?=[a-z]*\d+[a-z])[a-z\d]{6,40}(?![a-z\d])/gi;
+
+/** `lightMask`, and tokens that look like made-up ids too: for failures, which quote the ids of what they refuse. */
+export function failureMask(text: string): string {
+  return lightMask(text).replace(MIXED, '~');
 }

@@ -12,6 +12,8 @@ export interface StepContext {
   readonly novel: boolean;
   /** Steps so far that were not transparent, this one included. */
   readonly ordinal: number;
+  /** Messages of the user so far. */
+  readonly userMessages: number;
   /** What the agent was asked to do, where known. */
   readonly task: string | undefined;
 }

@@ -7,6 +7,7 @@ import {
   isAcknowledgement,
   isPending,
   resultText,
+  saysIneffective,
   saysUnchanged,
 } from './result-text.ts';
 
@@ -53,6 +54,30 @@ test('an answer that the work goes on is told from a finished one', () => {
   expect(isPending('still running, 40 %')).toBe(true);
   expect(isPending('completed')).toBe(false);
   expect(isPending(`queued ${'x'.repeat(500)}`)).toBe(false);
+});
+
+test.each([
+  ['{"state":"pending_approval"}', true],
+  ['{"state":"in_review"}', true],
+  ['{"status":"transcoding"}', true],
+  ['not yet available', true],
+  ['{"job":"a","percent":37}', true],
+  ['{"done":false,"rows":0}', true],
+  ['37 % complete', true],
+  ['{"percent":100}', false],
+  ['{"done":true}', false],
+  ['a discount of 20 %', false],
+  ['{"scheduled_departure":"10:00"}', false],
+  ['{"queued":0,"pending":3}', false],
+  ['const value = await load()', false],
+])('%j says that it goes on: %s', (text, pending) => {
+  expect(isPending(text)).toBe(pending);
+});
+
+test('an answer that an action came to nothing is told', () => {
+  expect(saysIneffective('Nothing happens.')).toBe(true);
+  expect(saysIneffective("I don't understand that.")).toBe(true);
+  expect(saysIneffective('You open the drawer. It is empty.')).toBe(false);
 });
 
 const words =

@@ -20,16 +20,15 @@ export function resultText(result: Json): string {
 export const ACKNOWLEDGEMENT: RegExp =
   /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|true|null|healthy|passed|no output)\b/i;
 const NO_CHANGE =
-  /\bno (?:changes?|op|modifications?|updates?)\b|unchanged|already (?:exists|up.to.date|applied)|nothing to|not (?:changed|modified)/i;
+  /\bno (?:changes?|op|modifications?|updates?|replacements?)\b|unchanged|already (?:exists|up.to.date|applied|in (?:place|desired state))|nothing (?:to|has|was|happen|change)|not (?:changed|modified)|\b0 (?:rows?|files?|records?|lines?|items?) (?:affected|changed|updated|modified)|no effect|did nothing/i;
 
 /** The pattern is tried only where it may match: a short-lived process need not compile it. */
 function saysNoChange(text: string): boolean {
-  const small = text.toLowerCase();
-  return NO_CHANGE_PARTS.some((part) => small.includes(part)) && NO_CHANGE.test(text);
+  return MAY_BE_NO_CHANGE.test(text) && NO_CHANGE.test(text);
 }
 
 /** One of these is in every match of `NO_CHANGE`. */
-const NO_CHANGE_PARTS = ['no ', 'unchanged', 'already ', 'nothing to', 'not '];
+const MAY_BE_NO_CHANGE = /no |nothing|unchanged|already |not |0 /i;
 
 /** The same as `ACKNOWLEDGEMENT.test`, without it. */
 export function holdsAcknowledgement(text: string): boolean {
@@ -76,18 +75,58 @@ export function saysUnchanged(text: string): boolean {
   return text.length <= 400 && saysNoChange(text);
 }
 
+const INEFFECTIVE =
+  /nothing (?:happen|changed|was (?:changed|done|affected))|(?:no|without|any) (?:visible |further )?effect\b|did nothing|you can(?:'t|not| not) (?:do|go|see|use|take|open|find)|i (?:don't|do not|didn't) (?:understand|know (?:how|what|the word))|not a (?:valid|legal|known|possible) (?:action|move|verb|command|order)|(?:invalid|illegal|impossible) (?:action|move)|did(?: not|n't) (?:move|change|open|budge|respond|react|work|turn|start|do anything)|(?:path|way|route) (?:is )?blocked/i;
+
+/** True for a short answer that says that an action came to nothing: an order that a game or a device does not take. */
+export function saysIneffective(text: string): boolean {
+  if (text.length > 200) return false;
+  const small = text.toLowerCase();
+  return INEFFECTIVE_PARTS.some((part) => small.includes(part)) && INEFFECTIVE.test(text);
+}
+
+/** One of these is in every match of `INEFFECTIVE`. */
+const INEFFECTIVE_PARTS = [
+  'nothing',
+  'effect',
+  'you can',
+  'i d',
+  'not a ',
+  'invalid ',
+  'illegal ',
+  'impossible ',
+  'did',
+  'blocked',
+];
+
+const NEGATIVE = /(?<![\w.])(?:0|no|none|null|nil|not|empty|zero|false|n\/a|never|without)(?![\w.%])|\[\s*\]|\{\s*\}/i;
+
+/** True for a short answer that says none, zero, no, or no change: a finding where things are gone through one by one. */
+export function saysNone(text: string): boolean {
+  return text.length < 10 || (text.length <= 120 && (NEGATIVE.test(text) || saysNoChange(text)));
+}
+
 const PENDING =
-  /\b(?:still (?:running|waiting|processing)|pending|queued|in[ _-]progress|not (?:yet )?(?:ready|finished|done|complete)|waiting|processing|scheduled)\b|^\W*(?:running|starting|initiali[sz]ing|provisioning)\b|\b(?:status|state)["']?\s*[:=>]\s*["']?(?:running|starting|initiali[sz]ing|provisioning|creating|building|deploying)\b/i;
+  /(?<![a-z])(?:still (?:running|waiting|processing|in progress)|(?:pending|awaiting|waiting)(?:_[a-z_]+)?|queued|enqueued|in[ _-]?progress|(?:in|under|awaiting)[ _-]review|not (?:yet )?(?:ready|finished|done|complete|available|started)|not[ _-]started|processing|scheduled|in[ _-]flight)(?![a-z_]|["']\s*:)|^\W*(?:running|starting|initiali[sz]ing|provisioning|preparing)\b|\b(?:status|state|phase|stage)["']?\s*[:=>]\s*["']?[a-z_ ]*(?:ing|submitted|accepted|started)(?![a-z])|["'](?:progress|percent(?:_?complete)?|pct|completion)["']\s*:\s*["']?(?!100|1\.0|1\b)\d|(?<![\d.])\d{1,2}(?:\.\d+)?\s?% (?:done|complete|finished)|["'](?:is_?)?(?:finished|done|ready|completed?)["']\s*:\s*false/i;
 
 const ACTED =
   /^\W*(?:i |successfully )?(?:clicked|pressed|typed|scrolled|tapped|swiped|moved|dragged|hovered|navigated|waited|focused|selected|filled|entered)\b/i;
+
+/** True for an answer that begins with what was done on a screen, whatever it shows of it. */
+export function beginsWithAct(text: string): boolean {
+  return ACTED.test(text);
+}
 
 /** True for an answer of a screen that repeats the action and shows nothing of what came of it. */
 export function saysActed(text: string): boolean {
   return text.length <= ACKNOWLEDGEMENT_CHARS && ACTED.test(text) && !NO_CHANGE.test(text);
 }
 
+/** One of these is in every match of `PENDING`, and it is found several times faster. */
+const MAY_PEND =
+  /pend|waiting|queue|progress|percent|pct|completion|(?:complete|completed|finished|done|ready)["']|% [cdf]|review|process|sched|flight|not[ _-]|still|stat|phase|stage|^\W*(?:run|start|init|prov|prep)/i;
+
 /** True for an answer that says "not finished yet". */
 export function isPending(text: string): boolean {
-  return text.length <= 400 && PENDING.test(text);
+  return text.length <= 400 && MAY_PEND.test(text) && PENDING.test(text);
 }

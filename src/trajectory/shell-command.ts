@@ -1,5 +1,6 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
 import { LruMap } from '../base/lru-map.ts';
+import { stateWrittenBy, type ShellState } from './shell-state.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** What a shell command line does, read from its syntax tree. */
@@ -9,6 +10,10 @@ export interface ShellCommand {
   readonly kind: ToolKind;
   /** Files named by redirections and by programs that write; at most 8. */
   readonly writes: readonly string[];
+  /** The last file that the first program which reads is given, where one is. */
+  readonly reads?: string;
+  /** What the line leaves the one file in that it writes, where its text tells. */
+  readonly state?: ShellState;
 }
 
 const READERS = new Set(
@@ -17,7 +22,7 @@ const READERS = new Set(
   ),
 );
 const WRITERS = new Set(
-  'rm mv cp mkdir rmdir touch chmod chown ln tee dd truncate install patch tar unzip zip gzip gunzip bunzip2 xz wget rsync scp kill pkill killall crontab useradd systemctl service mount umount apply_patch'.split(
+  'rm mv cp mkdir rmdir touch chmod chown ln tee dd truncate install patch tar unzip zip gzip gunzip bunzip2 xz wget rsync scp kill pkill killall crontab useradd service mount umount apply_patch'.split(
     ' ',
   ),
 );
@@ -27,6 +32,8 @@ const SCENERY = new Set(
   ),
 );
 const WAITERS = new Set(['sleep', 'wait']);
+/** Programs that say how jobs stand. */
+const QUEUES = new Set(['squeue', 'sacct', 'qstat', 'bjobs']);
 
 /** Programs of several trades: what their subcommand does. */
 const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, ToolKind>>>> = {
@@ -76,6 +83,9 @@ const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, ToolKind>>>> 
     create: 'write',
   },
   docker: { ps: 'poll', logs: 'poll', inspect: 'read', images: 'read', run: 'execute', build: 'execute', rm: 'write' },
+  oc: { get: 'poll', logs: 'poll', status: 'poll', describe: 'read', apply: 'write', delete: 'write', create: 'write' },
+  helm: { status: 'poll', list: 'read', get: 'read', install: 'write', upgrade: 'write', uninstall: 'write' },
+  glab: { ci: 'poll', mr: 'read', issue: 'read' },
   npm: { install: 'write', i: 'write', ci: 'write', uninstall: 'write', ls: 'read', view: 'read' },
   pnpm: { install: 'write', add: 'write', remove: 'write' },
   yarn: { install: 'write', add: 'write', remove: 'write' },
@@ -91,8 +101,15 @@ const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, ToolKind>>>> 
   bundle: { install: 'write' },
   cargo: { add: 'write', install: 'write' },
   go: { get: 'write', install: 'write', mod: 'write' },
-  systemctl: { status: 'poll' },
-  squeue: {},
+  systemctl: {
+    status: 'poll',
+    'is-active': 'poll',
+    start: 'write',
+    stop: 'write',
+    restart: 'write',
+    enable: 'write',
+    disable: 'write',
+  },
 };
 
 /** Longest command that is parsed; a longer one counts as executing something unknown. */
@@ -130,6 +147,10 @@ interface Reading {
   program: string;
   kind: ToolKind;
   writes: string[];
+  states: ShellState[];
+  reads: string | undefined;
+  /** A pause was seen, and nothing but pauses and looks. */
+  waits: boolean;
   seen: boolean;
   movesOnly: boolean;
   /** Shells within shells that were opened. */
@@ -137,7 +158,17 @@ interface Reading {
 }
 
 function readTree(line: string): ShellCommand {
-  const reading: Reading = { program: '', kind: 'note', writes: [], seen: false, movesOnly: false, depth: 0 };
+  const reading: Reading = {
+    program: '',
+    kind: 'note',
+    writes: [],
+    states: [],
+    reads: undefined,
+    waits: false,
+    seen: false,
+    movesOnly: false,
+    depth: 0,
+  };
   try {
     visit(parse(line), reading);
   } catch {
@@ -146,7 +177,18 @@ function readTree(line: string): ShellCommand {
   }
   // A `cd` alone moves the shell; in front of another command it only says where that one runs.
   if (reading.movesOnly) return { program: 'cd', kind: 'write', writes: [] };
-  return { program: reading.program, kind: reading.kind, writes: reading.writes.slice(0, 8) };
+  // Who pauses and then looks asks whether something has changed.
+  const kind = reading.waits && reading.kind === 'read' ? 'poll' : reading.kind;
+  const [state] = reading.states;
+  const writes = reading.writes.slice(0, 8);
+  // Of several writes none tells the state of all.
+  return {
+    program: reading.program,
+    kind,
+    writes,
+    ...(reading.reads === undefined ? {} : { reads: reading.reads }),
+    ...(state === undefined || reading.states.length > 1 ? {} : { state }),
+  };
 }
 
 const MOVERS = new Set(['cd', 'pushd', 'popd']);
@@ -179,12 +221,17 @@ function visitCommand(node: Command, reading: Reading): void {
     return;
   }
   const kind = kindOf(program, args);
+  if (kind === 'wait') reading.waits = true;
+  if (kind === 'read') reading.reads ??= args.findLast((word) => FILE.test(word));
+  const state = stateWrittenBy(node, program, args);
+  if (state !== undefined) reading.states.push(state);
   reading.movesOnly = MOVERS.has(program) && (!reading.seen || reading.movesOnly);
   if (reading.program === '' && (!SCENERY.has(program) || words.length === 1)) reading.program = program;
   raise(reading, kind);
   if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));
 }
 
+const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash']);
 const MAX_NESTED_SHELLS = 3;
 
@@ -227,13 +274,14 @@ function kindOf(program: string, args: readonly string[]): ToolKind {
   if (trades !== undefined) {
     const trade = first !== undefined && Object.hasOwn(trades, first) ? trades[first] : undefined;
     if (program === 'gh' && trade !== undefined) return kindOfVerb(args[args.indexOf(first ?? '') + 1] ?? '') ?? trade;
-    return trade ?? (program === 'squeue' ? 'poll' : 'execute');
+    return trade ?? 'execute';
   }
   if (program === 'sed' || program === 'perl')
     return args.some((word) => /^-\w*i/.test(word)) ? 'write' : program === 'sed' ? 'read' : 'execute';
   if (program === 'curl')
     return args.some((word) => /^(?:-X|-d|--data|--request|-o|-O|-F|-T)/.test(word)) ? 'write' : 'read';
   if (WAITERS.has(program)) return 'wait';
+  if (QUEUES.has(program)) return 'poll';
   if (READERS.has(program)) return 'read';
   if (WRITERS.has(program)) return 'write';
   if (SCENERY.has(program)) return 'read';

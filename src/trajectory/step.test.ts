@@ -84,3 +84,44 @@ test('an edit names the state it starts from and the one it leaves', () => {
   const back = stepOf({ tool: 'Edit', args: { path: 'f', old_string: 'b', new_string: 'a' } });
   expect(there).toMatchObject({ target: 'f', kind: 'write', fromKey: back.leavesKey, leavesKey: back.fromKey });
 });
+
+test('the numbers of a receipt do not make another result of a content stored again', () => {
+  const save = (text: string, revision: number, tool = 'doc_write'): Step =>
+    stepOf({ tool, args: { doc: 'novel', text }, result: `{"saved": true, "revision": ${revision}}` });
+  expect(save('It was late.', 41).callKey).toBe(save('It was late.', 42).callKey);
+  expect(save('It was late.', 41).callKey).not.toBe(save('It was early.', 41).callKey);
+  const move = (at: number): Step => stepOf({ tool: 'move', args: { dir: 'up' }, result: `moved to ${at}` });
+  expect(move(1).callKey).not.toBe(move(2).callKey);
+});
+
+test('how long a line sleeps before it looks makes no other call', () => {
+  const look = (seconds: number): Step =>
+    stepOf({ tool: 'Bash', args: { command: `sleep ${seconds} && tail -n 3 train.log` }, result: 'epoch 3' });
+  expect(look(30)).toMatchObject({ kind: 'poll', argsKey: look(60).argsKey });
+});
+
+test('what a screen shows is told without the order it repeats', () => {
+  const click = (ref: string, page: string): Step =>
+    stepOf({ tool: 'browser_click', args: { ref }, result: `Clicked element ${ref}\n- heading "${page}"\n`.repeat(3) });
+  expect(click('e3', 'Cart').resultKey).toBe(click('e4', 'Cart').resultKey);
+  expect(click('e3', 'Cart').resultKey).not.toBe(click('e4', 'Pay').resultKey);
+});
+
+test('an output that tells of a failure is one, for a program that ran and not for a file that was shown', () => {
+  const result = 'cc -c a.c\na.c:1:1: fatal error: zlib.h: No such file\nstopped';
+  expect(stepOf({ tool: 'Bash', args: { command: 'make || true' }, result }).failure?.soft).toBe(true);
+  expect(
+    stepOf({ tool: 'Bash', args: { command: 'grep -n error build.log' }, result: '3:ERROR one\n4:x' }).failure,
+  ).toBe(undefined);
+});
+
+test('a lone text that is merely acknowledged is a remark, whatever the tool is called', () => {
+  expect(stepOf({ tool: 'op1', args: { text: 'perhaps so' }, result: 'ok' })).toMatchObject({ transparent: true });
+  expect(stepOf({ tool: 'op1', args: { id: 1, text: 'so' }, result: 'ok' })).toMatchObject({ kind: 'write' });
+});
+
+test('an order that comes to nothing and a finding of nothing are told', () => {
+  expect(stepOf({ tool: 'act', args: { order: 'wash mug' }, result: 'Nothing happens.' }).ineffective).toBe(true);
+  expect(stepOf({ result: 'count\n-----\n0' }).negative).toBe(true);
+  expect(stepOf({ result: 'count\n-----\n4128 in all' })).toMatchObject({ ineffective: false, negative: false });
+});

@@ -1,14 +1,24 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import type { Json } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import { loopArgs, progressOf } from './declared-keys.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { inferIsError } from './infer-error.ts';
 import { lightMask } from './mask.ts';
-import { isAcknowledgement, isPending, resultText, saysActed, saysUnchanged } from './result-text.ts';
+import {
+  beginsWithAct,
+  isAcknowledgement,
+  isPending,
+  resultText,
+  saysActed,
+  saysIneffective,
+  saysNone,
+  saysUnchanged,
+} from './result-text.ts';
+import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
 import { tokensOf } from './tokens.ts';
 import type { ToolKind } from './tool-kind.ts';
-import { readCall, type ToolDeclarations } from './tool-semantics.ts';
+import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
 /** A call joined to its result, reduced to what detection needs: keys, kinds and small facts, never the content. */
 export interface Step {
@@ -38,6 +48,10 @@ export interface Step {
   readonly acknowledged: boolean;
   /** For a write: the answer says that nothing was changed. */
   readonly unchanged: boolean;
+  /** The answer says that the action came to nothing. */
+  readonly ineffective: boolean;
+  /** A very short answer, or a short one that says none, zero or no. */
+  readonly negative: boolean;
   readonly resultChars: number;
   /** What the call is about, where an argument names it. */
   readonly target?: string;
@@ -73,17 +87,27 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const text = resultText(call.result);
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && isPending(text);
-  const failure = waits ? undefined : failureOf(call, text);
-  const argsKey = hashText(`${call.tool}\n${semantics.shell ? squeezeSpaces(argsText) : argsText}`);
-  const progress = progressOf(call.result, declaration);
-  const resultKey = hashText(progress === undefined ? lightMask(text) : canonicalJson(progress), call.isError ? 1 : 0);
+  const failure = waits ? undefined : failureOf(call, text, semantics);
+  const argsKey = hashText(`${call.tool}\n${semantics.shell ? shellArgs(argsText) : argsText}`);
+  const masked = lightMask(text);
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
-  const acknowledged = failure === undefined && (acted || isAcknowledgement(text));
+  const ineffective = failure === undefined && saysIneffective(text);
+  const acknowledged = failure === undefined && !ineffective && (acted || isAcknowledgement(text));
   // Only such a call can be a poll by its answer.
   const asks = semantics.shell ? REMOTE_PROGRAMS.has(semantics.program) : true;
   const pollable = failure === undefined && asks && semantics.kind !== 'write';
-  const kind = pollable && isPending(text) ? 'poll' : acted ? 'ui' : semantics.kind;
-  const finalKind = kind === 'unknown' && acknowledged && text.trim() !== '' ? 'write' : kind;
+  const acts = acted || (semantics.kind === 'unknown' && beginsWithAct(text));
+  const kind = pollable && isPending(text) ? 'poll' : acts ? 'ui' : semantics.kind;
+  const said = kind === 'unknown' && acknowledged && text.trim() !== '';
+  // A tool that takes a lone text and merely acknowledges it keeps a remark.
+  const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
+  const progress = progressOf(call.result, declaration);
+  // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
+  const stored = finalKind === 'write' && !semantics.shell && semantics.content !== undefined;
+  const shown = finalKind === 'ui' && !acknowledged ? withoutEcho(masked, call.args) : masked;
+  const compared =
+    stored && failure === undefined && isAcknowledgement(masked) ? masked.replace(RECEIPT_NUMBER, '#') : shown;
+  const resultKey = hashText(progress === undefined ? compared : canonicalJson(progress), call.isError ? 1 : 0);
   const step: OwnStep = {
     index: call.index,
     turn: call.turn,
@@ -91,13 +115,15 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
     tool: call.tool,
     program: semantics.program,
     kind: finalKind,
-    transparent: kind === 'note' || kind === 'wait',
+    transparent: finalKind === 'note' || finalKind === 'wait',
     argsKey,
     resultKey,
     callKey: hashText(argsKey + resultKey),
     tokens: tokensOf(argsText),
     acknowledged,
-    unchanged: finalKind === 'write' && saysUnchanged(text),
+    unchanged: finalKind === 'write' && (ineffective || saysUnchanged(text)),
+    ineffective,
+    negative: saysNone(text),
     resultChars: text.length,
     resultMissing: call.resultMissing,
   };
@@ -112,26 +138,48 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   return step;
 }
 
+/** A number of its own; one that belongs to a name (`room-1`) tells what was met. */
+const RECEIPT_NUMBER = /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g;
+
+const ECHO_CHARS = 200;
+
+/** What a screen shows, without the words of the order in its first line: `Clicked element e3`. */
+function withoutEcho(text: string, args: Json): string {
+  if (!isJsonObject(args)) return text;
+  let head = text.slice(0, ECHO_CHARS);
+  for (const value of Object.values(args)) {
+    if (typeof value === 'string' && value.length >= 2 && value.length <= 80) head = head.replaceAll(value, '@');
+  }
+  return head + text.slice(ECHO_CHARS);
+}
+
 /** Programs that ask another machine. What a local one prints may hold any word. */
-const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'http', 'aws', 'gcloud', 'az', 'gh', 'kubectl', 'docker']);
+const REMOTE_PROGRAMS = new Set(
+  'curl wget http https aws gcloud az gh glab kubectl oc docker podman helm flyctl heroku vercel nomad doctl argocd'.split(
+    ' ',
+  ),
+);
 
 /** A step while it is made. */
 type OwnStep = { -readonly [Name in keyof Step]: Step[Name] };
 
-function failureOf(call: RawCall, text: string): Step['failure'] {
+function failureOf(call: RawCall, text: string, semantics: CallSemantics): Step['failure'] {
   if (call.resultMissing) return undefined;
   if (call.isError) return { ...classifyError(text), soft: false };
-  const isSoft = inferIsError(text) || saysFailureSoftly(text.slice(0, SOFT_CHARS));
+  const isSoft = inferIsError(text) || saysFailureSoftly(text) || runFailed(text, semantics);
   return isSoft ? { ...classifyError(text), soft: true } : undefined;
 }
 
-/** Failures that a tool hands over as an ordinary answer. */
-const SOFT_FAILURE = /^\s*(?:40[0-9]|429|50[0-4])\b[ :-]+[A-Z]|^\s*(?:wrong|invalid|incorrect)\b[^\n]{0,60}[!.]?\s*$/i;
-const SOFT_ABSENCE = 'does not exist';
-const SOFT_CHARS = 200;
+/** Only what a program run says of itself counts: a file that is shown may hold any error. */
+function runFailed(text: string, { kind, shell }: CallSemantics): boolean {
+  if (kind === 'execute' || (kind === 'write' && shell)) return tellsFailure(text, true);
+  return kind === 'unknown' && tellsFailure(text, false);
+}
 
-function saysFailureSoftly(head: string): boolean {
-  return head.toLowerCase().includes(SOFT_ABSENCE) || SOFT_FAILURE.test(head);
+/** A command line as it is compared: how long it sleeps before it looks makes no other call. */
+function shellArgs(text: string): string {
+  const squeezed = squeezeSpaces(text);
+  return squeezed.includes('sleep ') ? squeezed.replace(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep') : squeezed;
 }
 
 /** Runs of blanks in a one-line command mean nothing; inside quotations they may, which costs only precision of equality. */

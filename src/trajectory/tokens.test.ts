@@ -27,3 +27,9 @@ test('a word has one token whether the text is ASCII or not', () => {
 test('64 different words are kept', () => {
   expect(tokensOf(Array.from({ length: 200 }, (_, at) => `w${at}`).join(' ')).length).toBe(64);
 });
+
+test('a number that says how much is left out, another stays', () => {
+  expect(tokensOf('SELECT a LIMIT 10')).toEqual(tokensOf('SELECT a LIMIT 500'));
+  expect(tokensOf('SELECT ä LIMIT 10')).toEqual(tokensOf('SELECT ä LIMIT 500'));
+  expect(tokensOf('page 10')).not.toEqual(tokensOf('page 11'));
+});

@@ -4,7 +4,8 @@ const START = 0x811c9dc5;
 
 /**
  * The words of a text (runs of letters, digits and `_`, case does not count) as ascending 32-bit hashes without
- * repeats: the first 64 different ones in the first 4,000 characters.
+ * repeats: the first 64 different ones in the first 4,000 characters. A number behind a word such as `limit` or `timeout`
+ * is left out: it sets how much is asked for, not what.
  *
  * Cost: one pass without allocation for ASCII text, a regular expression for other.
  */
@@ -13,17 +14,23 @@ export function tokensOf(source: string): readonly number[] {
   const tokens: number[] = [];
   let hash = START;
   let inWord = false;
+  let isNumber = true;
+  let before = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const unit = at === text.length ? 32 : text.charCodeAt(at);
     if (unit > 127) return unicodeTokens(text);
     if (isWordUnit(unit)) {
       hash = mix(hash, unit);
       inWord = true;
+      if (unit > 57) isNumber = false;
     } else if (inWord) {
-      insert(tokens, finish(hash));
+      const token = finish(hash);
+      if (!isNumber || !AMOUNTS.has(before)) insert(tokens, token);
       if (tokens.length === MAX_TOKENS) break;
+      before = token;
       hash = START;
       inWord = false;
+      isNumber = true;
     }
   }
   return tokens;
@@ -39,9 +46,12 @@ export function wordToken(word: string): number {
 
 function unicodeTokens(text: string): readonly number[] {
   const tokens: number[] = [];
+  let before = 0;
   for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
-    insert(tokens, wordToken(word));
+    const token = wordToken(word);
+    if (!AMOUNTS.has(before) || !/^\d+$/.test(word)) insert(tokens, token);
     if (tokens.length === MAX_TOKENS) break;
+    before = token;
   }
   return tokens;
 }
@@ -70,3 +80,13 @@ function insert(tokens: number[], token: number): void {
   for (let at = tokens.length - 1; at > place; at -= 1) tokens[at] = tokens[at - 1] as number;
   tokens[place] = token;
 }
+
+/** Words behind which a number says how much, how long or how fine. */
+const AMOUNTS: ReadonlySet<number> = new Set(
+  (
+    'limit top max min size page_size per_page count depth timeout timeout_ms dpi k n num results max_results rows threshold ' +
+    'radius width height zoom scale tail head wait retries temperature quality level max_tokens psm lines seconds ms'
+  )
+    .split(' ')
+    .map((word) => wordToken(word)),
+);

@@ -35,22 +35,58 @@ test('a replacement tells what was there and what is there now', () => {
   expect(read).toMatchObject({ kind: 'write', target: 'a.ts', replaces: { before: 'x', after: 'y' } });
 });
 
-test('a text placed within a file is not its whole content', () => {
+test('a text placed within a file is the content of that place', () => {
   const cell = readCall('NotebookEdit', { notebook_path: 'n', cell_id: 'c1', new_source: 'x' });
-  expect(cell).toMatchObject({ kind: 'write', target: 'n' });
-  expect(cell.content).toBeUndefined();
+  expect(cell).toMatchObject({ kind: 'write', target: 'n:c1', content: 'x' });
+  expect(readCall('edit_lines', { path: 'n', line: 3, text: 'x' })).toMatchObject({ target: 'n:3', content: 'x' });
   expect(readCall('append_file', { path: 'n', content: 'x' }).content).toBeUndefined();
+  expect(readCall('edit', { path: 'n', insert_line: 3, text: 'x' }).content).toBeUndefined();
+});
+
+test.each([
+  ['doc_write', { doc: 'novel', section: 3, text: 'It was late.' }, 'novel 3', 'It was late.'],
+  ['set_option', { key: 'retries', value: 3 }, 'retries', '3'],
+  ['db', { sql: 'CREATE OR REPLACE VIEW v AS SELECT 1' }, 'v', 'CREATE OR REPLACE VIEW v AS SELECT 1'],
+  ['Bash', { command: "cat > a.conf <<'X'\nlisten 80\nX" }, 'a.conf', 'listen 80\n'],
+  ['Bash', { command: 'cd x && echo on > flag' }, 'flag', 'on'],
+] as const)('%s tells what it leaves where', (tool, args, target, content) => {
+  expect(readCall(tool, args)).toMatchObject({ target, content });
+});
+
+test('a plain substitution in place tells what was there and what is there now', () => {
+  const read = readCall('Bash', { command: "sed -i 's/a = 1/a = 2/' c.toml" });
+  expect(read).toMatchObject({ target: 'c.toml', replaces: { before: 'a = 1', after: 'a = 2' } });
+});
+
+test('text that is added, and a line that writes twice, tell no state', () => {
+  expect(readCall('Bash', { command: 'echo x >> log' }).content).toBeUndefined();
+  expect(readCall('Bash', { command: 'echo x > a; echo y > b' }).content).toBeUndefined();
+});
+
+test.each([
+  ['op1', { command: 'wash mug 2' }, false, 'unknown'],
+  ['op1', { command: 'go to countertop 1' }, false, 'unknown'],
+  ['op1', { command: 'npm test' }, true, 'execute'],
+  ['op1', { command: './run.sh' }, true, 'execute'],
+  ['op1', { thought: 'perhaps so' }, false, 'note'],
+  ['op1', { seconds: 5 }, false, 'wait'],
+  ['op1', { x: 10, y: 20 }, false, 'ui'],
+  ['op1', { key: 'Right' }, false, 'ui'],
+  ['op1', { code: 'print(1)' }, false, 'execute'],
+  ['op1', { key: 'a', value: 'b' }, false, 'unknown'],
+])('%s %j is read by its arguments', (tool, args, shell, kind) => {
+  expect(readCall(tool, args)).toMatchObject({ shell, kind });
 });
 
 test.each(['Bash', 'sh', 'mcp__host__shell', 'tool.container.exec', 'my-bash', 'x:run', 'EXECUTE_BASH'])(
   '%s is a shell by its name',
   (tool) => {
-    expect(readCall(tool, { command: 'ls' }).shell).toBe(true);
+    expect(readCall(tool, { input: 'look around' }).shell).toBe(true);
   },
 );
 
 test.each(['rebash', 'push', 'crush', 'rerun', 'bash2', 'prefetch'])('%s is no shell', (tool) => {
-  expect(readCall(tool, { input: 'ls' }).shell).toBe(false);
+  expect(readCall(tool, { input: 'look around' }).shell).toBe(false);
 });
 
 test('a shell call speaks of the program it runs', () => {

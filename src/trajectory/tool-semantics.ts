@@ -1,5 +1,16 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
+import {
+  databaseChange,
+  isRemark,
+  isShellLine,
+  kindOfArguments,
+  opensWithProgram,
+  stringAt,
+  textOf,
+  writtenState,
+  type Arguments,
+} from './argument-shape.ts';
 import { readShellCommand } from './shell-command.ts';
 import type { ToolKind } from './tool-kind.ts';
 
@@ -40,6 +51,8 @@ export interface CallSemantics {
   readonly content?: string;
   /** For a replacement: the text before and after. */
   readonly replaces?: { readonly before: string; readonly after: string };
+  /** A text is the only argument. */
+  readonly remark?: boolean;
   /** True for a shell call. */
   readonly shell: boolean;
 }
@@ -78,20 +91,6 @@ const PATH_KEYS = [
   'dir',
   'directory',
 ] as const;
-const CONTENT_KEYS = [
-  'content',
-  'contents',
-  'file_text',
-  'text',
-  'new_content',
-  'code_edit',
-  'body',
-  'new_source',
-] as const;
-const SQL_KEYS = ['query', 'sql', 'statement'] as const;
-/** The shape of a statement, not a word alone: searches have queries too. */
-const SQL_CHANGE =
-  /^\s*(?:insert\s+into|update\s+\S+\s+set|delete\s+from|truncate\s+table|(?:create|alter|drop)\s+(?:or\s+replace\s+)?(?:table|index|view|database|schema|function|procedure|trigger))\b/i;
 const BEFORE_KEYS = ['old', 'old_str', 'old_string', 'oldString', 'search'] as const;
 const AFTER_KEYS = ['new', 'new_str', 'new_string', 'newString', 'replace'] as const;
 
@@ -132,19 +131,20 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const declared = declaration?.kind;
   const command = commandOf(tool, args, object);
   if (command !== undefined) return shellSemantics(tool, command, declared);
-  const target = stringAt(object, PATH_KEYS);
+  const path = stringAt(object, PATH_KEYS);
   const before = stringAt(object, BEFORE_KEYS);
   const after = stringAt(object, AFTER_KEYS);
-  const text = target === undefined ? undefined : stringAt(object, CONTENT_KEYS);
-  const content = text === undefined || isPartial(tool, object) ? undefined : text;
+  const written = writtenState(tool, object, path);
+  const change = databaseChange(object);
+  const target = written?.target ?? path ?? change;
+  const writes = change !== undefined || after !== undefined || (path !== undefined && textOf(object) !== undefined);
   return {
-    kind:
-      declared ??
-      annotated(kindOf(tool, object, { writes: text !== undefined || after !== undefined }), declaration?.annotations),
+    kind: declared ?? annotated(kindOf(tool, object, writes), declaration?.annotations),
     program: tool,
     ...(target === undefined ? {} : { target }),
-    ...(content === undefined ? {} : { content }),
+    ...(written === undefined ? {} : { content: written.content }),
     ...(before === undefined || after === undefined ? {} : { replaces: { before, after } }),
+    ...(isRemark(object) ? { remark: true } : {}),
     shell: false,
   };
 }
@@ -162,35 +162,20 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
   const read = readShellCommand(command);
   // An empty line sent to a terminal asks whether the running command has said more.
   const kind = command.trim() === '' ? 'poll' : read.kind;
-  const target = read.writes[0];
+  const target = read.state?.target ?? read.writes[0] ?? read.reads;
   return {
     kind: declared ?? kind,
     program: read.program === '' ? tool : read.program,
     ...(target === undefined ? {} : { target }),
+    ...(read.state?.content === undefined ? {} : { content: read.state.content }),
+    ...(read.state?.replaces === undefined ? {} : { replaces: read.state.replaces }),
     shell: true,
   };
 }
 
-/** Arguments that place a text within a file: what is written is a part, not the whole. */
-const PLACE_KEYS = [
-  'cell_id',
-  'cell_number',
-  'cell_index',
-  'insert_line',
-  'line',
-  'line_number',
-  'start_line',
-  'position',
-  'offset',
-];
-
-function isPartial(tool: string, object: Readonly<Record<string, unknown>>): boolean {
-  return PLACE_KEYS.some((key) => object[key] !== undefined) || /append|insert/i.test(tool);
-}
-
 /** The command line of a call that looks like a shell call: by its tool's name, or by a lone `command` argument. */
-function commandOf(tool: string, args: Json, object: Readonly<Record<string, unknown>>): string | undefined {
-  if (!readName(tool).shell) return typeof object['command'] === 'string' ? shellLike(object['command']) : undefined;
+function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
+  if (!readName(tool).shell) return commandLike(object);
   if (typeof args === 'string') return args;
   for (const key of COMMAND_KEYS) {
     const value = object[key];
@@ -200,21 +185,27 @@ function commandOf(tool: string, args: Json, object: Readonly<Record<string, unk
   return undefined;
 }
 
-/** Editors also call an argument `command` (`view`, `create`): one word of those is no shell line. */
-function shellLike(command: string): string | undefined {
-  return /^(?:view|create|str_replace|insert|undo_edit)$/.test(command) ? undefined : command;
+/**
+ * What reads like a command line where the tool's name tells nothing. Editors also call an argument `command` (`view`,
+ * `create`), and so do games.
+ */
+function commandLike(object: Arguments): string | undefined {
+  const command = object['command'];
+  if (typeof command === 'string') return isShellLine(command) ? command : undefined;
+  const other = object['cmd'] ?? object['input'] ?? object['script'];
+  return typeof other === 'string' && opensWithProgram(other) ? other : undefined;
 }
 
-function kindOf(tool: string, args: Readonly<Record<string, unknown>>, shape: { readonly writes: boolean }): ToolKind {
+function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action =
     typeof args['action'] === 'string' ? args['action'] : typeof args['command'] === 'string' ? args['command'] : '';
   if (/^(?:poll|status|wait)$/i.test(action)) return 'poll';
   if (args['chars'] === '' || args['input'] === '') return 'poll';
-  if (shape.writes) return 'write';
-  if (SQL_CHANGE.test(stringAt(args, SQL_KEYS) ?? '')) return 'write';
-  // A tool of several actions is what the action says, whatever else its name holds.
-  const byAction = kindOfWords(wordsOf(action));
-  return byAction === 'unknown' ? readName(tool).kind : byAction;
+  if (writes) return 'write';
+  // A tool of several actions is what the action's first word says, whatever else its name holds.
+  const byAction = action === '' ? 'unknown' : kindOfWords(wordsOf(action.trimStart().split(/\s/, 1)[0] ?? ''));
+  const named = byAction === 'unknown' ? readName(tool).kind : byAction;
+  return named === 'unknown' ? kindOfArguments(args) : named;
 }
 
 function kindOfWords(named: readonly string[]): ToolKind {
@@ -262,12 +253,4 @@ function wordsOf(name: string): readonly string[] {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
-}
-
-function stringAt(object: Readonly<Record<string, unknown>>, keys: readonly string[]): string | undefined {
-  for (const key of keys) {
-    const value = object[key];
-    if (typeof value === 'string') return value;
-  }
-  return undefined;
 }

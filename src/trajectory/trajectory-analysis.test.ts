@@ -120,9 +120,9 @@ test('two detectors of one name are refused', () => {
 test('a snapshot of another version is refused', () => {
   const snapshot = {
     ...scriptedRun([]).analysis.snapshot(),
-    schema_version: 2,
+    schema_version: 1,
   } as unknown as TrajectoryAnalysisSnapshot;
-  expect(() => new TrajectoryAnalysis({ detectors: [], snapshot })).toThrow(/version 2/);
+  expect(() => new TrajectoryAnalysis({ detectors: [], snapshot })).toThrow(/version 1/);
 });
 
 test('memory does not grow with the run: 200,000 calls', () => {
@@ -284,3 +284,15 @@ function someCall(): fc.Arbitrary<ScriptedCall> {
     }),
   );
 }
+
+test('what is asked again after each pause is waited for, whatever the tool is called', () => {
+  const pause: ScriptedCall = { tool: 'op1', args: { seconds: 30 }, result: 'slept' };
+  const look: ScriptedCall = { tool: 'op2', args: { name: 'out' }, result: 'nothing there so far' };
+  const flags = (calls: readonly ScriptedCall[]): readonly string[] =>
+    scriptedRun(calls)
+      .analysis.patterns()
+      .filter((pattern) => pattern.stuck && pattern.flaggedAt !== null)
+      .map((pattern) => `${pattern.kind} at ${pattern.flaggedAt}`);
+  expect(flags(times(18, (at) => (at % 2 === 0 ? look : pause)))).toEqual([]);
+  expect(flags(times(19, (at) => (at % 2 === 0 ? look : pause)))).toEqual(['polling_no_progress at 18']);
+});

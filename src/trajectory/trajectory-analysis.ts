@@ -37,7 +37,7 @@ export interface TrajectoryAnalysisOptions {
 
 /** The whole state of an analysis as JSON. */
 export interface TrajectoryAnalysisSnapshot {
-  readonly schema_version: 1;
+  readonly schema_version: 2;
   readonly counters: Counters;
   readonly pending: readonly (readonly [string, PendingCall])[];
   readonly recentCalls: readonly RecentCall[];
@@ -93,8 +93,8 @@ export class TrajectoryAnalysis {
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
     // A snapshot from elsewhere may hold anything in that field, whatever its type says.
     const version: number | undefined = snapshot?.schema_version;
-    if (version !== undefined && version !== 1) {
-      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 1`);
+    if (version !== undefined && version !== 2) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 2`);
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...snapshot.counters };
     this.#pending = new Map(snapshot?.pending);
@@ -225,7 +225,7 @@ export class TrajectoryAnalysis {
     const detectors: Record<string, Json> = {};
     for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
     const snapshot: TrajectoryAnalysisSnapshot = {
-      schema_version: 1,
+      schema_version: 2,
       counters: this.#counters,
       pending: [...this.#pending],
       recentCalls: this.#recentCalls.toArray(),
@@ -285,16 +285,26 @@ export class TrajectoryAnalysis {
     return this.#observe(step, ended.is_error);
   }
 
-  #observe(step: Step, flagged: boolean): readonly PatternChange[] {
-    const view = this.#world.observe(step);
+  #observe(taken: Step, flagged: boolean): readonly PatternChange[] {
+    const view = this.#world.observe(taken);
     const counters = this.#counters;
+    const step = counters.waited && !view.novel ? askedAfterPause(taken) : taken;
+    // What is only thought between a pause and the look after it changes nothing.
+    if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
     if (!step.transparent) counters.ordinal += 1;
     if (flagged) counters.errors += 1;
     counters.consecutiveErrors = flagged ? counters.consecutiveErrors + 1 : 0;
     this.#remember(step, view.novel, flagged);
     const { epoch, advanced, novel } = view;
-    const context: StepContext = { epoch, advanced, novel, ordinal: counters.ordinal, task: this.task };
+    const context: StepContext = {
+      epoch,
+      advanced,
+      novel,
+      ordinal: counters.ordinal,
+      task: this.task,
+      userMessages: counters.userMessages,
+    };
     const sightings: Sighting[] = [];
     for (const [name, fold] of this.#folds) {
       try {
@@ -319,6 +329,14 @@ export class TrajectoryAnalysis {
     this.#errorTools.add(step.tool);
     if (step.failure !== undefined) this.#errorLines.add(step.failure.line);
   }
+}
+
+/** Who pauses and then asks again what was asked before waits for something, whatever the tool is called. */
+function askedAfterPause(step: Step): Step {
+  const asks = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';
+  return (asks || (step.kind === 'ui' && !step.acknowledged)) && step.failure === undefined
+    ? { ...step, kind: 'poll' }
+    : step;
 }
 
 function startFolds(

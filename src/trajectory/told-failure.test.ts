@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
+
+test.each([
+  'frame=0 fps=0.0\n[out#0/mp4 @ 0xc91a] Output file is empty, nothing was encoded (check -ss)',
+  'INFO read\n2026-03-01 10:00:00,123 [w-1] ERROR c.a.Sink - cannot merge schema\nexiting',
+  'cc -c util.c\nutil.c:14:10: fatal error: zlib.h: No such file or directory\ncompilation terminated.',
+  '--- FAIL: TestSum (0.01s)\n    sum_test.go:14: got 3, want 4',
+  'Tests: 2 failed, 5 passed, 7 total in 3s',
+  'BUILD FAILED in 12s',
+  'process exited with code 137',
+])('a line that speaks of failure is found: %j', (text) => {
+  expect(tellsFailure(text, true)).toBe(true);
+});
+
+test.each([
+  '12 passed, 0 failed',
+  'src/error.ts written, 0 errors',
+  'ERROR: 0\nFATAL: 0',
+  'exit code 0',
+  'read the error handling chapter',
+  '2026-03-01 ERROR metrics: cannot reach statsd, continuing\nloaded 1000 rows\nfinished day 1',
+])('an output that went well is left alone: %j', (text) => {
+  expect(tellsFailure(text, true)).toBe(false);
+});
+
+test('of a tool that may show what others wrote only the end counts', () => {
+  const log = `ERROR one\n${'line\n'.repeat(5)}`;
+  expect(tellsFailure(log, true)).toBe(true);
+  expect(tellsFailure(log, false)).toBe(false);
+  expect(tellsFailure(`${log}ERROR two`, false)).toBe(true);
+});
+
+test.each([
+  ['No replacement was performed, old_str `a` did not appear verbatim in b.py.', true],
+  ['Just a moment... Verify you are human', true],
+  ['Fehler F5-201: Periode nicht offen', true],
+  ['エラー: メンテナンス中', true],
+  ['the error was fixed', false],
+  ['a page about captains', false],
+])('%j reads as a refusal: %s', (text, refuses) => {
+  expect(saysFailureSoftly(text)).toBe(refuses);
+});
+
+test('a hostile output takes no longer than its length', () => {
+  const began = performance.now();
+  for (const text of ['error '.repeat(20_000), `${'a'.repeat(100_000)}: error: x`, 'fail\n'.repeat(20_000)]) {
+    tellsFailure(text, true);
+    saysFailureSoftly(text);
+  }
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
