@@ -1,12 +1,13 @@
 /**
  * Compiles `src` to `dist`: plain JavaScript with declarations, nothing bundled, but for the hook of Claude Code, of which
  * each event starts a process: `hook.cjs`, and what it loads, `hook-main.cjs`, also as a `plugin`; and for `coxswain status`, which a status line
- * starts again and again: `status.cjs`.
+ * starts again and again: `status.cjs`. The viewer's page is made of its own sources, into `viewer/index.html` and `viewer/assets`.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
 
 import { build } from 'esbuild';
+import { build as buildPage } from 'vite';
 
 import { buildHook } from './build-hook.ts';
 import { buildPlugin } from './build-plugin.ts';
@@ -18,6 +19,7 @@ chmodSync('dist/cli/bin.js', 0o755);
 await buildHook('dist');
 await buildPlugin('dist');
 await buildStatus();
+await buildPage({ configFile: 'src/viewer/page/vite.config.ts', logLevel: 'warn' });
 
 async function buildStatus(): Promise<void> {
   await build({

@@ -19,6 +19,8 @@ const GATES: readonly Gate[] = [
   { name: 'format', command: ['oxfmt', '--check', ...SOURCES, ...WITH_SDKS] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings', ...SOURCES] },
   { name: 'types', command: ['tsc', '--noEmit'] },
+  { name: 'page types', command: ['tsc', '--noEmit', '-p', 'src/viewer/page/tsconfig.json'] },
+  { name: 'browser types', command: ['tsc', '--noEmit', '-p', 'test/viewer/tsconfig.json'] },
   { name: 'floors', command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src'] },
   { name: 'dead code', command: ['knip'] },
   { name: 'doc links', command: ['node', 'scripts/check-links.ts'] },
@@ -40,7 +42,7 @@ for (const gate of gates) {
   const run = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
   const ok = run.status === 0;
-  console.log(`${ok ? 'ok  ' : 'FAIL'} ${gate.name.padEnd(10)} ${seconds.padStart(6)} s`);
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${gate.name.padEnd(13)} ${seconds.padStart(6)} s`);
   if (!ok) failed += 1;
   if (!ok || gate.show === true) process.stdout.write(`${run.stdout}${run.stderr}${run.error?.message ?? ''}\n`);
 }

@@ -9,6 +9,7 @@ import { addConfigCommands } from './add-config-commands.ts';
 import { addEffectCommands } from './add-effect-commands.ts';
 import { addReportCommands } from './add-report-commands.ts';
 import { addStoreCommands } from './add-store-commands.ts';
+import { addViewCommand } from './add-view-command.ts';
 import type { DemoOptions } from './demo-command.ts';
 import { examples } from './examples.ts';
 import type { RunsOptions } from './runs-command.ts';
@@ -101,7 +102,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
 
   program
     .command('runs')
-    .description('List the recorded runs, the one that started last first.')
+    .description('list the recorded runs, the one that started last first')
     .option(STORE_FLAG, 'the store to read (default: .coxswain/runs.db)')
     .option('--json', 'print one line of JSON a run')
     .option('--limit <number>', 'runs to list, 1 to 1000 (default: 50)')
@@ -114,7 +115,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
 
   program
     .command('show')
-    .description('Report on one recorded run.')
+    .description('report on one recorded run')
     .argument('<run>', 'id of the run, or the beginning of it')
     .option(STORE_FLAG, 'the store to read (default: .coxswain/runs.db)')
     .option('--json', 'print its records as they are stored, one a line')
@@ -171,6 +172,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     });
 
   addClaudeCodeCommands(program, { terminal, onExitCode });
+  addViewCommand(program, { terminal, onExitCode });
   addReportCommands(program, { terminal, onExitCode });
   addStoreCommands(program, { terminal, onExitCode });
   addConfigCommands(program, { terminal, onExitCode });

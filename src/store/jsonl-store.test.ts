@@ -465,7 +465,10 @@ test('a run that is wanted again while its idle writer is being closed meets no 
     }
   };
   await Promise.all(Array.from({ length: 9 }, (_, first) => goRound(first)));
+  const runs = await listAll(store);
   await store.close();
+  expect(runs).toHaveLength(90);
+  expect(runs.filter(({ records }) => records === turns.length)).toHaveLength(90);
 });
 
 test('options out of range are invalid-argument', () => {

@@ -1,0 +1,105 @@
+/**
+ * The viewer in a real Chromium: how long a run of 100,000 records and a list of 10,000 runs take to be there, and what of
+ * the work blocks the page while it is scrolled from end to end. Tasks over 50 ms count as long, as browsers have it.
+ *
+ * Server, browser and this program share the machine, and here the process too.
+ *
+ * `npx node bench/viewer.bench.ts [RECORDS]`
+ */
+import type { Page } from 'playwright-core';
+
+import { findChromium } from '../test/viewer/chromium.ts';
+import { addLargeRun } from '../test/viewer/large-run.ts';
+import { addRun, startOf, viewerScene, type ViewerScene } from '../test/viewer/viewer-scene.ts';
+
+const RECORDS = Number(process.argv[2] ?? 100_000);
+const RUNS = 10_000;
+const STEPS = 150;
+
+const chromium = findChromium();
+if (chromium === undefined) {
+  console.log('no Chromium on this machine');
+  process.exit(0);
+}
+const scene = await viewerScene({
+  chromium,
+  fill: async (store) => {
+    await addLargeRun(store, 'large', RECORDS);
+    for (let at = 0; at < RUNS; at += 1) await addRun(store, `run-${at}`, [startOf(`run-${at}`, `Task ${at}`)]);
+  },
+});
+try {
+  await measureRun(scene);
+  await measureList(scene);
+} finally {
+  await scene.close();
+}
+
+async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
+  const page = await open('/?run=none');
+  const { origin } = new URL(viewer.url);
+  for (const round of ['cold', 'warm']) {
+    const started = performance.now();
+    await page.goto(`${origin}/?source=0&run=large`);
+    await page.locator('.row .call-head').first().waitFor();
+    const rowsMs = performance.now() - started;
+    await page.getByText('Reading the run for its timeline').waitFor({ state: 'detached' });
+    const wholeMs = performance.now() - started;
+    console.log(
+      `open a run of ${RECORDS} records, ${round}: its calls are seen after ${rowsMs.toFixed(0)} ms, all of its timeline after ${wholeMs.toFixed(0)} ms`,
+    );
+  }
+  await report(page, 'scroll it from end to end', '.talk-scroll', '.row:not(.is-waiting)');
+  const started = performance.now();
+  await page.goto(`${origin}/?source=0&run=large&at=${Math.floor(RECORDS * 0.7)}`);
+  await page.locator('.row.is-selected').waitFor();
+  console.log(`open it at its 70 %: ${(performance.now() - started).toFixed(0)} ms`);
+  const heapBytes = await page.evaluate<number>('performance.memory.usedJSHeapSize');
+  console.log(`heap of the page after that: ${(heapBytes / 1_048_576).toFixed(0)} MB`);
+  await page.context().close();
+}
+
+async function measureList({ open, viewer }: ViewerScene): Promise<void> {
+  const page = await open('/?run=none');
+  const started = performance.now();
+  await page.goto(`${new URL(viewer.url).origin}/`);
+  await page.locator('.run-row').first().waitFor();
+  console.log(`list of ${RUNS + 1} runs: ${(performance.now() - started).toFixed(0)} ms until rows are seen`);
+  await report(page, 'scroll it from end to end', '.run-scroll', '.run-row');
+  await page.context().close();
+}
+
+interface ScrollReport {
+  /** Milliseconds of each task over 50 ms. */
+  readonly tasks: readonly number[];
+  /** Steps after which no row was to be seen. */
+  readonly blank: number;
+  readonly tookMs: number;
+}
+
+/** Scrolls an element in steps, and says how long the page was blocked at most. */
+async function report(page: Page, what: string, scroller: string, row: string): Promise<void> {
+  // Text, because it runs in the page, of whose names this program knows nothing.
+  const { tasks, blank, tookMs } = await page.evaluate<ScrollReport>(`(async () => {
+    const element = document.querySelector(${JSON.stringify(scroller)});
+    const tasks = [];
+    const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map((entry) => entry.duration)));
+    observer.observe({ type: 'longtask' });
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const started = performance.now();
+    let blank = 0;
+    for (let step = 1; step <= ${STEPS}; step += 1) {
+      element.scrollTop = ((element.scrollHeight - element.clientHeight) * step) / ${STEPS};
+      await frame();
+      await frame();
+      if (element.querySelector(${JSON.stringify(row)}) === null) blank += 1;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    observer.disconnect();
+    return { tasks, blank, tookMs: performance.now() - started };
+  })()`);
+  const longest = Math.max(0, ...tasks);
+  console.log(
+    `${what} in ${STEPS} steps, ${tookMs.toFixed(0)} ms: ${tasks.length} tasks over 50 ms, the longest ${longest.toFixed(0)} ms; ${blank} steps at which every row was still being fetched`,
+  );
+}

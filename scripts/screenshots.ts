@@ -1,0 +1,94 @@
+/**
+ * Takes the pictures of the viewer that README and docs show, from the bundled run: played through a live run with the standard
+ * steering, as it was recorded, and with its detours left out.
+ *
+ * `node scripts/screenshots.ts` writes `docs/images/*.png` anew; it needs a Chromium.
+ */
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { TrajectoryPayload } from '../src/events/trajectory-record.ts';
+import { findChromium } from '../test/viewer/chromium.ts';
+import { addRun, addSampleRun, sampleRecords, viewerScene } from '../test/viewer/viewer-scene.ts';
+
+const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
+/** The turns of the sample in which the agent does not go round in circles. */
+const STRAIGHT_TURNS = (turn: number): boolean => turn < 6 || turn >= 33;
+
+interface Picture {
+  readonly name: string;
+  readonly path: string;
+  readonly colorScheme: 'light' | 'dark';
+  /** What must be there before it is taken. */
+  readonly ready: string;
+  readonly keys?: readonly string[];
+}
+
+const PICTURES: readonly Picture[] = [
+  { name: 'viewer-runs', path: '/', colorScheme: 'light', ready: '.run-row .tag.stuck' },
+  {
+    name: 'viewer-run',
+    path: '/?source=0&run=steered-run',
+    colorScheme: 'light',
+    ready: '.row .call-head',
+    keys: ['p', 'a', 'k'],
+  },
+  {
+    name: 'viewer-run-dark',
+    path: '/?source=0&run=steered-run',
+    colorScheme: 'dark',
+    ready: '.row .call-head',
+    keys: ['p', 'a', 'k'],
+  },
+  {
+    name: 'viewer-compare',
+    path: '/?page=compare&a=0/recorded-run&b=0/straight-run',
+    colorScheme: 'light',
+    ready: '.pair.line',
+    keys: ['e'],
+  },
+];
+
+const chromium = findChromium();
+if (chromium === undefined) throw new Error('no Chromium on this machine: install one, or name it in CHROMIUM');
+const sample = (await sampleRecords()).map(({ payload }) => payload);
+const startMs = (await sampleRecords())[0]?.recorded_at_unix_ms ?? 0;
+const scene = await viewerScene({
+  chromium,
+  fill: async (store) => {
+    await addRun(store, 'straight-run', straight(sample), { startMs: startMs - 7_200_000 });
+    await addRun(store, 'recorded-run', sample, { startMs: startMs - 3_600_000 });
+    await addSampleRun(store, 'steered-run');
+  },
+});
+try {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const { name, path, colorScheme, ready, keys = [] } of PICTURES) {
+    const page = await scene.open(path, {
+      colorScheme,
+      deviceScaleFactor: 1.5,
+      viewport: { width: 1280, height: 720 },
+      locale: 'en-US',
+      timezoneId: 'UTC',
+    });
+    await page.locator(ready).first().waitFor();
+    for (const key of keys) {
+      await page.keyboard.press(key);
+      await page.waitForTimeout(400);
+    }
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: `${FOLDER}${name}.png` });
+    await page.context().close();
+    console.log(`docs/images/${name}.png`);
+  }
+} finally {
+  await scene.close();
+}
+
+function straight(payloads: readonly TrajectoryPayload[]): readonly TrajectoryPayload[] {
+  let turn = -1;
+  return payloads.filter((payload) => {
+    if (payload.kind === 'turn_started') turn += 1;
+    return payload.kind === 'run_ended' || STRAIGHT_TURNS(turn);
+  });
+}

@@ -1,0 +1,62 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { alignKeys } from './align-calls.ts';
+
+const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 40 });
+
+test('every call of both sides comes once, in order, and calls side by side have the same key', async () => {
+  await fc.assert(
+    fc.asyncProperty(keys, keys, async (a, b) => {
+      const pairs = await alignKeys(a, b);
+      expect(pairs.flatMap(([x]) => (x === null ? [] : [x]))).toEqual(a.map((_, index) => index));
+      expect(pairs.flatMap(([, y]) => (y === null ? [] : [y]))).toEqual(b.map((_, index) => index));
+      const besides = pairs.flatMap(([x, y]) => (x === null || y === null ? [] : [[a[x], b[y]]]));
+      expect(besides.filter(([left, right]) => left !== right)).toEqual([]);
+    }),
+  );
+});
+
+test('there are as few differences as there can be', async () => {
+  await fc.assert(
+    fc.asyncProperty(keys, keys, async (a, b) => {
+      const same = (await alignKeys(a, b)).filter(([x, y]) => x !== null && y !== null).length;
+      expect(same).toBe(longestCommon(a, b));
+    }),
+  );
+});
+
+test('of sequences that have nothing in common every call stands alone, however many there are', async () => {
+  const a = Array.from({ length: 3_000 }, (_, index) => `a${index}`);
+  const b = Array.from({ length: 2_000 }, (_, index) => `b${index}`);
+  const pairs = await alignKeys(a, b);
+  expect(pairs).toHaveLength(5_000);
+  expect(pairs.flatMap(([x]) => (x === null ? [] : [x]))).toEqual(a.map((_, index) => index));
+});
+
+test('what one side has more of, however much, hides nothing', async () => {
+  const a = Array.from({ length: 5_000 }, (_, index) => `k${index}`);
+  const same = (await alignKeys(a, a.slice(3_000))).filter(([x, y]) => x !== null && y !== null).length;
+  expect(same).toBe(2_000);
+});
+
+test('what is the same behind more than 200 differences is found again', async () => {
+  const tail = Array.from({ length: 100 }, (_, index) => `t${index}`);
+  // Both have the same keys, in an order that has almost nothing in common.
+  const turned = Array.from({ length: 900 }, (_, index) => `k${index}`);
+  const pairs = await alignKeys([...turned, ...tail], [...turned.toReversed(), ...tail]);
+  expect(pairs.filter(([x, y]) => x !== null && y !== null && x >= 900 && y >= 900)).toHaveLength(100);
+});
+
+function longestCommon(a: readonly string[], b: readonly string[]): number {
+  let row = b.map(() => 0);
+  for (const one of a) {
+    const next: number[] = [];
+    for (const [at, other] of b.entries()) {
+      const before = at === 0 ? 0 : (row[at - 1] ?? 0);
+      next.push(one === other ? before + 1 : Math.max(row[at] ?? 0, next[at - 1] ?? 0));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

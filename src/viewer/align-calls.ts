@@ -1,0 +1,121 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Indices of two sequences side by side: both, or one alone. */
+export type AlignedPair = readonly [number, number] | readonly [number, null] | readonly [null, number];
+
+/** Differences that are looked for at a time; where there are more, the best way so far is kept and the search begins anew behind it. */
+const MAX_DIFFERENCES = 200;
+
+/**
+ * Aligns two sequences of keys with as few differences as there can be (Myers, "An O(ND) difference algorithm"), or, where there are
+ * more than 200 in a row among keys that both have, nearly as few.
+ *
+ * Cost: O((n + m) · 200) at most, in pieces of a few milliseconds; about a megabyte.
+ */
+export async function alignKeys(a: readonly string[], b: readonly string[]): Promise<readonly AlignedPair[]> {
+  // What only one side has stands alone in any case.
+  const [inA, inB] = [new Set(a), new Set(b)];
+  const left = a.flatMap((key, index) => (inB.has(key) ? [index] : []));
+  const right = b.flatMap((key, index) => (inA.has(key) ? [index] : []));
+  const keysOf = (keys: readonly string[], indices: readonly number[]): readonly string[] =>
+    indices.map((index) => keys[index] ?? '');
+  const pairs: AlignedPair[] = [];
+  let [x, y] = [0, 0];
+  const aloneUntil = (endX: number, endY: number): void => {
+    for (; x < endX; x += 1) pairs.push([x, null]);
+    for (; y < endY; y += 1) pairs.push([null, y]);
+  };
+  for (const [leftAt, rightAt] of await alignShared(keysOf(a, left), keysOf(b, right))) {
+    if (leftAt === null || rightAt === null) continue;
+    const [nextX, nextY] = [left[leftAt] ?? 0, right[rightAt] ?? 0];
+    aloneUntil(nextX, nextY);
+    pairs.push([nextX, nextY]);
+    [x, y] = [nextX + 1, nextY + 1];
+  }
+  aloneUntil(a.length, b.length);
+  return pairs;
+}
+
+async function alignShared(a: readonly string[], b: readonly string[]): Promise<readonly AlignedPair[]> {
+  const pairs: AlignedPair[] = [];
+  let [x, y] = [0, 0];
+  while (x < a.length || y < b.length) {
+    const steps = stepsFrom(a, b, x, y);
+    for (const step of steps) pairs.push(step);
+    await nextTurn();
+    for (const [left, right] of steps) {
+      if (left !== null) x = left + 1;
+      if (right !== null) y = right + 1;
+    }
+  }
+  return pairs;
+}
+
+/** The way from `(fromX, fromY)` to the end, or as far as 200 differences lead; at least one step. */
+function stepsFrom(a: readonly string[], b: readonly string[], fromX: number, fromY: number): readonly AlignedPair[] {
+  const [n, m] = [a.length - fromX, b.length - fromY];
+  const limit = Math.min(n + m, MAX_DIFFERENCES);
+  const offset = limit + 1;
+  let farthest = new Int32Array(2 * offset + 1);
+  const trace: Int32Array[] = [];
+  for (let d = 0; d <= limit; d += 1) {
+    trace.push(farthest.slice());
+    let best = { x: 0, k: 0 };
+    for (let k = -d; k <= d; k += 2) {
+      let x = goesDown(farthest, { k, d, offset })
+        ? (farthest[offset + k + 1] ?? 0)
+        : (farthest[offset + k - 1] ?? 0) + 1;
+      while (x < n && x - k < m && a[fromX + x] === b[fromY + x - k]) x += 1;
+      farthest[offset + k] = x;
+      if (x <= n && x - k <= m && isBetter(x, k, best)) best = { x, k };
+      if (x >= n && x - k >= m) return backtrack(trace, { x: n, k: n - m, d, offset, fromX, fromY });
+    }
+    if (d === limit) return backtrack(trace, { ...best, d, offset, fromX, fromY });
+    farthest = farthest.slice();
+  }
+  return [];
+}
+
+interface Place {
+  readonly x: number;
+  readonly k: number;
+  readonly d: number;
+  readonly offset: number;
+  readonly fromX: number;
+  readonly fromY: number;
+}
+
+function backtrack(trace: readonly Int32Array[], place: Place): readonly AlignedPair[] {
+  const { fromX, fromY, offset } = place;
+  const steps: AlignedPair[] = [];
+  let { k, x } = place;
+  for (let d = place.d; d >= 0; d -= 1) {
+    const farthest = trace[d] ?? new Int32Array();
+    const isDown = goesDown(farthest, { k, d, offset });
+    const beforeK = isDown ? k + 1 : k - 1;
+    const beforeX = d === 0 ? 0 : (farthest[offset + beforeK] ?? 0);
+    const startX = d === 0 ? 0 : isDown ? beforeX : beforeX + 1;
+    while (x > startX) {
+      x -= 1;
+      steps.push([fromX + x, fromY + x - k]);
+    }
+    if (d === 0) break;
+    if (isDown) steps.push([null, fromY + x - k - 1]);
+    else steps.push([fromX + x - 1, null]);
+    [k, x] = [beforeK, beforeX];
+  }
+  return steps.toReversed();
+}
+
+/** Farther along both; of two that are as far, the one that took as much of each. */
+function isBetter(x: number, k: number, best: { readonly x: number; readonly k: number }): boolean {
+  const farther = 2 * x - k - (2 * best.x - best.k);
+  return farther > 0 || (farther === 0 && Math.abs(k) < Math.abs(best.k));
+}
+
+function goesDown(
+  farthest: Int32Array,
+  { d, k, offset }: { readonly k: number; readonly d: number; readonly offset: number },
+): boolean {
+  return k === -d || (k !== d && (farthest[offset + k - 1] ?? 0) < (farthest[offset + k + 1] ?? 0));
+}

@@ -1,0 +1,43 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { cutValues } from './cut-values.ts';
+
+test('what is short stays the same object', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      expect(cutValues(value)).toBe(value);
+    }),
+  );
+});
+
+test('a long text becomes its beginning and its length', () => {
+  const text = 'ab'.repeat(20_000);
+  expect(cutValues({ kind: 'x', text })).toEqual({
+    kind: 'x',
+    text: { $cut: { chars: 40_000, preview: text.slice(0, 4_000) } },
+  });
+});
+
+test('no character is split by a cut', () => {
+  const cut = cutValues({ text: `x${'😀'.repeat(15_000)}` });
+  expect(JSON.stringify(cut)).not.toContain('\\ud83d"');
+});
+
+test('whatever a payload holds, about 200,000 characters of it are given', () => {
+  const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key-${index}`, 'y'.repeat(50)]));
+  const long = Array.from({ length: 50_000 }, () => 'y'.repeat(50));
+  let deep: unknown = 'bottom';
+  for (let depth = 0; depth < 5_000; depth += 1) deep = { deep };
+  for (const payload of [{ wide }, { long }, { deep }, { a: 'z'.repeat(19_000), long, wide, deep }]) {
+    expect(JSON.stringify(cutValues(payload)).length).toBeLessThan(900_000);
+  }
+  expect(JSON.stringify(cutValues({ long })).length).toBeLessThan(300_000);
+  expect(JSON.stringify(cutValues({ deep })).length).toBeLessThan(2_000);
+});
+
+test('a member named __proto__ stays one', () => {
+  // JSON.parse makes it a member of its own.
+  const payload: unknown = JSON.parse(`{"__proto__": "${'x'.repeat(30_000)}", "a": 1}`);
+  expect(Object.keys(cutValues(payload) as object)).toEqual(['__proto__', 'a']);
+});

@@ -1,0 +1,57 @@
+import type { Hono } from 'hono';
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
+
+import { feedEvents } from './event-feed.ts';
+import { wholeNumber } from './run-query.ts';
+import { followRun } from './run-tail.ts';
+import type { ApiContext, ViewerEnv } from './viewer-env.ts';
+import { viewerFault } from './viewer-fault.ts';
+import type { ViewerState } from './viewer-state.ts';
+
+/** Event streams at a time. */
+const MAX_STREAMS = 64;
+
+/** Adds the event streams, which end with the signal. */
+export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal: AbortSignal): void {
+  let streams = 0;
+  const serve = (
+    context: ApiContext,
+    write: (stream: SSEStreamingApi, ended: AbortSignal) => Promise<void>,
+  ): Response => {
+    if (streams >= MAX_STREAMS) {
+      throw viewerFault('too-many', `${streams} event streams are open`, 'Close some of the windows.');
+    }
+    streams += 1;
+    const gone = new AbortController();
+    return streamSSE(context, async (stream) => {
+      stream.onAbort(() => gone.abort());
+      try {
+        await write(stream, AbortSignal.any([gone.signal, signal]));
+      } finally {
+        streams -= 1;
+      }
+    });
+  };
+  app.get('/api/events', (context) => {
+    const sources = state.sources.map(({ id }) => state.list.sourceOf(id));
+    return serve(context, async (stream, ended) => {
+      for await (const { data, event } of feedEvents(sources, ended)) {
+        await stream.writeSSE({ event, data: JSON.stringify(data) });
+      }
+    });
+  });
+  app.get('/api/runs/:source/:runId/events', (context) => {
+    const { runId, source } = context.req.param();
+    const listed = state.list.sourceOf(source);
+    const last = context.req.header('last-event-id');
+    const { after, from = '0' } = context.req.query();
+    const before = last ?? after;
+    const fromSeq = before === undefined ? wholeNumber('from', from) : wholeNumber('last-event-id', before) + 1;
+    return serve(context, async (stream, ended) => {
+      for await (const told of followRun(listed, runId, { fromSeq, signal: ended })) {
+        const id = told.event === 'record' ? { id: String(told.id) } : {};
+        await stream.writeSSE({ event: told.event, data: JSON.stringify(told.data), ...id });
+      }
+    });
+  });
+}

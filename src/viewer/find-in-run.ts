@@ -1,0 +1,100 @@
+import { steadyMs } from '../base/steady-ms.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { recordText } from '../store/record-text.ts';
+import type { RunSummary } from '../store/run-summary.ts';
+import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
+import { createBreather } from './breather.ts';
+import { isDamage } from './read-records.ts';
+import type { RunReader } from './run-reader.ts';
+
+/** How long one answer looks. */
+const LOOK_MS = 1_000;
+/** Records that are read at a time when looking backwards. */
+const CHUNK_RECORDS = 500;
+
+/** What is looked for in a run. */
+export interface FindQuery {
+  readonly kind: FindKind;
+  /** For `text`: stands in a string of the record, in any case. */
+  readonly text: string;
+  /** The first record looked at. */
+  readonly fromSeq: number;
+  readonly direction: 'next' | 'prev';
+}
+
+/** Patterns and advice are looked up in the overview, which knows them without reading. */
+export function findMark({ advice, complete, nextSeq, patterns }: Overview, query: FindQuery): FindAnswer {
+  const seqs = (
+    query.kind === 'advice'
+      ? advice.map(({ seq }) => seq)
+      : patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
+  ).toSorted((a, b) => a - b);
+  const seq =
+    query.direction === 'next'
+      ? seqs.find((one) => one >= query.fromSeq)
+      : seqs.findLast((one) => one <= query.fromSeq);
+  if (seq !== undefined) return { seq };
+  return complete || query.direction === 'prev'
+    ? { seq: null }
+    : { seq: null, resumeFrom: Math.max(query.fromSeq, nextSeq) };
+}
+
+/**
+ * The next or the previous record that is an error or holds a text, looked for for a second.
+ *
+ * @throws CoxswainError when the store cannot be read; a damaged record ends the look
+ */
+export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
+  const endMs = steadyMs() + LOOK_MS;
+  const matches = matcherOf(query);
+  try {
+    return query.direction === 'next'
+      ? await findNext(reader, run, { query, matches, endMs })
+      : await findPrevious(reader, run, { query, matches, endMs });
+  } catch (error) {
+    if (isDamage(error)) return { seq: null };
+    throw error;
+  }
+}
+
+interface Look {
+  readonly query: FindQuery;
+  readonly matches: (record: TrajectoryRecord) => boolean;
+  readonly endMs: number;
+}
+
+async function findNext(reader: RunReader, run: RunSummary, { endMs, matches, query }: Look): Promise<FindAnswer> {
+  const breath = createBreather();
+  for await (const record of reader.readRun(run.runId, { fromSeq: query.fromSeq })) {
+    if (matches(record)) return { seq: record.seq };
+    if (steadyMs() > endMs) return { seq: null, resumeFrom: record.seq + 1 };
+    const pause = breath();
+    if (pause !== undefined) await pause;
+  }
+  return { seq: null };
+}
+
+async function findPrevious(reader: RunReader, run: RunSummary, { endMs, matches, query }: Look): Promise<FindAnswer> {
+  const breath = createBreather();
+  let end = Math.min(query.fromSeq, run.lastSeq) + 1;
+  while (end > 0) {
+    const from = Math.max(0, end - CHUNK_RECORDS);
+    let found: number | undefined;
+    for await (const record of reader.readRun(run.runId, { fromSeq: from, limit: end - from })) {
+      if (record.seq >= end) break;
+      if (matches(record)) found = record.seq;
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
+    if (found !== undefined) return { seq: found };
+    end = from;
+    if (end > 0 && steadyMs() > endMs) return { seq: null, resumeFrom: end - 1 };
+  }
+  return { seq: null };
+}
+
+function matcherOf({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
+  if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && payload.is_error;
+  const wanted = text.toLowerCase();
+  return (record) => recordText(record).toLowerCase().includes(wanted);
+}

@@ -1,0 +1,284 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes, type ReactElement } from 'react';
+
+import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../api-shapes.ts';
+import { afterText, deliveryOf, pointText } from './advice-words.ts';
+import { Link } from './link.tsx';
+import { countOf, countText } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { runKey } from './route.ts';
+import { stateOf } from './run-list-row.tsx';
+import { safeLine, safeText } from './safe-text.ts';
+import { withoutBlankLines } from './text-of.ts';
+import type { VisibleRange } from './visible-range.ts';
+
+const MAX_EVIDENCE = 12;
+
+interface LaneProps {
+  readonly answer: RunAnswer;
+  readonly range: VisibleRange;
+  readonly selected: number | undefined;
+  readonly onGo: (seq: number) => void;
+  /** Marks these calls in the conversation. */
+  readonly onEvidence: (seqs: readonly number[]) => void;
+}
+
+const TABS = ['advice', 'patterns', 'family'] as const;
+type Tab = (typeof TABS)[number];
+
+/** Beside the conversation: what was said to the agent and why, what was noticed, and the runs around this one. */
+export function AdviceLane(props: LaneProps): ReactElement {
+  const { overview, children, parent } = props.answer;
+  const [tab, setTab] = useState<Tab>(() =>
+    overview.advice.length === 0 && overview.patterns.length > 0 ? 'patterns' : 'advice',
+  );
+  const names: Readonly<Record<Tab, string>> = {
+    advice: `Advice ${countText(overview.advice.length)}`,
+    patterns: `Patterns ${countText(overview.patterns.length)}`,
+    family: `Runs ${countText(children.length + (parent === undefined ? 0 : 1))}`,
+  };
+  const shown = TABS.filter((name) => name !== 'family' || children.length > 0 || parent !== undefined);
+  return (
+    <aside className="lane" aria-label="What coxswain noticed and said">
+      <div className="lane-tabs" role="tablist">
+        {shown.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={tab === name}
+            aria-controls="lane-panel"
+            onClick={() => setTab(name)}
+          >
+            {names[name]}
+          </button>
+        ))}
+      </div>
+      {tab === 'advice' ? (
+        <Cards
+          key="advice"
+          {...props}
+          tab={tab}
+          places={overview.advice.map((mark) => mark.seq)}
+          empty="Nothing was said to the agent in this run."
+          leftOut={overview.adviceLeftOut}
+          card={(at) => {
+            const mark = overview.advice[at];
+            return mark === undefined ? null : <AdviceCard mark={mark} {...props} />;
+          }}
+        />
+      ) : null}
+      {tab === 'patterns' ? (
+        <Cards
+          key="patterns"
+          {...props}
+          tab={tab}
+          places={overview.patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)}
+          empty="No pattern was flagged in this run."
+          leftOut={overview.patternsLeftOut}
+          card={(at) => {
+            const span = overview.patterns[at];
+            return span === undefined ? null : <PatternCard span={span} {...props} />;
+          }}
+        />
+      ) : null}
+      {tab === 'family' ? <Family answer={props.answer} /> : null}
+    </aside>
+  );
+}
+
+function Cards(
+  props: LaneProps & {
+    readonly tab: Tab;
+    readonly places: readonly number[];
+    readonly empty: string;
+    readonly leftOut: number;
+    readonly card: (at: number) => ReactElement | null;
+  },
+): ReactElement {
+  const { places, range, selected } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: places.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 190,
+    overscan: 3,
+  });
+  const near = useSyncExternalStore(range.subscribe, () => nearest(places, selected, range.get()));
+  useEffect(() => {
+    const { current } = scroller;
+    // Under the pointer nothing moves away.
+    if (near < 0 || current === null || current.matches(':hover')) return;
+    const item = virtual.getVirtualItems().find(({ index }) => index === near);
+    const bottom = current.scrollTop + current.clientHeight;
+    if (item !== undefined && item.start >= current.scrollTop && item.end <= bottom) return;
+    virtual.scrollToIndex(near, { align: 'start' });
+  }, [near, virtual]);
+  return (
+    <div
+      ref={scroller}
+      className="lane-scroll"
+      role="tabpanel"
+      id="lane-panel"
+      aria-labelledby={`tab-${props.tab}`}
+      tabIndex={0}
+    >
+      {places.length === 0 ? <p className="card dim">{props.empty}</p> : null}
+      {props.leftOut > 0 ? <p className="card dim">{countText(props.leftOut)} more are not listed.</p> : null}
+      <div style={{ position: 'relative', height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map((item) => (
+          <div
+            key={item.key}
+            ref={virtual.measureElement}
+            data-index={item.index}
+            className={item.index === near ? 'near' : undefined}
+            style={{ position: 'absolute', inset: '0 0 auto', transform: `translateY(${item.start}px)` }}
+          >
+            {props.card(item.index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The one that is selected, else the last one up to the middle of what is seen; -1 when all come later. */
+function nearest(places: readonly number[], selected: number | undefined, view: { from: number; to: number }): number {
+  const chosen = selected === undefined ? -1 : places.indexOf(selected);
+  if (chosen >= 0) return chosen;
+  const within = places.findIndex((seq) => seq >= view.from && seq < view.to);
+  return within >= 0 ? within : places.findLastIndex((seq) => seq < view.to);
+}
+
+function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElement {
+  const { mark, onGo, onEvidence } = props;
+  const delivery = deliveryOf(mark);
+  const how = [mark.channel, pointText(mark.point)].filter((part) => part !== undefined && part !== '').join(', ');
+  return (
+    <article className="card" {...marking(mark.evidenceSeqs, onEvidence)}>
+      <div className="card-head">
+        <h3>
+          <button type="button" className="link" onClick={() => onGo(mark.seq)}>
+            {safeLine(mark.provider).slice(0, 100)}
+          </button>
+        </h3>
+        {mark.severity === undefined || mark.severity === 'info' ? null : (
+          <span className={mark.severity === 'warning' ? 'tag bad' : 'tag stuck'}>{mark.severity}</span>
+        )}
+        <span className={`tag ${delivery.className}`}>{delivery.text}</span>
+      </div>
+      <p dir="auto">{withoutBlankLines(safeText(mark.text))}</p>
+      <dl>
+        {mark.why === undefined || mark.why === '' ? null : (
+          <>
+            <dt>Why</dt>
+            <dd>{safeLine(mark.why)}</dd>
+          </>
+        )}
+        <Evidence calls={mark.evidence} onGo={onGo} />
+        <dt>Said</dt>
+        <dd>
+          as {mark.speaker}, after {countOf(mark.callsBefore, 'call')}
+          {how === '' ? '' : `, ${safeLine(how)}`}
+        </dd>
+        {mark.reason === undefined ? null : (
+          <>
+            <dt>Not said</dt>
+            <dd>{safeLine(mark.reason)}</dd>
+          </>
+        )}
+        <dt>Then</dt>
+        <dd className={mark.after === 'cleared' ? 'good' : undefined}>{afterText(mark.after)}</dd>
+        {mark.acknowledged === undefined ? null : (
+          <>
+            <dt>Agent</dt>
+            <dd>{mark.acknowledged} it</dd>
+          </>
+        )}
+      </dl>
+    </article>
+  );
+}
+
+/** Marks the calls of a card while it is pointed at, or has the focus. */
+function marking(seqs: readonly number[], onEvidence: LaneProps['onEvidence']): HTMLAttributes<HTMLElement> {
+  const on = (): void => onEvidence(seqs);
+  const off = (): void => onEvidence([]);
+  return { onMouseEnter: on, onMouseLeave: off, onFocus: on, onBlur: off };
+}
+
+function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactElement {
+  const { span, onGo, onEvidence } = props;
+  const seqs = span.evidence.map(({ seq }) => seq);
+  return (
+    <article className="card pattern" {...marking(seqs, onEvidence)}>
+      <div className="card-head">
+        <h3>
+          <button type="button" className="link" onClick={() => onGo(span.flaggedSeq ?? span.fromSeq)}>
+            {patternName(span.kind)}
+          </button>
+        </h3>
+        <span className={span.stuck ? 'tag stuck' : 'tag'}>{span.stuck ? 'stuck' : 'inefficient'}</span>
+        <span className="tag">{span.level}</span>
+      </div>
+      <dl>
+        <dt>Seen</dt>
+        <dd>
+          {countOf(span.occurrences, 'time')}
+          {span.tool === undefined ? '' : ` with ${safeLine(span.tool).slice(0, 80)}`}
+        </dd>
+        <dt>Calls</dt>
+        <dd>
+          {countText(span.fromCall)} to{' '}
+          {span.toCall === null ? 'the end, never left' : `${countText(span.toCall)}, then left`}
+        </dd>
+        <Evidence calls={span.evidence} onGo={onGo} />
+      </dl>
+    </article>
+  );
+}
+
+function Evidence(props: {
+  readonly calls: readonly EvidenceCall[];
+  readonly onGo: (seq: number) => void;
+}): ReactElement | null {
+  const { calls, onGo } = props;
+  if (calls.length === 0) return null;
+  return (
+    <>
+      <dt>Evidence</dt>
+      <dd className="calls-list">
+        {calls.slice(-MAX_EVIDENCE).map(({ call, seq }) => (
+          <button key={call} type="button" aria-label={`Call ${call}`} onClick={() => onGo(seq)}>
+            {call}
+          </button>
+        ))}
+      </dd>
+    </>
+  );
+}
+
+function Family({ answer }: { readonly answer: RunAnswer }): ReactElement {
+  const { parent, children } = answer;
+  return (
+    <div className="lane-scroll" role="tabpanel" id="lane-panel" aria-labelledby="tab-family" tabIndex={0}>
+      {[...(parent === undefined ? [] : [parent]), ...children].map((run) => (
+        <article key={runKey(run)} className="card">
+          <div className="card-head">
+            <span className={`dot ${stateOf(run).className}`} title={stateOf(run).text} />
+            <h3>
+              <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>
+                {safeLine(run.task ?? '') || safeLine(run.runId)}
+              </Link>
+            </h3>
+            <span className="tag">{run === parent ? 'parent' : 'child'}</span>
+          </div>
+          <p className="dim">
+            {countOf(run.calls, 'call')}, {countOf(run.errors, 'error')}
+          </p>
+        </article>
+      ))}
+    </div>
+  );
+}

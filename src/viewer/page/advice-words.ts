@@ -1,0 +1,45 @@
+import { assertNever } from '../../base/assert-never.ts';
+import type { AdviceMark } from '../api-shapes.ts';
+
+/** A short word for what became of a piece of advice, and the class of its tag. */
+export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly className: '' | 'good' | 'bad' } {
+  if (mark.delivered === true) return { text: 'delivered', className: 'good' };
+  if (mark.delivered === null) return { text: 'delivery unknown', className: '' };
+  if (mark.arm === 'withheld') return { text: 'withheld', className: '' };
+  if (mark.arm === 'shadowed') return { text: 'shadow', className: '' };
+  return { text: 'not delivered', className: 'bad' };
+}
+
+/** What the agent did next, in a sentence that claims no cause. */
+export function afterText(after: AdviceMark['after']): string {
+  switch (after) {
+    case 'cleared':
+      return 'left the pattern within ten calls';
+    case 'ignored':
+      return 'went on in the pattern';
+    case 'unclear':
+      return 'cannot be told';
+    default:
+      return assertNever(after);
+  }
+}
+
+/** Where in the agent's cycle it was said. */
+export function pointText(point: AdviceMark['point']): string {
+  switch (point) {
+    case 'pre_render':
+      return 'before the prompt';
+    case 'pre_tool_selection':
+      return 'before choosing tools';
+    case 'pre_tool_execution':
+      return 'before the call ran';
+    case 'post_tool_result':
+      return 'with a result';
+    case 'pre_response':
+      return 'before the answer';
+    case undefined:
+      return '';
+    default:
+      return assertNever(point);
+  }
+}

@@ -1,0 +1,199 @@
+import type {
+  CompareAnswer,
+  ErrorAnswer,
+  FindAnswer,
+  LabelsAnswer,
+  Overview,
+  RecordsAnswer,
+  ReportsAnswer,
+  RunAnswer,
+  RowsAnswer,
+  RunsAnswer,
+  SourcesAnswer,
+} from '../api-shapes.ts';
+import type { BacktestReport } from '../../backtest/backtest-report.ts';
+import type { LabelTarget } from '../../backtest/labels.ts';
+import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import { WRITE_HEADER } from './session.ts';
+
+/** Which run: the id of its source and its own. */
+export interface RunAddress {
+  readonly source: string;
+  readonly runId: string;
+}
+
+/** A request that was answered with a fault, or not at all. `code` is the server's, or `unreachable`. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly fix: string | undefined;
+
+  constructor(status: number, error: ErrorAnswer['error']) {
+    super(error.message);
+    this.name = 'ApiError';
+    this.code = error.code;
+    this.status = status;
+    this.fix = error.fix;
+  }
+}
+
+/** What may be asked of a list of runs; every member is optional and stands in the address of the page. */
+export type RunFilters = Readonly<Partial<Record<RunFilterName, string>>>;
+
+/** The names of `RunFilters`, in the order in which they stand in an address. */
+export const RUN_FILTER_NAMES = [
+  'source',
+  'q',
+  'outcome',
+  'tool',
+  'pattern',
+  'advice',
+  'since',
+  'until',
+  'status',
+  'sort',
+  'order',
+] as const;
+type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
+
+export function getSources(): Promise<SourcesAnswer> {
+  return get<SourcesAnswer>('/api/sources');
+}
+
+export function getRuns(filters: RunFilters, after: string | undefined): Promise<RunsAnswer> {
+  // A first page that is quick, then few requests for the rest.
+  const query = new URLSearchParams({ limit: after === undefined ? '200' : '500' });
+  for (const name of RUN_FILTER_NAMES) {
+    const value = filters[name];
+    if (value === undefined) continue;
+    query.set(name, name === 'since' || name === 'until' ? dayAsMs(value, name) : value);
+  }
+  if (after !== undefined) query.set('after', after);
+  return get<RunsAnswer>(`/api/runs?${query}`);
+}
+
+/** The rows of at most 100 runs with what a list left out at first, as many as were ready in time. */
+export function getRows(runs: readonly RunAddress[]): Promise<RowsAnswer> {
+  const ids = runs.map(({ source, runId }) => `${encodeURIComponent(source)}/${encodeURIComponent(runId)}`);
+  return get<RowsAnswer>(`/api/rows?${new URLSearchParams({ ids: ids.join(',') })}`);
+}
+
+export function getRun(run: RunAddress): Promise<RunAnswer> {
+  return get<RunAnswer>(runPath(run));
+}
+
+/** The overview of a run that is still being read. */
+export function getOverview(run: RunAddress): Promise<Overview> {
+  return get<Overview>(`${runPath(run)}/overview`);
+}
+
+export function getRecords(
+  run: RunAddress,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): Promise<RecordsAnswer> {
+  return get<RecordsAnswer>(`${runPath(run)}/records?from=${from}&limit=${limit}`);
+}
+
+/** A record with its texts whole. */
+export async function getRecord(run: RunAddress, seq: number): Promise<TrajectoryRecord> {
+  const answer = await get<TrajectoryRecord | { readonly record: TrajectoryRecord }>(`${runPath(run)}/record/${seq}`);
+  return 'record' in answer ? answer.record : answer;
+}
+
+/** What `find` goes by: `from` counts in, whichever the direction. */
+export interface FindQuery {
+  readonly kind: 'error' | 'pattern' | 'advice' | 'text';
+  readonly from: number;
+  readonly direction: 'next' | 'prev';
+  readonly q?: string;
+}
+
+/** The next record of a kind, or null when there is none. A long search comes in parts. */
+export async function findInRun(run: RunAddress, query: FindQuery): Promise<number | null> {
+  let from: number | undefined = query.from;
+  while (from !== undefined) {
+    const params = new URLSearchParams({ kind: query.kind, from: String(from), direction: query.direction });
+    if (query.q !== undefined) params.set('q', query.q);
+    const { seq, resumeFrom }: FindAnswer = await get<FindAnswer>(`${runPath(run)}/find?${params}`);
+    if (seq !== null) return seq;
+    from = resumeFrom;
+  }
+  return null;
+}
+
+export function getComparison(a: string, b: string, from: number): Promise<CompareAnswer> {
+  return get<CompareAnswer>(`/api/compare?${new URLSearchParams({ a, b, from: String(from), limit: '500' })}`);
+}
+
+export function getReports(): Promise<ReportsAnswer> {
+  return get<ReportsAnswer>('/api/reports');
+}
+
+export function getReport(id: string): Promise<BacktestReport> {
+  return get<BacktestReport>(`/api/reports/${encodeURIComponent(id)}`);
+}
+
+export function getLabels(): Promise<LabelsAnswer> {
+  return get<LabelsAnswer>('/api/labels');
+}
+
+/** Labels a run, or a moment of it as `RUN@CALL`; null takes the label away. */
+export async function putLabel(id: string, target: LabelTarget | null): Promise<LabelsAnswer> {
+  const answer = await request('/api/labels', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...WRITE_HEADER },
+    body: JSON.stringify({ id, target }),
+  });
+  // As in `get`.
+  return (await answer.json()) as LabelsAnswer;
+}
+
+/** Where the server has a run: the base of everything about it. */
+export function runPath({ source, runId }: RunAddress): string {
+  return `/api/runs/${encodeURIComponent(source)}/${encodeURIComponent(runId)}`;
+}
+
+/** A day of the reader's own calendar as Unix milliseconds: its start for `since`, its end for `until`. */
+function dayAsMs(day: string, name: 'since' | 'until'): string {
+  const ms = new Date(`${day}T${name === 'since' ? '00:00:00.000' : '23:59:59.999'}`).getTime();
+  return Number.isNaN(ms) ? day : String(ms);
+}
+
+async function get<Answer>(path: string): Promise<Answer> {
+  const answer = await request(path, {});
+  // The server is of the same package, and its answers are built from the same shapes.
+  return (await answer.json()) as Answer;
+}
+
+async function request(path: string, init: RequestInit): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(path, init);
+  } catch {
+    throw new ApiError(0, {
+      code: 'unreachable',
+      message: 'The viewer does not answer.',
+      fix: 'Is `coxswain view` still running in its terminal? Start it again and open the address it prints.',
+    });
+  }
+  if (answer.ok) return answer;
+  throw new ApiError(answer.status, await readError(answer));
+}
+
+async function readError(answer: Response): Promise<ErrorAnswer['error']> {
+  if (answer.status === 401) {
+    return {
+      code: 'no-session',
+      message: 'This page has no session with the viewer.',
+      fix: 'Open the whole address that `coxswain view` printed in its terminal, with the token at its end.',
+    };
+  }
+  try {
+    // The same server, as above.
+    const { error } = (await answer.json()) as Partial<ErrorAnswer>;
+    if (error !== undefined) return error;
+  } catch {
+    // No JSON: told below.
+  }
+  return { code: 'unreadable', message: `The viewer answered ${answer.status} without saying why.` };
+}

@@ -1,0 +1,156 @@
+import { useCallback, useEffect, useState, type ReactElement, type ReactNode } from 'react';
+
+import { assertNever } from '../../base/assert-never.ts';
+import { getSources } from './api.ts';
+import { ComparePage } from './compare-page.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { isTyping } from './is-typing.ts';
+import { Link } from './link.tsx';
+import { MomentPage } from './moment-page.tsx';
+import { ErrorNotice, Notice } from './notice.tsx';
+import { ReportsPage } from './reports-page.tsx';
+import type { Route } from './route.ts';
+import { RunListPage } from './run-list-page.tsx';
+import { RunPage } from './run-page.tsx';
+import { runKey } from './route.ts';
+import { safeLine } from './safe-text.ts';
+import { applyTheme, storedTheme, THEMES, type Theme } from './theme.ts';
+import { useLoaded } from './use-loaded.ts';
+import { useRoute } from './use-route.ts';
+
+/** The whole page: the bar at the top, and below it what the address asks for. */
+export function App({ sessionProblem }: { readonly sessionProblem: string | undefined }): ReactElement {
+  const route = useRoute();
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const closeHelp = useCallback(() => setHelpOpen(false), []);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== '?' || isTyping(event)) return;
+      event.preventDefault();
+      setHelpOpen(true);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const title = titleOf(route);
+  useEffect(() => {
+    document.title = `${title} · coxswain`;
+  }, [title]);
+  return (
+    <div className="shell">
+      <header className="top">
+        <Link className="brand" to={{ page: 'runs', filters: {} }}>
+          <Mark />
+          coxswain
+        </Link>
+        <nav aria-label="Pages">
+          <Tab to={{ page: 'runs', filters: {} }} isCurrent={route.page === 'runs' || route.page === 'run'}>
+            Runs
+          </Tab>
+          <Tab to={{ page: 'compare' }} isCurrent={route.page === 'compare'}>
+            Compare
+          </Tab>
+          <Tab to={{ page: 'reports' }} isCurrent={route.page === 'reports'}>
+            Backtests
+          </Tab>
+        </nav>
+        <span className="spring" />
+        <ThemeSwitch />
+        <button type="button" className="quiet" onClick={() => setHelpOpen(true)}>
+          Keys <kbd>?</kbd>
+        </button>
+      </header>
+      <main className="page">
+        {sessionProblem === undefined ? (
+          <Page route={route} />
+        ) : (
+          <Notice title={sessionProblem}>
+            <p>
+              Open the address that <code>coxswain view</code> printed in its terminal.
+            </p>
+          </Notice>
+        )}
+      </main>
+      {isHelpOpen ? <HelpDialog onClose={closeHelp} /> : null}
+    </div>
+  );
+}
+
+function titleOf(route: Route): string {
+  switch (route.page) {
+    case 'runs':
+      return 'Runs';
+    case 'run':
+      return safeLine(route.run.runId).slice(0, 60);
+    case 'compare':
+      return 'Compare';
+    case 'reports':
+      return 'Backtests';
+    case 'moment':
+      return safeLine(route.runId).slice(0, 60);
+    default:
+      return assertNever(route);
+  }
+}
+
+function Page({ route }: { readonly route: Route }): ReactElement {
+  const sources = useLoaded('sources', getSources);
+  if (sources.value === undefined) {
+    if (sources.error !== undefined) return <ErrorNotice error={sources.error} onRetry={sources.reload} />;
+    return <Notice title="Loading…" />;
+  }
+  switch (route.page) {
+    case 'runs':
+      return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
+    case 'run':
+      return <RunPage key={runKey(route.run)} route={route} />;
+    case 'compare':
+      return <ComparePage route={route} />;
+    case 'reports':
+      return <ReportsPage route={route} />;
+    case 'moment':
+      return <MomentPage route={route} sources={sources.value.sources} />;
+    default:
+      return assertNever(route);
+  }
+}
+
+function Tab(props: { readonly to: Route; readonly isCurrent: boolean; readonly children: ReactNode }): ReactElement {
+  return (
+    <Link to={props.to} isCurrent={props.isCurrent}>
+      {props.children}
+    </Link>
+  );
+}
+
+function ThemeSwitch(): ReactElement {
+  const [theme, setTheme] = useState<Theme>(storedTheme);
+  return (
+    <label className="dim">
+      Theme{' '}
+      <select
+        value={theme}
+        onChange={(event) => {
+          const chosen = THEMES.find((known) => known === event.target.value) ?? 'auto';
+          setTheme(chosen);
+          applyTheme(chosen);
+        }}
+      >
+        <option value="auto">as the system</option>
+        <option value="light">light</option>
+        <option value="dark">dark</option>
+      </select>
+    </label>
+  );
+}
+
+/** A boat and its wake. */
+function Mark(): ReactElement {
+  return (
+    <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true" fill="none" stroke="currentColor">
+      <path d="M2 9.5h16c-1.2 2.6-3 4-5.4 4H7.2C5 13.5 3.200 12 2 9.500Z" fill="currentColor" stroke="none" />
+      <path d="M6 3.500l4.500 9M13 3.500l-2 4" strokeWidth="1.500" strokeLinecap="round" />
+      <path d="M3 17c1.500-1 2.800-1 4.300 0s2.900 1 4.400 0 3-1 4.600 0" strokeWidth="1.300" strokeLinecap="round" />
+    </svg>
+  );
+}

@@ -1,0 +1,122 @@
+import type { ReactElement } from 'react';
+
+import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../events/trajectory-record.ts';
+import type { ToolKind } from '../../trajectory/tool-kind.ts';
+import { FoldedText } from './folded-text.tsx';
+import { spanText } from './number-text.ts';
+import { safeLine } from './safe-text.ts';
+import { headlineOf, isCut, isObject, textOf } from './text-of.ts';
+import { kindColour } from './tool-kinds.ts';
+
+const MAX_NAME = 120;
+const MAX_FIELDS = 40;
+
+/** A call, with what it came back with where that is at hand. */
+export function CallView(props: {
+  readonly record: TrajectoryRecord;
+  readonly call: ToolStarted;
+  readonly end: TrajectoryRecord | undefined;
+  readonly kind: ToolKind;
+}): ReactElement {
+  const { call, end, record } = props;
+  const ended = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
+  const { headline, isWhole, shownName } = headlineOf(call.args);
+  return (
+    <div className="box">
+      <CallHead name={call.tool_name} kind={props.kind} args={headline} tail={tailOf(record, end, ended)} />
+      {isWhole ? null : <Arguments args={call.args} seq={record.seq} without={shownName} />}
+      {ended === undefined || end === undefined ? null : <Output ended={ended} seq={end.seq} />}
+    </div>
+  );
+}
+
+/** A result whose call lies far before it. */
+export function ResultView(props: { readonly seq: number; readonly ended: ToolEnded }): ReactElement {
+  return (
+    <div className="box">
+      <CallHead name={props.ended.tool_name} kind="unknown" args="result of an earlier call" tail={undefined} />
+      <Output ended={props.ended} seq={props.seq} />
+    </div>
+  );
+}
+
+function CallHead(props: {
+  readonly name: string;
+  readonly kind: ToolKind;
+  readonly args: string;
+  readonly tail: ReactElement | undefined;
+}): ReactElement {
+  return (
+    <div className="call-head">
+      {/* A custom property, which the types of React do not know. */}
+      <span className="tool" style={{ ['--key' as string]: kindColour(props.kind) }}>
+        {safeLine(props.name).slice(0, MAX_NAME)}
+      </span>
+      <span className="args" dir="auto">
+        {props.args}
+      </span>
+      <span className="tail">{props.tail}</span>
+    </div>
+  );
+}
+
+function tailOf(
+  record: TrajectoryRecord,
+  end: TrajectoryRecord | undefined,
+  ended: ToolEnded | undefined,
+): ReactElement {
+  if (end === undefined || ended === undefined) return <span>no result yet</span>;
+  const between = end.recorded_at_unix_ms - record.recorded_at_unix_ms;
+  const ms = ended.duration_ms ?? (record.recorded_at_unix_ms > 0 && between >= 0 ? between : undefined);
+  return (
+    <>
+      {ended.is_error ? (
+        <span className="tag bad">{ended.error_inferred === true ? 'reads as failed' : 'failed'}</span>
+      ) : null}
+      {ms === undefined ? '' : ` ${spanText(ms)}`}
+    </>
+  );
+}
+
+/** Arguments by name, but for one that was shown already. */
+function Arguments(props: {
+  readonly args: unknown;
+  readonly seq: number;
+  readonly without: string | undefined;
+}): ReactElement {
+  const { args, seq } = props;
+  if (!isObject(args) || isCut(args)) {
+    return <FoldedText shown={textOf(args)} seq={seq} part="args" />;
+  }
+  const entries = Object.entries(args).filter(([name]) => name !== props.without);
+  return (
+    <dl className="fields">
+      {entries.slice(0, MAX_FIELDS).map(([name, value]) => (
+        <Field key={name} name={name} value={value} seq={seq} />
+      ))}
+      {entries.length > MAX_FIELDS ? <dt>and {entries.length - MAX_FIELDS} more</dt> : null}
+    </dl>
+  );
+}
+
+function Field(props: { readonly name: string; readonly value: unknown; readonly seq: number }): ReactElement {
+  return (
+    <>
+      <dt>{safeLine(props.name).slice(0, MAX_NAME)}</dt>
+      <dd>
+        <FoldedText shown={textOf(props.value)} seq={props.seq} part={`args.${props.name}`} />
+      </dd>
+    </>
+  );
+}
+
+function Output({ ended, seq }: { readonly ended: ToolEnded; readonly seq: number }): ReactElement {
+  const shown = textOf(ended.result);
+  return (
+    <div className="output">
+      {ended.result_missing === true ? <p className="text dim">The source holds no result of this call.</p> : null}
+      {shown.text === '' && ended.result_missing !== true ? <p className="text dim">nothing</p> : null}
+      <FoldedText shown={shown} seq={seq} part="result" />
+    </div>
+  );
+}

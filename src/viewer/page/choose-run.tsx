@@ -1,0 +1,68 @@
+import { useState, type ReactElement } from 'react';
+
+import { getRuns } from './api.ts';
+import { Link } from './link.tsx';
+import { ErrorNotice, Notice } from './notice.tsx';
+import { countOf, dayText } from './number-text.ts';
+import { runKey } from './route.ts';
+import { RunStrip } from './run-strip.tsx';
+import { safeLine } from './safe-text.ts';
+import { useLoaded } from './use-loaded.ts';
+
+/** Chooses the first or the second run of a comparison. @param a  the first, where it is chosen already */
+export function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
+  const [words, setWords] = useState('');
+  const found = useLoaded(`choose ${words}`, () => getRuns(words.trim() === '' ? {} : { q: words.trim() }, undefined));
+  const runs = (found.value?.runs ?? []).filter((run) => runKey(run) !== a).slice(0, 50);
+  return (
+    <div className="sheet">
+      <h1>{a === undefined ? 'Compare: choose the first run' : `Compare ${safeLine(a)} with…`}</h1>
+      <p className="intro">
+        Calls are aligned by tool and arguments, and the place where the runs part is marked. Only the latest 50 that
+        match are listed.
+      </p>
+      <p>
+        <input
+          type="search"
+          aria-label="Search runs"
+          placeholder="Search runs"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+      </p>
+      {found.error === undefined ? null : <ErrorNotice error={found.error} onRetry={found.reload} />}
+      {runs.length === 0 && !found.isLoading && found.error === undefined ? (
+        <Notice title="No other run to compare with">
+          <p className="dim">Start the viewer with a store or files that hold more than one run.</p>
+        </Notice>
+      ) : null}
+      <table>
+        <thead className="visually-hidden">
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">Started</th>
+            <th scope="col">Calls</th>
+            <th scope="col">At a glance</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <tr key={runKey(run)}>
+              <th scope="row">
+                <Link
+                  to={a === undefined ? { page: 'compare', a: runKey(run) } : { page: 'compare', a, b: runKey(run) }}
+                >
+                  {safeLine(run.task ?? '') || safeLine(run.runId)}
+                </Link>
+                <div className="dim mono">{safeLine(run.runId)}</div>
+              </th>
+              <td>{dayText(run.startedAtMs)}</td>
+              <td className="number">{countOf(run.calls, 'call')}</td>
+              <td width="190">{run.strip === undefined ? null : <RunStrip strip={run.strip} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,238 @@
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useReducer,
+  useRef,
+  useSyncExternalStore,
+  type ReactElement,
+} from 'react';
+
+import type { PatternSpan } from '../api-shapes.ts';
+import type { RecordPages } from './record-pages.ts';
+import { RecordView } from './record-view.tsx';
+import { RowLayout, type PlacedRow } from './row-layout.ts';
+import type { VisibleRange } from './visible-range.ts';
+
+/** How often rows are measured anew within one frame before the rest waits for the next. */
+const MAX_ROUNDS = 5;
+
+/** What others may ask of the conversation. */
+export interface ConversationHandle {
+  /** Brings a row into the middle, unless all of it is seen already and `always` is not set. */
+  readonly show: (seq: number, always?: boolean) => void;
+  readonly showEnd: () => void;
+}
+
+/** The records of a run as they read best: what was said, calls with their results, and what coxswain noticed. */
+export function Conversation(props: {
+  readonly pages: RecordPages;
+  /** Rows to show: the highest `seq` and one. */
+  readonly count: number;
+  readonly withDetails: boolean;
+  readonly selected: number | undefined;
+  readonly patterns: readonly PatternSpan[];
+  readonly evidence: ReadonlySet<number>;
+  readonly range: VisibleRange;
+  readonly handle: { current: ConversationHandle | undefined };
+  readonly onSelect: (seq: number) => void;
+  /** The reader moved away from the end, or back to it. */
+  readonly onAtEnd: (isAtEnd: boolean) => void;
+}): ReactElement {
+  const { pages, count, withDetails, selected, evidence, range, handle, onSelect, onAtEnd } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [, redraw] = useReducer((round: number) => round + 1, 0);
+  const layout = useMemo(() => new RowLayout(count), [pages]);
+  /** Where this component put the upper edge, and how far down it could have been. */
+  const applied = useRef({ top: 0, most: 0 });
+  const rounds = useRef(0);
+  const version = useSyncExternalStore(pages.subscribe, pages.version);
+  const settledFor = useRef('');
+  const settleKey = `${version} ${withDetails} ${count}`;
+  if (settledFor.current !== settleKey) {
+    layout.heights.resize(count);
+    layout.settle(pages.records(), pages, withDetails);
+    settledFor.current = settleKey;
+  }
+  const stuck = useMemo(() => props.patterns.filter((pattern) => pattern.stuck), [props.patterns]);
+
+  const viewportPx = scroller.current?.clientHeight ?? 600;
+  const scrollTop = layout.scrollTopFor(viewportPx);
+  const rows = layout.rowsAt(scrollTop, { viewportPx, pages, withDetails });
+
+  /** Holds on to where the reader moved to. @returns whether there was a move */
+  const takeMove = useCallback(
+    (current: HTMLElement): boolean => {
+      const { top, most } = applied.current;
+      const mostNow = current.scrollHeight - current.clientHeight;
+      if (Math.abs(current.scrollTop - top) < 1) return false;
+      // Content that became shorter moved it, not the reader.
+      if (top > mostNow && current.scrollTop >= mostNow - 1) return false;
+      const isAtEnd = current.scrollTop >= Math.min(most, mostNow) - 4;
+      // At the end a reader wants to see the end, whatever heights the rows before it turn out to have.
+      if (isAtEnd) layout.anchor = { by: 'end' };
+      else layout.holdAt(current.scrollTop);
+      applied.current = { top: current.scrollTop, most: mostNow };
+      onAtEnd(isAtEnd);
+      return true;
+    },
+    [layout, onAtEnd],
+  );
+
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (current === null) return;
+    let isChanged = false;
+    for (const item of current.querySelectorAll<HTMLElement>('.talk-item[data-ready]')) {
+      isChanged = layout.heights.set(Number(item.dataset['row']), item.offsetHeight) || isChanged;
+    }
+    rounds.current += 1;
+    if (isChanged && rounds.current < MAX_ROUNDS) {
+      redraw();
+      return;
+    }
+    rounds.current = 0;
+    // Its event is still to come: what the reader did last holds, not what was held on to before.
+    if (takeMove(current)) redraw();
+    const wanted = layout.scrollTopFor(current.clientHeight);
+    if (Math.abs(wanted - current.scrollTop) >= 1) current.scrollTop = wanted;
+    applied.current = { top: current.scrollTop, most: current.scrollHeight - current.clientHeight };
+    tellRange(
+      rows,
+      { from: current.scrollTop, to: current.scrollTop + current.clientHeight },
+      { range, layout, pages },
+    );
+  });
+
+  useEffect(() => {
+    const { current } = scroller;
+    if (current === null) return undefined;
+    const onScroll = (): void => {
+      if (takeMove(current)) redraw();
+    };
+    current.addEventListener('scroll', onScroll, { passive: true });
+    const sizes = new ResizeObserver(() => redraw());
+    sizes.observe(current);
+    const content = current.firstElementChild;
+    if (content !== null) sizes.observe(content);
+    return () => {
+      current.removeEventListener('scroll', onScroll);
+      sizes.disconnect();
+    };
+  }, [takeMove]);
+
+  const rowSizes = useRowSizes(layout, redraw);
+
+  handle.current = useMemo(
+    () => ({
+      show: (seq, always = false) => {
+        const { current } = scroller;
+        if (current === null) return;
+        const top = layout.heights.top(seq);
+        const bottom = top + layout.heights.height(seq);
+        const isSeen =
+          layout.heights.isKnown(seq) && top >= current.scrollTop && bottom <= current.scrollTop + current.clientHeight;
+        if (isSeen && !always) return;
+        layout.anchor = { by: 'show', seq };
+        applied.current = { ...applied.current, top: current.scrollTop };
+        redraw();
+      },
+      showEnd: () => {
+        layout.anchor = { by: 'end' };
+        if (scroller.current !== null) applied.current = { ...applied.current, top: scroller.current.scrollTop };
+        redraw();
+      },
+    }),
+    [layout],
+  );
+
+  const marksOf = useCallback(
+    (seq: number): string => {
+      const isStuck = stuck.some(({ fromSeq, toSeq }) => seq >= fromSeq && seq < (toSeq ?? Number.POSITIVE_INFINITY));
+      return [
+        seq === selected ? 'is-selected' : '',
+        isStuck ? 'is-stuck' : '',
+        evidence.has(seq) ? 'is-evidence' : '',
+      ].join(' ');
+    },
+    [selected, stuck, evidence],
+  );
+
+  return (
+    <div ref={scroller} className="talk-scroll" tabIndex={0} role="region" aria-label="Conversation">
+      <div
+        className="talk-rows"
+        style={{ height: layout.heights.total }}
+        role="feed"
+        aria-busy={rows.some((row) => row.record === undefined)}
+      >
+        {rows.map(({ seq, top, record, kind }) => (
+          <div
+            key={seq}
+            ref={rowSizes}
+            className="talk-item"
+            data-row={seq}
+            data-ready={record === undefined ? undefined : ''}
+            style={{ transform: `translateY(${top}px)` }}
+          >
+            {record === undefined ? (
+              <div className="row is-waiting" />
+            ) : (
+              <RecordView
+                record={record}
+                end={endOf(record, pages)}
+                kind={kind}
+                marks={marksOf(seq)}
+                onSelect={onSelect}
+              />
+            )}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function endOf(record: Exclude<PlacedRow['record'], undefined>, pages: RecordPages): PlacedRow['record'] {
+  if (record.payload.kind !== 'tool_started') return undefined;
+  const end = pages.endOf(record.payload.tool_call_id, record.seq);
+  return end === undefined ? undefined : pages.at(end);
+}
+
+/** Asks for the records around what is seen, and says what that is. */
+function tellRange(
+  rows: readonly PlacedRow[],
+  view: { readonly from: number; readonly to: number },
+  { range, layout, pages }: { range: VisibleRange; layout: RowLayout; pages: RecordPages },
+): void {
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) pages.want(0, 0);
+  else pages.want(first.seq - 20, last.seq + 60);
+  const from = layout.heights.rowAt(view.from);
+  range.set({ from, to: Math.max(from + 1, layout.heights.rowAt(view.to) + 1) });
+}
+
+/** Draws again when a row that is shown changes its height: a text is unfolded, an image arrives. */
+function useRowSizes(layout: RowLayout, redraw: () => void): (item: HTMLElement | null) => (() => void) | undefined {
+  const observer = useMemo(
+    () =>
+      new ResizeObserver((entries) => {
+        const isOther = entries.some(({ target }) => {
+          if (!(target instanceof HTMLElement) || target.dataset['ready'] === undefined) return false;
+          return Math.abs(layout.heights.height(Number(target.dataset['row'])) - target.offsetHeight) >= 1;
+        });
+        if (isOther) redraw();
+      }),
+    [layout, redraw],
+  );
+  useEffect(() => () => observer.disconnect(), [observer]);
+  return useCallback(
+    (item) => {
+      if (item === null) return undefined;
+      observer.observe(item);
+      return () => observer.unobserve(item);
+    },
+    [observer],
+  );
+}

@@ -1,0 +1,27 @@
+import { useEffect, useState, type ReactElement } from 'react';
+
+/** The words to find in a run. Enter goes to the next place, with shift to the one before; Escape leaves. */
+export function FindBox(props: {
+  readonly find: string | undefined;
+  readonly onFind: (find: string, direction: 1 | -1) => void;
+}): ReactElement {
+  const set = props.find ?? '';
+  const [typed, setTyped] = useState(set);
+  useEffect(() => setTyped(set), [set]);
+  return (
+    <input
+      type="search"
+      aria-label="Find in this run"
+      placeholder="Find in this run  /"
+      value={typed}
+      spellCheck={false}
+      onChange={(event) => setTyped(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.blur();
+        if (event.key !== 'Enter') return;
+        event.preventDefault();
+        props.onFind(typed.trim(), event.shiftKey ? -1 : 1);
+      }}
+    />
+  );
+}

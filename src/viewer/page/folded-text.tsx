@@ -1,0 +1,131 @@
+import { createContext, useContext, useState, type ReactElement } from 'react';
+
+import { countText } from './number-text.ts';
+import type { ShownText } from './text-of.ts';
+
+/** What every text of a run can ask of the page around it. */
+export interface TextSurroundings {
+  /** Words to be marked, in lower case. */
+  readonly words: readonly string[];
+  /** Texts that were unfolded: rows come and go while the reader scrolls. */
+  readonly unfolded: Set<string>;
+  /** Fetches the whole of a record that was sent shortened. */
+  readonly fetchWhole: (seq: number) => Promise<void>;
+}
+
+/** Given by the conversation. */
+export const TextContext = createContext<TextSurroundings>({
+  words: [],
+  unfolded: new Set(),
+  fetchWhole: () => Promise.resolve(),
+});
+
+/** What of a long text is shown at first. */
+export const FOLDED_LINES = 10;
+export const FOLDED_CHARS = 1_600;
+/** So much text at most is put into the page at once. */
+const MAX_CHARS = 400_000;
+
+/** A text of the trajectory; a long one is folded to its beginning. */
+export function FoldedText(props: {
+  readonly shown: ShownText;
+  readonly seq: number;
+  /** Tells the texts of one record apart. */
+  readonly part: string;
+}): ReactElement | null {
+  const { shown, seq, part } = props;
+  const { words, unfolded, fetchWhole } = useContext(TextContext);
+  const key = `${seq} ${part}`;
+  const [isOpen, setOpen] = useState(() => unfolded.has(key));
+  const { text, cutFrom } = shown;
+  if (text === '') return null;
+  const begin = beginning(text);
+  const isLong = begin.length < text.length;
+  const visible = isLong && !isOpen ? begin : text.slice(0, MAX_CHARS);
+  const toggle = (): void => {
+    if (isOpen) unfolded.delete(key);
+    else unfolded.add(key);
+    setOpen(!isOpen);
+  };
+  return (
+    <>
+      <pre className="text" dir="auto">
+        {words.length === 0 ? visible : marked(visible, words)}
+      </pre>
+      {isLong || cutFrom !== undefined ? (
+        <div className="fold">
+          {cutFrom === undefined ? (
+            <button type="button" className="link" aria-expanded={isOpen} onClick={toggle}>
+              {isOpen ? 'Fold' : `Show ${moreText(text, begin)}`}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="link"
+              onClick={() => {
+                if (!isOpen) toggle();
+                void fetchWhole(seq);
+              }}
+            >
+              Show all {countText(cutFrom)} characters
+            </button>
+          )}
+          {isOpen && text.length > MAX_CHARS ? (
+            <span className="dim">shown up to {countText(MAX_CHARS)} characters; the export holds the rest</span>
+          ) : null}
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function beginning(text: string): string {
+  let end = 0;
+  for (let line = 0; line < FOLDED_LINES; line += 1) {
+    const next = text.indexOf('\n', end);
+    if (next < 0 || next > FOLDED_CHARS) {
+      // Two more lines are no reason to fold.
+      return text.length <= FOLDED_CHARS ? text : text.slice(0, FOLDED_CHARS).toWellFormed();
+    }
+    end = next + 1;
+  }
+  const rest = text.slice(end);
+  return rest.length < 200 && rest.split('\n').length <= 3 ? text : text.slice(0, end - 1);
+}
+
+function moreText(text: string, begin: string): string {
+  let lines = 0;
+  for (let at = begin.length; at >= 0 && lines < 100_000; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines > 1 ? `${countText(lines)} more lines` : `${countText(text.length - begin.length)} more characters`;
+}
+
+const MAX_MARKS = 200;
+
+/** The text with the words marked. */
+function marked(text: string, words: readonly string[]): readonly (string | ReactElement)[] {
+  const small = text.toLowerCase();
+  // Where lower case has another length, places in it say nothing about places in the text.
+  if (small.length !== text.length) return [text];
+  const parts: (string | ReactElement)[] = [];
+  let done = 0;
+  while (parts.length < 2 * MAX_MARKS) {
+    const next = nearest(small, words, done);
+    if (next === undefined) break;
+    parts.push(text.slice(done, next.at), <mark key={next.at}>{text.slice(next.at, next.end)}</mark>);
+    done = next.end;
+  }
+  return [...parts, text.slice(done)];
+}
+
+function nearest(
+  text: string,
+  words: readonly string[],
+  from: number,
+): { readonly at: number; readonly end: number } | undefined {
+  let best: { readonly at: number; readonly end: number } | undefined;
+  for (const word of words) {
+    const at = text.indexOf(word, from);
+    if (at >= 0 && (best === undefined || at < best.at)) best = { at, end: at + word.length };
+  }
+  return best;
+}

@@ -1,0 +1,67 @@
+import type { StoredContent } from '../../events/stored-message.ts';
+import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
+import type { RecordPages } from './record-pages.ts';
+import { headlineOf, isCut, isObject } from './text-of.ts';
+
+/** Heights of `style.css`, measured at its usual size; a guess that is off is put right when the row is seen. */
+const LINE_PX = 18.6;
+const ROW_PX = 8;
+const HEAD_PX = 30;
+const FOLD_PX = 22;
+const OTHER_PX = 34;
+/** Characters of a line of text in a window of usual width. */
+const LINE_CHARS = 120;
+
+/** About how high the row of a record will be, so that little moves when it is first seen. Cost: a look at its first characters. */
+export function guessHeight(record: TrajectoryRecord, pages: RecordPages): number {
+  const { payload, seq } = record;
+  switch (payload.kind) {
+    case 'tool_started': {
+      const end = pages.endOf(payload.tool_call_id, seq);
+      const ended = end === undefined ? undefined : pages.at(end)?.payload;
+      const result = ended?.kind === 'tool_ended' ? textPx(ended.result) + 9 : 0;
+      return ROW_PX + HEAD_PX + argumentsPx(payload.args) + result;
+    }
+    case 'tool_ended':
+      return ROW_PX + HEAD_PX + textPx(payload.result) + 9;
+    case 'message_appended':
+      return saidPx(payload.message.content, payload.message.role === 'user');
+    case 'turn_ended':
+      return saidPx(payload.assistant.content, false);
+    case 'feedback_produced':
+      return ROW_PX + HEAD_PX + textPx(payload.text);
+    case 'guidance_produced':
+      return ROW_PX + HEAD_PX + textPx(payload.injection.content);
+    default:
+      return OTHER_PX;
+  }
+}
+
+function saidPx(content: StoredContent, isUser: boolean): number {
+  const own = ROW_PX + 8 + (isUser ? 28 : 0);
+  if (!Array.isArray(content)) return own + textPx(content);
+  let sum = own;
+  for (const block of content) if ('text' in block) sum += textPx(block.text);
+  return sum;
+}
+
+function argumentsPx(args: unknown): number {
+  const { isWhole, shownName } = headlineOf(args);
+  if (isWhole) return 0;
+  if (!isObject(args) || isCut(args)) return textPx(args);
+  let sum = 4;
+  for (const [name, value] of Object.entries(args)) if (name !== shownName) sum += textPx(value);
+  return sum;
+}
+
+/** Of a text as it is folded. */
+function textPx(value: unknown): number {
+  const text = isCut(value) ? value.$cut.preview : value;
+  if (typeof text !== 'string') return 3 * LINE_PX;
+  const seen = text.slice(0, FOLDED_CHARS);
+  let lines = 0;
+  for (const line of seen.split('\n')) lines += Math.max(1, Math.ceil(line.length / LINE_CHARS));
+  const isFolded = lines > FOLDED_LINES + 3 || seen.length < text.length;
+  return isFolded ? FOLDED_LINES * LINE_PX + FOLD_PX : lines * LINE_PX;
+}

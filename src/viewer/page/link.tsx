@@ -1,0 +1,33 @@
+import type { MouseEvent, ReactElement, ReactNode } from 'react';
+
+import { formatRoute, type Route } from './route.ts';
+import { goTo } from './use-route.ts';
+
+/** A link within the page: a plain click does not load the document again. */
+export function Link(props: {
+  readonly to: Route;
+  readonly className?: string;
+  readonly isCurrent?: boolean;
+  readonly title?: string;
+  readonly tabIndex?: number;
+  readonly children: ReactNode;
+}): ReactElement {
+  const onClick = (event: MouseEvent): void => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    goTo(props.to);
+  };
+  return (
+    <a
+      href={formatRoute(props.to)}
+      className={props.className}
+      title={props.title}
+      tabIndex={props.tabIndex}
+      aria-current={props.isCurrent === true ? 'page' : undefined}
+      onClick={onClick}
+    >
+      {props.children}
+    </a>
+  );
+}

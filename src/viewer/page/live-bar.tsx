@@ -1,0 +1,17 @@
+import type { ReactElement } from 'react';
+
+import { countText } from './number-text.ts';
+import type { Following } from './use-following.ts';
+
+/** Over the end of the conversation of a run at work: whether the page goes with it, and what came meanwhile. */
+export function LiveBar(props: { readonly isOpen: boolean; readonly following: Following }): ReactElement | null {
+  const { isFollowing, waiting, toggle } = props.following;
+  if (!props.isOpen && waiting === 0) return null;
+  return (
+    <div className="live-bar">
+      <button type="button" className={isFollowing ? '' : 'primary'} onClick={toggle} aria-live="polite">
+        {isFollowing ? 'Following · pause' : `Paused · ${countText(waiting)} new · follow`} <kbd>f</kbd>
+      </button>
+    </div>
+  );
+}

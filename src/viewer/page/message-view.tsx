@@ -1,0 +1,84 @@
+import { useContext, type ReactElement } from 'react';
+
+import type { StoredContentBlock, StoredMessage } from '../../events/stored-message.ts';
+import { FoldedText, TextContext } from './folded-text.tsx';
+import { safeImage } from './safe-image.ts';
+import { safeLine } from './safe-text.ts';
+import { isCut, textOf } from './text-of.ts';
+
+const NAMES: Readonly<Record<StoredMessage['role'], string>> = {
+  system: 'System',
+  user: 'User',
+  assistant: 'Agent',
+  tool_result: 'Result',
+};
+
+/** Something that was said or thought; calls have rows of their own. */
+export function MessageView(props: { readonly message: StoredMessage; readonly seq: number }): ReactElement {
+  const { message, seq } = props;
+  const { content } = message;
+  // What is stored may be shortened, and then it is neither text nor parts.
+  const parts: readonly StoredContentBlock[] | undefined = Array.isArray(content) ? content : undefined;
+  return (
+    <div className={`said ${message.role}`}>
+      {/* Most of a run is the agent's: its words go without a name. */}
+      <div className={message.role === 'assistant' ? 'visually-hidden' : 'who'}>{NAMES[message.role]}</div>
+      {message.role === 'assistant' && message.error_message !== undefined ? (
+        <div className="bad">{safeLine(message.error_message).slice(0, 300)}</div>
+      ) : null}
+      {parts === undefined ? <FoldedText shown={textOf(content)} seq={seq} part="said" /> : null}
+      {parts?.map((block, at) => (
+        // Parts of a stored message never change their order.
+        <Block key={at} block={block} seq={seq} part={`said.${at}`} />
+      ))}
+    </div>
+  );
+}
+
+function Block(props: {
+  readonly block: StoredContentBlock;
+  readonly seq: number;
+  readonly part: string;
+}): ReactElement | null {
+  const { block, seq, part } = props;
+  switch (block.type) {
+    case 'text':
+      return <FoldedText shown={textOf(block.text)} seq={seq} part={part} />;
+    case 'reasoning':
+      return (
+        <div className="said reasoning">
+          <FoldedText shown={textOf(block.text)} seq={seq} part={part} />
+        </div>
+      );
+    case 'tool_call':
+      return null;
+    case 'image':
+      return <Picture block={block} seq={seq} />;
+    case 'other':
+      return <FoldedText shown={textOf(block.value)} seq={seq} part={part} />;
+    default:
+      // A source may hold what this version has no name for.
+      return <FoldedText shown={textOf(block)} seq={seq} part={part} />;
+  }
+}
+
+function Picture(props: {
+  readonly block: Extract<StoredContentBlock, { type: 'image' }>;
+  readonly seq: number;
+}): ReactElement {
+  const { fetchWhole } = useContext(TextContext);
+  const { block, seq } = props;
+  const kind = safeLine(block.media_type).slice(0, 60);
+  if (isCut(block.data_base64)) {
+    return (
+      <p>
+        <button type="button" className="link" onClick={() => void fetchWhole(seq)}>
+          Show the image ({kind})
+        </button>
+      </p>
+    );
+  }
+  const source = safeImage(block.media_type, block.data_base64);
+  if (source === undefined) return <p className="dim">An image of kind {kind}, which is not shown.</p>;
+  return <img src={source} alt={`Of kind ${kind}, as the agent saw it`} loading="lazy" decoding="async" />;
+}

@@ -1,0 +1,58 @@
+import { useEffect, type ReactElement } from 'react';
+
+import type { RunAnswer, SourceRow } from '../api-shapes.ts';
+import { ApiError, getRecords, getRun, type RunAddress } from './api.ts';
+import { ErrorNotice, Notice } from './notice.tsx';
+import type { Route } from './route.ts';
+import { safeLine } from './safe-text.ts';
+import { useLoaded } from './use-loaded.ts';
+import { goTo } from './use-route.ts';
+
+/** Finds the run that a report names in the sources at hand, and goes to the call. */
+export function MomentPage(props: {
+  readonly route: Extract<Route, { page: 'moment' }>;
+  readonly sources: readonly SourceRow[];
+}): ReactElement {
+  const { runId, call } = props.route;
+  const place = useLoaded(`${runId}@${call}`, () => placeOf(props.sources, runId, call));
+  const { value } = place;
+  useEffect(() => {
+    if (value !== undefined && value !== null) goTo({ page: 'run', ...value }, { replace: true });
+  }, [value]);
+  if (place.error !== undefined) return <ErrorNotice error={place.error} onRetry={place.reload} />;
+  if (value !== null) return <Notice title="Looking for the run…" />;
+  return (
+    <Notice title={`No run ${safeLine(runId)} here`}>
+      <p className="dim">Start the viewer with the runs that the backtest was made of as well.</p>
+    </Notice>
+  );
+}
+
+interface Place {
+  readonly run: RunAddress;
+  readonly at: number;
+}
+
+/** Where a call of a run lies; null where no source has the run. */
+async function placeOf(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
+  for (const { id } of sources) {
+    const run = { source: id, runId };
+    try {
+      return { run, at: await seqOfCall(run, await getRun(run), call) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    }
+  }
+  return null;
+}
+
+async function seqOfCall(run: RunAddress, { overview }: RunAnswer, call: number): Promise<number> {
+  const bucket = Math.max(
+    0,
+    overview.firstCall.findLastIndex((first) => first <= call),
+  );
+  const from = bucket * overview.seqsPerBucket;
+  const { records } = await getRecords(run, { from, limit: Math.min(500, overview.seqsPerBucket) });
+  const begun = records.filter(({ payload }) => payload.kind === 'tool_started');
+  return begun[call - (overview.firstCall[bucket] ?? 0)]?.seq ?? from;
+}

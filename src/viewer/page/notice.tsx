@@ -1,0 +1,50 @@
+import type { ReactElement, ReactNode } from 'react';
+
+import { ApiError } from './api.ts';
+import { safeText } from './safe-text.ts';
+
+/** Says why there is nothing to see here, and what to do. */
+export function Notice(props: { readonly title: string; readonly children?: ReactNode }): ReactElement {
+  return (
+    <div className="notice" role="status">
+      <h2>{props.title}</h2>
+      {props.children}
+    </div>
+  );
+}
+
+/** What the server or the network said was wrong, what to do, and a way to try again. */
+export function ErrorNotice(props: { readonly error: Error; readonly onRetry: () => void }): ReactElement {
+  const { error } = props;
+  return (
+    <div className="notice" role="alert">
+      <h2>{safeText(error.message)}</h2>
+      <p className="dim">{fixOf(error)}</p>
+      <p>
+        <button type="button" onClick={props.onRetry}>
+          Try again
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** The same in one line, above what is still good. */
+export function ErrorBanner(props: { readonly error: Error; readonly onRetry?: () => void }): ReactElement {
+  return (
+    <div className="banner bad" role="alert">
+      <span>
+        {safeText(props.error.message)} {fixOf(props.error)}
+      </span>
+      {props.onRetry === undefined ? null : (
+        <button type="button" onClick={props.onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+function fixOf(error: Error): string {
+  return error instanceof ApiError && error.fix !== undefined ? safeText(error.fix) : '';
+}

@@ -1,0 +1,63 @@
+const counts = new Intl.NumberFormat('en-US');
+const dayAndTime = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+
+/** `12,345`. */
+export function countText(count: number): string {
+  return counts.format(count);
+}
+
+/** `1 call`, `3 calls`. @param plural  default: the word with an s */
+export function countOf(count: number, word: string, plural = `${word}s`): string {
+  return `${countText(count)} ${count === 1 ? word : plural}`;
+}
+
+/** `Oct 12, 22:04`; `—` where the time is not known. */
+export function dayText(ms: number): string {
+  return ms > 0 ? dayAndTime.format(ms) : '—';
+}
+
+/** `22:04:49`. */
+export function clockText(ms: number): string {
+  return ms > 0 ? clock.format(ms) : '';
+}
+
+/** With the year and seconds. */
+export function fullTimeText(ms: number): string {
+  return ms > 0 ? full.format(ms) : 'time not known';
+}
+
+/** `0.4 s`, `48 s`, `6 min 12 s`, `3 h 5 min`. */
+export function spanText(ms: number): string {
+  if (ms < 0) return '—';
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 || hours >= 10 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `$0.42`; small amounts with more digits. */
+export function costText(usd: number): string {
+  return `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}
+
+/** `12 %`; `—` where it is not known. */
+export function shareText(share: number | null): string {
+  return share === null ? '—' : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+}

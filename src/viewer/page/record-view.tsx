@@ -1,0 +1,108 @@
+import { memo, type ReactElement } from 'react';
+
+import type { Json } from '../../base/json.ts';
+import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import { readCall } from '../../trajectory/tool-semantics.ts';
+import type { ToolKind } from '../../trajectory/tool-kind.ts';
+import { CallView, ResultView } from './call-view.tsx';
+import { DetailView, EventView, FaultView, PatternView, RawView } from './event-view.tsx';
+import { FoldedText } from './folded-text.tsx';
+import { MessageView } from './message-view.tsx';
+import { clockText, countText, fullTimeText } from './number-text.ts';
+import type { RowKind } from './record-row.ts';
+import { RowBoundary } from './row-boundary.tsx';
+import { safeLine } from './safe-text.ts';
+import { textOf, withoutBlankLines } from './text-of.ts';
+
+/** One row of the conversation. */
+export const RecordView = memo(function RecordView(props: {
+  readonly record: TrajectoryRecord;
+  /** For a call: the record it came back with. */
+  readonly end: TrajectoryRecord | undefined;
+  readonly kind: RowKind;
+  /** Classes: `is-selected`, `is-stuck` (within a pattern that says so), `is-evidence` (shows why advice was given). */
+  readonly marks: string;
+  readonly onSelect: (seq: number) => void;
+}): ReactElement {
+  const { record, onSelect } = props;
+  const { seq, recorded_at_unix_ms: atMs } = record;
+  const isFailed = [record, props.end].some(
+    (part) => part?.payload.kind === 'tool_ended' && part.payload.is_error && props.kind !== 'none',
+  );
+  return (
+    <article
+      className={`row ${props.marks} ${isFailed ? 'is-failed' : ''}`}
+      data-seq={seq}
+      aria-current={props.marks.includes('is-selected') ? 'true' : undefined}
+    >
+      <div className="when">
+        <button
+          type="button"
+          className="link dim"
+          tabIndex={-1}
+          title={`Record ${countText(seq)}, ${fullTimeText(atMs)}`}
+          onClick={() => onSelect(seq)}
+        >
+          {clockText(atMs) || `#${countText(seq)}`}
+        </button>
+      </div>
+      <div>
+        <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
+          <Body record={record} end={props.end} kind={props.kind} />
+        </RowBoundary>
+      </div>
+    </article>
+  );
+});
+
+function Body(props: {
+  readonly record: TrajectoryRecord;
+  readonly end: TrajectoryRecord | undefined;
+  readonly kind: RowKind;
+}): ReactElement | null {
+  const { record, kind } = props;
+  const { payload, seq } = record;
+  if (kind === 'detail') return <DetailView payload={payload} seq={seq} />;
+  switch (payload.kind) {
+    case 'tool_started':
+      return <CallView record={record} call={payload} end={props.end} kind={kindOf(payload.tool_name, payload.args)} />;
+    case 'tool_ended':
+      return <ResultView seq={seq} ended={payload} />;
+    case 'message_appended':
+      return <MessageView message={payload.message} seq={seq} />;
+    case 'turn_ended':
+      return <MessageView message={payload.assistant} seq={seq} />;
+    case 'pattern_flagged':
+    case 'pattern_cleared':
+      return <PatternView pattern={payload.pattern} isCleared={payload.kind === 'pattern_cleared'} />;
+    case 'feedback_produced':
+      return <Spoken who={`Feedback by ${payload.provider_name}`} text={payload.text} seq={seq} />;
+    case 'guidance_produced':
+      return <Spoken who={`Guidance by ${payload.provider_name}`} text={payload.injection.content} seq={seq} />;
+    case 'provider_failed':
+    case 'provider_overran':
+    case 'fault_noticed':
+      return <FaultView payload={payload} />;
+    default:
+      return kind === 'event' ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
+  }
+}
+
+function Spoken(props: { readonly who: string; readonly text: unknown; readonly seq: number }): ReactElement {
+  const shown = textOf(props.text);
+  return (
+    <div className="spoken said">
+      <div className="who">{safeLine(props.who).slice(0, 160)}</div>
+      <FoldedText shown={{ ...shown, text: withoutBlankLines(shown.text) }} seq={props.seq} part="advice" />
+    </div>
+  );
+}
+
+/** What a call does, as detection sees it without declarations. What was shortened is told by the tool's name alone. */
+function kindOf(tool: string, args: Json): ToolKind {
+  try {
+    return readCall(tool, args).kind;
+  } catch {
+    return 'unknown';
+  }
+}

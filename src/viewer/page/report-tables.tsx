@@ -1,0 +1,203 @@
+import type { ReactElement, ReactNode } from 'react';
+
+import type {
+  ComparisonReport,
+  GateReport,
+  PartFigures,
+  ShareReport,
+  SignalReport,
+  SweepReport,
+} from '../../backtest/backtest-report.ts';
+import { Link } from './link.tsx';
+import { countText, shareText } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { safeLine } from './safe-text.ts';
+
+const MAX_PLACES = 50;
+
+/** Bounds that were asked for and whether they hold. */
+export function GatesTable({ gates }: { readonly gates: readonly GateReport[] }): ReactElement | null {
+  if (gates.length === 0) return null;
+  return (
+    <Table title="Gates" head={['Gate', 'Result', 'Why']}>
+      {gates.map(({ gate, passed, reason }) => (
+        <tr key={gate}>
+          <th scope="row">{gate}</th>
+          <td>
+            <span className={passed ? 'tag good' : 'tag bad'}>{passed ? 'holds' : 'fails'}</span>
+          </td>
+          <td>{safeLine(reason)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** How everything that speaks and every pattern behaved. */
+export function SignalsTable(props: { readonly title: string; readonly figures: PartFigures }): ReactElement {
+  const { title, figures } = props;
+  const of = title === '' ? '' : `: ${title}`;
+  return (
+    <>
+      <Signals title={`Advice${of}`} signals={[figures.advice, ...figures.providers]} />
+      <Signals title={`Patterns${of}`} signals={figures.patterns} />
+    </>
+  );
+}
+
+function Signals({
+  title,
+  signals,
+}: {
+  readonly title: string;
+  readonly signals: readonly SignalReport[];
+}): ReactElement | null {
+  if (signals.length === 0) return null;
+  const head = [
+    'Rule',
+    'Fired',
+    'Runs',
+    'Precision',
+    'Recall',
+    'False alarms',
+    'F1',
+    'Calls left, median',
+    'Per 100 calls',
+  ];
+  return (
+    <Table title={title} head={head}>
+      {signals.map((signal) => (
+        <tr key={`${signal.by} ${signal.name}`}>
+          <th scope="row">{nameOf(signal)}</th>
+          <td className="number">{countText(signal.fired)}</td>
+          <td className="number">{countText(signal.runs)}</td>
+          <Share share={signal.precision} />
+          <Share share={signal.recall} />
+          <Share share={signal.falseRate} />
+          <td className="number">{signal.f1 === null ? '—' : signal.f1.toFixed(2)}</td>
+          <td className="number">{shareText(signal.callsLeft.median)}</td>
+          <td className="number">{signal.per100Calls === null ? '—' : signal.per100Calls.toFixed(1)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function nameOf(signal: SignalReport): ReactNode {
+  if (signal.by === 'advice') return 'all advice';
+  if (signal.by !== 'pattern') return safeLine(signal.name);
+  return <Link to={{ page: 'runs', filters: { pattern: signal.name } }}>{patternName(signal.name)}</Link>;
+}
+
+function Share({ share }: { readonly share: ShareReport }): ReactElement {
+  const range = share.low === null ? '' : ` (95 %: ${shareText(share.low)} to ${shareText(share.high)})`;
+  return (
+    <td className="number" title={`${share.hits} of ${share.of}${range}`}>
+      {shareText(share.share)} <span className="dim">of {countText(share.of)}</span>
+      <span className="bar" aria-hidden="true">
+        <span style={{ width: `${100 * (share.share ?? 0)}%` }} />
+      </span>
+    </td>
+  );
+}
+
+/** The values of a sweep. */
+export function SweepTable({ sweep }: { readonly sweep: SweepReport | undefined }): ReactElement | null {
+  if (sweep === undefined) return null;
+  return (
+    <Table
+      title={`Sweep of ${safeLine(sweep.field)}, for ${safeLine(sweep.signal.name)}, on ${sweep.part}`}
+      head={['Value', 'Fired', 'Runs', 'Precision', 'Recall', 'False alarms', 'F1']}
+    >
+      {sweep.points.map((point) => (
+        <tr key={point.value}>
+          <th scope="row">{point.value}</th>
+          <td className="number">{countText(point.fired)}</td>
+          <td className="number">{countText(point.runs)}</td>
+          <Share share={point.precision} />
+          <Share share={point.recall} />
+          <Share share={point.falseRate} />
+          <td className="number">{point.f1 === null ? '—' : point.f1.toFixed(2)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** What a second configuration changes, by who speaks. */
+export function ComparisonTable(props: { readonly comparison: ComparisonReport | undefined }): ReactElement | null {
+  const { comparison } = props;
+  if (comparison === undefined) return null;
+  return (
+    <Table
+      title={`What changes, in ${countText(comparison.changedRuns)} runs`}
+      head={['Rule', 'Unchanged', 'Added', 'Removed', 'Moved']}
+    >
+      {[{ provider: 'all', ...comparison }, ...comparison.byProvider].map((row) => (
+        <tr key={row.provider}>
+          <th scope="row">{safeLine(row.provider)}</th>
+          <td className="number">{countText(row.unchanged)}</td>
+          <td className="number">{countText(row.added)}</td>
+          <td className="number">{countText(row.removed)}</td>
+          <td className="number">{countText(row.moved)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** Moments to look at; each leads to its run where the viewer has it. */
+export function PlacesTable({
+  comparison,
+}: {
+  readonly comparison: ComparisonReport | undefined;
+}): ReactElement | null {
+  if (comparison === undefined) return null;
+  const { added, removed, moved } = comparison.places;
+  const places = [
+    ...added.map((place) => ({ place, what: 'added' })),
+    ...removed.map((place) => ({ place, what: 'removed' })),
+    ...moved.map((place) => ({ place, what: 'moved' })),
+  ];
+  if (places.length === 0) return null;
+  return (
+    <Table title="Moments" head={['Run', 'Call', 'Rule', 'Change']}>
+      {places.slice(0, 3 * MAX_PLACES).map(({ place, what }) => (
+        <tr key={`${what} ${place.run} ${place.call} ${place.provider}`}>
+          <th scope="row">
+            <Link to={{ page: 'moment', runId: place.run, call: place.to ?? place.call }}>{safeLine(place.run)}</Link>
+          </th>
+          <td className="number">{place.to === undefined ? place.call : `${place.call} → ${place.to}`}</td>
+          <td>{safeLine(place.provider)}</td>
+          <td>{what}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Table(props: {
+  readonly title: string;
+  readonly head: readonly string[];
+  readonly children: ReactNode;
+}): ReactElement {
+  return (
+    <section>
+      <h2>{props.title}</h2>
+      <div className="wide" tabIndex={0} role="region" aria-label={props.title}>
+        <table>
+          <thead>
+            <tr>
+              {props.head.map((name, at) => (
+                <th key={name} scope="col" className={at === 0 || props.head.length < 5 ? undefined : 'number'}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{props.children}</tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

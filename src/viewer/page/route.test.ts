@@ -1,0 +1,41 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { RUN_FILTER_NAMES } from './api.ts';
+import { addressOf, formatRoute, parseRoute, runKey, type Route } from './route.ts';
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
+const filters = fc
+  .uniqueArray(fc.constantFrom(...RUN_FILTER_NAMES))
+  .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, text]))));
+const run = fc.record({ source: text, runId: text });
+const routes: fc.Arbitrary<Route> = fc.oneof(
+  filters.map((chosen) => ({ page: 'runs' as const, filters: chosen })),
+  fc.record({ page: fc.constant('run' as const), run, at: fc.nat(), find: text, details: fc.constant(true as const) }),
+  run.map((address) => ({ page: 'run' as const, run: address })),
+  fc.record({ page: fc.constant('compare' as const), a: text, b: text }),
+  fc.constant({ page: 'compare' as const }),
+  fc.record({ page: fc.constant('reports' as const), report: text }),
+  fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.nat() }),
+);
+
+test('an address gives back the route that it was made of', () => {
+  fc.assert(
+    fc.property(routes, (route) => {
+      const address = new URL(formatRoute(route), 'http://viewer');
+      expect(address.pathname).toBe('/');
+      expect(parseRoute(address.search)).toEqual(route);
+    }),
+  );
+});
+
+test('what makes no sense in an address is passed over', () => {
+  expect(parseRoute('?page=nothing&at=7')).toEqual({ page: 'runs', filters: {} });
+  expect(parseRoute('?source=0&run=a&at=-3')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
+  expect(parseRoute('?source=0&run=a&at=1e99')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
+});
+
+test('a run keeps the slashes of its id in a comparison', () => {
+  const address = { source: '0', runId: 'a/b//c' };
+  expect(addressOf(runKey(address))).toEqual(address);
+});

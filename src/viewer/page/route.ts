@@ -1,0 +1,104 @@
+import { assertNever } from '../../base/assert-never.ts';
+import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
+
+/** What the page shows, all of which stands in its address. */
+export type Route =
+  | { readonly page: 'runs'; readonly filters: RunFilters }
+  | {
+      readonly page: 'run';
+      readonly run: RunAddress;
+      readonly at?: number;
+      readonly details?: true;
+      readonly find?: string;
+    }
+  | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
+  | { readonly page: 'reports'; readonly report?: string }
+  /** A call of a run of which only the id is known: leads on to the run. */
+  | { readonly page: 'moment'; readonly runId: string; readonly call: number };
+
+/** Reads the query of an address; what makes no sense in it is passed over. */
+export function parseRoute(search: string): Route {
+  const query = new URLSearchParams(search);
+  const page = query.get('page');
+  if (page === 'compare') {
+    const [a, b] = [query.get('a'), query.get('b')];
+    return { page, ...(a === null ? {} : { a }), ...(b === null ? {} : { b }) };
+  }
+  if (page === 'reports') {
+    const report = query.get('report');
+    return { page, ...(report === null ? {} : { report }) };
+  }
+  const runId = query.get('run');
+  if (page === 'moment' && runId !== null) {
+    const call = Number(query.get('call'));
+    return { page, runId, call: Number.isSafeInteger(call) && call >= 0 ? call : 0 };
+  }
+  if (runId !== null) return runRoute(query, runId);
+  const filters: Record<string, string> = {};
+  for (const name of RUN_FILTER_NAMES) {
+    const value = query.get(name);
+    if (value !== null && value !== '') filters[name] = value;
+  }
+  return { page: 'runs', filters };
+}
+
+/** The address of a route, from `/` on. `parseRoute` gives the route back. */
+export function formatRoute(route: Route): string {
+  const query = new URLSearchParams();
+  switch (route.page) {
+    case 'runs':
+      for (const name of RUN_FILTER_NAMES) {
+        const value = route.filters[name];
+        if (value !== undefined && value !== '') query.set(name, value);
+      }
+      break;
+    case 'run':
+      query.set('source', route.run.source);
+      query.set('run', route.run.runId);
+      if (route.at !== undefined) query.set('at', String(route.at));
+      if (route.find !== undefined && route.find !== '') query.set('find', route.find);
+      if (route.details === true) query.set('details', '1');
+      break;
+    case 'compare':
+      query.set('page', 'compare');
+      if (route.a !== undefined) query.set('a', route.a);
+      if (route.b !== undefined) query.set('b', route.b);
+      break;
+    case 'reports':
+      query.set('page', 'reports');
+      if (route.report !== undefined) query.set('report', route.report);
+      break;
+    case 'moment':
+      query.set('page', 'moment');
+      query.set('run', route.runId);
+      query.set('call', String(route.call));
+      break;
+    default:
+      return assertNever(route);
+  }
+  const text = query.toString();
+  return text === '' ? '/' : `/?${text}`;
+}
+
+/** How a comparison names a run. */
+export function runKey({ source, runId }: RunAddress): string {
+  return `${source}/${runId}`;
+}
+
+/** The other way round: a source's id holds no slash. */
+export function addressOf(key: string): RunAddress {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { source: '', runId: key } : { source: key.slice(0, slash), runId: key.slice(slash + 1) };
+}
+
+function runRoute(query: URLSearchParams, runId: string): Route {
+  const at = Number(query.get('at') ?? Number.NaN);
+  const find = query.get('find');
+  return {
+    page: 'run',
+    run: { source: query.get('source') ?? '', runId },
+    ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
+    ...(find === null || find === '' ? {} : { find }),
+    ...(query.get('details') === '1' ? { details: true as const } : {}),
+  };
+}

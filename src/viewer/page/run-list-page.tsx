@@ -1,0 +1,190 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+
+import type { SourceRow } from '../api-shapes.ts';
+import { ApiError, type RunFilters } from './api.ts';
+import { isTyping } from './is-typing.ts';
+import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
+import { countOf } from './number-text.ts';
+import { runKey } from './route.ts';
+import { RunFiltersBar } from './run-filters-bar.tsx';
+import { RunListRow } from './run-list-row.tsx';
+import { placeRuns } from './run-tree.ts';
+import { SortHead } from './sort-head.tsx';
+import { goTo } from './use-route.ts';
+import { useRunList, type RunList } from './use-run-list.ts';
+
+const ROW_PX = 52;
+const LOST = new ApiError(0, {
+  code: 'unreachable',
+  message: 'The viewer does not answer.',
+  fix: 'What is shown may be old. The page tries again by itself.',
+});
+/** Rows before the end at which the next page is asked for. */
+const AHEAD = 60;
+
+/** The runs that match the filters of the address. */
+export function RunListPage(props: {
+  readonly filters: RunFilters;
+  readonly sources: readonly SourceRow[];
+  /** The sources are to be looked at again. */
+  readonly onSource: () => void;
+}): ReactElement {
+  const { filters, sources } = props;
+  const list = useRunList(filters, props.onSource);
+  const troubled = sources.filter((source) => source.problem !== undefined);
+  return (
+    <div className="runs">
+      <div>
+        <h1 className="visually-hidden">Runs</h1>
+        <RunFiltersBar filters={filters} sources={sources} status={statusOf(list)} />
+        {troubled.map((source) => (
+          <div key={source.id} className="banner bad" role="alert">
+            <b>{source.path}</b> {source.problem?.message} {source.problem?.fix}
+          </div>
+        ))}
+        {list.error !== undefined && list.rows.length > 0 ? (
+          <ErrorBanner error={list.error} onRetry={list.reload} />
+        ) : null}
+        {list.isLost ? <ErrorBanner error={LOST} /> : null}
+        {list.arrived > 0 ? (
+          <div className="banner" role="status">
+            {countOf(list.arrived, 'run')} appeared since.
+            <button type="button" onClick={list.reload}>
+              Show
+            </button>
+          </div>
+        ) : null}
+      </div>
+      <SortHead filters={filters} />
+      <Rows list={list} filters={filters} sources={sources} />
+    </div>
+  );
+}
+
+function statusOf(list: RunList): string {
+  if (list.isLoading && list.rows.length === 0) return 'Loading…';
+  const looking = list.pending > 0 ? `, looking at ${countOf(list.pending, 'more run')}` : '';
+  const unread = list.notIndexed > 0 ? `, ${countOf(list.notIndexed, 'record')} not searched yet` : '';
+  return `${countOf(list.total, 'run')}${looking}${unread}`;
+}
+
+function Rows(props: {
+  readonly list: RunList;
+  readonly filters: RunFilters;
+  readonly sources: readonly SourceRow[];
+}): ReactElement {
+  const { list, filters } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [current, setCurrent] = useState(0);
+  const isTree = filters.sort === undefined || filters.sort === 'started';
+  const placed = useMemo(
+    () =>
+      isTree ? placeRuns(list.rows, closed) : list.rows.map((run) => ({ run, depth: 0, children: 0, isOpen: true })),
+    [list.rows, closed, isTree],
+  );
+  const virtual = useVirtualizer({
+    count: placed.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 8,
+  });
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const { more, complete } = list;
+  useEffect(() => {
+    if (last >= placed.length - AHEAD) more();
+    complete(placed.slice(first, last + 1).map(({ run }) => run));
+  }, [first, last, placed, more, complete]);
+  const toggle = useCallback((key: string) => {
+    setClosed((before) => {
+      const after = new Set(before);
+      if (!after.delete(key)) after.add(key);
+      return after;
+    });
+  }, []);
+  useListKeys({ placed, current, setCurrent, show: (index) => virtual.scrollToIndex(index, { align: 'auto' }) });
+
+  const nothing = list.isLoading || placed.length > 0 ? undefined : <Nothing {...props} />;
+  return (
+    <div ref={scroller} className="run-scroll" tabIndex={0} role="region" aria-label="List of runs">
+      {list.error !== undefined && placed.length === 0 ? (
+        <ErrorNotice error={list.error} onRetry={list.reload} />
+      ) : (
+        nothing
+      )}
+      <div style={{ position: 'relative', height: virtual.getTotalSize() }} role="table" aria-label="Runs">
+        {items.map((item) => {
+          const place = placed[item.index];
+          if (place === undefined) return null;
+          return (
+            <RunListRow
+              key={runKey(place.run)}
+              place={place}
+              top={item.start}
+              isCurrent={item.index === current}
+              onToggle={toggle}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Nothing(props: { readonly filters: RunFilters; readonly sources: readonly SourceRow[] }): ReactElement {
+  const reading = props.sources.find((source) => source.indexing !== undefined);
+  if (Object.keys(props.filters).some((name) => name !== 'sort' && name !== 'order')) {
+    return (
+      <Notice title="No run matches">
+        <p className="dim">Words are looked for in everything that was said, called and answered.</p>
+        <p>
+          <button type="button" onClick={() => goTo({ page: 'runs', filters: {} })}>
+            Show all runs
+          </button>
+        </p>
+      </Notice>
+    );
+  }
+  if (reading !== undefined) return <Notice title={`Reading ${reading.name}…`} />;
+  return (
+    <Notice title="No runs yet">
+      <p className="dim">
+        Runs appear here as they are recorded. To see one now, run <code>coxswain demo</code>, or start the viewer with
+        a file: <code>coxswain view runs.jsonl</code>.
+      </p>
+    </Notice>
+  );
+}
+
+function useListKeys(list: {
+  readonly placed: readonly { readonly run: { readonly source: string; readonly runId: string } }[];
+  readonly current: number;
+  readonly setCurrent: (index: number) => void;
+  readonly show: (index: number) => void;
+}): void {
+  const latest = useRef(list);
+  latest.current = list;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (isTyping(event)) return;
+      const { placed, current, setCurrent, show } = latest.current;
+      const to = { j: current + 1, k: current - 1, g: 0, G: placed.length - 1 }[event.key];
+      if (to !== undefined) {
+        const index = Math.max(0, Math.min(placed.length - 1, to));
+        setCurrent(index);
+        show(index);
+      } else if (event.key === 'Enter' && !(event.target instanceof HTMLElement && event.target.matches('a, button'))) {
+        const place = placed[current];
+        if (place === undefined) return;
+        goTo({ page: 'run', run: { source: place.run.source, runId: place.run.runId } });
+      } else if (event.key === '/') {
+        document.querySelector<HTMLInputElement>('.filters .search')?.focus();
+      } else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}

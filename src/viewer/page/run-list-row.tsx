@@ -1,0 +1,117 @@
+import { memo, type ReactElement } from 'react';
+
+import type { RunRow } from '../api-shapes.ts';
+import { Link } from './link.tsx';
+import { costText, countText, dayText, fullTimeText, spanText } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { runKey } from './route.ts';
+import { RunStrip } from './run-strip.tsx';
+import type { PlacedRun } from './run-tree.ts';
+import { safeLine } from './safe-text.ts';
+import { goTo } from './use-route.ts';
+
+/** One run of the list. */
+export const RunListRow = memo(function RunListRow(props: {
+  readonly place: PlacedRun;
+  readonly top: number;
+  readonly isCurrent: boolean;
+  readonly onToggle: (key: string) => void;
+}): ReactElement {
+  const { run, depth, children, isOpen } = props.place;
+  const address = { source: run.source, runId: run.runId };
+  const state = stateOf(run);
+  const classes = ['run-grid run-row', depth > 0 ? 'is-child' : '', props.isCurrent ? 'is-current' : ''];
+  return (
+    <div
+      className={classes.join(' ')}
+      role="row"
+      // The depth is a number of ours; the style sheet makes an indent of it.
+      style={{ transform: `translateY(${props.top}px)`, ['--depth' as string]: depth }}
+      onClick={() => goTo({ page: 'run', run: address })}
+    >
+      <div role="cell">
+        <span className={`dot ${state.className}`} title={state.text} />
+        <span className="visually-hidden">{state.text}</span>
+      </div>
+      <div className="run-name" role="cell">
+        <span>
+          {children > 0 ? (
+            <button
+              type="button"
+              className="link tree"
+              aria-expanded={isOpen}
+              aria-label={isOpen ? 'Hide child runs' : 'Show child runs'}
+              onClick={(event) => {
+                event.stopPropagation();
+                props.onToggle(runKey(run));
+              }}
+            >
+              {isOpen ? '▾' : '▸'}
+            </button>
+          ) : null}
+          <Link to={{ page: 'run', run: address }}>{safeLine(run.task ?? '') || safeLine(run.runId)}</Link>
+        </span>
+        <span className="dim">
+          {depth > 0 || run.parentRunId === undefined ? '' : 'child · '}
+          <span className="mono">{safeLine(run.runId)}</span>
+          {run.modelId === undefined ? '' : ` · ${safeLine(run.modelId)}`}
+          {run.outcome === undefined ? '' : ` · ${safeLine(run.outcome)}`}
+          {run.childCount > 0 ? ` · ${run.childCount} below` : ''}
+        </span>
+      </div>
+      <div role="cell" title={fullTimeText(run.startedAtMs)}>
+        {dayText(run.startedAtMs)}
+      </div>
+      <div className="lasted dim" role="cell">
+        {run.startedAtMs === 0 ? '—' : spanText(run.lastAtMs - run.startedAtMs)}
+      </div>
+      <div className="number" role="cell">
+        {countText(run.calls)}
+      </div>
+      <div className={run.errors > 0 ? 'number bad' : 'number dim'} role="cell">
+        {countText(run.errors)}
+      </div>
+      <div className="number" role="cell">
+        {run.adviceCount === undefined ? <Later /> : countText(run.adviceCount)}
+      </div>
+      <div className="number cost dim" role="cell">
+        {run.costUsd === undefined ? '—' : costText(run.costUsd)}
+      </div>
+      <div className="patterns" role="cell">
+        <span className="tags">
+          {(run.patterns ?? []).slice(0, 4).map((kind) => (
+            <span key={kind} className={run.stuck === true ? 'tag stuck' : 'tag'}>
+              {patternName(kind)}
+            </span>
+          ))}
+        </span>
+      </div>
+      <div className="glance" role="cell">
+        {run.strip === undefined ? null : <RunStrip strip={run.strip} />}
+      </div>
+      <div role="cell">
+        <Link to={{ page: 'compare', a: runKey(run) }} title="Compare with another run">
+          <span aria-hidden="true">⇄</span>
+          <span className="visually-hidden">Compare with another run</span>
+        </Link>
+      </div>
+    </div>
+  );
+});
+
+function Later(): ReactElement {
+  return (
+    <span className="dim" title="Still being looked at">
+      …
+    </span>
+  );
+}
+
+/** How a run stands: the colour of its dot and the words for it. */
+export function stateOf(run: RunRow): { readonly className: '' | 'good' | 'bad' | 'live'; readonly text: string } {
+  if (run.problem !== undefined) return { className: 'bad', text: `Damaged: ${safeLine(run.problem)}` };
+  if (run.live) return { className: 'live', text: 'At work' };
+  if (run.success === true) return { className: 'good', text: 'Succeeded' };
+  if (run.success === false || run.outcome === 'error') return { className: 'bad', text: 'Failed' };
+  return { className: '', text: run.outcome === undefined ? 'Open, no end recorded' : 'Ended' };
+}

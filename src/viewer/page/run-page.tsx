@@ -1,0 +1,238 @@
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+
+import type { RunAnswer } from '../api-shapes.ts';
+import { AdviceLane } from './advice-lane.tsx';
+import { findInRun } from './api.ts';
+import { Conversation, type ConversationHandle } from './conversation.tsx';
+import { FindBox } from './find-box.tsx';
+import { TextContext } from './folded-text.tsx';
+import { LiveBar } from './live-bar.tsx';
+import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
+import { countText } from './number-text.ts';
+import type { RecordPages } from './record-pages.ts';
+import { endOfRow, isSaidAt, nextRow, rowOf } from './record-row.ts';
+import { runKey, type Route } from './route.ts';
+import { RunTitle } from './run-title.tsx';
+import { Timeline } from './timeline.tsx';
+import { asError } from './use-loaded.ts';
+import { useFollowing } from './use-following.ts';
+import { useLabels } from './use-labels.ts';
+import { goTo } from './use-route.ts';
+import { useRunKeys } from './use-run-keys.ts';
+import { useRunModel, type RunModel } from './use-run-model.ts';
+import { VisibleRange } from './visible-range.ts';
+
+type RunRoute = Extract<Route, { page: 'run' }>;
+
+/** One run: its timeline, its conversation, and what coxswain noticed and said. */
+export function RunPage({ route }: { readonly route: RunRoute }): ReactElement {
+  const model = useRunModel(route.run, route.at ?? 0);
+  if (model.error !== undefined) return <ErrorNotice error={model.error} onRetry={model.reload} />;
+  if (model.answer === undefined || model.pages === undefined) return <Notice title="Loading the run…" />;
+  return <Loaded route={route} model={model} answer={model.answer} pages={model.pages} />;
+}
+
+function Loaded(props: {
+  readonly route: RunRoute;
+  readonly model: RunModel;
+  readonly answer: RunAnswer;
+  readonly pages: RecordPages;
+}): ReactElement {
+  const { route, model, answer, pages } = props;
+  const { run, overview } = answer;
+  const withDetails = route.details === true;
+  const [range] = useState(() => new VisibleRange());
+  const [evidence, setEvidence] = useState<ReadonlySet<number>>(new Set());
+  const [toast, say] = useToast();
+  const handle = useRef<ConversationHandle | undefined>(undefined);
+  const live = useFollowing({ isLive: run.live && route.at === undefined, lastSeq: model.lastSeq, handle });
+  const selected = route.at;
+  const words = useMemo(() => wordsOf(route.find ?? ''), [route.find]);
+
+  const set = useCallback(
+    (change: Partial<RunRoute>) => {
+      const { at: _at, ...rest } = route;
+      goTo({ ...rest, ...(route.at === undefined ? {} : { at: route.at }), ...change }, { replace: true });
+    },
+    [route],
+  );
+  const select = useCallback((seq: number) => set({ at: seq }), [set]);
+  const latestSelect = useRef(select);
+  latestSelect.current = select;
+  const onSelect = useCallback((seq: number) => latestSelect.current(seq), []);
+  const { pause } = live;
+  const show = useCallback(
+    async (seq: number) => {
+      try {
+        pause();
+        const row = (await rowOf(seq, pages, withDetails)) ?? seq;
+        latestSelect.current(row);
+        handle.current?.show(row);
+      } catch (error) {
+        say(asError(error).message);
+      }
+    },
+    [pages, withDetails, say, pause],
+  );
+  // The first time, the row that the address names is shown; afterwards whoever selects one shows it.
+  const isShown = useRef(false);
+  useEffect(() => {
+    if (isShown.current) return;
+    isShown.current = true;
+    if (selected !== undefined) {
+      handle.current?.show(selected, true);
+      void show(selected);
+    } else if (run.live) handle.current?.showEnd();
+  }, [selected, run.live, show]);
+
+  const current = selected ?? range.get().from;
+  const findRow = async (wanted: Wanted): Promise<number | null> => {
+    const { kind, direction, q } = wanted;
+    const from =
+      selected === undefined ? current : (direction === 1 ? endOfRow(selected, pages) : selected) + direction;
+    for (let at = from; at >= 0 && at <= pages.lastSeq;) {
+      const query = { kind, from: at, direction: direction === 1 ? 'next' : 'prev' } as const;
+      const seq = await findInRun(route.run, q === undefined ? query : { ...query, q });
+      if (seq === null || q === undefined || (await isSaidAt(seq, pages, wordsOf(q)))) return seq;
+      at = seq + direction;
+    }
+    return null;
+  };
+  const find = async (wanted: Wanted): Promise<void> => {
+    try {
+      const seq = await findRow(wanted);
+      if (seq === null) say(`No ${wanted.direction === 1 ? 'more' : 'earlier'} ${FOUND[wanted.kind]}.`);
+      else await show(seq);
+    } catch (error) {
+      say(asError(error).message);
+    }
+  };
+  const labels = useLabels(route.run, answer, pages, say);
+  useRunKeys({
+    step: (direction) => {
+      const from = selected === undefined ? range.get().from : selected + direction;
+      nextRow(from, pages, { direction, withDetails }).then(
+        (seq) => (seq === null ? say('No more rows.') : void show(seq)),
+        (error: unknown) => say(asError(error).message),
+      );
+    },
+    find: (kind, direction) => {
+      if (kind !== 'text') void find({ kind, direction });
+      else if (route.find === undefined) focusFind();
+      else void find({ kind, direction, q: route.find });
+    },
+    toStart: () => void show(0),
+    toEnd: () => handle.current?.showEnd(),
+    follow: live.toggle,
+    details: () => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true }),
+    search: focusFind,
+    compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
+    label: (target) => void labels.put(selected, target),
+    unfold: () => {
+      const row = document.querySelector<HTMLElement>('.row.is-selected');
+      row?.querySelector<HTMLElement>('.fold button, summary')?.click();
+    },
+  });
+  const surroundings = useMemo(
+    () => ({ words, unfolded: new Set<string>(), fetchWhole: model.fetchWhole }),
+    [words, model.fetchWhole],
+  );
+  const onGo = useCallback((seq: number) => void show(seq), [show]);
+  const onEvidence = useCallback((seqs: readonly number[]) => setEvidence(new Set(seqs)), []);
+  return (
+    <div className="run">
+      <div>
+        <RunTitle answer={answer}>
+          {labels.current === undefined ? null : <span className="tag">labelled {labels.current}</span>}
+          <FindBox
+            find={route.find}
+            onFind={(q, direction) => {
+              set({ find: q });
+              if (q !== '') void find({ kind: 'text', direction, q });
+            }}
+          />
+          <button
+            type="button"
+            aria-pressed={withDetails}
+            onClick={() => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true })}
+          >
+            Bookkeeping
+          </button>
+        </RunTitle>
+        {model.trouble === undefined ? null : <ErrorBanner error={model.trouble} onRetry={model.reload} />}
+        {run.problem === undefined ? null : (
+          <ErrorBanner error={new Error(`This run cannot be read to its end: ${run.problem}`)} />
+        )}
+        {overview.complete ? null : (
+          <div className="banner" role="status">
+            Reading the run for its timeline: {countText(overview.nextSeq)} of {countText(run.lastSeq + 1)} records…
+          </div>
+        )}
+      </div>
+      <Timeline overview={overview} range={range} selected={selected} onGo={onGo} />
+      <div className="below">
+        <div className="talk">
+          <h2 className="visually-hidden">Conversation</h2>
+          <TextContext value={surroundings}>
+            <Conversation
+              pages={pages}
+              count={live.shownLast + 1}
+              withDetails={withDetails}
+              selected={selected}
+              patterns={overview.patterns}
+              evidence={evidence}
+              range={range}
+              handle={handle}
+              onSelect={onSelect}
+              onAtEnd={live.onAtEnd}
+            />
+          </TextContext>
+          <LiveBar isOpen={run.live} following={live} />
+        </div>
+        <AdviceLane answer={answer} range={range} selected={selected} onGo={onGo} onEvidence={onEvidence} />
+      </div>
+      {toast === undefined ? null : (
+        <div className="toast" role="status">
+          {toast}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What is looked for, and which way. */
+interface Wanted {
+  readonly kind: keyof typeof FOUND;
+  readonly direction: 1 | -1;
+  /** The words, where `kind` is `text`. */
+  readonly q?: string;
+}
+
+function wordsOf(find: string): readonly string[] {
+  return find
+    .toLowerCase()
+    .split(/["\s]+/)
+    .filter((word) => word !== '');
+}
+
+const FOUND = { error: 'errors', pattern: 'patterns', advice: 'advice', text: 'places with these words' } as const;
+
+function withoutDetails(route: RunRoute): RunRoute {
+  const { details: _details, ...rest } = route;
+  return rest;
+}
+
+function focusFind(): void {
+  document.querySelector<HTMLInputElement>('.actions input[type=search]')?.focus();
+}
+
+/** A sentence that goes away by itself. */
+function useToast(): readonly [string | undefined, (text: string) => void] {
+  const [text, setText] = useState<string | undefined>();
+  useEffect(() => {
+    if (text === undefined) return undefined;
+    const timer = setTimeout(() => setText(undefined), 2_500);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return [text, setText];
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+
+import type { RunRow } from '../api-shapes.ts';
+import { placeRuns } from './run-tree.ts';
+
+function runOf(runId: string, parentRunId?: string): RunRow {
+  return {
+    runId,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+    source: '0',
+    depth: 0,
+    startedAtMs: 0,
+    lastAtMs: 0,
+    records: 1,
+    lastSeq: 0,
+    turns: 0,
+    calls: 0,
+    errors: 0,
+    extras: false,
+    childCount: 0,
+    live: false,
+  };
+}
+
+const shape = (rows: readonly RunRow[], closed: readonly string[] = []): readonly string[] =>
+  placeRuns(rows, new Set(closed)).map(({ run, depth }) => `${'-'.repeat(depth)}${run.runId}`);
+
+test('child runs stand below their parents, in the order of the list', () => {
+  const rows = [runOf('grandchild', 'child'), runOf('child', 'parent'), runOf('lone', 'far away'), runOf('parent')];
+  expect(shape(rows)).toEqual(['lone', 'parent', '-child', '--grandchild']);
+});
+
+test('children of a run that is closed are hidden, however deep', () => {
+  const rows = [runOf('parent'), runOf('child', 'parent'), runOf('grandchild', 'child'), runOf('other')];
+  expect(shape(rows, ['0/parent'])).toEqual(['parent', 'other']);
+});
+
+test('runs that name each other as parents are listed all the same, once each', () => {
+  expect(shape([runOf('a', 'b'), runOf('b', 'a'), runOf('self', 'self')])).toEqual(['self', 'a', '-b']);
+});

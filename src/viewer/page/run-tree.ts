@@ -1,0 +1,57 @@
+import type { RunRow } from '../api-shapes.ts';
+import { runKey } from './route.ts';
+
+/** A run at its place in the list. */
+export interface PlacedRun {
+  readonly run: RunRow;
+  /** 0 for a run that stands by itself, 1 for its child, and so on. */
+  readonly depth: number;
+  /** Runs below it that the list holds. */
+  readonly children: number;
+  readonly isOpen: boolean;
+}
+
+/**
+ * Puts child runs below their parents, in the list's own order; a child whose parent is not in the list stands by itself.
+ *
+ * @param closed  keys of runs whose children are hidden
+ */
+export function placeRuns(rows: readonly RunRow[], closed: ReadonlySet<string>): readonly PlacedRun[] {
+  const keys = new Set(rows.map(runKey));
+  const below = new Map<string, RunRow[]>();
+  const roots: RunRow[] = [];
+  for (const row of rows) {
+    const parent = row.parentRunId === undefined ? undefined : runKey({ source: row.source, runId: row.parentRunId });
+    if (parent === undefined || parent === runKey(row) || !keys.has(parent)) {
+      roots.push(row);
+      continue;
+    }
+    const siblings = below.get(parent);
+    if (siblings === undefined) below.set(parent, [row]);
+    else siblings.push(row);
+  }
+  const placed: PlacedRun[] = [];
+  const seen = new Set<string>();
+  const place = (run: RunRow, depth: number): void => {
+    const key = runKey(run);
+    // Runs that name each other as parents, in a damaged source, would go round for ever.
+    if (seen.has(key)) return;
+    seen.add(key);
+    const children = below.get(key) ?? [];
+    const isOpen = !closed.has(key);
+    placed.push({ run, depth, children: children.length, isOpen });
+    for (const child of children) {
+      if (isOpen) place(child, depth + 1);
+      else hide(child);
+    }
+  };
+  const hide = (run: RunRow): void => {
+    const key = runKey(run);
+    if (seen.has(key)) return;
+    seen.add(key);
+    for (const child of below.get(key) ?? []) hide(child);
+  };
+  for (const root of roots) place(root, 0);
+  for (const row of rows) place(row, 0);
+  return placed;
+}

@@ -1,0 +1,49 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { safeLine, safeText } from './safe-text.ts';
+
+/** What reorders or hides text, or is half a character. */
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/u;
+
+describe('text that is shown', () => {
+  test('never holds what reorders or hides text, whatever it is made of', () => {
+    const parts = fc.constantFrom(
+      'a',
+      '\u202e',
+      '\u001b',
+      '[31m',
+      ']8;;http://x',
+      '\u0007',
+      '\ud800',
+      '\r\n',
+      '\u009b',
+      '✓',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.array(parts).map((list) => list.join('')),
+        ),
+        (text) => {
+          expect(safeText(text)).not.toMatch(UNSAFE);
+        },
+      ),
+    );
+  });
+
+  test('stays as it is when there is nothing to change', () => {
+    for (const text of ['', 'plain\n\ttext', 'grüße ✓ 漢字 👍']) expect(safeText(text)).toBe(text);
+  });
+
+  test('names what it would not show, and drops the colours of a terminal', () => {
+    expect(safeText('a\u202eb\u0000')).toBe('a⟨U+202E⟩b⟨U+0000⟩');
+    expect(safeText('\u001b[1;31mred\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007')).toBe('red link');
+    expect(safeText('one\r\ntwo')).toBe('one\ntwo');
+  });
+
+  test('is one line where one is wanted', () => {
+    expect(safeLine(' one\n  two\r\nthree ')).toBe('one ⏎ two ⏎ three');
+  });
+});

@@ -1,0 +1,53 @@
+import type { ReactElement } from 'react';
+
+import type { RunFilters } from './api.ts';
+import { goTo } from './use-route.ts';
+
+/** The heads of the list's columns; those that can be sorted by are buttons. */
+export function SortHead({ filters }: { readonly filters: RunFilters }): ReactElement {
+  const by = (name: string, label: string, className: string): ReactElement => {
+    const isBy = (filters.sort ?? 'started') === name;
+    const isUp = filters.order === 'asc';
+    const { sort: _sort, order: _order, ...rest } = filters;
+    const next: RunFilters = {
+      ...rest,
+      ...(name === 'started' ? {} : { sort: name }),
+      ...(isBy && !isUp ? { order: 'asc' } : {}),
+    };
+    return (
+      <div className={className} role="columnheader" aria-sort={isBy ? (isUp ? 'ascending' : 'descending') : 'none'}>
+        <button type="button" onClick={() => goTo({ page: 'runs', filters: next })}>
+          {label}
+          {isBy ? <span aria-hidden="true">{isUp ? '↑' : '↓'}</span> : null}
+        </button>
+      </div>
+    );
+  };
+  return (
+    <div role="table" aria-label="Columns">
+      <div className="run-grid run-head" role="row">
+        <div role="columnheader">
+          <span className="visually-hidden">State</span>
+        </div>
+        <div role="columnheader">Run</div>
+        {by('started', 'Started', '')}
+        <div className="lasted" role="columnheader">
+          Lasted
+        </div>
+        {by('calls', 'Calls', 'number')}
+        {by('errors', 'Errors', 'number')}
+        {by('advice', 'Advice', 'number')}
+        {by('cost', 'Cost', 'number cost')}
+        <div className="patterns" role="columnheader">
+          Patterns
+        </div>
+        <div className="glance" role="columnheader">
+          At a glance
+        </div>
+        <div role="columnheader">
+          <span className="visually-hidden">Compare</span>
+        </div>
+      </div>
+    </div>
+  );
+}

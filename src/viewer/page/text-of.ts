@@ -1,0 +1,93 @@
+import type { CutText } from '../api-shapes.ts';
+import { safeText } from './safe-text.ts';
+
+/** A value of a trajectory as text, safe to show. */
+export interface ShownText {
+  readonly text: string;
+  /** Characters of the whole, where this is its beginning only. */
+  readonly cutFrom?: number;
+}
+
+/** Blank lines of a text taken out, where room is scarce. */
+export function withoutBlankLines(text: string): string {
+  return text.replaceAll(/\n\s*\n/g, '\n');
+}
+
+/** A stored value as text: a string as it is, anything else as JSON. */
+export function textOf(value: unknown): ShownText {
+  if (typeof value === 'string') return { text: safeText(value) };
+  if (isCut(value)) return { text: safeText(value.$cut.preview), cutFrom: value.$cut.chars };
+  if (value === null || value === undefined) return { text: '' };
+  const blocks = textBlocks(value);
+  if (blocks !== undefined) return { text: safeText(blocks) };
+  return { text: safeText(JSON.stringify(value, undefined, 2)) };
+}
+
+/** Whether a value stands for a string that was too long to send. */
+export function isCut(value: unknown): value is CutText {
+  if (typeof value !== 'object' || value === null || !('$cut' in value)) return false;
+  const cut: unknown = value.$cut;
+  return typeof cut === 'object' && cut !== null && 'preview' in cut && typeof cut.preview === 'string';
+}
+
+/** Results of many hosts are lists of text parts: their text is what the model read. */
+function textBlocks(value: unknown): string | undefined {
+  const list: unknown = isObject(value) ? value['content'] : value;
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  const texts: string[] = [];
+  for (const block of list as readonly unknown[]) {
+    if (!isObject(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') return undefined;
+    texts.push(block['text']);
+  }
+  return texts.join('\n');
+}
+
+/** Arguments of a call as what is read first and the rest by name. */
+export interface ShownArgs {
+  /** In one line: a lone text, or the one that matters most. */
+  readonly headline: string;
+  /** The argument that `headline` shows all of, where it shows one of several. */
+  readonly shownName?: string;
+  /** Whether `headline` says all there is. */
+  readonly isWhole: boolean;
+}
+
+const HEADLINES = [
+  'command',
+  'cmd',
+  'path',
+  'file_path',
+  'filePath',
+  'pattern',
+  'query',
+  'url',
+  'description',
+] as const;
+const MAX_HEADLINE = 300;
+
+export function headlineOf(args: unknown): ShownArgs {
+  if (!isObject(args) || isCut(args)) return headline(textOf(args).text, true);
+  const entries = Object.entries(args);
+  const [only] = entries;
+  if (only === undefined) return { headline: '', isWhole: true };
+  if (entries.length === 1 && typeof only[1] === 'string') return headline(safeText(only[1]), true);
+  for (const name of HEADLINES) {
+    const value = args[name];
+    if (typeof value !== 'string') continue;
+    const part = headline(safeText(value), true);
+    return part.isWhole ? { headline: part.headline, isWhole: false, shownName: name } : part;
+  }
+  const short = safeText(JSON.stringify(args));
+  return headline(short, short.length <= 100);
+}
+
+function headline(text: string, isAll: boolean): ShownArgs {
+  const [first = ''] = text.split('\n', 1);
+  const cut = first.slice(0, MAX_HEADLINE);
+  return { headline: cut, isWhole: isAll && cut.length === text.trimEnd().length };
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

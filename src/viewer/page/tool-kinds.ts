@@ -1,0 +1,18 @@
+import type { ToolKind } from '../../trajectory/tool-kind.ts';
+
+/** The kinds of tools in the order in which they are stacked, what they are called, and the colour that names each. */
+export const TOOL_KINDS: readonly { readonly kind: ToolKind; readonly name: string; readonly colour: string }[] = [
+  { kind: 'read', name: 'read', colour: '--kind-read' },
+  { kind: 'write', name: 'write', colour: '--kind-write' },
+  { kind: 'execute', name: 'run', colour: '--kind-execute' },
+  { kind: 'ui', name: 'screen', colour: '--kind-ui' },
+  { kind: 'poll', name: 'poll', colour: '--kind-poll' },
+  { kind: 'wait', name: 'wait', colour: '--kind-wait' },
+  { kind: 'note', name: 'note', colour: '--kind-note' },
+  { kind: 'unknown', name: 'other', colour: '--kind-unknown' },
+];
+
+/** The colour of a kind, as the value of a property. */
+export function kindColour(kind: ToolKind): string {
+  return `var(--kind-${kind})`;
+}

@@ -1,0 +1,62 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+/** Something that is fetched: what is known of it so far. A value stays while it is fetched again. */
+export interface Loaded<Value> {
+  readonly value: Value | undefined;
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+  /** Fetches again. */
+  readonly reload: () => void;
+}
+
+interface State<Value> {
+  readonly key: string;
+  readonly value: Value | undefined;
+  readonly error: Error | undefined;
+  readonly isLoading: boolean;
+}
+
+/**
+ * Fetches a value and again whenever `key` changes; an answer to an older key is dropped.
+ *
+ * @param key  names what is fetched: `load` is called once for each
+ */
+export function useLoaded<Value>(key: string, load: () => Promise<Value>): Loaded<Value> {
+  const [state, setState] = useState<State<Value>>({ key, value: undefined, error: undefined, isLoading: true });
+  const [round, setRound] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    let isCurrent = true;
+    setState((before) =>
+      before.key === key
+        ? { ...before, isLoading: true }
+        : { key, value: undefined, error: undefined, isLoading: true },
+    );
+    const fetchIt = async (): Promise<void> => {
+      try {
+        const value = await latest.current();
+        if (isCurrent) setState({ key, value, error: undefined, isLoading: false });
+      } catch (error) {
+        if (isCurrent) setState((before) => ({ ...before, key, error: asError(error), isLoading: false }));
+      }
+    };
+    void fetchIt();
+    return () => {
+      isCurrent = false;
+    };
+  }, [key, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const isStale = state.key !== key;
+  return {
+    value: isStale ? undefined : state.value,
+    error: isStale ? undefined : state.error,
+    isLoading: isStale || state.isLoading,
+    reload,
+  };
+}
+
+/** What was thrown, as an error. */
+export function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

@@ -1,0 +1,34 @@
+import { useSyncExternalStore } from 'react';
+
+import { formatRoute, parseRoute, type Route } from './route.ts';
+
+const listeners = new Set<() => void>();
+let known: { readonly search: string; readonly route: Route } | undefined;
+
+/** The route of the address, kept up to date. */
+export function useRoute(): Route {
+  return useSyncExternalStore(subscribe, currentRoute);
+}
+
+/** Goes to another route; `replace` leaves no step for the back button. */
+export function goTo(route: Route, { replace = false }: { readonly replace?: boolean } = {}): void {
+  const path = formatRoute(route);
+  if (path === location.pathname + location.search) return;
+  if (replace) history.replaceState(null, '', path);
+  else history.pushState(null, '', path);
+  for (const listener of listeners) listener();
+}
+
+function currentRoute(): Route {
+  if (known?.search !== location.search) known = { search: location.search, route: parseRoute(location.search) };
+  return known.route;
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  addEventListener('popstate', listener);
+  return () => {
+    listeners.delete(listener);
+    removeEventListener('popstate', listener);
+  };
+}

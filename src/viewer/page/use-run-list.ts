@@ -1,0 +1,207 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+
+import type { RunRow, SourceRow } from '../api-shapes.ts';
+import { getRows, getRuns, type RunFilters } from './api.ts';
+import { runKey } from './route.ts';
+import { asError } from './use-loaded.ts';
+
+/** Runs whose extras are asked for at once: what the server takes. */
+const MAX_ROWS = 100;
+/** How long the list waits before it asks again for what was not ready. */
+const AGAIN_MS = 700;
+
+/** The list as far as it was scrolled to. */
+export interface RunList {
+  readonly rows: readonly RunRow[];
+  readonly total: number;
+  /** Records that a full-text search has not seen yet. */
+  readonly notIndexed: number;
+  /** Runs that may match and are still looked at. */
+  readonly pending: number;
+  readonly isLoading: boolean;
+  readonly error: Error | undefined;
+  /** The viewer does not answer: what is shown may be old. */
+  readonly isLost: boolean;
+  /** Runs that appeared since and stand at no place of the list yet. */
+  readonly arrived: number;
+  readonly more: () => void;
+  readonly reload: () => void;
+  /** Asks for what these rows lack. */
+  readonly complete: (rows: readonly RunRow[]) => void;
+}
+
+interface State {
+  readonly rows: readonly RunRow[];
+  readonly next: string | undefined;
+  readonly total: number;
+  readonly notIndexed: number;
+  readonly pending: number;
+  readonly isLoading: boolean;
+  readonly error: Error | undefined;
+}
+
+const EMPTY: State = {
+  rows: [],
+  next: undefined,
+  total: 0,
+  notIndexed: 0,
+  pending: 0,
+  isLoading: true,
+  error: undefined,
+};
+
+/**
+ * Loads the runs that match, page by page, and keeps their rows up to date while they change.
+ *
+ * @param onSource  told when a source got into trouble, or out of it
+ */
+export function useRunList(filters: RunFilters, onSource: () => void): RunList {
+  const key = JSON.stringify(filters);
+  const [state, setState] = useState<State>(EMPTY);
+  const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
+  const round = useRef(0);
+  const latest = useRef(state);
+  latest.current = state;
+  const asked = useRef(new Set<string>());
+
+  const load = useCallback(
+    async (after: string | undefined) => {
+      const own = round.current;
+      setState((before) => ({ ...before, isLoading: true, error: undefined }));
+      try {
+        // The key is the filters' own text.
+        const page = await getRuns(JSON.parse(key) as RunFilters, after);
+        if (own !== round.current) return;
+        setState((before) => ({
+          rows: after === undefined ? page.runs : joined(before.rows, page.runs),
+          next: page.next,
+          total: page.total,
+          notIndexed: page.notIndexed,
+          pending: page.pending,
+          isLoading: false,
+          error: undefined,
+        }));
+      } catch (error) {
+        if (own === round.current) setState((before) => ({ ...before, isLoading: false, error: asError(error) }));
+      }
+    },
+    [key],
+  );
+
+  const reload = useCallback(() => {
+    round.current += 1;
+    asked.current.clear();
+    setArrived(new Set());
+    void load(undefined);
+  }, [load]);
+
+  useEffect(() => {
+    setState(EMPTY);
+    reload();
+  }, [reload]);
+
+  const more = useCallback(() => {
+    const { next, isLoading, error } = latest.current;
+    if (next !== undefined && !isLoading && error === undefined) void load(next);
+  }, [load]);
+
+  const complete = useCallback((rows: readonly RunRow[]) => {
+    const wanted = rows.filter((row) => !row.extras && !asked.current.has(runKey(row))).slice(0, MAX_ROWS);
+    if (wanted.length === 0) return;
+    for (const row of wanted) asked.current.add(runKey(row));
+    const own = round.current;
+    const fetchThem = async (): Promise<void> => {
+      const answer = await getRows(wanted);
+      if (own !== round.current) return;
+      setState((before) => ({ ...before, rows: replaced(before.rows, answer.rows) }));
+      const unready = answer.rows.filter((row) => !row.extras);
+      if (unready.length === 0) return;
+      // Asked for again when they are next seen, a little later.
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      for (const row of unready) asked.current.delete(runKey(row));
+      if (own === round.current) setState((before) => ({ ...before, rows: [...before.rows] }));
+    };
+    // The rows stay as they are; a list that fails says so itself.
+    fetchThem().catch(() => {});
+  }, []);
+
+  const [isLost, setLost] = useState(false);
+  useListEvents(
+    useMemo(
+      () => ({
+        onRow: (row: RunRow) => {
+          const isKnown = latest.current.rows.some((known) => runKey(known) === runKey(row));
+          asked.current.delete(runKey(row));
+          if (isKnown) setState((before) => ({ ...before, rows: replaced(before.rows, [row]) }));
+          else setArrived((before) => new Set([...before, runKey(row)]));
+        },
+        onAnew: reload,
+        onSource: () => {
+          onSource();
+          reload();
+        },
+        onLost: setLost,
+      }),
+      [reload, onSource],
+    ),
+  );
+
+  const { pending } = state;
+  useEffect(() => {
+    if (pending === 0) return undefined;
+    const timer = setTimeout(reload, 2_000);
+    return () => clearTimeout(timer);
+  }, [pending, reload, state.rows]);
+
+  return useMemo(
+    () => ({ ...state, isLost, arrived: arrived.size, more, reload, complete }),
+    [state, isLost, arrived, more, reload, complete],
+  );
+}
+
+interface Heard {
+  readonly onRow: (row: RunRow) => void;
+  readonly onAnew: () => void;
+  readonly onSource: () => void;
+  /** Nothing is heard any more; or something again. */
+  readonly onLost: (isLost: boolean) => void;
+}
+
+/** Hears of runs that appear or change. */
+function useListEvents(heard: Heard): void {
+  useEffect(() => {
+    const events = new EventSource('/api/events');
+    events.addEventListener('run', (event: MessageEvent<string>) => {
+      // Sent by the same server as every answer.
+      heard.onRow(JSON.parse(event.data) as RunRow);
+    });
+    events.addEventListener('gone', heard.onAnew);
+    events.addEventListener('anew', heard.onAnew);
+    const states = new Map<string, string>();
+    events.addEventListener('source', (event: MessageEvent<string>) => {
+      // As above.
+      const { id, problem, indexing } = JSON.parse(event.data) as SourceRow;
+      const state = `${problem?.code ?? ''} ${indexing?.done ?? ''}`;
+      if (state !== (states.get(id) ?? ' ')) heard.onSource();
+      states.set(id, state);
+    });
+    events.addEventListener('error', () => heard.onLost(true));
+    events.addEventListener('open', () => heard.onLost(false));
+    return () => events.close();
+  }, [heard]);
+}
+
+/** Rows with new ones behind them, each once. */
+function joined(rows: readonly RunRow[], more: readonly RunRow[]): readonly RunRow[] {
+  const known = new Set(rows.map(runKey));
+  return [...rows, ...more.filter((row) => !known.has(runKey(row)))];
+}
+
+/** Rows with newer ones in their places; what a newer one lacks is kept. */
+function replaced(rows: readonly RunRow[], newer: readonly RunRow[]): readonly RunRow[] {
+  const byKey = new Map(newer.map((row) => [runKey(row), row]));
+  return rows.map((row) => {
+    const other = byKey.get(runKey(row));
+    return other === undefined ? row : { ...row, ...other, extras: other.extras };
+  });
+}

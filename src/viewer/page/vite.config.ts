@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url';
+
+import react from '@vitejs/plugin-react';
+import { defineConfig, type UserConfig } from 'vite';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Builds the page of the viewer into `dist/viewer`: one document, one script, one style sheet, nothing inline. */
+const config: UserConfig = defineConfig({
+  root: here('.'),
+  base: '/',
+  publicDir: false,
+  plugins: [react()],
+  build: {
+    outDir: here('../../../dist/viewer'),
+    emptyOutDir: false,
+    // Inlined data: a strict policy of what the page may load would have to allow it.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    rolldownOptions: { output: { codeSplitting: false } },
+  },
+});
+
+export default config;

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import { openBrowser } from '../src/viewer/open-browser.ts';
+import { startViewer } from '../src/viewer/start-viewer.ts';
+import { runCli, sampleRun } from './run-cli.ts';
+
+const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  await writeFile(join(folder.path, 'run.json'), sampleRun('one', 'stuck'));
+});
+
+afterEach(() => folder.dispose());
+
+/** Folders of files that were read; other viewers of this machine may have some. */
+async function leftOvers(): Promise<readonly string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith('coxswain-view-'));
+}
+
+test('view prints an address that opens the runs, and Ctrl-C ends it with nothing left behind', async () => {
+  const before = await leftOvers();
+  let address = '';
+  let answers = 0;
+  const result = await runCli(['view', 'run.json', '--no-open', '--port', '0'], {
+    cwd: folder.path,
+    onStdout: ({ all, interrupt }) => {
+      if (address !== '' || !all.includes('Ctrl-C')) return;
+      [address = ''] = all.split('\n');
+      const { origin } = new URL(address);
+      void fetch(`${origin}/api/sources`)
+        .then((answer) => (answers = answer.status))
+        .finally(interrupt);
+    },
+  });
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/);
+  expect([answers, result.code, result.stderr]).toEqual([401, 0, '']);
+  expect((await leftOvers()).filter((name) => !before.includes(name))).toEqual([]);
+});
+
+test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
+  const before = await leftOvers();
+  const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], { cwd: folder.path });
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const address = await new Promise<string>((resolve) => {
+    child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.split('\n')[0] ?? ''));
+  });
+  const { hash, origin } = new URL(address);
+  const opened = await fetch(`${origin}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-coxswain': '1' },
+    body: JSON.stringify({ token: hash.slice('#token='.length) }),
+  });
+  const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const events = await fetch(`${origin}/api/events`, { headers: { cookie } });
+  expect([opened.status, events.status]).toEqual([204, 200]);
+  child.kill('SIGTERM');
+  expect(await code).toBe(0);
+  expect((await leftOvers()).filter((name) => !before.includes(name))).toEqual([]);
+});
+
+test('what is not there, no port, and standard input are refused with what to do', async () => {
+  const cwd = folder.path;
+  const none = await runCli(['view', 'none.db', '--no-open'], { cwd });
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('none.db cannot be opened')]);
+  const port = await runCli(['view', 'run.json', '--port', '70000'], { cwd });
+  expect([port.code, port.stderr]).toEqual([2, expect.stringContaining('--port 70000')]);
+  const input = await runCli(['view', '-'], { cwd });
+  expect([input.code, input.stderr]).toEqual([2, expect.stringContaining('standard input')]);
+  const store = await runCli(['view'], { cwd });
+  expect([store.code, store.stderr]).toEqual([1, expect.stringContaining('no runs are recorded here yet')]);
+});
+
+test('a port that was asked for and is taken is refused; without one the next free one is taken', async () => {
+  const paths = [join(folder.path, 'run.json')];
+  const first = await startViewer({ paths });
+  const second = await startViewer({ paths });
+  try {
+    expect(second.port).not.toBe(first.port);
+    await expect(startViewer({ paths, port: first.port })).rejects.toMatchObject({ code: 'input-io' });
+  } finally {
+    await first.close();
+    await second.close();
+  }
+});
+
+test('a port that somebody else has at ::1 alone is not taken: localhost would lead there', async () => {
+  const server = createServer();
+  const port = await new Promise<number | undefined>((resolve) => {
+    server.once('error', () => resolve(undefined));
+    server.listen({ host: '::1', port: 0, ipv6Only: true }, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : undefined);
+    });
+  });
+  // A machine without ::1 has nobody there.
+  const paths = [join(folder.path, 'run.json')];
+  const started =
+    port === undefined
+      ? 'is taken'
+      : await startViewer({ paths, port }).then(
+          () => 'it was started',
+          (error: Error) => error.message,
+        );
+  server.close();
+  expect(started).toContain('is taken');
+});
+
+test('a machine without a browser is told of, and no shell ever reads the address', async () => {
+  const path = process.env['PATH'];
+  process.env['PATH'] = folder.path;
+  try {
+    expect(await openBrowser('http://127.0.0.1:1/#token=$(touch made)', 'linux')).toBe(false);
+  } finally {
+    process.env['PATH'] = path;
+  }
+  const opener = join(folder.path, 'xdg-open');
+  await writeFile(opener, `#!/bin/sh\nprintf '%s' "$1" > '${join(folder.path, 'opened')}'\n`, { mode: 0o755 });
+  process.env['PATH'] = `${folder.path}:${path}`;
+  try {
+    expect(await openBrowser('http://127.0.0.1:1/#token=$(touch made)', 'linux')).toBe(true);
+    for (let look = 0; look < 100 && !(await readdir(folder.path)).includes('opened'); look += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  } finally {
+    process.env['PATH'] = path;
+  }
+  expect((await readdir(folder.path)).toSorted()).toEqual(['opened', 'run.json', 'xdg-open']);
+});

@@ -1,0 +1,648 @@
+import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { createCoxswain } from '../src/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { jsonlStore } from '../src/store/jsonl-store.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { scriptRun } from '../src/testing/record-script.ts';
+import { tempFolder } from '../src/testing/temp-folder.ts';
+import type {
+  CompareAnswer,
+  FindAnswer,
+  LabelsAnswer,
+  Overview,
+  RecordsAnswer,
+  ReportsAnswer,
+  RowsAnswer,
+  RunAnswer,
+  RunsAnswer,
+  SourcesAnswer,
+} from '../src/viewer/api-shapes.ts';
+import { startViewer, type RunningViewer, type ViewerOptions } from '../src/viewer/start-viewer.ts';
+import { openPage, openStream, type Page } from './viewer-client.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+const open: RunningViewer[] = [];
+
+beforeEach(async () => {
+  folder = await tempFolder();
+});
+
+afterEach(async () => {
+  for (const viewer of open.splice(0)) await viewer.close();
+  await folder.dispose();
+});
+
+async function view(
+  paths: readonly string[],
+  options: Omit<ViewerOptions, 'paths'> = {},
+): Promise<{ readonly viewer: RunningViewer; readonly page: Page }> {
+  const viewer = await startViewer({ paths: paths.map(at), port: 0, ...options });
+  open.push(viewer);
+  return { viewer, page: await openPage(viewer) };
+}
+
+function at(name: string): string {
+  return join(folder.path, name);
+}
+
+/** Waits until something holds. */
+async function until<Value>(look: () => Promise<Value>, holds: (value: Value) => boolean): Promise<Value> {
+  const end = AbortSignal.timeout(10_000);
+  for (;;) {
+    const value = await look();
+    if (holds(value)) return value;
+    end.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const started = (runId: string, more: Partial<TrajectoryPayload> = {}): TrajectoryPayload => {
+  const payload = { kind: 'run_started', identity: { run_id: runId, depth: 0 }, ...more };
+  // A run's first payload with more members of its own.
+  return payload as TrajectoryPayload;
+};
+
+function call(
+  id: string,
+  tool: string,
+  args: object,
+  { result = 'ok', isError = false } = {},
+): readonly TrajectoryPayload[] {
+  return [
+    { kind: 'turn_started' },
+    // Plain JSON.
+    { kind: 'tool_started', tool_call_id: id, tool_name: tool, args: args as never },
+    { kind: 'tool_ended', tool_call_id: id, tool_name: tool, result, is_error: isError },
+  ];
+}
+
+async function put(store: TrajectoryStore, runId: string, payloads: readonly TrajectoryPayload[]): Promise<void> {
+  const records = scriptRun(runId, payloads);
+  for (let from = 0; from < records.length; from += 500) await store.append(records.slice(from, from + 500));
+}
+
+const failing = (count: number): readonly TrajectoryPayload[] =>
+  Array.from({ length: count }, (_, index) =>
+    call(`f${index}`, 'bash', { command: 'make' }, { result: 'make: no rule', isError: true }),
+  ).flat();
+const reading = (count: number, part = 'part'): readonly TrajectoryPayload[] =>
+  Array.from({ length: count }, (_, index) =>
+    call(`r${index}`, 'read_file', { path: `${part}-${index}.ts` }, { result: `${part} ${index * 7}` }),
+  ).flat();
+
+/** A run under the standard steering that fails at the same again and again, and is told so. */
+async function steeredRun(store: TrajectoryStore, runId: string): Promise<void> {
+  const cox = createCoxswain({ store });
+  const run = cox.startRun({ runId, task: 'Mend the build.' });
+  for (let index = 0; index < 12; index += 1) {
+    run.emit({ type: 'turn_start' });
+    run.emit({ type: 'tool_execution_start', toolCallId: `c${index}`, toolName: 'bash', args: { command: 'make' } });
+    const ended = { toolCallId: `c${index}`, toolName: 'bash', result: 'make: no rule', isError: true } as const;
+    run.emit({ type: 'tool_execution_end', ...ended });
+    for (const advice of run.advise('post_tool_result')) advice.delivered('tool-result');
+  }
+  await run.end();
+  await cox.flush();
+}
+
+const KINDS = [
+  ['sqlite', 'runs.db', (path: string) => sqliteStore(path)],
+  ['jsonl', 'runs', (path: string) => jsonlStore(path)],
+] as const;
+
+for (const [kind, name, openStore] of KINDS) {
+  test(`${kind}: runs are listed newest first, page by page, with extras on demand`, async () => {
+    const store = openStore(at(name));
+    for (let index = 0; index < 5; index += 1) {
+      const records = scriptRun(`run-${index}`, [started(`run-${index}`), ...reading(2)], {
+        startMs: 1_000 + index * 100,
+      });
+      await store.append(records);
+    }
+    await put(store, 'stuck', [started('stuck'), ...failing(8)]);
+    await store.close();
+    const { page } = await view([name]);
+    const { sources } = await page.json<SourcesAnswer>('/api/sources');
+    expect(sources).toMatchObject([{ id: '0', kind, runs: 6, writable: false }]);
+    const first = await page.json<RunsAnswer>('/api/runs?limit=4');
+    const second = await page.json<RunsAnswer>(`/api/runs?limit=4&after=${first.next}`);
+    expect([...first.runs, ...second.runs].map(({ runId }) => runId)).toEqual([
+      'run-4',
+      'run-3',
+      'run-2',
+      'run-1',
+      'run-0',
+      'stuck',
+    ]);
+    expect([first.total, second.next, first.runs[0]?.extras]).toEqual([6, undefined, false]);
+    const { rows } = await page.json<RowsAnswer>('/api/rows?ids=0/stuck,0/run-1,0/none');
+    expect(rows).toMatchObject([
+      { runId: 'stuck', extras: true, stuck: true, strip: '!!!!!!!!', adviceCount: 0, tools: ['bash'] },
+      { runId: 'run-1', extras: true, stuck: false, strip: '..', patterns: [] },
+    ]);
+  });
+
+  test(`${kind}: filters and sorts look at what is asked for`, async () => {
+    const store = openStore(at(name));
+    await put(store, 'calm', [
+      started('calm', { task: 'Write the report' }),
+      ...reading(4),
+      { kind: 'run_ended', outcome: 'ended', new_messages: [], success: true },
+    ]);
+    await put(store, 'stuck', [started('stuck', { task: 'Mend it' }), ...failing(8)]);
+    await steeredRun(store, 'told');
+    await store.close();
+    const { page } = await view([name]);
+    const ids = async (query: string): Promise<readonly string[]> => {
+      const answer = await until(
+        () => page.json<RunsAnswer>(`/api/runs?${query}`),
+        ({ pending }) => pending === 0,
+      );
+      return answer.runs.map(({ runId }) => runId);
+    };
+    expect(await ids('outcome=success')).toEqual(['calm']);
+    expect(await ids('status=open')).toEqual(['stuck']);
+    expect((await ids('pattern=stuck')).toSorted()).toEqual(['stuck', 'told']);
+    expect(await ids('advice=1')).toEqual(['told']);
+    expect(await ids('tool=read_file')).toEqual(['calm']);
+    expect(await ids('sort=calls&order=asc')).toEqual(['calm', 'stuck', 'told']);
+    expect((await ids('sort=advice')).at(0)).toBe('told');
+    expect(await ids('q=report')).toEqual(['calm']);
+    expect(await ids('q=part-3.ts')).toEqual(['calm']);
+    expect(await ids('q=!!!')).toEqual([]);
+    expect(await ids('until=5000')).not.toContain('told');
+    expect((await page.get('/api/runs?sort=name')).status).toBe(400);
+    expect((await page.get('/api/runs?after=nonsense')).status).toBe(400);
+    expect((await page.get('/api/runs?source=7')).status).toBe(404);
+  });
+
+  test(`${kind}: advice is shown with its text, its reason, its evidence, and what came of it`, async () => {
+    const store = openStore(at(name));
+    await steeredRun(store, 'told');
+    await store.close();
+    const { page } = await view([name]);
+    const { overview, run } = await page.json<RunAnswer>('/api/runs/0/told');
+    expect(run).toMatchObject({ runId: 'told', extras: true, calls: 12, errors: 12 });
+    expect(overview.complete).toBe(true);
+    expect(overview.patterns.map((pattern) => pattern.kind)).toContain('repeated_error');
+    const [mark] = overview.advice;
+    expect(mark).toMatchObject({
+      delivered: true,
+      arm: 'delivered',
+      channel: 'tool-result',
+      point: 'post_tool_result',
+    });
+    expect(mark?.text).not.toBe('');
+    const record = await page.json<TrajectoryRecord>(`/api/runs/0/told/record/${mark?.seq}`);
+    expect(record.payload.kind).toMatch(/^(?:feedback|guidance)_produced$/);
+    for (const seq of overview.advice.flatMap(({ evidenceSeqs }) => evidenceSeqs)) {
+      expect((await page.json<TrajectoryRecord>(`/api/runs/0/told/record/${seq}`)).payload.kind).toBe('tool_started');
+    }
+    expect(overview.advice.flatMap(({ evidenceSeqs }) => evidenceSeqs).length).toBeGreaterThan(0);
+    const found = await page.json<FindAnswer>('/api/runs/0/told/find?kind=advice');
+    expect(found.seq).toBe(mark?.seq);
+  });
+
+  test(`${kind}: a run is followed from where a page was, once each, and goes on`, async () => {
+    const store = openStore(at(name));
+    await put(store, 'live', [started('live'), ...reading(3)]);
+    const { page, viewer } = await view([name]);
+    await page.json('/api/runs');
+    const stream = await openStream(viewer, '/api/runs/0/live/events', { cookie: page.cookie, 'last-event-id': '7' });
+    const eighth = await stream.next(({ event }) => event === 'record');
+    expect([eighth.id, eighth.data]).toMatchObject(['8', { seq: 8 }]);
+    await stream.next(({ event }) => event === 'caught-up');
+    const records = scriptRun('live', reading(1), { fromSeq: 10 });
+    await store.append(records);
+    const seqs: unknown[] = [];
+    for (let count = 0; count < 3; count += 1) seqs.push((await stream.next(({ event }) => event === 'record')).id);
+    expect(seqs).toEqual(['10', '11', '12']);
+    stream.close();
+    const resumed = await openStream(viewer, '/api/runs/0/live/events', { cookie: page.cookie, 'last-event-id': '11' });
+    expect((await resumed.next(({ event }) => event === 'record')).id).toBe('12');
+    resumed.close();
+    await store.close();
+  });
+
+  test(`${kind}: a run that appears or grows is told to the list`, async () => {
+    const store = openStore(at(name));
+    await put(store, 'first', [started('first')]);
+    const { page, viewer } = await view([name]);
+    const stream = await openStream(viewer, '/api/events', { cookie: page.cookie });
+    await page.json('/api/runs');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await put(store, 'second', [started('second'), ...reading(1)]);
+    const told = await stream.next(({ event }) => event === 'run');
+    expect(told.data).toMatchObject({ source: '0', runId: 'second', calls: 1 });
+    await store.deleteRun('first');
+    const gone = await stream.next(({ event }) => event === 'gone');
+    expect(gone.data).toEqual({ source: '0', runId: 'first' });
+    stream.close();
+    await store.close();
+  });
+
+  test(`${kind}: a store that is moved away says so, and goes on when it is back`, async () => {
+    const store = openStore(at(name));
+    await put(store, 'kept', [started('kept'), ...reading(2)]);
+    await store.close();
+    const { page, viewer } = await view([name]);
+    await page.json('/api/runs/0/kept');
+    const stream = await openStream(viewer, '/api/runs/0/kept/events?from=7', { cookie: page.cookie });
+    await stream.next(({ event }) => event === 'caught-up');
+    await rename(at(name), at('away'));
+    const problem = await stream.next(({ event }) => event === 'problem');
+    expect(problem.data).toMatchObject({ code: 'store-gone' });
+    const answer = await page.get('/api/runs/0/kept/records');
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([410, { error: { code: 'store-gone' } }]);
+    const [source] = (
+      await until(
+        () => page.json<SourcesAnswer>('/api/sources'),
+        ({ sources }) => sources[0]?.problem !== undefined,
+      )
+    ).sources;
+    expect(source?.problem?.code).toBe('store-gone');
+    await rename(at('away'), at(name));
+    await stream.next(({ event }) => event === 'ok');
+    expect((await page.get('/api/runs/0/kept/records')).status).toBe(200);
+    await until(
+      () => page.json<SourcesAnswer>('/api/sources'),
+      ({ sources }) => sources[0]?.problem === undefined,
+    );
+    stream.close();
+  });
+
+  test(`${kind}: another store in its place is told, and its runs are listed`, async () => {
+    const store = openStore(at(name));
+    await put(store, 'same', [started('same'), ...reading(2)]);
+    await store.close();
+    const { page, viewer } = await view([name]);
+    await page.json('/api/runs/0/same');
+    const stream = await openStream(viewer, '/api/runs/0/same/events', { cookie: page.cookie });
+    await stream.next(({ event }) => event === 'caught-up');
+    await rm(at(name), { recursive: true });
+    await rm(`${at(name)}-wal`, { force: true });
+    await rm(`${at(name)}-shm`, { force: true });
+    // Something else takes the place that was freed.
+    await mkdir(at('filler'));
+    const other = openStore(at(name));
+    await put(other, 'same', [started('same', { task: 'another' }), ...reading(1)]);
+    await put(other, 'new', [started('new')]);
+    await stream.next(({ event }) => event === 'anew');
+    const again = await stream.next(({ event }) => event === 'record');
+    expect(again.data).toMatchObject({ seq: 0, payload: { task: 'another' } });
+    const { runs } = await until(
+      () => page.json<RunsAnswer>('/api/runs'),
+      ({ total }) => total === 2,
+    );
+    expect(runs.map(({ runId }) => runId).toSorted()).toEqual(['new', 'same']);
+    stream.close();
+    await other.close();
+  });
+}
+
+test('any run id can be asked for, whatever marks it holds', async () => {
+  const store = sqliteStore(at('runs.db'));
+  const ids = [
+    'a/b',
+    'a%2Fb',
+    '../../etc/passwd',
+    'q?x=1#y',
+    'ü 😀',
+    '..',
+    '%',
+    "'; DROP TABLE runs; --",
+    '<script>alert(1)</script>',
+  ];
+  for (const id of ids) await put(store, id, [started(id), ...reading(1)]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  for (const id of ids) {
+    const path = `/api/runs/0/${encodeURIComponent(id)}`;
+    // A browser takes a segment of dots for a way up, also an escaped one.
+    if (id === '..') continue;
+    expect((await page.json<RunAnswer>(path)).run.runId).toBe(id);
+    expect((await page.json<RecordsAnswer>(`${path}/records`)).records).toHaveLength(4);
+  }
+  const keys = ids.map((id) => `0/${encodeURIComponent(id)}`).join(',');
+  const { rows } = await page.json<RowsAnswer>(`/api/rows?ids=${encodeURIComponent(keys)}`);
+  expect(rows.map(({ runId }) => runId)).toEqual(ids);
+});
+
+test('records come in stretches, with what is long cut and whole on demand', async () => {
+  const store = sqliteStore(at('runs.db'));
+  const long = 'x'.repeat(50_000);
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, 'y'.repeat(100)]));
+  await put(store, 'run', [
+    started('run'),
+    ...call('c', 'bash', { long }),
+    ...call('d', 'bash', many, { result: long }),
+    ...reading(400),
+  ]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const first = await page.json<RecordsAnswer>('/api/runs/0/run/records?limit=500');
+  expect([first.records.length, first.nextSeq, first.lastSeq]).toEqual([500, 500, 1206]);
+  expect(first.records[2]?.payload).toMatchObject({ args: { long: { $cut: { chars: 50_000 } } } });
+  expect(JSON.stringify(first.records[5]).length).toBeLessThan(400_000);
+  expect(first.records[6]?.payload).toMatchObject({ result: { $cut: { chars: 50_000, preview: 'x'.repeat(4_000) } } });
+  const whole = await page.json<TrajectoryRecord>('/api/runs/0/run/record/2');
+  expect(whole.payload).toMatchObject({ args: { long } });
+  const rest = await page.json<RecordsAnswer>('/api/runs/0/run/records?from=1200');
+  expect(rest.records.map(({ seq }) => seq)).toEqual([1200, 1201, 1202, 1203, 1204, 1205, 1206]);
+  expect((await page.get('/api/runs/0/run/records?limit=501')).status).toBe(400);
+  expect((await page.get('/api/runs/0/run/record/9999')).status).toBe(404);
+  expect((await page.get('/api/runs/0/none')).status).toBe(404);
+});
+
+test('errors, patterns and texts are found in both directions', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'run', [
+    started('run'),
+    ...reading(400),
+    ...call('e', 'bash', { command: 'NEEDLE' }, { result: 'no', isError: true }),
+    ...reading(400, 'other'),
+    ...failing(5),
+  ]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const find = async (query: string): Promise<number | null> =>
+    (await page.json<FindAnswer>(`/api/runs/0/run/find?${query}`)).seq;
+  expect(await find('kind=text&q=needle')).toBe(1202);
+  expect(await find('kind=text&q=needle&from=1203')).toBe(null);
+  expect(await find('kind=text&q=needle&from=2400&direction=prev')).toBe(1202);
+  expect(await find('kind=error&from=0')).toBe(1203);
+  expect(await find('kind=error&from=1204')).toBe(2406);
+  expect(await find('kind=error&from=2405&direction=prev')).toBe(1203);
+  expect(await find('kind=pattern&from=2405')).toBeGreaterThan(2404);
+  expect(await find('kind=advice')).toBe(null);
+});
+
+test('the runs that a run started are its children, and it is their parent', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'parent', [started('parent')]);
+  const [first] = scriptRun('child', [started('child')]);
+  if (first === undefined) throw new Error('there is one');
+  await store.append([{ ...first, parent_run_id: 'parent', depth: 1 }]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const parent = await page.json<RunAnswer>('/api/runs/0/parent');
+  expect([parent.run.childCount, parent.children.map(({ runId }) => runId)]).toEqual([1, ['child']]);
+  expect((await page.json<RunAnswer>('/api/runs/0/child')).parent?.runId).toBe('parent');
+  expect((await page.json<RunsAnswer>('/api/runs?roots=1')).runs.map(({ runId }) => runId)).toEqual(['parent']);
+  expect((await page.json<RunsAnswer>('/api/runs?parent=parent')).runs.map(({ runId }) => runId)).toEqual(['child']);
+});
+
+test('two runs are aligned by tool and arguments, with the first difference named', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'a', [
+    started('a'),
+    ...reading(3),
+    ...call('x', 'bash', { command: 'make' }),
+    ...call('y', 'grep', { q: 1 }),
+  ]);
+  await put(store, 'b', [
+    started('b'),
+    ...reading(3),
+    ...call('x', 'bash', { command: 'make test' }),
+    ...call('z', 'ls', {}),
+    ...call('y', 'grep', { q: 1 }),
+  ]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const compared = await page.json<CompareAnswer>('/api/compare?a=0/a&b=0/b');
+  expect(compared).toMatchObject({
+    total: 6,
+    firstDivergence: 3,
+    same: 4,
+    truncated: false,
+    a: { calls: 5 },
+    b: { calls: 6 },
+  });
+  expect(compared.rows.map(({ a, b, same }) => [a?.tool, b?.tool, same])).toEqual([
+    ['read_file', 'read_file', true],
+    ['read_file', 'read_file', true],
+    ['read_file', 'read_file', true],
+    ['bash', 'bash', false],
+    [undefined, 'ls', false],
+    ['grep', 'grep', true],
+  ]);
+  const page2 = await page.json<CompareAnswer>('/api/compare?a=0/a&b=0/b&from=4&limit=1');
+  expect([page2.rows.length, page2.next]).toEqual([1, 5]);
+});
+
+test('files of any format are read once, and one of lines is followed as it grows', async () => {
+  const line = (seq: number, payload: object): string =>
+    `${JSON.stringify({ schema_version: 1, seq, run_id: 'r', depth: 0, recorded_at_unix_ms: 1_000 + seq, payload })}\n`;
+  await writeFile(
+    at('run.jsonl'),
+    line(0, { kind: 'run_started', identity: { run_id: 'r', depth: 0 } }) + line(1, { kind: 'turn_started' }),
+  );
+  const steps = [
+    { role: 'user', content: 'go' },
+    { role: 'assistant', content: 'done' },
+  ];
+  await writeFile(at('chat.json'), JSON.stringify(steps));
+  await writeFile(at('broken.json'), '{"nothing": "known"}');
+  const { page, viewer } = await view(['run.jsonl', 'chat.json', 'broken.json']);
+  const { sources } = await until(
+    () => page.json<SourcesAnswer>('/api/sources'),
+    (answer) => answer.sources.every(({ indexing }) => indexing === undefined),
+  );
+  expect(sources.map(({ kind, runs }) => [kind, runs])).toEqual([
+    ['files', 1],
+    ['files', 1],
+    ['files', 0],
+  ]);
+  expect(sources[2]?.problem?.message).toContain('broken.json');
+  const runId = (await page.json<RunsAnswer>('/api/runs?source=0')).runs[0]?.runId ?? '';
+  const stream = await openStream(viewer, `/api/runs/0/${encodeURIComponent(runId)}/events?from=2`, {
+    cookie: page.cookie,
+  });
+  await stream.next(({ event }) => event === 'caught-up');
+  await appendFile(
+    at('run.jsonl'),
+    line(2, { kind: 'run_ended', outcome: 'ended', new_messages: [] }) + line(3, { kind: 'turn_started' }),
+  );
+  const told = await stream.next(({ event }) => event === 'record');
+  expect(told.data).toMatchObject({ payload: { kind: 'run_ended' } });
+  stream.close();
+});
+
+test('what was read of files has no secrets in it, and is deleted at the end', async () => {
+  const secret = `sk-ant-api03-${'Ab1'.repeat(30)}`;
+  await writeFile(
+    at('chat.json'),
+    JSON.stringify([
+      { role: 'user', content: `use ${secret}` },
+      { role: 'assistant', content: 'done' },
+    ]),
+  );
+  const { page } = await view(['chat.json']);
+  const { runs } = await until(
+    () => page.json<RunsAnswer>('/api/runs'),
+    ({ total }) => total === 1,
+  );
+  const { text } = await page.get(`/api/runs/0/${encodeURIComponent(runs[0]?.runId ?? '')}/records`);
+  expect(text).toContain('[REDACTED');
+  expect(text).not.toContain(secret);
+});
+
+test('a store that is locked says so, and can be read again when it is not', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'run', [started('run')]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const other = new DatabaseSync(at('runs.db'));
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; PRAGMA user_version = 3; COMMIT');
+  const answer = await page.get('/api/runs/0/run/records');
+  const listed = await page.json<SourcesAnswer>('/api/sources');
+  other.close();
+  expect(listed.sources[0]?.problem?.code).toBe('store-locked');
+  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([409, { error: { code: 'store-locked' } }]);
+  expect(
+    (
+      await until(
+        () => page.get('/api/runs/0/run/records'),
+        ({ status }) => status === 200,
+      )
+    ).status,
+  ).toBe(200);
+});
+
+test('a damaged record is named, and what lies before it is shown', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'run', [started('run'), ...reading(3)]);
+  await store.close();
+  const damage = new DatabaseSync(at('runs.db'));
+  damage.exec(`UPDATE records SET json = '{"broken' WHERE seq = 5`);
+  damage.close();
+  const { page } = await view(['runs.db']);
+  const answer = await page.json<RecordsAnswer>('/api/runs/0/run/records');
+  expect([answer.records.length, answer.problem?.code]).toEqual([5, 'invalid-record']);
+  expect((await page.json<RunAnswer>('/api/runs/0/run')).overview).toMatchObject({ nextSeq: 5, complete: true });
+});
+
+test('a long run is seen from far away in bounded lists, with all of its counts', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'long', [started('long'), ...reading(4_000), ...failing(4)]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const overview = await until(
+    () => page.json<Overview>('/api/runs/0/long/overview'),
+    ({ complete }) => complete,
+  );
+  const sum = (list: readonly number[] = []): number => list.reduce((all, one) => all + one, 0);
+  expect(overview.buckets).toBeLessThanOrEqual(2_000);
+  expect([sum(overview.turns), sum(overview.calls), sum(overview.errors)]).toEqual([4_004, 4_004, 4]);
+  expect([sum(overview.kinds.read), overview.firstCall.at(-1)]).toMatchObject([4_000, expect.any(Number)]);
+  expect(overview.patterns.map(({ fromCall, fromSeq }) => [fromCall, fromSeq])).toContainEqual([4_000, 12_002]);
+});
+
+test('labels are read from and written to the file that was given', async () => {
+  await writeFile(at('labels.csv'), 'id,target,split,note\nold,ok,dev,"said, once"\n');
+  const store = sqliteStore(at('runs.db'));
+  await store.close();
+  const { page } = await view(['runs.db'], { labels: at('labels.csv') });
+  const answer = await page.post('/api/labels', { id: 'run@3', target: 'stuck', note: '=1+1' });
+  expect(answer.status).toBe(200);
+  await page.post('/api/labels', { id: 'old', target: 'skip' });
+  const { labels } = await page.json<LabelsAnswer>('/api/labels');
+  expect(labels).toEqual([
+    { id: 'old', target: 'skip', split: 'dev', note: 'said, once' },
+    { id: 'run@3', target: 'stuck', split: '', note: '=1+1' },
+  ]);
+  await page.post('/api/labels', { id: 'old', target: null });
+  expect((await page.json<LabelsAnswer>('/api/labels')).labels).toHaveLength(1);
+  for (const wrong of [{ id: '', target: 'ok' }, { id: 'x', target: 'yes' }, { target: 'ok' }, [], 'text', null]) {
+    expect((await page.post('/api/labels', wrong)).status).toBe(400);
+  }
+  const many = Array.from({ length: 20 }, (_, index) =>
+    page.post('/api/labels', { id: `many-${index}`, target: 'ok' }),
+  );
+  await Promise.all(many);
+  expect((await page.json<LabelsAnswer>('/api/labels')).labels).toHaveLength(21);
+});
+
+test('without a labels file nothing is written, and the answer says how to give one', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const answer = await page.post('/api/labels', { id: 'run', target: 'ok' });
+  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+    409,
+    { error: { code: 'no-labels-file', fix: expect.stringContaining('--labels') } },
+  ]);
+});
+
+test('reports are given as they stand in their files, and what is none is named', async () => {
+  const report = { version: 1, paths: ['runs'], parts: [], notes: [] };
+  await writeFile(at('report.json'), JSON.stringify(report));
+  await writeFile(at('other.json'), '{"version": 99}');
+  const store = sqliteStore(at('runs.db'));
+  await store.close();
+  const { page } = await view(['runs.db'], { reports: [at('report.json'), at('other.json'), at('none.json')] });
+  const { reports } = await page.json<ReportsAnswer>('/api/reports');
+  expect(reports.map(({ name, problem }) => [name, problem?.code])).toEqual([
+    ['report.json', undefined],
+    ['other.json', 'format-invalid'],
+    ['none.json', 'input-io'],
+  ]);
+  expect(await page.json('/api/reports/0')).toEqual(report);
+  for (const id of ['7', '..', '..%2F..%2Fetc%2Fpasswd', '-1'])
+    expect((await page.get(`/api/reports/${id}`)).status).toBe(404);
+});
+
+test('a listener that does not read costs little memory, and gets everything once it reads', async () => {
+  const store = sqliteStore(at('runs.db'));
+  const count = 4_000;
+  const text = 'z'.repeat(19_000);
+  const payloads = Array.from({ length: count }, (_, index): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'user', content: `${index} ${text}` },
+  }));
+  await put(store, 'big', payloads);
+  await store.close();
+  payloads.length = 0;
+  const { page, viewer } = await view(['runs.db']);
+  await page.json('/api/runs');
+  const socket = connect(viewer.port, '127.0.0.1');
+  socket.pause();
+  const before = heldBytes();
+  socket.write(
+    `GET /api/runs/0/big/events HTTP/1.1\r\nHost: 127.0.0.1:${viewer.port}\r\nCookie: ${page.cookie}\r\n\r\n`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  // All of it is 76 MB.
+  expect(heldBytes() - before).toBeLessThan(40 * 1024 * 1024);
+  let ids = 0;
+  let rest = '';
+  await new Promise<void>((resolve) => {
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      const lines = (rest + piece).split('\n');
+      rest = lines.pop() ?? '';
+      ids += lines.filter((line) => line.startsWith('id: ')).length;
+      if (ids === count) resolve();
+    });
+    socket.resume();
+  });
+  socket.destroy();
+  expect(ids).toBe(count);
+});
+
+/** After a collection: what was let go of does not count. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+  const { arrayBuffers, external, heapUsed } = process.memoryUsage();
+  return heapUsed + external + arrayBuffers;
+}

@@ -1,0 +1,110 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { tempFolder } from '../../src/testing/temp-folder.ts';
+import { runCli, sampleRun } from '../run-cli.ts';
+import { findChromium } from './chromium.ts';
+import { addRun, addSampleRun, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+}
+
+/** What axe finds that is serious or worse, one line each. */
+async function seriousIssues(page: Page): Promise<readonly string[]> {
+  // Through the browser's own debugger: the page itself may run no script that is not the viewer's.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<{ readonly violations: readonly Violation[] }>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help}: ${nodes
+          .slice(0, 3)
+          .map(({ target }) => target.join(' '))
+          .join(' | ')}`,
+    );
+}
+
+describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a Chromium)', () => {
+  let scene: ViewerScene;
+  let folder: { readonly path: string; dispose(): Promise<void> };
+
+  beforeAll(async () => {
+    folder = await tempFolder();
+    const report = join(folder.path, 'report.json');
+    const runs = Array.from({ length: 6 }, (_, at) => sampleRun(`run-${at}`, at % 2 === 0 ? 'stuck' : 'fine'));
+    await writeFile(join(folder.path, 'runs.jsonl'), `${runs.join('\n')}\n`);
+    const backtest = await runCli(['backtest', 'runs.jsonl', '--json'], { cwd: folder.path });
+    await writeFile(report, backtest.stdout);
+    scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: async (store) => {
+        await addSampleRun(store);
+        await addRun(store, 'parent', [startOf('parent', 'Look after another'), ...shellTurn(0, 'ls', 'a')]);
+        await addRun(store, 'child', [startOf('child', 'The other'), ...shellTurn(0, 'ls', 'b')], {
+          parentRunId: 'parent',
+        });
+        await addRun(store, 'live', [startOf('live', 'At work'), ...shellTurn(0, 'ls', 'b')], { startMs: Date.now() });
+      },
+      viewer: { reports: [report] },
+    });
+  });
+  afterAll(async () => {
+    await scene.close();
+    await folder.dispose();
+  });
+
+  const pages: readonly (readonly [string, string, string])[] = [
+    ['the list', '/', '.run-row .tag'],
+    ['an empty list', '/?q=nosuchword', '.notice'],
+    ['a run', '/?source=0&run=stuck-run&at=45', '.row.is-selected'],
+    ['a run with bookkeeping', '/?source=0&run=stuck-run&details=1', '.row .detail'],
+    ['a run at work', '/?source=0&run=live', '.live-bar button'],
+    ['a run with children', '/?source=0&run=parent', '.row .call-head'],
+    ['a run that is not there', '/?source=0&run=none', '.notice'],
+    ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
+    ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
+    ['a backtest', '/?page=reports', 'table'],
+  ];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test.each(pages)(`%s has no serious issue, ${colorScheme}`, async (_name, path, ready) => {
+      const page = await scene.open(path, { colorScheme });
+      await page.locator(ready).first().waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.context().close();
+    });
+
+    test(`the help has no serious issue, ${colorScheme}`, async () => {
+      const page = await scene.open('/', { colorScheme });
+      await page.locator('.run-row').first().waitFor();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.context().close();
+    });
+  }
+
+  test('the list and a run fit into 1366x768 at 125 % without scrolling sideways', async () => {
+    for (const path of ['/', '/?source=0&run=stuck-run']) {
+      const page = await scene.open(path, { viewport: { width: 1093, height: 614 }, deviceScaleFactor: 1.25 });
+      await page.locator('.run-row, .row').first().waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(
+        await page.evaluate(
+          `[...document.querySelectorAll('.run-scroll, .talk-scroll')].every((e) => e.scrollWidth <= e.clientWidth)`,
+        ),
+      ).toBe(true);
+      await page.context().close();
+    }
+  });
+});

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { findChromium } from './chromium.ts';
+import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+
+describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', () => {
+  let scene: ViewerScene;
+
+  beforeAll(async () => {
+    scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: async (store) => {
+        await addSampleRun(store);
+        await addRun(store, 'parent', [startOf('parent', 'Look after two others'), ...shellTurn(0, 'ls', 'a')]);
+        await addRun(store, 'child', [startOf('child', 'One of the two'), ...shellTurn(0, 'make', 'zebra')], {
+          parentRunId: 'parent',
+        });
+        await addRun(store, 'failing', [
+          startOf('failing', 'Nothing works'),
+          ...shellTurn(0, 'make', 'no rule', true),
+          { kind: 'run_ended', outcome: 'error', new_messages: [], success: false },
+        ]);
+      },
+    });
+  });
+  afterAll(() => scene.close());
+
+  test('shows every run with its figures, its patterns, and child runs below their parents', async () => {
+    const page = await scene.open('/');
+    await page.locator('.run-row').nth(3).waitFor();
+    const stuck = page.locator('.run-row', { hasText: 'stuck-run' });
+    await stuck.locator('.tag.stuck').first().waitFor();
+    expect(await stuck.innerText()).toContain('same failure after edits');
+    expect(await stuck.locator('.strip title').textContent()).toMatch(/\d+ with advice/);
+    const order = await page.locator('.run-row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
+    const parent = order.findIndex((text) => text.includes('Look after two others'));
+    expect(order[parent + 1]).toContain('One of the two');
+    await page.getByRole('button', { name: 'Hide child runs' }).click();
+    await expect.poll(() => page.getByText('One of the two').count()).toBe(0);
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('keeps its filters in the address, also after the page is loaded again', async () => {
+    const page = await scene.open('/');
+    await page.getByLabel('Search everything in the runs').fill('zebra');
+    await expect.poll(() => page.url()).toContain('q=zebra');
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1);
+    await page.getByLabel('Status').selectOption('open');
+    await expect.poll(() => page.url()).toContain('status=open');
+    await page.reload();
+    await expect
+      .poll(() => page.locator('.run-row').allInnerTexts())
+      .toEqual([expect.stringContaining('One of the two')]);
+    expect(await page.getByLabel('Search everything in the runs').inputValue()).toBe('zebra');
+    await page.goBack();
+    await expect.poll(() => page.url()).not.toContain('status=open');
+    await page.context().close();
+  });
+
+  test('says what to do when nothing matches', async () => {
+    const page = await scene.open('/?outcome=no-such-outcome');
+    await page.getByText('No run matches').waitFor();
+    await page.getByRole('button', { name: 'Show all runs' }).click();
+    await expect.poll(() => page.locator('.run-row').count()).toBe(4);
+    await page.context().close();
+  });
+
+  test('sorts by a column, and the other way round by a second click', async () => {
+    const page = await scene.open('/');
+    const first = (): Promise<string> => page.locator('.run-row').first().innerText();
+    await page.getByRole('button', { name: 'Calls' }).click();
+    await expect.poll(first).toContain('stuck-run');
+    await page.getByRole('button', { name: 'Calls' }).click();
+    await expect.poll(first).not.toContain('stuck-run');
+    expect(page.url()).toContain('order=asc');
+    await page.context().close();
+  });
+
+  test('opens a run with the keyboard alone', async () => {
+    const page = await scene.open('/?sort=calls');
+    await page.locator('.run-row').nth(3).waitFor();
+    for (const key of ['j', 'j', 'k', 'k', 'Enter']) await page.keyboard.press(key);
+    await page.locator('.timeline').waitFor();
+    expect(page.url()).toContain('run=stuck-run');
+    await page.context().close();
+  });
+
+  test('announces a run that appears while it is open', async () => {
+    const page = await scene.open('/');
+    await page.locator('.run-row').first().waitFor();
+    await addRun(scene.store, 'newcomer', [startOf('newcomer', 'Just begun')], { startMs: Date.now() });
+    await page.getByText('1 run appeared since.').waitFor();
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await expect.poll(() => page.locator('.run-row', { hasText: 'Just begun' }).count()).toBe(1);
+    await page.context().close();
+  });
+
+  test('says that the token is missing, and where it is', async () => {
+    const context = await scene.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(new URL(scene.viewer.url).origin);
+    await expect.poll(() => page.getByText('Open the whole address that').count()).toBe(1);
+    await context.close();
+  });
+});

@@ -1,0 +1,48 @@
+import { rename } from 'node:fs/promises';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { findChromium } from './chromium.ts';
+import { addSampleRun, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+
+describe.skipIf(chromium === undefined)('a store in trouble while it is looked at (needs a Chromium)', () => {
+  let scene: ViewerScene;
+
+  beforeAll(async () => {
+    scene = await viewerScene({ chromium: chromium ?? '', fill: (store) => addSampleRun(store) });
+  });
+  afterAll(() => scene.close());
+
+  test.each([
+    ['the list', '/', '.run-row'],
+    ['a run', '/?source=0&run=stuck-run', '.row .call-head'],
+  ])('that is gone is told in %s, which goes on when it is back', async (_name, path, ready) => {
+    const page = await scene.open(path);
+    await page.locator(ready).first().waitFor();
+    await rename(scene.file, `${scene.file}.away`);
+    await page.locator('[role=alert]', { hasText: 'runs.db' }).first().waitFor();
+    await rename(`${scene.file}.away`, scene.file);
+    await expect.poll(() => page.locator('[role=alert]').count(), { timeout: 10_000 }).toBe(0);
+    await page.locator(ready).first().waitFor();
+    await page.context().close();
+  });
+
+  test('whose viewer has ended is told, with what to do', async () => {
+    const page = await scene.open('/?source=0&run=stuck-run');
+    const list = await scene.open('/');
+    await page.locator('.row .call-head').first().waitFor();
+    await list.locator('.run-row').first().waitFor();
+    await scene.viewer.close();
+    await expect
+      .poll(() => page.locator('[role=alert]').allInnerTexts())
+      .toEqual([expect.stringContaining('The viewer does not answer')]);
+    await expect
+      .poll(() => list.locator('[role=alert]').allInnerTexts())
+      .toEqual([expect.stringContaining('The viewer does not answer')]);
+    await list.reload().catch(() => {});
+    await page.context().close();
+    await list.context().close();
+  });
+});
