@@ -12,11 +12,10 @@ import { consultationPrompt } from '../guidance/consultation-prompt.ts';
 import type { DiagnosticSignalOptions } from '../guidance/diagnostic-signal.ts';
 import { defineGuidance } from '../guidance/define-guidance.ts';
 import { doomLoopGuidance } from '../guidance/doom-loop-guidance.ts';
-import { parallelToolReminder } from '../guidance/parallel-tool-reminder.ts';
 import type { FeedbackProvider, FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
-import { knownToolSignal, STANDARD_LIMITS, STANDARD_TRIGGERS } from '../standard-steering.ts';
+import { knownToolSignal, provenParallelReminder, STANDARD_LIMITS, STANDARD_TRIGGERS } from '../standard-steering.ts';
 import type { SteeringOptions } from '../steering-options.ts';
 import { classifierOf } from './classifier-of.ts';
 import type { BankEntry, CoxswainConfig, GuidanceLimits, Switch, TriggerConfig } from './coxswain-config.ts';
@@ -127,7 +126,7 @@ function guidanceOf({ guidance = {}, standard = true, tools = {} }: CoxswainConf
     ...made(guidance.doomLoop, { make: doomLoopGuidance, isUsual: true, limits: limits.doomLoop }),
     ...made(guidance.consultationPrompt, { make: consultationPrompt, isUsual: canConsult, limits: consultation }),
     ...made(guidance.parallelToolReminder, {
-      make: parallelToolReminder,
+      make: provenParallelReminder,
       isUsual: true,
       limits: limits.parallelToolReminder,
     }),
