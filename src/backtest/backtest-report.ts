@@ -123,6 +123,28 @@ export interface SignalReport {
   /** Over the runs it fired in: the share of the run's calls that were left when it first fired; 0 is at the last call. */
   readonly callsLeft: QuartilesReport;
   readonly atSameCall: RateRatioReport;
+  readonly examples: ExamplesReport;
+}
+
+/**
+ * First firings to look at: of the runs it fired in, at most three of each kind, the same ones whatever the number of workers.
+ * Which ones is decided by a hash of the run's id, so that they come from all over the input, and stay when other runs are added
+ * (as long as no new one goes before them).
+ */
+export interface ExamplesReport {
+  /** False alarms: the ones to read first. */
+  readonly negative: readonly MomentReport[];
+  readonly positive: readonly MomentReport[];
+  readonly unlabelled: readonly MomentReport[];
+}
+
+/** A call of a run. */
+export interface MomentReport {
+  readonly run: string;
+  /** Index of the call after which it fired, from 0. */
+  readonly call: number;
+  /** The store or file that the run was read from, as it was found: `-` is standard input. */
+  readonly source: string;
 }
 
 /** Quartiles by linear interpolation; null where nothing fired. `bins` counts tenths: from 0 up to 0.1, …, from 0.9 to 1. */

@@ -142,7 +142,12 @@ async function replayAll(
       onProgress?.({ shards: results.size, of: shards.length, runs });
     },
   });
-  return joinShards([...shards.keys()].flatMap((number) => results.get(number) ?? []));
+  return joinShards(
+    shards.flatMap(({ path }, number) => {
+      const result = results.get(number);
+      return result === undefined ? [] : [{ path, result }];
+    }),
+  );
 }
 
 function mustBeUsable(

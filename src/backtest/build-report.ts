@@ -7,10 +7,9 @@ import {
 } from './backtest-report.ts';
 import { compareFirings } from './compare-firings.ts';
 import type { Configuration } from './configuration.ts';
-import type { JoinedRuns } from './join-shards.ts';
+import type { JoinedRow, JoinedRuns } from './join-shards.ts';
 import { judgeGates, type Gates } from './judge-gates.ts';
 import { measureSignals, type MeasuredRun } from './measure-signals.ts';
-import type { RunRow } from './run-row.ts';
 import { partNames, partOf, type Split } from './split-runs.ts';
 import { sweepReport } from './sweep-report.ts';
 import type { TruthSource } from './truth.ts';
@@ -30,7 +29,7 @@ export interface ReportSetup {
 
 /** A run with what is known of it. */
 interface KnownRun {
-  readonly row: RunRow;
+  readonly row: JoinedRow;
   readonly positive: boolean | null;
   readonly part: string;
   readonly task: string;
@@ -63,7 +62,7 @@ export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestRep
   };
 }
 
-function known(row: RunRow, { truth, split }: ReportSetup): KnownRun {
+function known(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
   const { positive, split: named } = truth.of(row);
   // A run without a task is a task of its own.
   const task = row.task === '' ? `run ${row.id}` : row.task;
@@ -88,7 +87,10 @@ function partReport(
     tasks: new Set(runs.map(({ task }) => task)).size,
     byConfiguration: configurations.map((_, index) =>
       measureSignals(
-        runs.map(({ row, positive }): MeasuredRun => ({ calls: row.calls, positive, fired: row.fired[index] ?? [] })),
+        runs.map(({ row, positive }): MeasuredRun => {
+          const { calls, id, source } = row;
+          return { id, source, calls, positive, fired: row.fired[index] ?? [] };
+        }),
         joined.keys,
       ),
     ),

@@ -30,6 +30,14 @@ function signal(by: SignalReport['by'], name: string, more: Partial<SignalReport
     f1: 0.43,
     callsLeft: quartilesOf([0.1, 0.5, 0.5, 0.95]),
     atSameCall: { ratio: 2.5, low: 1.2, high: 5.1, positiveEvents: 6, negativeEvents: 2 },
+    examples: {
+      negative: [{ run: 'went-well', call: 3, source: name }],
+      positive: [
+        { run: 'went-wrong', call: 0, source: 'runs.db' },
+        { run: name, call: 7, source: 'runs.db' },
+      ],
+      unlabelled: [],
+    },
     ...more,
   };
 }
@@ -46,6 +54,7 @@ function figures(name: string): PartFigures {
         f1: null,
         per100Calls: null,
         callsLeft: quartilesOf([]),
+        examples: { negative: [], positive: [], unlabelled: [] },
         atSameCall: { ratio: null, low: null, high: null, positiveEvents: 0, negativeEvents: 0 },
       }),
     ],
@@ -135,6 +144,8 @@ test('the page says everything of the report, and that a recording is off-policy
     'strict.json against standard',
     'with standard 8',
     'precision 25 %, recall 75 %',
+    'standard, post_tool_result</span></th><td>went-well after call 3 <span class="dim">standard</span></td><td>went-wrong after',
+    '0 <span class="dim">runs.db</span><br>standard after call 7 <span class="dim">runs.db</span></td><td>–</td>',
   ]) {
     expect(page).toContain(wanted);
   }

@@ -1,6 +1,7 @@
 import type {
   BacktestReport,
   ComparisonReport,
+  MomentReport,
   PartFigures,
   PartReport,
   PlaceReport,
@@ -127,7 +128,29 @@ function figuresHtml({ advice, details, patterns, providers }: PartFigures): Htm
     signalTable('What is said, and by whom', [advice, ...providers]),
     signalTable('By pattern and decision point', details),
     signalTable('Patterns that were flagged, said or not', patterns),
+    examplesTable([advice, ...providers, ...details, ...patterns]),
   ].join('');
+}
+
+function examplesTable(signals: readonly SignalReport[]): Html {
+  const rows = signals
+    .filter(({ fired }) => fired > 0)
+    .map((signal) => {
+      const { negative, positive, unlabelled } = signal.examples;
+      return [nameHtml(signal), momentsHtml(negative), momentsHtml(positive), momentsHtml(unlabelled)];
+    });
+  if (rows.length === 0) return '';
+  const caption =
+    'Moments to read: first firings, at most three of each kind. False alarms are those of negative runs.';
+  const table = htmlTable(caption, ['Signal', 'In negative runs', 'In positive runs', 'In unlabelled runs'], rows);
+  return `<details><summary>Moments to read</summary>\n${table}</details>\n`;
+}
+
+function momentsHtml(moments: readonly MomentReport[]): Html {
+  if (moments.length === 0) return '–';
+  return moments
+    .map(({ call, run, source }) => `${htmlText(run)} after call ${call} <span class="dim">${htmlText(source)}</span>`)
+    .join('<br>');
 }
 
 function signalTable(caption: string, signals: readonly SignalReport[]): Html {

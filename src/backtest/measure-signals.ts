@@ -1,12 +1,11 @@
 import type { PartFigures, SignalReport } from './backtest-report.ts';
+import { examplesOf, type ExampleRun } from './examples-of.ts';
 import type { FiringKey } from './run-row.ts';
 import { f1Of, quartilesOf, rateRatioOf, rounded, shareOf, type RunAtRisk } from './statistics.ts';
 
 /** One run of a part, under one configuration. */
-export interface MeasuredRun {
+export interface MeasuredRun extends ExampleRun {
   readonly calls: number;
-  /** Null where nobody says. */
-  readonly positive: boolean | null;
   /** Pairs of a number in `keys` and a call. */
   readonly fired: readonly number[];
 }
@@ -126,5 +125,6 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
     f1: f1Of(precision, recall),
     callsLeft: quartilesOf(left),
     atSameCall: rateRatioOf(atRisk),
+    examples: examplesOf(runs, first),
   };
 }

@@ -74,12 +74,23 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['a run that is not there', '/?source=0&run=none', '.notice'],
     ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
     ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
-    ['a backtest', '/?page=reports', 'table'],
+    ['a backtest, with moments of runs that are not here', '/?page=reports', '.moments li > .dim'],
+    ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],
+    ['a moment that is there', '/?page=moment&run=stuck-run&call=13', '.row.is-selected'],
   ];
   for (const colorScheme of ['light', 'dark'] as const) {
     test.each(pages)(`%s has no serious issue, ${colorScheme}`, async (_name, path, ready) => {
       const page = await scene.open(path, { colorScheme });
       await page.locator(ready).first().waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.context().close();
+    });
+
+    test(`a run at work that is not followed has no serious issue, ${colorScheme}`, async () => {
+      const page = await scene.open('/?source=0&run=live', { colorScheme });
+      await page.getByRole('button', { name: /Following/ }).waitFor();
+      await page.keyboard.press('f');
+      await page.getByRole('button', { name: /Paused/ }).waitFor();
       expect(await seriousIssues(page)).toEqual([]);
       await page.context().close();
     });
@@ -93,6 +104,25 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
       await page.context().close();
     });
   }
+
+  test('the theme goes on by its button, which says by keyboard too which one holds, and is remembered', async () => {
+    const page = await scene.open('/', { colorScheme: 'dark' });
+    const shown = (): Promise<unknown> => page.evaluate('document.documentElement.dataset.theme');
+    await page.getByRole('button', { name: 'Theme: as the system' }).focus();
+    expect(await shown()).toBe('dark');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+    expect(await shown()).toBe('light');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
+    expect(await shown()).toBe('dark');
+    await page.reload();
+    await page.getByRole('button', { name: 'Theme: dark' }).click();
+    await page.getByRole('button', { name: 'Theme: as the system' }).waitFor();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(shown).toBe('light');
+    await page.context().close();
+  });
 
   test('the list and a run fit into 1366x768 at 125 % without scrolling sideways', async () => {
     for (const path of ['/', '/?source=0&run=stuck-run']) {

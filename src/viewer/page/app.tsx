@@ -14,7 +14,7 @@ import { RunListPage } from './run-list-page.tsx';
 import { RunPage } from './run-page.tsx';
 import { runKey } from './route.ts';
 import { safeLine } from './safe-text.ts';
-import { applyTheme, storedTheme, THEMES, type Theme } from './theme.ts';
+import { ThemeButton } from './theme-button.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useRoute } from './use-route.ts';
 
@@ -55,7 +55,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
           </Tab>
         </nav>
         <span className="spring" />
-        <ThemeSwitch />
+        <ThemeButton />
         <button type="button" className="quiet" onClick={() => setHelpOpen(true)}>
           Keys <kbd>?</kbd>
         </button>
@@ -107,7 +107,7 @@ function Page({ route }: { readonly route: Route }): ReactElement {
     case 'compare':
       return <ComparePage route={route} />;
     case 'reports':
-      return <ReportsPage route={route} />;
+      return <ReportsPage route={route} sources={sources.value.sources} />;
     case 'moment':
       return <MomentPage route={route} sources={sources.value.sources} />;
     default:
@@ -120,27 +120,6 @@ function Tab(props: { readonly to: Route; readonly isCurrent: boolean; readonly 
     <Link to={props.to} isCurrent={props.isCurrent}>
       {props.children}
     </Link>
-  );
-}
-
-function ThemeSwitch(): ReactElement {
-  const [theme, setTheme] = useState<Theme>(storedTheme);
-  return (
-    <label className="dim">
-      Theme{' '}
-      <select
-        value={theme}
-        onChange={(event) => {
-          const chosen = THEMES.find((known) => known === event.target.value) ?? 'auto';
-          setTheme(chosen);
-          applyTheme(chosen);
-        }}
-      >
-        <option value="auto">as the system</option>
-        <option value="light">light</option>
-        <option value="dark">dark</option>
-      </select>
-    </label>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
+import { Fragment, type ReactElement, type ReactNode } from 'react';
 
 import type {
   ComparisonReport,
@@ -11,6 +11,7 @@ import type {
 import { Link } from './link.tsx';
 import { countText, shareText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
+import { SignalMoments, type KnownRuns } from './report-moments.tsx';
 import { safeLine } from './safe-text.ts';
 
 const MAX_PLACES = 50;
@@ -33,14 +34,19 @@ export function GatesTable({ gates }: { readonly gates: readonly GateReport[] })
   );
 }
 
-/** How everything that speaks and every pattern behaved. */
-export function SignalsTable(props: { readonly title: string; readonly figures: PartFigures }): ReactElement {
-  const { title, figures } = props;
+/** How everything that speaks and every pattern behaved, and where to look. */
+export function SignalsTable(props: {
+  readonly title: string;
+  readonly figures: PartFigures;
+  readonly known: KnownRuns;
+}): ReactElement {
+  const { title, figures, known } = props;
   const of = title === '' ? '' : `: ${title}`;
   return (
     <>
-      <Signals title={`Advice${of}`} signals={[figures.advice, ...figures.providers]} />
-      <Signals title={`Patterns${of}`} signals={figures.patterns} />
+      <Signals title={`Advice${of}`} signals={[figures.advice, ...figures.providers]} known={known} />
+      <Signals title={`Advice by pattern and decision point${of}`} signals={figures.details} known={known} />
+      <Signals title={`Patterns${of}`} signals={figures.patterns} known={known} />
     </>
   );
 }
@@ -48,9 +54,11 @@ export function SignalsTable(props: { readonly title: string; readonly figures: 
 function Signals({
   title,
   signals,
+  known,
 }: {
   readonly title: string;
   readonly signals: readonly SignalReport[];
+  readonly known: KnownRuns;
 }): ReactElement | null {
   if (signals.length === 0) return null;
   const head = [
@@ -67,17 +75,20 @@ function Signals({
   return (
     <Table title={title} head={head}>
       {signals.map((signal) => (
-        <tr key={`${signal.by} ${signal.name}`}>
-          <th scope="row">{nameOf(signal)}</th>
-          <td className="number">{countText(signal.fired)}</td>
-          <td className="number">{countText(signal.runs)}</td>
-          <Share share={signal.precision} />
-          <Share share={signal.recall} />
-          <Share share={signal.falseRate} />
-          <td className="number">{signal.f1 === null ? '—' : signal.f1.toFixed(2)}</td>
-          <td className="number">{shareText(signal.callsLeft.median)}</td>
-          <td className="number">{signal.per100Calls === null ? '—' : signal.per100Calls.toFixed(1)}</td>
-        </tr>
+        <Fragment key={JSON.stringify([signal.by, signal.name, signal.pattern, signal.point])}>
+          <tr>
+            <th scope="row">{nameOf(signal)}</th>
+            <td className="number">{countText(signal.fired)}</td>
+            <td className="number">{countText(signal.runs)}</td>
+            <Share share={signal.precision} />
+            <Share share={signal.recall} />
+            <Share share={signal.falseRate} />
+            <td className="number">{signal.f1 === null ? '—' : signal.f1.toFixed(2)}</td>
+            <td className="number">{shareText(signal.callsLeft.median)}</td>
+            <td className="number">{signal.per100Calls === null ? '—' : signal.per100Calls.toFixed(1)}</td>
+          </tr>
+          <SignalMoments examples={signal.examples} columns={head.length} known={known} />
+        </Fragment>
       ))}
     </Table>
   );
@@ -85,7 +96,15 @@ function Signals({
 
 function nameOf(signal: SignalReport): ReactNode {
   if (signal.by === 'advice') return 'all advice';
-  if (signal.by !== 'pattern') return safeLine(signal.name);
+  if (signal.by === 'provider') return safeLine(signal.name);
+  if (signal.by === 'detail') {
+    const pattern = typeof signal.pattern === 'string' ? patternName(signal.pattern) : 'no pattern';
+    return (
+      <>
+        {safeLine(signal.name)} <span className="dim">{`${pattern}, ${patternName(signal.point ?? '')}`}</span>
+      </>
+    );
+  }
   return <Link to={{ page: 'runs', filters: { pattern: signal.name } }}>{patternName(signal.name)}</Link>;
 }
 

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
+import type { SourceRow } from '../api-shapes.ts';
 import { getReport, getReports } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
@@ -8,10 +9,15 @@ import { countText } from './number-text.ts';
 import { ComparisonTable, GatesTable, PlacesTable, SignalsTable, SweepTable } from './report-tables.tsx';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
+import { useKnownRuns } from './use-known-runs.ts';
 import { useLoaded } from './use-loaded.ts';
 
 /** The backtests that the viewer was started with: one of them, or a list. */
-export function ReportsPage({ route }: { readonly route: Extract<Route, { page: 'reports' }> }): ReactElement {
+export function ReportsPage(props: {
+  readonly route: Extract<Route, { page: 'reports' }>;
+  readonly sources: readonly SourceRow[];
+}): ReactElement {
+  const { route, sources } = props;
   const list = useLoaded('reports', getReports);
   if (list.error !== undefined) return <ErrorNotice error={list.error} onRetry={list.reload} />;
   if (list.value === undefined) return <Notice title="Loading…" />;
@@ -42,20 +48,22 @@ export function ReportsPage({ route }: { readonly route: Extract<Route, { page: 
           ))}
         </ul>
       )}
-      {id === undefined ? <p className="intro">Choose a report.</p> : <Report key={id} id={id} />}
+      {id === undefined ? <p className="intro">Choose a report.</p> : <Report key={id} id={id} sources={sources} />}
     </div>
   );
 }
 
-function Report({ id }: { readonly id: string }): ReactElement {
+function Report({ id, sources }: { readonly id: string; readonly sources: readonly SourceRow[] }): ReactElement {
   const loaded = useLoaded(`report ${id}`, () => getReport(id));
   if (loaded.error !== undefined) return <ErrorNotice error={loaded.error} onRetry={loaded.reload} />;
   if (loaded.value === undefined) return <Notice title="Loading…" />;
-  return <ReportBody report={loaded.value} />;
+  return <ReportBody report={loaded.value} sources={sources} />;
 }
 
-function ReportBody({ report }: { readonly report: BacktestReport }): ReactElement {
+function ReportBody(props: { readonly report: BacktestReport; readonly sources: readonly SourceRow[] }): ReactElement {
+  const { report, sources } = props;
   const { input, configurations } = report;
+  const known = useKnownRuns(report, sources);
   const figures: readonly (readonly [string, number])[] = [
     ['runs', input.runs],
     ['calls', input.calls],
@@ -88,7 +96,7 @@ function ReportBody({ report }: { readonly report: BacktestReport }): ReactEleme
             ...(report.parts.length > 1 ? [part.name] : []),
             ...(configurations.length > 1 ? [configurations[at]?.name ?? ''] : []),
           ].join(', ');
-          return <SignalsTable key={`${part.name} ${at}`} title={safeLine(name)} figures={part_} />;
+          return <SignalsTable key={`${part.name} ${at}`} title={safeLine(name)} figures={part_} known={known} />;
         }),
       )}
       <SweepTable sweep={report.sweep} />

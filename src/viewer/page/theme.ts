@@ -1,7 +1,7 @@
 /** What the reader chose; `auto` follows the system. */
 export type Theme = 'auto' | 'light' | 'dark';
 
-/** Every choice, in the order of the switch. */
+/** Every choice, in the order of the button. */
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const KEY = 'coxswain-theme';

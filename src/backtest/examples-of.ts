@@ -1,0 +1,57 @@
+import { hashText } from '../base/hash.ts';
+import type { ExamplesReport, MomentReport } from './backtest-report.ts';
+
+/** Examples of each kind: enough to see whether a rule is wrong, few enough to be read. */
+const MAX_EXAMPLES = 3;
+
+/** A run as its examples need it. */
+export interface ExampleRun {
+  readonly id: string;
+  /** The path it was read from. */
+  readonly source: string;
+  /** Null where nobody says. */
+  readonly positive: boolean | null;
+}
+
+interface Ranked {
+  readonly index: number;
+  readonly rank: string;
+}
+
+/**
+ * Some first firings of a signal, by how their runs went. Those are taken whose run id has the smallest hash: they come from all
+ * over the input, where the first ones in order would come from one file or one task, and no clock and no chance is in it.
+ *
+ * @param first  of the runs it fired in: the index in `runs`, and the call of its first firing
+ * Cost: a hash of each id it fired in; holds three runs of a kind.
+ */
+export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
+  const chosen = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };
+  for (const index of first.keys()) {
+    const run = runs[index];
+    if (run === undefined) continue;
+    const kind = run.positive === null ? 'unlabelled' : run.positive ? 'positive' : 'negative';
+    keepSmallest(chosen[kind], { index, rank: hashText(run.id) });
+  }
+  const moments = (ranked: readonly Ranked[]): readonly MomentReport[] =>
+    ranked.flatMap(({ index }) => {
+      const run = runs[index];
+      return run === undefined ? [] : [{ run: run.id, call: first.get(index) ?? 0, source: run.source }];
+    });
+  return {
+    negative: moments(chosen.negative),
+    positive: moments(chosen.positive),
+    unlabelled: moments(chosen.unlabelled),
+  };
+}
+
+function keepSmallest(list: Ranked[], one: Ranked): void {
+  const place = list.findIndex((other) => isBefore(one, other));
+  list.splice(place < 0 ? list.length : place, 0, one);
+  if (list.length > MAX_EXAMPLES) list.pop();
+}
+
+/** By rank; of equal ones the earlier in the input. */
+function isBefore(left: Ranked, right: Ranked): boolean {
+  return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
+}

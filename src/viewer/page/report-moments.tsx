@@ -1,0 +1,70 @@
+import type { ReactElement } from 'react';
+
+import type { ExamplesReport, MomentReport } from '../../backtest/backtest-report.ts';
+import { Link } from './link.tsx';
+import { safeLine } from './safe-text.ts';
+
+const MAX_ID_CHARS = 36;
+
+/** What the page knows of runs that a report names. */
+export interface KnownRuns {
+  /** Those of which it is sure that no source has them. */
+  readonly absent: ReadonlySet<string>;
+}
+
+/** The order is that of reading: a false alarm shows best what is wrong with a rule. */
+const KINDS: readonly (readonly [keyof ExamplesReport, string])[] = [
+  ['negative', 'False alarms'],
+  ['positive', 'In runs that went wrong'],
+  ['unlabelled', 'In runs of which nobody says'],
+];
+
+/** A row of first firings of the rule above it, each a link to its call; none where there is none, or the report has no examples. */
+export function SignalMoments(props: {
+  readonly examples: ExamplesReport | undefined;
+  /** Of the table. */
+  readonly columns: number;
+  readonly known: KnownRuns;
+}): ReactElement | null {
+  const { examples, columns, known } = props;
+  if (examples === undefined) return null;
+  const lists = KINDS.filter(([kind]) => examples[kind].length > 0);
+  if (lists.length === 0) return null;
+  return (
+    <tr className="moments">
+      <td colSpan={columns}>
+        <div>
+          {lists.map(([kind, name]) => (
+            <div key={kind}>
+              <span className="dim">{name}:</span>
+              <ul aria-label={name}>
+                {examples[kind].map((moment) => (
+                  <li key={`${moment.run} ${moment.call}`}>
+                    <Moment moment={moment} isAbsent={known.absent.has(moment.run)} />
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function Moment({ moment, isAbsent }: { readonly moment: MomentReport; readonly isAbsent: boolean }): ReactElement {
+  const { call, run, source } = moment;
+  return (
+    <>
+      <Link to={{ page: 'moment', runId: run, call }} title={`${safeLine(run)}, of ${safeLine(source)}`}>
+        <span className="run-id">{shortId(safeLine(run))}</span> call {call}
+      </Link>
+      {isAbsent ? <span className="dim"> not here</span> : null}
+    </>
+  );
+}
+
+/** Of long ids the end says most: those of one source often begin alike. */
+function shortId(id: string): string {
+  return id.length <= MAX_ID_CHARS ? id : `${id.slice(0, 8)}…${id.slice(9 - MAX_ID_CHARS)}`.toWellFormed();
+}

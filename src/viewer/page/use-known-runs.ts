@@ -1,0 +1,67 @@
+import type { BacktestReport, SignalReport } from '../../backtest/backtest-report.ts';
+import type { SourceRow } from '../api-shapes.ts';
+import { getRows, type RunAddress } from './api.ts';
+import type { KnownRuns } from './report-moments.tsx';
+import { useLoaded } from './use-loaded.ts';
+
+/** Of one request: what the server takes, and what surely fits into an address. */
+const MAX_ROWS = 100;
+const MAX_CHARS = 6_000;
+const NOTHING: KnownRuns = { absent: new Set() };
+
+/**
+ * Which runs of a report no source has. Until that is known, and where a source cannot tell (it is still read, cut short, or in
+ * trouble), none of them counts as absent: the link to it says so then.
+ */
+export function useKnownRuns(report: BacktestReport, sources: readonly SourceRow[]): KnownRuns {
+  const ids = runIdsOf(report);
+  const loaded = useLoaded(JSON.stringify([ids, sources.map(({ id }) => id)]), () => absentOf(ids, sources));
+  return loaded.value ?? NOTHING;
+}
+
+async function absentOf(ids: readonly string[], sources: readonly SourceRow[]): Promise<KnownRuns> {
+  const canTell = sources.every(
+    ({ indexing, problem, truncated }) => indexing === undefined && problem === undefined && truncated !== true,
+  );
+  if (!canTell) return NOTHING;
+  const absent = new Set(ids);
+  for (const { id: source } of sources) {
+    // One after the other: each makes the server look at runs.
+    for (const addresses of inPieces([...absent].map((runId) => ({ source, runId })))) {
+      const { rows } = await getRows(addresses);
+      for (const { runId } of rows) absent.delete(runId);
+    }
+  }
+  return { absent };
+}
+
+function runIdsOf({ parts }: BacktestReport): readonly string[] {
+  const ids = new Set<string>();
+  for (const { byConfiguration } of parts) {
+    for (const { advice, details, patterns, providers } of byConfiguration) {
+      for (const signal of [advice, ...providers, ...details, ...patterns]) {
+        // Reports of the same version that were made before there were examples have none.
+        const { examples }: Partial<Pick<SignalReport, 'examples'>> = signal;
+        if (examples === undefined) continue;
+        for (const { run } of [...examples.negative, ...examples.positive, ...examples.unlabelled]) ids.add(run);
+      }
+    }
+  }
+  return [...ids];
+}
+
+function* inPieces(addresses: readonly RunAddress[]): Generator<readonly RunAddress[], void, void> {
+  let piece: RunAddress[] = [];
+  let chars = 0;
+  for (const address of addresses) {
+    const more = encodeURIComponent(encodeURIComponent(address.runId)).length + 20;
+    if (piece.length > 0 && (piece.length >= MAX_ROWS || chars + more > MAX_CHARS)) {
+      yield piece;
+      piece = [];
+      chars = 0;
+    }
+    piece.push(address);
+    chars += more;
+  }
+  if (piece.length > 0) yield piece;
+}
