@@ -110,3 +110,12 @@ test('things that are not there are no row while the same program finds others b
   });
   expect(firstFlag(repeatedErrorDetector(), times(12, fetch))).toBeNull();
 });
+
+test('a failure that an answer declares counts like a flagged one, one that is read from words needs one more', () => {
+  const asked = (result: string) => (at: number) => ({ tool: 'edit', args: { field: `f${at}` }, result });
+  const declared = asked('{"ok": false, "error": {"code": "MISSING_SCOPE", "message": "no right to write"}}');
+  expect(firstFlag(repeatedErrorDetector(), times(3, declared))).toBe(2);
+  const worded = asked('Error: the ledger is closed');
+  expect(firstFlag(repeatedErrorDetector(), times(3, worded))).toBeNull();
+  expect(firstFlag(repeatedErrorDetector(), times(4, worded))).toBe(3);
+});

@@ -49,3 +49,17 @@ test('legitimate twins are left alone', () => {
   const far = (at: number): ScriptedCall => ({ ...near(at), args: { q: `w${at} x${at} y${at}` } });
   expect(firstFlag(similarCallsDetector(), times(8, far))).toBeNull();
 });
+
+test('asking for ever more of the same and getting the same is flagged one call later', () => {
+  const amounts = [5, 10, 50, 100, 500];
+  const more = (at: number): ScriptedCall => ({
+    tool: 'query',
+    args: { sql: `SELECT id, at FROM crashes WHERE os = 'ios' ORDER BY at LIMIT ${amounts[at] ?? 0}` },
+    result: 'the same four rows',
+  });
+  expect(firstFlag(similarCallsDetector(), times(4, more))).toBeNull();
+  expect(firstFlag(similarCallsDetector(), times(5, more))).toBe(4);
+  const marks = ['"', "'", '`', '|'];
+  const quoted = (at: number): ScriptedCall => ({ ...more(0), args: { sql: `${marks[at] ?? ''}crashes LIMIT 5` } });
+  expect(firstFlag(similarCallsDetector(), times(4, quoted))).toBe(3);
+});

@@ -22,10 +22,13 @@ interface Entry {
   readonly resultKey: string;
   readonly epoch: number;
   readonly tokens: readonly number[];
+  readonly amountKey: string;
 }
 
 const MIN_RESULT_CHARS = 10;
 const MIN_DIFFERENT = 3;
+/** Asking for more of the same is a sound way to see whether an answer was cut off, so it takes one call more. */
+const PATIENCE_WITH_AMOUNTS = 1;
 
 /**
  * Nearly the same call, the same answer: one word swapped, one flag permuted, an order paraphrased. Compares the
@@ -50,12 +53,14 @@ export function similarCallsDetector(options: SimilarCallsOptions = {}): Pattern
             resultKey: step.resultKey,
             epoch: context.epoch,
             tokens: step.tokens,
+            amountKey: step.amountKey,
           };
           const alike = window.filter((other) => matches(entry, other, similarityThreshold));
           window.push(entry);
           if (window.length > windowSize) window.shift();
           const count = alike.length + 1;
-          const grade = gradeCount(count, maxRepetitions);
+          const onlyMore = alike.every((other) => asksOtherAmount(entry, other));
+          const grade = gradeCount(count, maxRepetitions + (onlyMore ? PATIENCE_WITH_AMOUNTS : 0));
           if (grade === undefined) return undefined;
           // Equal calls are the business of `identical_call`, two that alternate of `cycle`.
           if (new Set([entry, ...alike].map((one) => one.argsKey)).size < MIN_DIFFERENT) return undefined;
@@ -80,6 +85,11 @@ export function similarCallsDetector(options: SimilarCallsOptions = {}): Pattern
 function matches(entry: Entry, other: Entry, threshold: number): boolean {
   if (entry.tool !== other.tool || entry.epoch !== other.epoch || entry.turn === other.turn) return false;
   return entry.resultKey === other.resultKey && similarity(entry.tokens, other.tokens) >= threshold;
+}
+
+/** Nothing but a number behind a word such as `limit` is another one. */
+function asksOtherAmount(entry: Entry, other: Entry): boolean {
+  return entry.amountKey !== other.amountKey && similarity(entry.tokens, other.tokens) === 1;
 }
 
 /** A question with an answer. A new version of a program being run is work, however alike the versions are. */

@@ -16,6 +16,8 @@ export interface Counters {
   readonly waited: boolean;
   readonly firstAtMs: number;
   readonly lastAtMs: number;
+  /** When the last result came, Unix milliseconds; 0 where none had a time. */
+  readonly lastEndMs: number;
   readonly task: string | null;
 }
 
@@ -38,6 +40,7 @@ export function newCounters(): OwnCounters {
     waited: false,
     firstAtMs: 0,
     lastAtMs: 0,
+    lastEndMs: 0,
     task: null,
   };
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { FAILURE_AT_START, inferIsError, mayFailAtStart } from './infer-error.ts';
+import { declaresFailure, FAILURE_AT_START, inferIsError, mayFailAtStart } from './infer-error.ts';
 
 test.each([
   'Error: file does not exist',
@@ -65,4 +65,25 @@ test('no failure at the start is passed over before the pattern is tried', () =>
     { numRuns: 20_000 },
   );
   expect(matched).toBeGreaterThan(2_000);
+});
+
+test.each([
+  '{"ok": false, "error": {"code": "MISSING_SCOPE"}}',
+  '{"success": false, "message": "the account is closed"}',
+  '{"isError": true, "errors": ["no such field"]}',
+  '{"error": {"code": 403, "message": "no"}}',
+])('a failure is declared by %j', (text) => {
+  expect(declaresFailure(text)).toBe(true);
+});
+
+test.each([
+  'Error: the account is closed',
+  '{"ok": false}',
+  '{"ok": false, "error": ""}',
+  '{"ok": true, "error": "none"}',
+  '{"job": 7, "error": "the disk was full"}',
+  '{"ok": false, "error": "cut off',
+  '["error"]',
+])('no failure is declared by %j, whatever its words', (text) => {
+  expect(declaresFailure(text)).toBe(false);
 });

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../base/json.ts';
+
 /**
  * Openings and lines that tools use for failure when nothing flags it. Kept to forms in which a tool speaks
  * of its own failure at the start of a line; the word "error" inside a sentence proves nothing (search
@@ -30,6 +32,36 @@ export function inferIsError(resultText: string): boolean {
   if (failsAtStart(head) || hasFailureLine(head)) return true;
   if (resultText.length <= HEAD_CHARS) return false;
   return hasFailureLine(resultText.slice(-TAIL_CHARS));
+}
+
+/** How long a JSON answer may be that is read as a whole for the failure it declares. */
+const DECLARED_CHARS = 4_000;
+
+/**
+ * Whether a JSON answer says both that it failed (`ok` or `success` is false, `isError` true) and why (`error`, `errors`,
+ * `message` or `reason` holds something), or holds nothing but an error: that is a flag, only in another place.
+ *
+ * Cost: parses at most 4,000 characters that open like an object.
+ */
+export function declaresFailure(resultText: string): boolean {
+  if (resultText.length > DECLARED_CHARS || !resultText.trimStart().startsWith('{')) return false;
+  let answer: unknown;
+  try {
+    answer = JSON.parse(resultText);
+  } catch {
+    // An answer that only looks like JSON declares nothing.
+    return false;
+  }
+  if (!isJsonObject(answer)) return false;
+  const { ok, success, isError, is_error, error, errors, message, reason } = answer;
+  if (Object.keys(answer).length === 1) return holdsSomething(error) || holdsSomething(errors);
+  if (ok !== false && success !== false && isError !== true && is_error !== true) return false;
+  return [error, errors, message, reason].some((told) => holdsSomething(told));
+}
+
+function holdsSomething(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  return Array.isArray(value) ? value.length > 0 : isJsonObject(value) && Object.keys(value).length > 0;
 }
 
 /** The patterns are large, and a short-lived process would compile them for one look: most answers cannot match. */

@@ -14,8 +14,12 @@ const AT_DIGIT = [
   String.raw`\b20\d{6}T\d{6}Z?\b`,
   // 12:01:11, 12:01:11.250
   String.raw`\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b`,
-  // "took_ms": 12, savedAt=1034, response_time: 0.2
+];
+// "took_ms": 12, savedAt=1034, response_time: 0.2
+const AT_VALUE = [
   String.raw`(?<=(?:[_-](?:ms|at|time)|(?<![a-z])(?:run|wall|cpu)time|(?-i:[a-z](?:Ms|At|Time))|(?<![a-z])(?:elapsed|duration|took|latency|uptime)(?:_?(?:ms|s|secs?|seconds|millis|time))?)["']?\s?[:=]\s?["']?)\d[\w.:+-]*`,
+];
+const AFTER_VALUE = [
   // localhost:49152, a port that a system gives for one connection
   String.raw`(?<=(?:localhost|\.\d{1,3}):)(?:3[3-9]|[45]\d|6[0-5])\d{3}\b`,
 ];
@@ -35,7 +39,7 @@ const AFTER_HEX = [
   // Unix times in seconds, milliseconds and microseconds
   String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
   // 0.12s, 12 ms, 3.4 seconds
-  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|mins?|minutes?)\b`,
+  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|(?-i:µ)s|us|ns|s|sec|secs|seconds?|mins?|minutes?)\b`,
   // 5m12s, 2h3m; 3 hours ago; a column that holds an age
   String.raw`\b(?:\d+d)?(?:\d+h)?(?:\d+m)?(?<=[dhm])\d+(?:\.\d+)?[smh]\b`,
   String.raw`\b\d+ (?:hours?|days?|weeks?)(?= ago\b)`,
@@ -52,14 +56,18 @@ const AT_WORD = [
 // /tmp/abc123, /var/folders/..., C:\Users\x\AppData\Local\Temp\...
 const AT_SLASH = [String.raw`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w./-]+`];
 
-const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
+// Each is compiled when it is first used, in milliseconds: as long as a hook process takes for all the rest of a call.
+const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...AFTER_VALUE, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
+const VOLATILE_VALUE = volatile([...AT_DIGIT, ...AT_VALUE, ...AFTER_VALUE, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
+const VOLATILE_DASH = volatile(AFTER_DASH);
 const VOLATILE_HEX = volatile([...AT_HEX, ...AFTER_DASH, ...AT_WORD]);
 const VOLATILE_WORD = volatile([...AFTER_DASH, ...AT_WORD]);
 const VOLATILE_SLASH = volatile(AT_SLASH);
 
 /** All of them in one, wherever they begin: what `lightMask` finds. */
 export function volatilePattern(): RegExp {
-  return volatile([...AT_DIGIT, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
+  const digits = [...AT_DIGIT, ...AT_VALUE, ...AFTER_VALUE];
+  return volatile([...digits, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
 }
 
 function volatile(alternatives: readonly string[]): RegExp {
@@ -99,8 +107,10 @@ function maskPiece(piece: string): string {
     isInWord = opening !== SLASH && !afterDash;
     if (wasInWord && isInWord) continue;
     const isId = wasAfterDash && mayBeginAfterDash(piece, at);
-    if (!isId && (opening === PLAIN || !mayBegin(piece, at, opening))) continue;
-    const pattern = volatileAt(opening);
+    const isValue = opening === DIGIT && mayBeValue(piece, at);
+    const begins = isValue || (opening !== PLAIN && mayBegin(piece, at, opening));
+    if (!isId && !begins) continue;
+    const pattern = begins ? volatileAt(opening, isValue) : VOLATILE_DASH;
     pattern.lastIndex = at;
     const found = pattern.exec(piece);
     if (found === null) continue;
@@ -117,8 +127,8 @@ function maskPiece(piece: string): string {
 /** How the paths begin that `AT_SLASH` names. */
 const TEMPORARY: ReadonlySet<string> = new Set(['tm', 'va', 'de', 'pr']);
 
-function volatileAt(opening: number | undefined): RegExp {
-  if (opening === DIGIT) return VOLATILE_DIGIT;
+function volatileAt(opening: number | undefined, isValue: boolean): RegExp {
+  if (opening === DIGIT) return isValue ? VOLATILE_VALUE : VOLATILE_DIGIT;
   if (opening === SLASH) return VOLATILE_SLASH;
   return opening === HEX ? VOLATILE_HEX : VOLATILE_WORD;
 }
@@ -197,9 +207,8 @@ function mayBeginAfterDash(piece: string, at: number): boolean {
   return digits > 0;
 }
 
-/** A date, a time, a Unix time, a duration, `0x…` or a hexadecimal id, by the number of digits and what follows. */
+/** A date, a time, a port, a Unix time, a duration, `0x…` or a hexadecimal id, by the number of digits and what follows. */
 function mayBeginWithDigit(piece: string, at: number): boolean {
-  if (mayBeValue(piece, at)) return true;
   let end = at + 1;
   while (isDigit(piece.charCodeAt(end))) end += 1;
   const digits = end - at;
@@ -208,6 +217,7 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   if (next === 45 || next === 47) return digits === 4 || hasHexRun(piece, at);
   if (next === 58 && digits <= 2) return isDigit(piece.charCodeAt(end + 1));
   if (digits >= 10 || hasHexRun(piece, at)) return true;
+  if (digits === 5 && piece.charCodeAt(at - 1) === 58) return true;
   // `0x`, or a unit behind a fraction or a blank.
   if (next === 120 || next === 88) return true;
   if (next === 46) {
@@ -218,15 +228,12 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   return mayBeUnit(piece, blank === 32 || (blank >= 9 && blank <= 13) ? end + 1 : end);
 }
 
-/** Last letters of the keys whose numbers are volatile; `5` stands for an address before a port. */
-const KEY_ENDINGS = new Uint8Array(128);
-for (const unit of 'stednkyc') {
-  KEY_ENDINGS[unit.charCodeAt(0)] = 1;
-  KEY_ENDINGS[unit.charCodeAt(0) - 32] = 1;
-}
-for (let unit = 48; unit <= 57; unit += 1) KEY_ENDINGS[unit] = 1;
+/** Ends of keys whose numbers may be volatile; those of the second kind only where one of the first stands before. */
+const KEY_ENDS = ['ms', 'at', 'time', 'elapsed', 'duration', 'took', 'latency', 'uptime'];
+const UNIT_ENDS = ['s', 'sec', 'secs', 'seconds', 'millis'];
+const KEY_CHARS = 20;
 
-/** Whether the number is the value of a key that may name something volatile. */
+/** Whether the number is the value of a key that may name something volatile. Never wrongly false. */
 function mayBeValue(piece: string, at: number): boolean {
   let key = at - 1;
   let unit = piece.charCodeAt(key);
@@ -235,8 +242,10 @@ function mayBeValue(piece: string, at: number): boolean {
   if (unit !== 58 && unit !== 61) return false;
   unit = piece.charCodeAt((key -= 1));
   if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = piece.charCodeAt((key -= 1));
-  if (unit === 34 || unit === 39) unit = piece.charCodeAt(key - 1);
-  return unit < 128 && KEY_ENDINGS[unit] === 1;
+  if (unit === 34 || unit === 39) key -= 1;
+  const name = piece.slice(Math.max(0, key + 1 - KEY_CHARS), key + 1).toLowerCase();
+  if (KEY_ENDS.some((end) => name.endsWith(end))) return true;
+  return UNIT_ENDS.some((end) => name.endsWith(end)) && KEY_ENDS.some((end) => end.length > 3 && name.includes(end));
 }
 
 /**

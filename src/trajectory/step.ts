@@ -3,7 +3,7 @@ import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { loopArgs, progressOf } from './declared-keys.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
-import { inferIsError } from './infer-error.ts';
+import { declaresFailure, inferIsError } from './infer-error.ts';
 import { lightMask } from './mask.ts';
 import {
   beginsWithAct,
@@ -42,7 +42,9 @@ export interface Step {
   readonly callKey: string;
   /** Hashes of the words of the arguments, ascending, 64 at most, for similarity. */
   readonly tokens: readonly number[];
-  /** Set when the call failed, whether flagged, inferred, or told only by its text (`soft`). */
+  /** Tells apart calls with equal words that ask for another amount: `LIMIT 10`, `LIMIT 50`. Empty where no amount is named. */
+  readonly amountKey: string;
+  /** Set when the call failed: flagged, declared by a JSON answer, or told only by the words of its text (`soft`). */
   readonly failure?: ErrorClass & { readonly soft: boolean };
   /** The answer only says "done". */
   readonly acknowledged: boolean;
@@ -84,6 +86,7 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const semantics = readCall(call.tool, call.args, declarations);
   const declaration = Object.hasOwn(declarations, call.tool) ? declarations[call.tool] : undefined;
   const argsText = canonicalJson(loopArgs(call.args, declaration));
+  const amounts: number[] = [];
   const text = resultText(call.result);
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && isPending(text);
@@ -119,7 +122,8 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
     argsKey,
     resultKey,
     callKey: hashText(argsKey + resultKey),
-    tokens: tokensOf(argsText),
+    tokens: tokensOf(argsText, amounts),
+    amountKey: amounts.join(' '),
     acknowledged,
     unchanged: finalKind === 'write' && (ineffective || saysUnchanged(text)),
     ineffective,
@@ -167,7 +171,7 @@ function failureOf(call: RawCall, text: string, semantics: CallSemantics): Step[
   if (call.resultMissing) return undefined;
   if (call.isError) return { ...classifyError(text), soft: false };
   const isSoft = inferIsError(text) || saysFailureSoftly(text) || runFailed(text, semantics);
-  return isSoft ? { ...classifyError(text), soft: true } : undefined;
+  return isSoft ? { ...classifyError(text), soft: !declaresFailure(text) } : undefined;
 }
 
 /** Only what a program run says of itself counts: a file that is shown may hold any error. */

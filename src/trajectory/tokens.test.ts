@@ -31,5 +31,10 @@ test('64 different words are kept', () => {
 test('a number that says how much is left out, another stays', () => {
   expect(tokensOf('SELECT a LIMIT 10')).toEqual(tokensOf('SELECT a LIMIT 500'));
   expect(tokensOf('SELECT ä LIMIT 10')).toEqual(tokensOf('SELECT ä LIMIT 500'));
+  for (const word of ['a', 'ä']) {
+    const amounts: number[] = [];
+    tokensOf(`SELECT top 3 ${word} LIMIT 10`, amounts);
+    expect(amounts).toEqual([wordToken('3'), wordToken('10')]);
+  }
   expect(tokensOf('page 10')).not.toEqual(tokensOf('page 11'));
 });

@@ -7,9 +7,10 @@ const START = 0x811c9dc5;
  * repeats: the first 64 different ones in the first 4,000 characters. A number behind a word such as `limit` or `timeout`
  * is left out: it sets how much is asked for, not what.
  *
+ * @param amounts  takes the hashes of the numbers that are left out, in their order
  * Cost: one pass without allocation for ASCII text, a regular expression for other.
  */
-export function tokensOf(source: string): readonly number[] {
+export function tokensOf(source: string, amounts?: number[]): readonly number[] {
   const text = source.length > MAX_SOURCE_CHARS ? source.slice(0, MAX_SOURCE_CHARS) : source;
   const tokens: number[] = [];
   let hash = START;
@@ -18,7 +19,7 @@ export function tokensOf(source: string): readonly number[] {
   let before = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const unit = at === text.length ? 32 : text.charCodeAt(at);
-    if (unit > 127) return unicodeTokens(text);
+    if (unit > 127) return unicodeTokens(text, amounts);
     if (isWordUnit(unit)) {
       hash = mix(hash, unit);
       inWord = true;
@@ -26,6 +27,7 @@ export function tokensOf(source: string): readonly number[] {
     } else if (inWord) {
       const token = finish(hash);
       if (!isNumber || !AMOUNTS.has(before)) insert(tokens, token);
+      else amounts?.push(token);
       if (tokens.length === MAX_TOKENS) break;
       before = token;
       hash = START;
@@ -44,12 +46,15 @@ export function wordToken(word: string): number {
   return finish(hash);
 }
 
-function unicodeTokens(text: string): readonly number[] {
+function unicodeTokens(text: string, amounts?: number[]): readonly number[] {
+  // What stood before the first letter beyond ASCII comes again.
+  if (amounts !== undefined) amounts.length = 0;
   const tokens: number[] = [];
   let before = 0;
   for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     const token = wordToken(word);
     if (!AMOUNTS.has(before) || !/^\d+$/.test(word)) insert(tokens, token);
+    else amounts?.push(token);
     if (tokens.length === MAX_TOKENS) break;
     before = token;
   }

@@ -43,12 +43,62 @@ export function tellsFailure(text: string, everywhere: boolean): boolean {
 /** Failures that a tool hands over as an ordinary answer. */
 const SOFT_FAILURE =
   /^\s*(?:40[0-9]|429|50[0-4])\b[ :-]+[A-Z]|^\s*(?:wrong|invalid|incorrect)\b[^\n]{0,60}[!.]?\s*$|^\s*no (?:replacement|match|occurrence)s? (?:was|were|of)\b|does not exist|did(?: not|n't) (?:appear verbatim|match)|verify (?:that )?you are (?:a )?human|checking (?:your browser|if the site connection)|\bcaptcha\b|^\s*#(?:REF|N\/A|VALUE|NAME|DIV\/0|NUM|NULL|ERROR)[!?]?\s*$/i;
+/**
+ * How libraries, systems and hosts open the message of a failure, in small letters: sources without a flag for failures
+ * hand on just these words. "not found" alone is left out, because it may be what was to be found out.
+ */
+const MESSAGE_OPENINGS: readonly string[] = (
+  'mcp error -|curl: (|httpconnectionpool(|httpsconnectionpool(|net::err_|sqlstate[|[errno |x509: |fetch failed|socket hang up|' +
+  'max retries exceeded|maximum retries exceeded|request failed with |the requested url returned error|ssh: connect to host|' +
+  'connection refused|connection reset|connection lost|connection timed out|connection aborted|no route to host|' +
+  'host key verification failed|operation timed out|the operation timed out|operation not permitted|' +
+  'too many requests|quota exceeded|bad request|bad gateway|internal server error|service unavailable|gateway timeout|' +
+  "you do not have permission|you don't have permission|you do not have access|you don't have access|" +
+  'insufficient permission|insufficient privilege|insufficient scope|not authorized|not authorised|not permitted|' +
+  'session expired|token expired|access is denied|resource not accessible by |validation failed|validation error: |' +
+  'input validation error|missing required |an error occurred|an unexpected error|something went wrong|' +
+  'tool call failed|tool execution failed|string to replace not found|old_string not found|patch does not apply|' +
+  'element not found|no element matches|your proposed edit has introduced|the system cannot find |**error**|' +
+  'zugriff verweigert|das system kann '
+).split('|');
+/** The same with a part that varies: a code of the operating system, a tool or thing named first. */
+const MESSAGE_OPENING =
+  /^(?:(?:[a-z]+ )?E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|IO|ACCES|PERM|NOENT|NOSPC|ISDIR|NOTDIR|BUSY|MFILE)\b|[Tt]ool ["'`]?[\w.:-]+["'`]? (?:is|was) (?:denied|disabled|blocked|not (?:allowed|found|available|permitted))|(?:[\w.-]+: )?(?:refused|rejected|denied): \w|(?:[\w.]+: )?Timeout \d+ ?ms exceeded|Msg \d+, Level \d+|\d+ validation errors? for |[Rr]ef \S+ not found|[Pp]ermission to \S+ denied|'[^'\n]{1,60}' is not recognized as an internal)/;
 /** "Error" in other languages, where it opens an answer. */
 const FOREIGN = /^\s*[[(]?(?:fehler|erreur|errore|erro|ошибка|błąd|hata|错误|錯誤|失败|失敗|エラー|오류)/i;
 const SOFT_CHARS = 200;
+/** Longer than an opening with the thing it names. */
+const OPENING_CHARS = 100;
+const START_CHARS = 4;
+
+/** How every match of `SOFT_FAILURE` begins, or what it holds, in small letters; without one it is not even compiled. */
+const SOFT_STARTS: readonly string[] = '4|5|#|wrong|invalid|incorrect|no '.split('|');
+const SOFT_PARTS: readonly string[] = "does not exist|did not |didn't |verify |checking |captcha".split('|');
 
 /** Whether an answer that nothing flags is the refusal of what was asked; reads its first 200 characters. */
 export function saysFailureSoftly(text: string): boolean {
   const head = text.slice(0, SOFT_CHARS);
-  return SOFT_FAILURE.test(head) || FOREIGN.test(head);
+  const begin = head.trimStart();
+  const small = begin.toLowerCase();
+  const mayBeSoft =
+    SOFT_STARTS.some((start) => small.startsWith(start)) || SOFT_PARTS.some((part) => small.includes(part));
+  return (mayBeSoft && SOFT_FAILURE.test(head)) || FOREIGN.test(head) || opensLikeFailure(begin);
+}
+
+/** One of these is in every match of `MESSAGE_OPENING`, in small letters; without one it is not even compiled. */
+const MAY_OPEN: readonly string[] = (
+  'econn|epipe|etimedout|enotfound|eai_again|ehostunreach|enetunreach|eio|eacces|eperm|enoent|enospc|eisdir|enotdir|ebusy|' +
+  'emfile|tool |refused: |rejected: |denied: |timeout |msg |validation error|ref |permission to |is not recognized'
+).split('|');
+
+/** The openings by their first four characters: most answers begin with none of these. */
+const OPENINGS_BY_START: ReadonlyMap<string, readonly string[]> = Map.groupBy(MESSAGE_OPENINGS, (opening) =>
+  opening.slice(0, START_CHARS),
+);
+
+function opensLikeFailure(head: string): boolean {
+  const small = head.slice(0, OPENING_CHARS).toLowerCase();
+  const openings = OPENINGS_BY_START.get(small.slice(0, START_CHARS));
+  if (openings?.some((opening) => small.startsWith(opening)) === true) return true;
+  return MAY_OPEN.some((part) => small.includes(part)) && MESSAGE_OPENING.test(head);
 }

@@ -4,6 +4,7 @@ import { RingBuffer } from '../base/ring-buffer.ts';
 import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
+import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
 import { newCounters, type Counters, type OwnCounters } from './counters.ts';
 import { FrequencyTable, type Frequency, type FrequencySnapshot } from './frequency-table.ts';
 import { PatternBook, type PatternBookSnapshot, type PatternChange } from './pattern-book.ts';
@@ -55,6 +56,8 @@ interface PendingCall {
   readonly index: number;
   readonly turn: number;
   readonly args: Json;
+  /** It was made long after everything before it had come back. */
+  readonly rested?: true;
 }
 
 const MAX_TOOLS = 512;
@@ -96,7 +99,7 @@ export class TrajectoryAnalysis {
     if (version !== undefined && version !== 2) {
       throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 2`);
     }
-    this.#counters = snapshot === undefined ? newCounters() : { ...snapshot.counters };
+    this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new Map(snapshot?.pending);
     const { recentCalls, recentErrors, errorLines, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
     this.#recentCalls = RingBuffer.restore(recentCalls, snapshot?.recentCalls ?? [], this.#counters.finished);
@@ -135,7 +138,7 @@ export class TrajectoryAnalysis {
         counters.compactions += 1;
         return NO_CHANGES;
       case 'tool_started':
-        this.#begin(payload);
+        this.#begin(payload, at);
         return NO_CHANGES;
       case 'tool_ended':
         return this.#finish(payload, at);
@@ -246,7 +249,7 @@ export class TrajectoryAnalysis {
     this.#world.userSpoke();
   }
 
-  #begin(started: ToolStarted): void {
+  #begin(started: ToolStarted, atMs = 0): void {
     const counters = this.#counters;
     const index = counters.calls;
     counters.calls += 1;
@@ -255,7 +258,9 @@ export class TrajectoryAnalysis {
     // A host that tells of no turns: calls that begin after another came back were not issued with it.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
     this.#tools.add(started.tool_name);
-    this.#pending.set(started.tool_call_id, { index, turn, args: started.args });
+    const pending = { index, turn, args: started.args };
+    const rested = isLongRest(counters.lastEndMs, atMs);
+    this.#pending.set(started.tool_call_id, rested ? { ...pending, rested } : pending);
     if (this.#pending.size > MAX_PENDING) {
       const oldest = this.#pending.keys().next();
       if (oldest.done !== true) this.#pending.delete(oldest.value);
@@ -271,6 +276,7 @@ export class TrajectoryAnalysis {
     if (call === undefined) return [];
     this.#pending.delete(ended.tool_call_id);
     this.#counters.batchOpen = false;
+    if (atMs > 0) this.#counters.lastEndMs = atMs;
     const step = makeStep(
       {
         ...call,
@@ -282,20 +288,22 @@ export class TrajectoryAnalysis {
       },
       this.#declarations,
     );
-    return this.#observe(step, ended.is_error);
+    return this.#observe(step, ended.is_error, call.rested === true);
   }
 
-  #observe(taken: Step, flagged: boolean): readonly PatternChange[] {
+  #observe(taken: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
     const view = this.#world.observe(taken);
     const counters = this.#counters;
-    const step = counters.waited && !view.novel ? askedAfterPause(taken) : taken;
+    // A run may itself take that long where only its end is timed, so a rest proves nothing for it.
+    const paused = counters.waited || (rested && taken.kind !== 'execute');
+    const step = paused && !view.novel ? askedAfterPause(taken) : taken;
     // What is only thought between a pause and the look after it changes nothing.
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
     if (!step.transparent) counters.ordinal += 1;
     if (flagged) counters.errors += 1;
     counters.consecutiveErrors = flagged ? counters.consecutiveErrors + 1 : 0;
-    this.#remember(step, view.novel, flagged);
+    this.#remember(taken.failure === undefined ? step : taken, view.novel, flagged);
     const { epoch, advanced, novel } = view;
     const context: StepContext = {
       epoch,
@@ -329,14 +337,6 @@ export class TrajectoryAnalysis {
     this.#errorTools.add(step.tool);
     if (step.failure !== undefined) this.#errorLines.add(step.failure.line);
   }
-}
-
-/** Who pauses and then asks again what was asked before waits for something, whatever the tool is called. */
-function askedAfterPause(step: Step): Step {
-  const asks = step.kind === 'read' || step.kind === 'unknown' || step.kind === 'execute';
-  return (asks || (step.kind === 'ui' && !step.acknowledged)) && step.failure === undefined
-    ? { ...step, kind: 'poll' }
-    : step;
 }
 
 function startFolds(
