@@ -98,7 +98,7 @@ export function knownToolSignal(options: DiagnosticSignalOptions = {}): Guidance
 }
 
 /**
- * `parallelToolReminder` for an agent that has issued calls together, among its last 256. Another one may not be able to,
+ * `parallelToolReminder` for an agent that has issued calls together, among its last 224. Another one may not be able to,
  * and would hear something impossible whenever it looks at several things: in recorded runs of agents that issue one call a
  * turn the reminder spoke in 26 % of those that went well (docs/backtest.md has such a corpus).
  *

@@ -10,9 +10,9 @@ export interface AnalysisRetention {
   readonly closedPatterns: number;
 }
 
-/** What a long-lived process keeps. */
+/** What a long-lived process keeps; as a snapshot less than 64 KiB where arguments are short (`bench/fold.bench.ts`). */
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
-  recentCalls: 256,
+  recentCalls: 224,
   recentErrors: 64,
   errorLines: 256,
   closedPatterns: 200,

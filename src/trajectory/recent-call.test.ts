@@ -6,9 +6,9 @@ import { TrajectoryAnalysis } from './trajectory-analysis.ts';
 test('only the newest 32 calls keep what they are compared by, so that a snapshot stays small', () => {
   const analysis = scriptAnalysis(Array.from({ length: 300 }, (_, index) => ({ failed: index % 2 === 0 })));
   const recent = analysis.recentCalls();
-  expect(recent).toHaveLength(256);
+  expect(recent).toHaveLength(224);
   expect(recent.map((call) => call.comparison !== undefined)).toEqual(
-    recent.map((_, position) => position >= 256 - COMPARED_CALLS),
+    recent.map((_, position) => position >= 224 - COMPARED_CALLS),
   );
   expect(analysis.recentErrors().every((call) => call.comparison === undefined)).toBe(true);
 });

@@ -186,7 +186,7 @@ export class TrajectoryAnalysis {
     return this.#faults;
   }
 
-  /** The last calls that came back, oldest first; 256 at most, fewer where less is retained. */
+  /** The last calls that came back, oldest first; 224 at most, fewer where less is retained. */
   recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
     return this.#recentCalls.last(count);
   }
