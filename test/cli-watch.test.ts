@@ -70,10 +70,11 @@ function watch(args: readonly string[], steps: readonly Step[]): Promise<CliResu
   return runCli(['watch', 'run.jsonl', '--interval', '20', ...args], {
     cwd,
     onStdout: (control) => {
-      const [next] = waiting;
-      if (next === undefined || !control.all.includes(next[0])) return;
-      waiting.shift();
-      void next[1](control);
+      // What several steps wait for may come in one piece.
+      for (let next = waiting[0]; next !== undefined && control.all.includes(next[0]); next = waiting[0]) {
+        waiting.shift();
+        void next[1](control);
+      }
     },
   });
 }
