@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,17 +22,20 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-/** Folders of files that were read; other viewers of this machine may have some. */
-async function leftOvers(): Promise<readonly string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith('coxswain-view-'));
+/** A folder for temporary files that no other viewer of this machine uses. */
+async function ownTemp(): Promise<string> {
+  const path = join(folder.path, 'temp');
+  await mkdir(path);
+  return path;
 }
 
 test('view prints an address that opens the runs, and Ctrl-C ends it with nothing left behind', async () => {
-  const before = await leftOvers();
+  const temp = await ownTemp();
   let address = '';
   let answers = 0;
   const result = await runCli(['view', 'run.json', '--no-open', '--port', '0'], {
     cwd: folder.path,
+    env: { TMPDIR: temp },
     onStdout: ({ all, interrupt }) => {
       if (address !== '' || !all.includes('Ctrl-C')) return;
       [address = ''] = all.split('\n');
@@ -45,12 +47,15 @@ test('view prints an address that opens the runs, and Ctrl-C ends it with nothin
   });
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/);
   expect([answers, result.code, result.stderr]).toEqual([401, 0, '']);
-  expect((await leftOvers()).filter((name) => !before.includes(name))).toEqual([]);
+  expect(await readdir(temp)).toEqual([]);
 });
 
 test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
-  const before = await leftOvers();
-  const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], { cwd: folder.path });
+  const temp = await ownTemp();
+  const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], {
+    cwd: folder.path,
+    env: { ...process.env, TMPDIR: temp },
+  });
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));
   const address = await new Promise<string>((resolve) => {
     child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.split('\n')[0] ?? ''));
@@ -66,7 +71,7 @@ test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
   expect([opened.status, events.status]).toEqual([204, 200]);
   child.kill('SIGTERM');
   expect(await code).toBe(0);
-  expect((await leftOvers()).filter((name) => !before.includes(name))).toEqual([]);
+  expect(await readdir(temp)).toEqual([]);
 });
 
 test('what is not there, no port, and standard input are refused with what to do', async () => {
