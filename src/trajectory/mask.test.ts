@@ -36,6 +36,7 @@ test.each([
   ['seed: 567939, max_cases: 16', '~, max_cases: 16'],
   ['attempt 3 of 5', '~ of 5'],
   ['connect localhost:49152', 'connect localhost:~'],
+  ['GET http://localhost:49152/health', 'GET http://localhost:~/health'],
   ['web   0/1   ErrImagePull   0   5m12s', 'web   0/1   ErrImagePull   0   ~'],
   ['web   0/1   ErrImagePull   0   47m', 'web   0/1   ErrImagePull   0   ~'],
   ['Up 3 hours ago', 'Up ~ ago'],
@@ -91,6 +92,22 @@ test('the scanner finds what a plain replacement finds', () => {
       ' ago',
     ],
     [' hours', 'attempt ', 'seed', 'ray', 'etag', '.12', '50ed024e', 'h', 'd'],
+    [
+      '_s',
+      '_secs',
+      'latency',
+      'uptime',
+      'walltime',
+      'Time',
+      'At',
+      '_at',
+      ': ',
+      '= ',
+      ' : ',
+      '12.5',
+      '_millis',
+      '35000',
+    ],
   ];
   const piece = fc.constantFrom(...pieces.flat());
   fc.assert(

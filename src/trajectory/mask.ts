@@ -212,12 +212,13 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   let end = at + 1;
   while (isDigit(piece.charCodeAt(end))) end += 1;
   const digits = end - at;
+  // A port.
+  if (digits === 5 && piece.charCodeAt(at - 1) === 58) return true;
   const next = piece.charCodeAt(end);
   // A date or a time.
   if (next === 45 || next === 47) return digits === 4 || hasHexRun(piece, at);
   if (next === 58 && digits <= 2) return isDigit(piece.charCodeAt(end + 1));
   if (digits >= 10 || hasHexRun(piece, at)) return true;
-  if (digits === 5 && piece.charCodeAt(at - 1) === 58) return true;
   // `0x`, or a unit behind a fraction or a blank.
   if (next === 120 || next === 88) return true;
   if (next === 46) {
