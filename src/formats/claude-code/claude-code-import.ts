@@ -6,6 +6,7 @@ import type { ImportSource, LineImport } from '../importer.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
+import { plainText } from '../parts/plain-text.ts';
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
@@ -46,7 +47,7 @@ export class ClaudeCodeImport implements LineImport {
     }
     const isMessage = value.type === 'user' || value.type === 'assistant';
     if (isMessage && !hasContent(value)) {
-      this.#lost.add(`${String(value.type)} entries without a message content`, lineNumber);
+      this.#lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
       return;
     }
     const runId = this.#runIdOf(value, uuid);

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
 
 const SOURCES: ReadonlySet<unknown> = new Set(['agent', 'user', 'environment', 'hook']);
 const SDK_KIND = /^(?:[A-Z]\w*Event|UserRejectObservation|Condensation\w*)$/;
@@ -49,5 +50,5 @@ function isSureEvent(value: unknown): boolean {
 }
 
 function isEarlyEvent(value: unknown): boolean {
-  return isStreamEvent(value) && EARLY_NAMES.has(String(value.action ?? value.observation));
+  return isStreamEvent(value) && EARLY_NAMES.has(plainText(value.action ?? value.observation));
 }

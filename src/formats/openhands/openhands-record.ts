@@ -7,6 +7,7 @@ import { listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { OpenHandsRun } from './openhands-run.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
+import { plainText } from '../parts/plain-text.ts';
 
 const MAX_ERROR_CHARS = 500;
 
@@ -21,7 +22,7 @@ export function recordEvents(value: unknown): readonly unknown[] | undefined {
 export function recordId(record: JsonMembers): string | undefined {
   const issue = membersOf(record.issue);
   const number = numberOrUndefined(issue.number);
-  const issueId = number === undefined ? undefined : `${String(issue.owner)}/${String(issue.repo)}#${number}`;
+  const issueId = number === undefined ? undefined : `${plainText(issue.owner)}/${plainText(issue.repo)}#${number}`;
   return (
     textOrUndefined(record.instance_id) ??
     issueId ??

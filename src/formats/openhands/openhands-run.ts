@@ -8,6 +8,7 @@ import { OpenHandsTurns } from './openhands-turns.ts';
 import type { RunItems } from '../parts/run-items.ts';
 import { asJson, sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
+import { plainText } from '../parts/plain-text.ts';
 
 /** Actions that run nothing: messages, the framework's bookkeeping, and what ends a run. */
 const NO_CALLS: ReadonlySet<string> = new Set(
@@ -52,7 +53,7 @@ export class OpenHandsRun {
       if (isSdkEvent(event)) yield* this.#sdkEvent(event, atMs);
       else if (!isStreamEvent(event)) this.#items.lost.add('events that are neither action nor observation');
       else if (typeof event.action === 'string') yield* this.#action(event, event.action, atMs);
-      else yield* this.#observation(event, String(event.observation), atMs);
+      else yield* this.#observation(event, plainText(event.observation), atMs);
     }
   }
 
@@ -170,7 +171,7 @@ export class OpenHandsRun {
         break;
       default:
         if (event.key === 'execution_status') this.#state(event.value);
-        this.#items.skipped.add(`${String(event.kind)} events`);
+        this.#items.skipped.add(`${plainText(event.kind)} events`);
     }
   }
 

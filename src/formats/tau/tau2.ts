@@ -9,6 +9,7 @@ import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { tau2TickItems } from './tau2-ticks.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
+import { plainText } from '../parts/plain-text.ts';
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
@@ -76,7 +77,7 @@ interface ResultsContext {
 function* simulationItems(simulation: JsonMembers, id: string, context: ResultsContext): Generator<ImportItem> {
   const messages: readonly unknown[] = Array.isArray(simulation.messages) ? simulation.messages : [];
   const ticks: readonly unknown[] = Array.isArray(simulation.ticks) ? simulation.ticks : [];
-  const task = context.tasks?.get(String(simulation.task_id)) ?? firstUserText(messages);
+  const task = context.tasks?.get(plainText(simulation.task_id)) ?? firstUserText(messages);
   const agent = isJsonObject(context.info) && isJsonObject(context.info.agent_info) ? context.info.agent_info : {};
   const modelId = textOrUndefined(agent.llm);
   const agentName = textOrUndefined(agent.implementation);
@@ -134,7 +135,7 @@ function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
     const scenario = isJsonObject(task) && isJsonObject(task.user_scenario) ? task.user_scenario : {};
     const { instructions } = scenario;
     const reason = isJsonObject(instructions) ? instructions.reason_for_call : instructions;
-    if (isJsonObject(task) && typeof reason === 'string') texts.set(String(task.id), reason);
+    if (isJsonObject(task) && typeof reason === 'string') texts.set(plainText(task.id), reason);
   }
   return texts;
 }

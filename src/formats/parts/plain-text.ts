@@ -1,0 +1,9 @@
+/**
+ * A value of a source as text, for keys and messages: a text as it is, anything else as JSON. Never throws: `String` does for
+ * an object that says `"toString": null`.
+ *
+ * @param value  decoded JSON, or undefined
+ */
+export function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+}
