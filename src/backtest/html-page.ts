@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
-
-/** HTML that was put together here: every text in it is escaped. */
-export type Html = string;
+import { escapeHtml, htmlFrame, type Html } from '../base/html-frame.ts';
+import { unseen } from '../base/shown-text.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1a1d21; --dim: #5b6470; --paper: #fff; --line: #d9dee4; --mark: #1f5fbf; --soft: #1f5fbf2e; --bad: #b3261e; --good: #1b6e3a; }
@@ -17,29 +15,10 @@ svg { display: block; } svg text { fill: var(--dim); font: 11px system-ui, sans-
 .name { fill: var(--ink); } .note { border-left: 3px solid var(--mark); padding-left: .8rem; }
 `;
 
-/**
- * A page that needs nothing else: no script, no network, its style inside and allowed by its hash. Light and dark as the
- * reader has it. Equal bodies give equal bytes.
- */
+/** The page of a report: `htmlFrame` around its heading and its body. Light and dark as the reader has it. */
 export function htmlPage(title: string, body: Html): Html {
-  const hash = createHash('sha256').update(STYLE).digest('base64');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>${htmlText(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>${htmlText(title)}</h1>
-${body}</main>
-</body>
-</html>
-`;
+  const [head, tail] = htmlFrame(htmlText(title), STYLE);
+  return `${head}<h1>${htmlText(title)}</h1>\n${body}${tail}`;
 }
 
 /** A section with its heading. */
@@ -73,25 +52,11 @@ function tableOf(tag: Html, { caption, head, rows }: TableParts): Html {
 <tbody>\n${lines.join('')}</tbody>\n</table></div>\n`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** What reorders or hides text, or is no character at all. */
-const UNSEEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-
+const UNSEEN = unseen('\t\n\r');
 const MAX_CHARS = 300;
 
 /** A text from outside as it may stand anywhere in a page, also in an attribute; after 300 characters it is cut. */
 export function htmlText(value: string): Html {
   const cut = value.length > MAX_CHARS ? `${value.slice(0, MAX_CHARS - 1)}…` : value;
-  return cut
-    .toWellFormed()
-    .replaceAll(UNSEEN, '')
-    .replaceAll(/[&<>"']/g, (mark) => ENTITIES[mark] ?? '');
+  return escapeHtml(cut.toWellFormed().replaceAll(UNSEEN, ''));
 }

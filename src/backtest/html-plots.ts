@@ -1,5 +1,6 @@
+import type { Html } from '../base/html-frame.ts';
 import type { QuartilesReport, ShareReport, SweepReport } from './backtest-report.ts';
-import { htmlText, type Html } from './html-page.ts';
+import { htmlText } from './html-page.ts';
 
 const STRIP_WIDTH = 120;
 const STRIP_HEIGHT = 22;

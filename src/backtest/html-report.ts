@@ -1,3 +1,4 @@
+import type { Html } from '../base/html-frame.ts';
 import type {
   BacktestReport,
   ComparisonReport,
@@ -10,7 +11,7 @@ import type {
   SignalReport,
   SweepReport,
 } from './backtest-report.ts';
-import { htmlFigures, htmlPage, htmlSection, htmlTable, htmlText, type Html } from './html-page.ts';
+import { htmlFigures, htmlPage, htmlSection, htmlTable, htmlText } from './html-page.ts';
 import { percent, positionStrip, shareBar, sweepPlot } from './html-plots.ts';
 
 /** Configurations whose figures are open; those of more are folded away. */

@@ -1,13 +1,6 @@
-/**
- * What a terminal acts on, or shows without showing it: control characters, marks that reorder text, characters
- * without width, tags.
- */
-const UNSEEN =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+import { TERMINAL_SEQUENCES, unseen } from '../base/shown-text.ts';
 
-/** Terminal sequences that are whole; of a torn one only the escape character itself goes. */
-const SEQUENCES =
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\^-~]/g;
+const UNSEEN = unseen();
 
 /**
  * A text from outside as it may stand in one line of a terminal: line breaks as `⏎`, tabs as a blank, everything
@@ -19,7 +12,7 @@ export function printable(text: string): string {
   return text
     .replaceAll(/\r\n|[\n\r\u2028\u2029]/g, '⏎')
     .replaceAll('\t', ' ')
-    .replaceAll(SEQUENCES, '')
+    .replaceAll(TERMINAL_SEQUENCES, '')
     .replaceAll(UNSEEN, '')
     .toWellFormed();
 }

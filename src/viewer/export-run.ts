@@ -1,3 +1,4 @@
+import type { Html } from '../base/html-frame.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { toStoredRecord } from '../events/encode-record.ts';
 import type { StoredContent } from '../events/stored-message.ts';
@@ -7,7 +8,7 @@ import type { RunSummary } from '../store/run-summary.ts';
 import { resultText } from '../trajectory/result-text.ts';
 import type { Overview } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
-import { escapeText, exportPage, type Html } from './export-page.ts';
+import { escapeText, exportPage } from './export-page.ts';
 import { isDamage } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf } from './viewer-fault.ts';

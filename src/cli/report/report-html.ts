@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-
+import { escapeHtml, htmlFrame, type Html } from '../../base/html-frame.ts';
 import { countOf, countText, shareText } from '../number-text.ts';
 import { printable, printableCut } from '../printable.ts';
 import type { RunTally } from '../run-totals.ts';
@@ -16,31 +15,13 @@ th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; bo
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; } .dim { color: var(--dim); } .bad { color: var(--bad); } .good { color: var(--good); }
 `;
 
-/**
- * A report as one page that needs nothing else: no script, no network, its style inside and allowed by its hash. Every text
- * is escaped. Equal reports give equal bytes.
- */
+/** A report as one page: `htmlFrame` around its sections. Every text is escaped. Equal reports give equal bytes. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
-  const hash = createHash('sha256').update(STYLE).digest('base64');
   const until = new Date(frame.untilMs).toISOString().slice(0, 16).replace('T', ' ');
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>coxswain report, ${until}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<main>
-<h1>What the agents did until ${until} UTC</h1>
+  const [head, tail] = htmlFrame(`coxswain report, ${until}`, STYLE);
+  return `${head}<h1>What the agents did until ${until} UTC</h1>
 <p>${text(frame.from)}: ${headFacts(report, frame).map(text).join('; ')}</p>
-${momentsHtml(report)}${runsHtml(report)}${totalsHtml(report)}${adviceHtml(report)}${faultsHtml(report)}</main>
-</body>
-</html>
-`;
+${momentsHtml(report)}${runsHtml(report)}${totalsHtml(report)}${adviceHtml(report)}${faultsHtml(report)}${tail}`;
 }
 
 function momentsHtml({ moments }: NightReport): string {
@@ -110,14 +91,6 @@ function table(caption: string, head: readonly string[], rows: readonly (readonl
 <tbody>\n${rows.map((row) => `<tr>${cells(row)}</tr>\n`).join('')}</tbody>\n</table>\n`;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function text(value: string): string {
-  return printable(value).replaceAll(/[&<>"']/g, (mark) => ENTITIES[mark] ?? '');
+function text(value: string): Html {
+  return escapeHtml(printable(value));
 }

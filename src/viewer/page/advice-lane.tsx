@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes, type ReactElement } from 'react';
 
+import { safeText } from '../../base/shown-text.ts';
 import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../api-shapes.ts';
 import { afterText, deliveryOf, pointText } from './advice-words.ts';
 import { Link } from './link.tsx';
@@ -8,7 +9,7 @@ import { countOf, countText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
 import { stateOf } from './run-list-row.tsx';
-import { safeLine, safeText } from './safe-text.ts';
+import { safeLine } from './safe-text.ts';
 import { withoutBlankLines } from './text-of.ts';
 import type { VisibleRange } from './visible-range.ts';
 

@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 
+import { safeText } from '../../base/shown-text.ts';
 import { ApiError } from './api.ts';
-import { safeText } from './safe-text.ts';
 
 /** Says why there is nothing to see here, and what to do. */
 export function Notice(props: { readonly title: string; readonly children?: ReactNode }): ReactElement {

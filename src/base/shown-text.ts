@@ -1,0 +1,40 @@
+/** Terminal sequences that are whole; of a torn one only the escape character itself is left, which `unseen` has. */
+export const TERMINAL_SEQUENCES: RegExp =
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\^-~]/g;
+
+/** Control characters from U+007F on, marks that reorder text, characters without width, tags. */
+const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
+
+/**
+ * What acts on text without being seen, or is shown without showing itself: control characters, marks that reorder text,
+ * characters without width, tags. The one list for terminals and pages.
+ *
+ * @param kept  control characters that the place may hold, such as `\t\n`
+ */
+export function unseen(kept = ''): RegExp {
+  return new RegExp(`[${classOf(kept)}]`, 'gu');
+}
+
+function classOf(kept: string): string {
+  const controls = Array.from({ length: 32 }, (_, unit) => String.fromCharCode(unit));
+  return controls.filter((control) => !kept.includes(control)).join('') + UNSEEN_RANGES;
+}
+
+const UNSEEN = unseen('\t\n');
+const HAS_ANY = new RegExp(String.raw`[${classOf('\t\n')}\ud800-\udfff]`, 'u');
+
+/**
+ * A text from outside as a page may show it: terminal sequences are taken out, line breaks are made `\n`, and each character
+ * that would reorder or hide what stands around it is shown by its number, such as `⟨U+202E⟩`. Not escaped for HTML.
+ *
+ * Cost: linear in the text; one look where there is nothing to change.
+ */
+export function safeText(text: string): string {
+  if (!HAS_ANY.test(text)) return text;
+  return text.replaceAll('\r\n', '\n').replaceAll(TERMINAL_SEQUENCES, '').replaceAll(UNSEEN, named).toWellFormed();
+}
+
+function named(character: string): string {
+  const number = character.codePointAt(0) ?? 0;
+  return `⟨U+${number.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}
