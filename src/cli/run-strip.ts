@@ -1,3 +1,5 @@
+import { StretchCounts } from '../base/stretch-counts.ts';
+
 /** Columns of a strip at most. */
 const MAX_COLUMNS = 60;
 
@@ -15,38 +17,20 @@ export interface StripText {
  * Cost: O(1) amortised a call, 60 numbers of memory, whatever the length of the run.
  */
 export class RunStrip {
-  #failures: number[] = [];
-  #callsPerColumn = 1;
-  #calls = 0;
+  readonly #failures = new StretchCounts(MAX_COLUMNS);
 
   /** Counts the call at `index` in, and as failed where it did. */
   mark(index: number, failed: boolean): void {
-    this.#calls = Math.max(this.#calls, index + 1);
-    while (Math.floor(index / this.#callsPerColumn) >= MAX_COLUMNS) this.#merge();
-    if (!failed) return;
-    const column = Math.floor(index / this.#callsPerColumn);
-    this.#failures[column] = (this.#failures[column] ?? 0) + 1;
+    this.#failures.mark(index, failed);
   }
 
   text(): StripText {
-    const columns = Math.ceil(this.#calls / this.#callsPerColumn);
-    let cells = '';
-    for (let column = 0; column < columns; column += 1) {
-      const failures = this.#failures[column] ?? 0;
-      const calls = Math.min(this.#callsPerColumn, this.#calls - column * this.#callsPerColumn);
-      cells += failures === 0 ? '·' : failures < calls ? '▪' : '×';
-    }
-    return { cells, callsPerColumn: this.#callsPerColumn };
-  }
-
-  #merge(): void {
-    const merged: number[] = [];
-    for (let column = 0; column < MAX_COLUMNS; column += 1) {
-      const into = Math.floor(column / 2);
-      merged[into] = (merged[into] ?? 0) + (this.#failures[column] ?? 0);
-    }
-    this.#failures = merged;
-    this.#callsPerColumn *= 2;
+    const { length, perStretch: callsPerColumn } = this.#failures;
+    const cells = this.#failures.counts().map((failures, column) => {
+      const calls = Math.min(callsPerColumn, length - column * callsPerColumn);
+      return failures === 0 ? '·' : failures < calls ? '▪' : '×';
+    });
+    return { cells: cells.join(''), callsPerColumn };
   }
 }
 
