@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../base/error.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { seededRandom } from '../testing/seeded-random.ts';
 import { allOf, listAll, readAll } from '../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
 import { simulatedDisk } from '../testing/simulated-disk.ts';
@@ -62,7 +63,7 @@ test('a power cut at any operation leaves the run whole or gone, never half, and
     const store = open(disk, processes()('first'));
     await script(store, (what) => (told = what)).catch(() => undefined);
     await store.close().catch(() => undefined);
-    for (const random of [() => 0, () => 0.999, randomOf(operations), randomOf(operations + 1000)]) {
+    for (const random of [() => 0, () => 0.999, seededRandom(operations), seededRandom(operations + 1000)]) {
       const left = disk.afterPowerCut(random);
       const found = await checkRun(left, told).catch((thrown: unknown) => {
         throw new Error(`power cut at operation ${operations}, ${told}`, { cause: thrown });
@@ -110,17 +111,6 @@ async function checkRun(disk: SimulatedDisk, told: string): Promise<string> {
   expect(await readAll(writer, 'a')).toEqual(NEW);
   await writer.close();
   return found;
-}
-
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 test('whatever operation the disk refuses, the run is whole or gone, and the next deletion leaves no file', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { seededRandom } from '../testing/seeded-random.ts';
 import { readAll } from '../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
 import { simulatedDisk } from '../testing/simulated-disk.ts';
@@ -31,17 +32,6 @@ function machine(name: string): LockIdentity {
 function open(disk: SimulatedDisk, name: string, options: JsonlStoreOptions): TrajectoryStore {
   const ports = { fileSystem: disk.fileSystem, identity: machine(name) };
   return new JsonlDriver(FOLDER, resolveJsonlSettings(options), ports);
-}
-
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** What a script was promised. */
@@ -100,7 +90,7 @@ const COVERED = [0, 2, 2, 3, 5];
 const randoms: readonly (readonly [string, () => number])[] = [
   ['nothing unsynced is left', () => 0],
   ['all is left', () => 0.999],
-  ...[1, 2, 3, 4, 5, 6].map((seed) => [`seed ${seed}`, randomOf(seed)] as const),
+  ...[1, 2, 3, 4, 5, 6].map((seed) => [`seed ${seed}`, seededRandom(seed)] as const),
 ];
 
 type Script = typeof appendScript;

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { seededRandom } from '../testing/seeded-random.ts';
 import { allOf, readAll } from '../testing/read-all.ts';
 import { tempFolder } from '../testing/temp-folder.ts';
 import { CutDisk, noTracing, traceScript, type DiskStep } from '../testing/traced-disk.ts';
@@ -50,22 +51,11 @@ function textAt(runId: string, seq: number): string {
   return `${runId} ${seq} `.repeat(runId === 'big' ? 20_000 : 1 + (seq % 40));
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** What the power cut leaves: nothing unsynced, or some of it, which is worst for what trusts an order of writes. */
 const RANDOMS: readonly ((cut: number) => () => number)[] = [
   () => () => 0,
-  (cut) => randomOf(cut),
-  (cut) => randomOf(-cut),
+  (cut) => seededRandom(cut),
+  (cut) => seededRandom(-cut),
 ];
 
 /** The places to cut: around each call that ends what may be left, and others evenly between. */
