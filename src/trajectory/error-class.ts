@@ -70,9 +70,10 @@ const SPOKEN_LINES = 4;
  * Sorts the text of a failed call.
  *
  * @param text  what the tool said, whole; at most 16,000 characters of it are read
+ * @param masked  `lightMask` of it, where it was made already
  * Cost: a few linear regular expressions over each line.
  */
-export function classifyError(text: string): ErrorClass {
+export function classifyError(text: string, masked?: string): ErrorClass {
   const lines = linesOf(text);
   const line = speakingLine(text, lines);
   if (line === '') {
@@ -84,7 +85,7 @@ export function classifyError(text: string): ErrorClass {
   return {
     category,
     groupKey: hashText(`${category}:${strongMask(line)}`),
-    exactKey: hashText(failureMask(text)),
+    exactKey: hashText(failureMask(text, masked)),
     spokenKey: hashText(spoken),
     placelessKey: hashText(spoken.replace(PLACE, '#')),
     line,

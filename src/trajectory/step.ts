@@ -89,10 +89,11 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const amounts: number[] = [];
   const text = resultText(call.result);
   // `gh pr checks` exits with a failure while it says that checks are pending.
-  const waits = semantics.kind === 'poll' && isPending(text);
-  const failure = waits ? undefined : failureOf(call, text, semantics);
-  const argsKey = hashText(`${call.tool}\n${semantics.shell ? shellArgs(argsText) : argsText}`);
+  const isPoll = semantics.kind === 'poll';
+  const waits = isPoll && isPending(text);
   const masked = lightMask(text);
+  const failure = waits ? undefined : failureOf(call, { text, masked, semantics });
+  const argsKey = hashText(`${call.tool}\n${semantics.shell ? shellArgs(argsText) : argsText}`);
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
   const ineffective = failure === undefined && saysIneffective(text);
   const acknowledged = failure === undefined && !ineffective && (acted || isAcknowledgement(text));
@@ -100,7 +101,8 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const asks = semantics.shell ? REMOTE_PROGRAMS.has(semantics.program) : true;
   const pollable = failure === undefined && asks && semantics.kind !== 'write';
   const acts = acted || (semantics.kind === 'unknown' && beginsWithAct(text));
-  const kind = pollable && isPending(text) ? 'poll' : acts ? 'ui' : semantics.kind;
+  const pending = pollable && (isPoll ? waits : isPending(text));
+  const kind = pending ? 'poll' : acts ? 'ui' : semantics.kind;
   const said = kind === 'unknown' && acknowledged && text.trim() !== '';
   // A tool that takes a lone text and merely acknowledges it keeps a remark.
   const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
@@ -167,11 +169,18 @@ const REMOTE_PROGRAMS = new Set(
 /** A step while it is made. */
 type OwnStep = { -readonly [Name in keyof Step]: Step[Name] };
 
-function failureOf(call: RawCall, text: string, semantics: CallSemantics): Step['failure'] {
+interface Answer {
+  readonly text: string;
+  /** `lightMask` of it. */
+  readonly masked: string;
+  readonly semantics: CallSemantics;
+}
+
+function failureOf(call: RawCall, { text, masked, semantics }: Answer): Step['failure'] {
   if (call.resultMissing) return undefined;
-  if (call.isError) return { ...classifyError(text), soft: false };
+  if (call.isError) return { ...classifyError(text, masked), soft: false };
   const isSoft = inferIsError(text) || saysFailureSoftly(text) || runFailed(text, semantics);
-  return isSoft ? { ...classifyError(text), soft: !declaresFailure(text) } : undefined;
+  return isSoft ? { ...classifyError(text, masked), soft: !declaresFailure(text) } : undefined;
 }
 
 /** Only what a program run says of itself counts: a file that is shown may hold any error. */

@@ -82,7 +82,11 @@ export function saysFailureSoftly(text: string): boolean {
   const small = begin.toLowerCase();
   const mayBeSoft =
     SOFT_STARTS.some((start) => small.startsWith(start)) || SOFT_PARTS.some((part) => small.includes(part));
-  return (mayBeSoft && SOFT_FAILURE.test(head)) || FOREIGN.test(head) || opensLikeFailure(begin);
+  return (
+    (mayBeSoft && SOFT_FAILURE.test(head)) ||
+    FOREIGN.test(head) ||
+    opensLikeFailure(begin, small.slice(0, OPENING_CHARS))
+  );
 }
 
 /** One of these is in every match of `MESSAGE_OPENING`, in small letters; without one it is not even compiled. */
@@ -96,8 +100,8 @@ const OPENINGS_BY_START: ReadonlyMap<string, readonly string[]> = Map.groupBy(ME
   opening.slice(0, START_CHARS),
 );
 
-function opensLikeFailure(head: string): boolean {
-  const small = head.slice(0, OPENING_CHARS).toLowerCase();
+/** @param small  how it begins, in small letters */
+function opensLikeFailure(head: string, small: string): boolean {
   const openings = OPENINGS_BY_START.get(small.slice(0, START_CHARS));
   if (openings?.some((opening) => small.startsWith(opening)) === true) return true;
   return MAY_OPEN.some((part) => small.includes(part)) && MESSAGE_OPENING.test(head);
