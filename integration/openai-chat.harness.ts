@@ -1,13 +1,11 @@
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 
-import { messageOf } from '../src/base/error.ts';
-import { openaiCapabilities, openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
+import { openaiCapabilities } from '../src/adapters/openai/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
-import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import { neutralChatRequest } from '../src/testing/neutral-request.ts';
-import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { onStage } from './openai-stage.ts';
 
 /** `chat.completions.runTools` of openai 7. */
 export const harness: AdapterHarness = runToolsHarness('openai chat, runTools', OpenAI);
@@ -30,45 +28,42 @@ function runToolsHarness(name: string, Client: typeof OpenAI): AdapterHarness {
   return { name, capabilities: openaiCapabilities, run: (scene) => playRunTools(scene, Client) };
 }
 
-type Client = InstanceType<typeof OpenAI>;
-
-/** What a scene needs, whatever loop plays it. */
-interface Stage {
-  readonly client: Client;
-  readonly tools: ScriptedToolbox;
-  readonly steering: OpenAiSteering | undefined;
-  readonly signal: AbortSignal;
-}
-
 async function playRunTools(scene: AdapterScene, Client: typeof OpenAI): Promise<AdapterOutcome> {
-  return await onStage(scene, { Client, onToolError: 'throw' }, async ({ client, tools, steering, signal }) => {
-    const own = tools.names.map((name) => ({
-      type: 'function' as const,
-      function: {
-        name,
-        description: name,
-        parameters: SCENE_TOOL_SCHEMA,
-        parse: (text: string): object => JSON.parse(text),
-        function: (args: object) => tools.run(name, args),
-      },
-    }));
-    const given = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
-    const messages = [{ role: 'user' as const, content: scene.prompt }];
-    const body = { model: 'gpt-5', messages, tools: given };
-    const options = {
-      signal,
-      maxChatCompletions: 60,
-      afterCompletion: () => {
-        if (scene.userHookThrows === true) throw new Error('the hook of the user is broken');
-      },
-    };
-    const runner =
-      scene.streaming === true
-        ? client.chat.completions.runTools({ ...body, stream: true, stream_options: { include_usage: true } }, options)
-        : client.chat.completions.runTools(body, options);
-    const text = (await runner.finalContent()) ?? '';
-    return { text, history: JSON.stringify(runner.messages) };
-  });
+  return await onStage(
+    scene,
+    { Client, onToolError: 'throw', readRequest: neutralChatRequest },
+    async ({ client, tools, steering, signal }) => {
+      const own = tools.names.map((name) => ({
+        type: 'function' as const,
+        function: {
+          name,
+          description: name,
+          parameters: SCENE_TOOL_SCHEMA,
+          parse: (text: string): object => JSON.parse(text),
+          function: (args: object) => tools.run(name, args),
+        },
+      }));
+      const given = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
+      const messages = [{ role: 'user' as const, content: scene.prompt }];
+      const body = { model: 'gpt-5', messages, tools: given };
+      const options = {
+        signal,
+        maxChatCompletions: 60,
+        afterCompletion: () => {
+          if (scene.userHookThrows === true) throw new Error('the hook of the user is broken');
+        },
+      };
+      const runner =
+        scene.streaming === true
+          ? client.chat.completions.runTools(
+              { ...body, stream: true, stream_options: { include_usage: true } },
+              options,
+            )
+          : client.chat.completions.runTools(body, options);
+      const text = (await runner.finalContent()) ?? '';
+      return { text, history: JSON.stringify(runner.messages) };
+    },
+  );
 }
 
 /** The same tool within a function that does nothing. */
@@ -82,7 +77,7 @@ function idleTool<Tool extends { readonly function: { readonly function: (args: 
 async function playLoop(scene: AdapterScene): Promise<AdapterOutcome> {
   return await onStage(
     scene,
-    { Client: OpenAI, onToolError: 'result' },
+    { Client: OpenAI, onToolError: 'result', readRequest: neutralChatRequest },
     async ({ client, tools, steering, signal }) => {
       const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: scene.prompt }];
       const body = {
@@ -130,44 +125,4 @@ async function plainMessage(
 ): Promise<OpenAI.ChatCompletionToolMessageParam> {
   const content = await execute(call.function.arguments).catch(String);
   return { role: 'tool', tool_call_id: call.id, content };
-}
-
-/** A fetch around the platform's that does nothing. */
-async function idleFetch(...given: Parameters<typeof fetch>): Promise<Response> {
-  return await fetch(...given);
-}
-
-async function onStage(
-  scene: AdapterScene,
-  { Client, ...options }: { readonly Client: typeof OpenAI; readonly onToolError: 'throw' | 'result' },
-  play: (stage: Stage) => Promise<{ readonly text: string; readonly history: string }>,
-): Promise<AdapterOutcome> {
-  const controller = new AbortController();
-  const server = await startFakeOpenAiServer({
-    script: scene.script,
-    answerAfterMs: scene.answerAfterMs ?? 0,
-    onRequest: ({ mainIndex }) => {
-      if (mainIndex === scene.abortAtRequest) controller.abort();
-    },
-  });
-  const tools = scriptedToolbox(scene.tools);
-  const steering = scene.run === undefined ? undefined : openaiSteering(scene.run, { ...scene.adapter, ...options });
-  const idle = scene.idleHooks === true ? { fetch: idleFetch } : {};
-  const client = new Client({
-    baseURL: `${server.url}/v1`,
-    apiKey: 'none',
-    maxRetries: 0,
-    ...(steering === undefined ? idle : { fetch: steering.fetch() }),
-  });
-  try {
-    const answer = await play({ client, tools, steering, signal: controller.signal }).then(
-      ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => neutralChatRequest(raw));
-    return { ...answer, requests, toolRuns: tools.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
 }

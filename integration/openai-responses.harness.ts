@@ -1,13 +1,11 @@
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 
-import { messageOf } from '../src/base/error.ts';
-import { openaiCapabilities, openaiSteering } from '../src/adapters/openai/index.ts';
+import { openaiCapabilities } from '../src/adapters/openai/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
-import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
 import { neutralResponsesRequest } from '../src/testing/neutral-request.ts';
-import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { onStage } from './openai-stage.ts';
 
 /** A loop over Responses of openai 7 that keeps the history itself. */
 export const harness: AdapterHarness = responsesHarness('openai responses', OpenAI);
@@ -21,49 +19,31 @@ function responsesHarness(name: string, Client: typeof OpenAI): AdapterHarness {
 }
 
 async function play(scene: AdapterScene, Client: typeof OpenAI): Promise<AdapterOutcome> {
-  const controller = new AbortController();
-  const server = await startFakeOpenAiServer({
-    script: scene.script,
-    answerAfterMs: scene.answerAfterMs ?? 0,
-    onRequest: ({ mainIndex }) => {
-      if (mainIndex === scene.abortAtRequest) controller.abort();
-    },
-  });
-  const tools = scriptedToolbox(scene.tools);
-  const steering =
-    scene.run === undefined ? undefined : openaiSteering(scene.run, { ...scene.adapter, onToolError: 'result' });
-  const idle = scene.idleHooks === true ? { fetch: idleFetch } : {};
-  const client = new Client({
-    baseURL: `${server.url}/v1`,
-    apiKey: 'none',
-    maxRetries: 0,
-    ...(steering === undefined ? idle : { fetch: steering.fetch() }),
-  });
-  const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: scene.prompt }];
-  const body = {
-    model: 'gpt-5',
-    store: false,
-    instructions: 'You look around.',
-    input,
-    tools: tools.names.map((name) => ({
-      type: 'function' as const,
-      name,
-      parameters: SCENE_TOOL_SCHEMA,
-      strict: false,
-    })),
-  };
-  const loop = async (): Promise<string> => {
+  const options = { Client, onToolError: 'result', readRequest: neutralResponsesRequest } as const;
+  return await onStage(scene, options, async ({ client, tools, steering, signal }) => {
+    const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: scene.prompt }];
+    const body = {
+      model: 'gpt-5',
+      store: false,
+      instructions: 'You look around.',
+      input,
+      tools: tools.names.map((name) => ({
+        type: 'function' as const,
+        name,
+        parameters: SCENE_TOOL_SCHEMA,
+        strict: false,
+      })),
+    };
     for (;;) {
-      const options = { signal: controller.signal };
       const response: OpenAI.Responses.Response =
         scene.streaming === true
-          ? await client.responses.stream(body, options).finalResponse()
-          : await client.responses.create(body, options);
+          ? await client.responses.stream(body, { signal }).finalResponse()
+          : await client.responses.create(body, { signal });
       // What the model gave goes back to it as it is; the types of both directions differ in rare items.
       input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
       if (scene.userHookThrows === true) throw new Error('the hook of the user is broken');
       const calls = response.output.filter((item) => item.type === 'function_call');
-      if (calls.length === 0) return response.output_text;
+      if (calls.length === 0) return { text: response.output_text, history: JSON.stringify(input) };
       input.push(
         ...(await Promise.all(
           calls.map((call) => {
@@ -73,23 +53,7 @@ async function play(scene: AdapterScene, Client: typeof OpenAI): Promise<Adapter
         )),
       );
     }
-  };
-  try {
-    const answer = await loop().then(
-      (finalText) => ({ ended: 'normally' as const, finalText, storedHistory: JSON.stringify(input) }),
-      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
-    );
-    const requests = server.mainRequests().map(({ raw }) => neutralResponsesRequest(raw));
-    return { ...answer, requests, toolRuns: tools.runs };
-  } finally {
-    await scene.run?.end();
-    await server.close();
-  }
-}
-
-/** A fetch around the platform's that does nothing. */
-async function idleFetch(...given: Parameters<typeof fetch>): Promise<Response> {
-  return await fetch(...given);
+  });
 }
 
 async function plainOutput(

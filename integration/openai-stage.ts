@@ -1,0 +1,64 @@
+import type OpenAI from 'openai';
+
+import { messageOf } from '../src/base/error.ts';
+import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
+import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
+import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+
+/** What a scene needs, whatever loop plays it. */
+interface Stage {
+  readonly client: OpenAI;
+  readonly tools: ScriptedToolbox;
+  readonly steering: OpenAiSteering | undefined;
+  readonly signal: AbortSignal;
+}
+
+interface StageOptions {
+  /** The class of the client, of whichever version. */
+  readonly Client: typeof OpenAI;
+  readonly onToolError: 'throw' | 'result';
+  /** What a request of this API says. */
+  readonly readRequest: (raw: string) => NeutralRequest;
+}
+
+/** Plays a scene against a fake model server, with the steering of the scene where it has one, and says how it ended. */
+export async function onStage(
+  scene: AdapterScene,
+  { Client, onToolError, readRequest }: StageOptions,
+  play: (stage: Stage) => Promise<{ readonly text: string; readonly history: string }>,
+): Promise<AdapterOutcome> {
+  const controller = new AbortController();
+  const server = await startFakeOpenAiServer({
+    script: scene.script,
+    answerAfterMs: scene.answerAfterMs ?? 0,
+    onRequest: ({ mainIndex }) => {
+      if (mainIndex === scene.abortAtRequest) controller.abort();
+    },
+  });
+  const tools = scriptedToolbox(scene.tools);
+  const steering = scene.run === undefined ? undefined : openaiSteering(scene.run, { ...scene.adapter, onToolError });
+  const idle = scene.idleHooks === true ? { fetch: idleFetch } : {};
+  const client = new Client({
+    baseURL: `${server.url}/v1`,
+    apiKey: 'none',
+    maxRetries: 0,
+    ...(steering === undefined ? idle : { fetch: steering.fetch() }),
+  });
+  try {
+    const answer = await play({ client, tools, steering, signal: controller.signal }).then(
+      ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
+      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
+    );
+    const requests = server.mainRequests().map(({ raw }) => readRequest(raw));
+    return { ...answer, requests, toolRuns: tools.runs };
+  } finally {
+    await scene.run?.end();
+    await server.close();
+  }
+}
+
+/** A fetch around the platform's that does nothing. */
+async function idleFetch(...given: Parameters<typeof fetch>): Promise<Response> {
+  return await fetch(...given);
+}
