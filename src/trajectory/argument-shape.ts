@@ -79,10 +79,11 @@ export function writtenState(tool: string, args: Arguments, path: string | undef
   return statement === undefined || defined === undefined ? undefined : { target: defined, content: statement };
 }
 
-/** The short arguments beside the text, which say where it goes. */
+/** The short arguments beside the text, which say where it goes, in whatever order they came. */
 function placeOf(args: Arguments, text: unknown): string {
   const places: string[] = [];
-  for (const value of Object.values(args)) {
+  for (const name of Object.keys(args).sort()) {
+    const value = args[name];
     if (value === text || (typeof value !== 'string' && typeof value !== 'number')) continue;
     places.push(String(value).slice(0, TARGET_CHARS));
   }

@@ -1,3 +1,5 @@
+import { SIGN, signsOf, wordSigns } from './word-signs.ts';
+
 /** How much of each end of a text is masked; what lies between is compared as it is. */
 const END_CHARS = 4_096;
 
@@ -74,54 +76,89 @@ function volatile(alternatives: readonly string[]): RegExp {
   return new RegExp(alternatives.join('|'), 'iy');
 }
 
+/** What one pass over a text tells. */
+export interface ScannedText {
+  /** `lightMask` of it. */
+  readonly masked: string;
+  /** `signsOf` what was masked. */
+  readonly signs: number;
+}
+
 /**
  * The text with what is volatile replaced by `~`, so that two results that differ only in a clock or a receipt
  * number are equal. Masks the first and the last 4,096 characters.
  *
- * Cost: one pass over at most 8,192 characters, and a regular expression where something volatile may begin; nothing
- * when the text holds no digit.
+ * Cost: one pass over at most 8,192 characters, and a regular expression where something volatile may begin.
  */
 export function lightMask(text: string): string {
-  if (text.length <= 2 * END_CHARS) return maskPiece(text);
-  return maskPiece(text.slice(0, END_CHARS)) + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS));
+  return scanText(text).masked;
 }
 
-/** The same as `piece.replace` with a global expression, but only looks where something volatile may begin. */
-function maskPiece(piece: string): string {
-  if (!HAS_DIGIT.test(piece)) return piece;
+/** `lightMask`, and the kinds of words at both ends: each word is met once for both. */
+export function scanText(text: string): ScannedText {
+  if (text.length <= 2 * END_CHARS) return scanPiece(text);
+  const head = scanPiece(text.slice(0, END_CHARS));
+  const tail = scanPiece(text.slice(-END_CHARS));
+  const masked = head.masked + text.slice(END_CHARS, -END_CHARS) + tail.masked;
+  return { masked, signs: head.signs | tail.signs };
+}
+
+/** Masks the same as `piece.replace` with a global expression, but only looks where a word, a number or a path begins. */
+function scanPiece(piece: string): ScannedText {
+  if (!HAS_DIGIT.test(piece)) return { masked: piece, signs: signsOf(piece) };
   let masked = '';
   let done = 0;
-  let isInWord = false;
+  let signs = 0;
   let afterDash = false;
-  for (let at = 0; at < piece.length; at += 1) {
+  let at = 0;
+  while (at < piece.length) {
     const unit = piece.charCodeAt(at);
     const opening = unit < 128 ? OPENINGS[unit] : NOTHING;
-    if (opening === NOTHING) {
-      isInWord = false;
-      afterDash = unit === 45;
+    if (opening === NOTHING || unit === UNDERSCORE) {
+      afterDash = unit === DASH || unit === UNDERSCORE;
+      if (unit === PERCENT) signs |= SIGN.pending;
+      at += 1;
       continue;
     }
-    const wasInWord = isInWord;
-    const wasAfterDash = afterDash;
-    afterDash = unit === UNDERSCORE;
-    isInWord = opening !== SLASH && !afterDash;
-    if (wasInWord && isInWord) continue;
-    const isId = wasAfterDash && mayBeginAfterDash(piece, at);
-    const isValue = opening === DIGIT && mayBeValue(piece, at);
-    const begins = isValue || (opening !== PLAIN && mayBegin(piece, at, opening));
-    if (!isId && !begins) continue;
-    const pattern = begins ? volatileAt(opening, isValue) : VOLATILE_DASH;
-    pattern.lastIndex = at;
-    const found = pattern.exec(piece);
-    if (found === null) continue;
-    masked += `${piece.slice(done, at)}~`;
-    done = at + found[0].length;
-    at = done - 1;
-    const last = piece.charCodeAt(at);
-    isInWord = isWordUnit(last) && last !== UNDERSCORE;
-    afterDash = last === UNDERSCORE || last === 45;
+    const end = opening === PLAIN && !afterDash ? at : volatileEnd(piece, at, afterDash);
+    let kind = KINDS[unit];
+    if (end > at) {
+      signs |= signsOf(piece, at, end);
+      masked += `${piece.slice(done, at)}~`;
+      done = end;
+      const last = piece.charCodeAt(end - 1);
+      afterDash = last === UNDERSCORE || last === DASH;
+      at = end;
+      kind = last < 128 ? KINDS[last] : NO_WORD;
+    } else {
+      afterDash = false;
+      if (kind === SMALL || kind === CAPITAL) signs |= wordSigns(piece, at);
+      at += 1;
+    }
+    if (kind === NO_WORD) continue;
+    // To the end of the word, where it has parts: `isReady`, `HTTPError`, `2failed`.
+    for (; ; at += 1) {
+      const next = piece.charCodeAt(at);
+      const nextKind = next < 128 ? KINDS[next] : NO_WORD;
+      if (nextKind === kind) continue;
+      if (nextKind === NO_WORD) break;
+      if (nextKind === CAPITAL || kind === NUMBER) signs |= wordSigns(piece, at);
+      else if (nextKind === SMALL) signs |= wordSigns(piece, at - 1);
+      kind = nextKind;
+    }
   }
-  return done === 0 ? piece : masked + piece.slice(done);
+  return { masked: done === 0 ? piece : masked + piece.slice(done), signs };
+}
+
+/** Where what is volatile and begins here ends; `at` where nothing does. */
+function volatileEnd(piece: string, at: number, afterDash: boolean): number {
+  const opening = OPENINGS[piece.charCodeAt(at)];
+  const isValue = opening === DIGIT && mayBeValue(piece, at);
+  const begins = isValue || (opening !== PLAIN && mayBegin(piece, at, opening));
+  if (!begins && !(afterDash && mayBeginAfterDash(piece, at))) return at;
+  const pattern = begins ? volatileAt(opening, isValue) : VOLATILE_DASH;
+  pattern.lastIndex = at;
+  return pattern.test(piece) ? pattern.lastIndex : at;
 }
 
 /** How the paths begin that `AT_SLASH` names. */
@@ -136,6 +173,8 @@ function volatileAt(opening: number | undefined, isValue: boolean): RegExp {
 const HAS_DIGIT = /\d/;
 /** It joins words, and an id to a word, so it stands outside both. */
 const UNDERSCORE = 0x5f;
+const DASH = 0x2d;
+const PERCENT = 0x25;
 
 /** What a character can open, from the least to the most. */
 const NOTHING = 0;
@@ -150,13 +189,23 @@ const THIRD_LETTERS = new Uint32Array(32 * 32);
 /** The first four letters of those that have so many, in one number. */
 const FOUR_LETTERS = new Set<number>();
 const OPENINGS = new Uint8Array(128);
+
+/** What a character is within a word. */
+const NO_WORD = 0;
+const SMALL = 1;
+const CAPITAL = 2;
+const NUMBER = 3;
+const KINDS = new Uint8Array(128);
+
 for (let unit = 0; unit < 128; unit += 1) {
   // By numbers: this runs in every process, and regular expressions would take longer than all the rest of it.
   const small = unit | 32;
   const isLetter = small >= 0x61 && small <= 0x7a;
-  if (isLetter || unit === 0x5f) OPENINGS[unit] = PLAIN;
+  if (isLetter || unit === UNDERSCORE) OPENINGS[unit] = PLAIN;
+  if (isLetter) KINDS[unit] = unit === small ? SMALL : CAPITAL;
   if (isLetter && small <= 0x66) OPENINGS[unit] = HEX;
-  if (unit >= 0x30 && unit <= 0x39) OPENINGS[unit] = DIGIT;
+  if (isDigit(unit)) OPENINGS[unit] = DIGIT;
+  if (isDigit(unit)) KINDS[unit] = NUMBER;
   if (unit === 0x2f) OPENINGS[unit] = SLASH;
 }
 const NAMES =

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
+import { SIGN, signsOf } from './word-signs.ts';
 
 /** The text of a tool's result: a string as it is, the text parts of a content list, anything else as JSON. */
 export function resultText(result: Json): string {
@@ -19,16 +20,15 @@ export function resultText(result: Json): string {
 
 export const ACKNOWLEDGEMENT: RegExp =
   /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|true|null|healthy|passed|no output)\b/i;
+/** Longest answer that may say that nothing was changed, or that the work goes on. */
+const SHORT_CHARS = 400;
+
 const NO_CHANGE =
   /\bno (?:changes?|op|modifications?|updates?|replacements?)\b|unchanged|already (?:exists|up.to.date|applied|in (?:place|desired state))|nothing (?:to|has|was|happen|change)|not (?:changed|modified)|\b0 (?:rows?|files?|records?|lines?|items?) (?:affected|changed|updated|modified)|no effect|did nothing/i;
 
-/** The pattern is tried only where it may match: a short-lived process need not compile it. */
-function saysNoChange(text: string): boolean {
-  return MAY_BE_NO_CHANGE.test(text) && NO_CHANGE.test(text);
+function saysNoChange(text: string, signs: number): boolean {
+  return (signs & SIGN.noChange) !== 0 && NO_CHANGE.test(text);
 }
-
-/** One of these is in every match of `NO_CHANGE`. */
-const MAY_BE_NO_CHANGE = /no |nothing|unchanged|already |not |0 /i;
 
 /** The same as `ACKNOWLEDGEMENT.test`, without it. */
 export function holdsAcknowledgement(text: string): boolean {
@@ -59,11 +59,11 @@ const LONG_ACKNOWLEDGEMENT_CHARS = 240;
  * True for an answer that only says "done" (`ok`, `written`, nothing at all) and holds no information of its own.
  * `No changes detected` is not one: it says that nothing happened.
  */
-export function isAcknowledgement(text: string): boolean {
+export function isAcknowledgement(text: string, signs?: number): boolean {
   if (text.length > LONG_ACKNOWLEDGEMENT_CHARS) return false;
   const trimmed = text.trim();
   if (trimmed === '') return true;
-  if (saysNoChange(trimmed)) return false;
+  if (saysNoChange(trimmed, signs ?? signsOf(text))) return false;
   if (trimmed.length <= ACKNOWLEDGEMENT_CHARS) return holdsAcknowledgement(trimmed);
   // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
   const [sentence = ''] = trimmed.split(/[.!] /, 1);
@@ -71,39 +71,25 @@ export function isAcknowledgement(text: string): boolean {
 }
 
 /** True for a short answer that says that nothing was changed. */
-export function saysUnchanged(text: string): boolean {
-  return text.length <= 400 && saysNoChange(text);
+export function saysUnchanged(text: string, signs?: number): boolean {
+  return text.length <= SHORT_CHARS && saysNoChange(text, signs ?? signsOf(text));
 }
 
 const INEFFECTIVE =
   /nothing (?:happen|changed|was (?:changed|done|affected))|(?:no|without|any) (?:visible |further )?effect\b|did nothing|you can(?:'t|not| not) (?:do|go|see|use|take|open|find)|i (?:don't|do not|didn't) (?:understand|know (?:how|what|the word))|not a (?:valid|legal|known|possible) (?:action|move|verb|command|order)|(?:invalid|illegal|impossible) (?:action|move)|did(?: not|n't) (?:move|change|open|budge|respond|react|work|turn|start|do anything)|(?:path|way|route) (?:is )?blocked/i;
 
 /** True for a short answer that says that an action came to nothing: an order that a game or a device does not take. */
-export function saysIneffective(text: string): boolean {
-  if (text.length > 200) return false;
-  const small = text.toLowerCase();
-  return INEFFECTIVE_PARTS.some((part) => small.includes(part)) && INEFFECTIVE.test(text);
+export function saysIneffective(text: string, signs?: number): boolean {
+  return text.length <= 200 && ((signs ?? signsOf(text)) & SIGN.ineffective) !== 0 && INEFFECTIVE.test(text);
 }
-
-/** One of these is in every match of `INEFFECTIVE`. */
-const INEFFECTIVE_PARTS = [
-  'nothing',
-  'effect',
-  'you can',
-  'i d',
-  'not a ',
-  'invalid ',
-  'illegal ',
-  'impossible ',
-  'did',
-  'blocked',
-];
 
 const NEGATIVE = /(?<![\w.])(?:0|no|none|null|nil|not|empty|zero|false|n\/a|never|without)(?![\w.%])|\[\s*\]|\{\s*\}/i;
 
 /** True for a short answer that says none, zero, no, or no change: a finding where things are gone through one by one. */
-export function saysNone(text: string): boolean {
-  return text.length < 10 || (text.length <= 120 && (NEGATIVE.test(text) || saysNoChange(text)));
+export function saysNone(text: string, signs?: number): boolean {
+  return (
+    text.length < 10 || (text.length <= 120 && (NEGATIVE.test(text) || saysNoChange(text, signs ?? signsOf(text))))
+  );
 }
 
 const PENDING =
@@ -122,11 +108,7 @@ export function saysActed(text: string): boolean {
   return text.length <= ACKNOWLEDGEMENT_CHARS && ACTED.test(text) && !NO_CHANGE.test(text);
 }
 
-/** One of these is in every match of `PENDING`, and it is found several times faster. */
-const MAY_PEND =
-  /pend|waiting|queue|progress|percent|pct|completion|(?:complete|completed|finished|done|ready)["']|% [cdf]|review|process|sched|flight|not[ _-]|still|stat|phase|stage|^\W*(?:run|start|init|prov|prep)/i;
-
 /** True for an answer that says "not finished yet". */
-export function isPending(text: string): boolean {
-  return text.length <= 400 && MAY_PEND.test(text) && PENDING.test(text);
+export function isPending(text: string, signs?: number): boolean {
+  return text.length <= SHORT_CHARS && ((signs ?? signsOf(text)) & SIGN.pending) !== 0 && PENDING.test(text);
 }

@@ -1,24 +1,13 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
-import { loopArgs, progressOf } from './declared-keys.ts';
-import { classifyError, type ErrorClass } from './error-class.ts';
-import { declaresFailure, inferIsError } from './infer-error.ts';
-import { lightMask } from './mask.ts';
-import {
-  beginsWithAct,
-  isAcknowledgement,
-  isPending,
-  resultText,
-  saysActed,
-  saysIneffective,
-  saysNone,
-  saysUnchanged,
-} from './result-text.ts';
-import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
-import { tokensOf } from './tokens.ts';
+import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.ts';
+import { readArguments } from './argument-reading.ts';
+import { progressOf } from './declared-keys.ts';
+import type { ErrorClass } from './error-class.ts';
+import { beginsWithAct, isAcknowledgement, resultText, saysActed } from './result-text.ts';
 import type { ToolKind } from './tool-kind.ts';
-import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
+import type { CallSemantics, ToolDeclarations } from './tool-semantics.ts';
 
 /** A call joined to its result, reduced to what detection needs: keys, kinds and small facts, never the content. */
 export interface Step {
@@ -80,39 +69,33 @@ export interface RawCall {
 /**
  * Makes the step of a call.
  *
- * Cost: a few linear passes over arguments and result; nothing of either is kept.
+ * Cost: a few linear passes over arguments and result; short ones are remembered for a while (`readAnswer`, `readArguments`).
  */
 export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
-  const semantics = readCall(call.tool, call.args, declarations);
   const declaration = Object.hasOwn(declarations, call.tool) ? declarations[call.tool] : undefined;
-  const argsText = canonicalJson(loopArgs(call.args, declaration));
-  const amounts: number[] = [];
-  const text = resultText(call.result);
+  const asked = readArguments(call.tool, call.args, declarations);
+  const { semantics } = asked;
+  const answer = readAnswer(resultText(call.result));
+  const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
-  const isPoll = semantics.kind === 'poll';
-  const waits = isPoll && isPending(text);
-  const masked = lightMask(text);
-  const failure = waits ? undefined : failureOf(call, { text, masked, semantics });
-  const argsKey = hashText(`${call.tool}\n${semantics.shell ? shellArgs(argsText) : argsText}`);
+  const waits = semantics.kind === 'poll' && answer.isPending;
+  const failure = waits ? undefined : failureOf(call, answer, semantics);
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
-  const ineffective = failure === undefined && saysIneffective(text);
-  const acknowledged = failure === undefined && !ineffective && (acted || isAcknowledgement(text));
+  const ineffective = failure === undefined && answer.isIneffective;
+  const acknowledged = failure === undefined && !ineffective && (acted || answer.acknowledges);
   // Only such a call can be a poll by its answer.
   const asks = semantics.shell ? REMOTE_PROGRAMS.has(semantics.program) : true;
   const pollable = failure === undefined && asks && semantics.kind !== 'write';
   const acts = acted || (semantics.kind === 'unknown' && beginsWithAct(text));
-  const pending = pollable && (isPoll ? waits : isPending(text));
-  const kind = pending ? 'poll' : acts ? 'ui' : semantics.kind;
+  const kind = pollable && answer.isPending ? 'poll' : acts ? 'ui' : semantics.kind;
   const said = kind === 'unknown' && acknowledged && text.trim() !== '';
   // A tool that takes a lone text and merely acknowledges it keeps a remark.
   const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
   const progress = progressOf(call.result, declaration);
-  // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
-  const stored = finalKind === 'write' && !semantics.shell && semantics.content !== undefined;
-  const shown = finalKind === 'ui' && !acknowledged ? withoutEcho(masked, call.args) : masked;
-  const compared =
-    stored && failure === undefined && isAcknowledgement(masked) ? masked.replace(RECEIPT_NUMBER, '#') : shown;
-  const resultKey = hashText(progress === undefined ? compared : canonicalJson(progress), call.isError ? 1 : 0);
+  const resultKey =
+    progress === undefined
+      ? comparedKey(call, answer, { semantics, kind: finalKind, failed: failure !== undefined, acknowledged })
+      : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
   const step: OwnStep = {
     index: call.index,
     turn: call.turn,
@@ -121,27 +104,43 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
     program: semantics.program,
     kind: finalKind,
     transparent: finalKind === 'note' || finalKind === 'wait',
-    argsKey,
+    argsKey: asked.argsKey,
     resultKey,
-    callKey: hashText(argsKey + resultKey),
-    tokens: tokensOf(argsText, amounts),
-    amountKey: amounts.join(' '),
+    callKey: hashText(asked.argsKey + resultKey),
+    tokens: asked.tokens,
+    amountKey: asked.amountKey,
     acknowledged,
-    unchanged: finalKind === 'write' && (ineffective || saysUnchanged(text)),
+    unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
-    negative: saysNone(text),
+    negative: answer.saysNone,
     resultChars: text.length,
     resultMissing: call.resultMissing,
   };
   if (failure !== undefined) step.failure = failure;
   if (semantics.target !== undefined) step.target = semantics.target;
-  if (semantics.content !== undefined) {
-    step.leavesKey = hashText(semantics.content);
-  } else if (semantics.replaces !== undefined) {
-    step.leavesKey = hashText(semantics.replaces.after);
-    step.fromKey = hashText(semantics.replaces.before);
-  }
+  if (asked.leavesKey !== undefined) step.leavesKey = asked.leavesKey;
+  if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
+}
+
+interface Outcome {
+  readonly semantics: CallSemantics;
+  readonly kind: ToolKind;
+  readonly failed: boolean;
+  readonly acknowledged: boolean;
+}
+
+/** The key under which the answer is compared with others. */
+function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outcome): string {
+  const { semantics, kind, failed, acknowledged } = outcome;
+  const seed = call.isError ? FLAGGED_SEED : 0;
+  // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
+  const stored = kind === 'write' && !semantics.shell && semantics.content !== undefined;
+  if (stored && !failed && isAcknowledgement(answer.masked)) {
+    return hashText(answer.masked.replace(RECEIPT_NUMBER, '#'), seed);
+  }
+  if (kind === 'ui' && !acknowledged) return hashText(withoutEcho(answer.masked, call.args), seed);
+  return answer.keyOf(call.isError);
 }
 
 /** A number of its own; one that belongs to a name (`room-1`) tells what was met. */
@@ -169,34 +168,15 @@ const REMOTE_PROGRAMS = new Set(
 /** A step while it is made. */
 type OwnStep = { -readonly [Name in keyof Step]: Step[Name] };
 
-interface Answer {
-  readonly text: string;
-  /** `lightMask` of it. */
-  readonly masked: string;
-  readonly semantics: CallSemantics;
-}
-
-function failureOf(call: RawCall, { text, masked, semantics }: Answer): Step['failure'] {
+function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantics): Step['failure'] {
   if (call.resultMissing) return undefined;
-  if (call.isError) return { ...classifyError(text, masked), soft: false };
-  const isSoft = inferIsError(text) || saysFailureSoftly(text) || runFailed(text, semantics);
-  return isSoft ? { ...classifyError(text, masked), soft: !declaresFailure(text) } : undefined;
+  if (call.isError) return { ...answer.failure, soft: false };
+  if (!answer.refuses && !runFailed(answer, semantics)) return undefined;
+  return { ...answer.failure, soft: !answer.declaresFailure };
 }
 
 /** Only what a program run says of itself counts: a file that is shown may hold any error. */
-function runFailed(text: string, { kind, shell }: CallSemantics): boolean {
-  if (kind === 'execute' || (kind === 'write' && shell)) return tellsFailure(text, true);
-  return kind === 'unknown' && tellsFailure(text, false);
-}
-
-/** A command line as it is compared: how long it sleeps before it looks makes no other call. */
-function shellArgs(text: string): string {
-  const squeezed = squeezeSpaces(text);
-  return squeezed.includes('sleep ') ? squeezed.replace(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep') : squeezed;
-}
-
-/** Runs of blanks in a one-line command mean nothing; inside quotations they may, which costs only precision of equality. */
-function squeezeSpaces(text: string): string {
-  if (text.includes('\\n') || !(text.includes('  ') || text.includes(' "'))) return text;
-  return text.replace(/ +/g, ' ').replace(/ "/g, '"');
+function runFailed(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
+  if (kind === 'execute' || (kind === 'write' && shell)) return answer.tellsAnywhere;
+  return kind === 'unknown' && answer.tellsAtEnd;
 }

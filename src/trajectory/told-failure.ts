@@ -1,3 +1,6 @@
+import { scanText } from './mask.ts';
+import { SIGN, signsOf } from './word-signs.ts';
+
 /**
  * Failures that a program tells of in its output, while nothing flags them and it ends as if all were well: lines by which
  * tools speak of their own failure. Words alone prove nothing, so each form stands where such a line begins or ends.
@@ -13,9 +16,6 @@ const TOLD: readonly RegExp[] = [
   /\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|\bnon-zero exit\b/i,
   /^(?:could not|cannot|can't|unable to|failed to) \w/i,
 ];
-/** One of these is in every line of `TOLD`; most outputs hold none. */
-const MAY_TELL =
-  /nothing was|error|exception|fatal|critical|severe|fail|exit|non-zero|could not|cannot|can't|unable to/i;
 /** A last word that takes back what stood above it. */
 const ENDS_WELL = /\b(?:done|success\w*|succeeded|completed?|finished|passed|saved|all good|ok)\b/i;
 const END_CHARS = 4_000;
@@ -25,11 +25,12 @@ const LAST_LINES = 2;
  * Whether the output of a program tells that it failed, and does not end well after all.
  *
  * @param everywhere  whether any line may tell it, or only the last two: for a tool that may merely show what others wrote
- * Cost: one regular expression over 8,000 characters at most, and a few over each line when it matches.
+ * @param signs  of the text, where a caller has them
+ * Cost: a few regular expressions over each line of 8,000 characters at most, where they hold such a word.
  */
-export function tellsFailure(text: string, everywhere: boolean): boolean {
+export function tellsFailure(text: string, everywhere: boolean, signs: number = scanText(text).signs): boolean {
+  if ((signs & SIGN.told) === 0) return false;
   const read = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
-  if (!MAY_TELL.test(read)) return false;
   const lines = read.split('\n').filter((line) => line.trim() !== '');
   for (let at = lines.length - 1; at >= 0; at -= 1) {
     if (!everywhere && at < lines.length - LAST_LINES) return false;
@@ -61,7 +62,7 @@ const MESSAGE_OPENINGS: readonly string[] = (
   'element not found|no element matches|your proposed edit has introduced|the system cannot find |**error**|' +
   'zugriff verweigert|das system kann '
 ).split('|');
-/** The same with a part that varies: a code of the operating system, a tool or thing named first. */
+/** The same with a part that varies: a code of the operating system, a tool or thing named first. Each holds a word of `SIGN.opening`. */
 const MESSAGE_OPENING =
   /^(?:(?:[a-z]+ )?E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|IO|ACCES|PERM|NOENT|NOSPC|ISDIR|NOTDIR|BUSY|MFILE)\b|[Tt]ool ["'`]?[\w.:-]+["'`]? (?:is|was) (?:denied|disabled|blocked|not (?:allowed|found|available|permitted))|(?:[\w.-]+: )?(?:refused|rejected|denied): \w|(?:[\w.]+: )?Timeout \d+ ?ms exceeded|Msg \d+, Level \d+|\d+ validation errors? for |[Rr]ef \S+ not found|[Pp]ermission to \S+ denied|'[^'\n]{1,60}' is not recognized as an internal)/;
 /** "Error" in other languages, where it opens an answer. */
@@ -71,38 +72,29 @@ const SOFT_CHARS = 200;
 const OPENING_CHARS = 100;
 const START_CHARS = 4;
 
-/** How every match of `SOFT_FAILURE` begins, or what it holds, in small letters; without one it is not even compiled. */
+/** How a match of `SOFT_FAILURE` begins that holds none of its words, in small letters; else it is not even compiled. */
 const SOFT_STARTS: readonly string[] = '4|5|#|wrong|invalid|incorrect|no '.split('|');
-const SOFT_PARTS: readonly string[] = "does not exist|did not |didn't |verify |checking |captcha".split('|');
 
-/** Whether an answer that nothing flags is the refusal of what was asked; reads its first 200 characters. */
-export function saysFailureSoftly(text: string): boolean {
+/**
+ * Whether an answer that nothing flags is the refusal of what was asked; reads its first 200 characters.
+ *
+ * @param signs  `signsOf` at least these characters, where a caller has them
+ */
+export function saysFailureSoftly(
+  text: string,
+  signs: number = signsOf(text, 0, Math.min(text.length, SOFT_CHARS)),
+): boolean {
   const head = text.slice(0, SOFT_CHARS);
   const begin = head.trimStart();
-  const small = begin.toLowerCase();
-  const mayBeSoft =
-    SOFT_STARTS.some((start) => small.startsWith(start)) || SOFT_PARTS.some((part) => small.includes(part));
-  return (
-    (mayBeSoft && SOFT_FAILURE.test(head)) ||
-    FOREIGN.test(head) ||
-    opensLikeFailure(begin, small.slice(0, OPENING_CHARS))
-  );
+  const small = begin.slice(0, OPENING_CHARS).toLowerCase();
+  const maySoft = (signs & SIGN.refusal) !== 0 || SOFT_STARTS.some((start) => small.startsWith(start));
+  if ((maySoft && SOFT_FAILURE.test(head)) || FOREIGN.test(head)) return true;
+  const openings = OPENINGS_BY_START.get(small.slice(0, START_CHARS));
+  if (openings?.some((opening) => small.startsWith(opening)) === true) return true;
+  return (signs & SIGN.opening) !== 0 && MESSAGE_OPENING.test(begin);
 }
-
-/** One of these is in every match of `MESSAGE_OPENING`, in small letters; without one it is not even compiled. */
-const MAY_OPEN: readonly string[] = (
-  'econn|epipe|etimedout|enotfound|eai_again|ehostunreach|enetunreach|eio|eacces|eperm|enoent|enospc|eisdir|enotdir|ebusy|' +
-  'emfile|tool |refused: |rejected: |denied: |timeout |msg |validation error|ref |permission to |is not recognized'
-).split('|');
 
 /** The openings by their first four characters: most answers begin with none of these. */
 const OPENINGS_BY_START: ReadonlyMap<string, readonly string[]> = Map.groupBy(MESSAGE_OPENINGS, (opening) =>
   opening.slice(0, START_CHARS),
 );
-
-/** @param small  how it begins, in small letters */
-function opensLikeFailure(head: string, small: string): boolean {
-  const openings = OPENINGS_BY_START.get(small.slice(0, START_CHARS));
-  if (openings?.some((opening) => small.startsWith(opening)) === true) return true;
-  return MAY_OPEN.some((part) => small.includes(part)) && MESSAGE_OPENING.test(head);
-}

@@ -65,6 +65,8 @@ const MAX_TOOLS = 512;
 const MAX_PENDING = 512;
 const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
+/** One for all, so that all share what is remembered of calls. */
+const NO_DECLARATIONS: ToolDeclarations = {};
 
 /**
  * What a run looks like so far: counters, recent calls and the patterns that the detectors see. A pure fold over
@@ -109,7 +111,7 @@ export class TrajectoryAnalysis {
     this.#errorLines = new FrequencyTable(errorLines, snapshot?.errorLines);
     this.#world = new World(snapshot?.world);
     this.#book = new PatternBook(snapshot?.book, closedPatterns);
-    this.#declarations = options.tools ?? {};
+    this.#declarations = options.tools ?? NO_DECLARATIONS;
     this.#faults = [...(snapshot?.faults ?? [])];
     this.#redact = options.redact ?? ((text) => text);
     this.#folds = startFolds(options.detectors, snapshot, this.#faults);

@@ -1,0 +1,98 @@
+import { hashText } from '../base/hash.ts';
+import { RecentMap } from '../base/recent-map.ts';
+import { classifyError, type ErrorClass } from './error-class.ts';
+import { declaresFailure, inferIsError } from './infer-error.ts';
+import { scanText } from './mask.ts';
+import { isAcknowledgement, isPending, saysIneffective, saysNone, saysUnchanged } from './result-text.ts';
+import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
+
+/** With which the keys of answers are made that were flagged as failures. */
+export const FLAGGED_SEED = 1;
+
+/** What the words of an answer say, whoever was asked. Each thing is found out when it is first asked for. */
+export class AnswerReading {
+  readonly text: string;
+  /** `lightMask` of the text. */
+  readonly masked: string;
+  readonly #signs: number;
+  #maskedKey: string | undefined;
+  #flaggedKey: string | undefined;
+  #pending: boolean | undefined;
+  #refuses: boolean | undefined;
+  #tellsAnywhere: boolean | undefined;
+  #tellsAtEnd: boolean | undefined;
+  #failure: ErrorClass | undefined;
+  #declares: boolean | undefined;
+  #ineffective: boolean | undefined;
+  #acknowledges: boolean | undefined;
+  #unchanged: boolean | undefined;
+  #saysNone: boolean | undefined;
+
+  /** Reads the text itself; `readAnswer` remembers short ones. */
+  constructor(text: string) {
+    this.text = text;
+    const { masked, signs } = scanText(text);
+    this.masked = masked;
+    this.#signs = signs;
+  }
+
+  /** A key of what is masked; an answer that was flagged as a failure never equals one that was not. */
+  keyOf(flagged: boolean): string {
+    if (flagged) return (this.#flaggedKey ??= hashText(this.masked, FLAGGED_SEED));
+    return (this.#maskedKey ??= hashText(this.masked));
+  }
+  get isPending(): boolean {
+    return (this.#pending ??= isPending(this.text, this.#signs));
+  }
+  /** It reads like a failure at its head or its tail. */
+  get refuses(): boolean {
+    return (this.#refuses ??= inferIsError(this.text) || saysFailureSoftly(this.text, this.#signs));
+  }
+  /** A line of it tells of a failure, and the end takes nothing back. */
+  get tellsAnywhere(): boolean {
+    return (this.#tellsAnywhere ??= tellsFailure(this.text, true, this.#signs));
+  }
+  /** Its last lines tell of a failure. */
+  get tellsAtEnd(): boolean {
+    return (this.#tellsAtEnd ??= tellsFailure(this.text, false, this.#signs));
+  }
+  /** What kind of failure it is, if it is one. */
+  get failure(): ErrorClass {
+    return (this.#failure ??= classifyError(this.text, this.masked));
+  }
+  get declaresFailure(): boolean {
+    return (this.#declares ??= declaresFailure(this.text));
+  }
+  get isIneffective(): boolean {
+    return (this.#ineffective ??= saysIneffective(this.text, this.#signs));
+  }
+  get acknowledges(): boolean {
+    return (this.#acknowledges ??= isAcknowledgement(this.text, this.#signs));
+  }
+  get isUnchanged(): boolean {
+    return (this.#unchanged ??= saysUnchanged(this.text, this.#signs));
+  }
+  get saysNone(): boolean {
+    return (this.#saysNone ??= saysNone(this.text, this.#signs));
+  }
+}
+
+/** Longer answers are read anew and not kept: they seldom come again, and are the reason why results are not kept at all. */
+const REMEMBERED_CHARS = 1_000;
+const REMEMBERED_ANSWERS = 128;
+const known = new RecentMap<AnswerReading>(REMEMBERED_ANSWERS);
+
+/**
+ * Reads an answer. In recorded runs of agents a quarter to nine tenths of the short answers are, to the letter, among the last
+ * hundred: loops repeat, tools say "ok", tables are missing by the same name. Such an answer is read once.
+ *
+ * Pure: what is remembered only saves work. Memory: 256 answers of 1,000 characters at most, over all runs of the process.
+ */
+export function readAnswer(text: string): AnswerReading {
+  if (text.length > REMEMBERED_CHARS) return new AnswerReading(text);
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const reading = new AnswerReading(text);
+  known.set(text, reading);
+  return reading;
+}
