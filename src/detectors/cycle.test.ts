@@ -61,3 +61,18 @@ test('an action on another place of the screen is something new, also when its a
   ]);
   expect(firstFlag(cycleDetector(), calls.flat())).toBeNull();
 });
+
+test('one key order that takes a screen back and forth is a ping-pong, one test that fails and passes is none', () => {
+  const press = (at: number): ScriptedCall => ({
+    tool: 'press_key',
+    args: { key: 'alt+Tab' },
+    result: at % 2 === 0 ? 'active window: mail; inbox' : 'active window: sheet; cell B7',
+  });
+  expect(firstFlag(cycleDetector(), times(6, press))).toBe(5);
+  expect(
+    firstFlag(
+      cycleDetector(),
+      times(9, (at) => ({ ...press(at), tool: 'run_tests', args: {} })),
+    ),
+  ).toBeNull();
+});

@@ -54,8 +54,8 @@ export function cycleDetector(options: CycleOptions = {}): PatternDetector {
           }
           state = extend(state, step, maxDifferent);
           const different = state.keys.length;
-          // One call that comes out this way and that is being measured.
-          if (state.oneCall) return undefined;
+          // One call that comes out this way and that is being measured; what goes back and forth on a screen is not.
+          if (state.oneCall && step.kind !== 'ui') return undefined;
           if (different < 2 || different > maxDifferent || state.steps < roundsToWarn * different) return undefined;
           const rounds = 1 + state.steps / different;
           return [

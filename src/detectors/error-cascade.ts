@@ -46,6 +46,8 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
       return {
         observe(step) {
           if (step.transparent || step.resultMissing || step.failure?.category === 'silent') return undefined;
+          // Who edits and runs in one line has changed something between two failures.
+          if (step.failure !== undefined && step.editsAndRuns) return undefined;
           if (step.failure === undefined) {
             state = EMPTY;
             return undefined;

@@ -22,9 +22,11 @@ interface State {
 
 interface Entry {
   readonly resultKey: string;
+  /** The result before this one, if it was another. */
+  readonly earlierKey?: string;
   readonly count: number;
-  /** How often the call came out otherwise than the time before, in this epoch. */
-  readonly moves: number;
+  /** Its answer moves without anything being done, in this epoch: see `tellsOfMoves`. */
+  readonly moves: boolean;
   readonly ordinal: number;
   readonly turn: number;
   readonly evidence: readonly number[];
@@ -32,15 +34,14 @@ interface Entry {
 
 /** Far more than may stand between two equal calls; it bounds the snapshot. */
 const MAX_ENTRIES = 64;
-/** A call that came out otherwise so often is a measurement or a game of chance: equal answers in a row are no wonder. */
-const MOVES_OF_CHANCE = 2;
+/** Where an answer moves by itself, equal ones in a row are no wonder. */
 const CHANCE_PATIENCE = 2;
 
 /**
  * The same call with the same result again and again, while nothing in the world has changed. A few other calls may
  * stand between; thoughts and pauses do not count at all; equal calls of one turn count once; polls have their own
  * detector and loud failures theirs (`repeated_error`). Another result begins the count anew, and a call whose result
- * has gone back and forth (a flaky test that is being measured) needs two more.
+ * moves by itself (a flaky test that is being measured, a job that gets on) needs two more.
  *
  * Source of the numbers: three is where every labelled case of ../shared/scenarios and of the real windows begins
  * ("3rd unchanged identical call").
@@ -67,10 +68,12 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
           if (loud && !again) return undefined;
           const same = again && before.resultKey === step.resultKey;
           if (same && before.turn === step.turn) return undefined;
+          const earlierKey = again ? (same ? before.earlierKey : before.resultKey) : undefined;
           const entry: Entry = {
             resultKey: step.resultKey,
+            ...(earlierKey === undefined ? {} : { earlierKey }),
             count: same ? before.count + 1 : 1,
-            moves: again ? before.moves + (same ? 0 : 1) : 0,
+            moves: again && (before.moves || (!same && tellsOfMoves(before, step.resultKey))),
             ordinal: context.ordinal,
             turn: step.turn,
             evidence: withEvidence(same ? before.evidence : [], step.index),
@@ -78,7 +81,7 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
           entries.set(step.argsKey, entry);
           if (loud) return undefined;
           const needed = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
-          const patience = entry.moves >= MOVES_OF_CHANCE ? CHANCE_PATIENCE : 0;
+          const patience = entry.moves ? CHANCE_PATIENCE : 0;
           const grade = gradeCount(entry.count, needed + patience);
           // Something new since the last time: the agent came back to it, it is not going round.
           if (grade === undefined || (before !== undefined && novelAt > before.ordinal)) return undefined;
@@ -98,4 +101,12 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
       };
     },
   };
+}
+
+/**
+ * Whether a new answer to an old call tells that it moves by itself: it is the one before the last again (a flaky test that
+ * is being measured, a game of chance), or it had stood and has moved on. A screen that is scrolled through tells neither.
+ */
+function tellsOfMoves(before: Entry, resultKey: string): boolean {
+  return before.count > 1 || before.earlierKey === resultKey;
 }

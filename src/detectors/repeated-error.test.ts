@@ -119,3 +119,19 @@ test('a failure that an answer declares counts like a flagged one, one that is r
   expect(firstFlag(repeatedErrorDetector(), times(3, worded))).toBeNull();
   expect(firstFlag(repeatedErrorDetector(), times(4, worded))).toBe(3);
 });
+
+test('things that are looked up and not there take one more, and none once another is found', () => {
+  const absent = (at: number): ScriptedCall => fail('ERROR: unable to find the key', `${at}`);
+  expect(firstFlag(repeatedErrorDetector(), times(4, absent))).toBe(3);
+  const found: ScriptedCall = { tool: 'api', args: { q: 'x' }, result: 'HKEY x 1.2' };
+  expect(firstFlag(repeatedErrorDetector(), [absent(0), found, absent(1), absent(2), absent(3)])).toBeNull();
+});
+
+test('who waits longer each time for a lock is given one more', () => {
+  const locked = (atMs: number): ScriptedCall => ({
+    ...fail('E: could not get lock, is another process using it?'),
+    atMs,
+  });
+  expect(firstFlag(repeatedErrorDetector(), [1_000, 31_000, 92_000].map(locked))).toBeNull();
+  expect(firstFlag(repeatedErrorDetector(), [1_000, 31_000, 61_000].map(locked))).toBe(2);
+});

@@ -53,6 +53,10 @@ const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
 ]);
 /** Causes for which waiting longer each time is the right answer. */
 const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
+/** Something is held by somebody else, or not there yet: the same. */
+const TAKEN =
+  /\block(?:ed|s)?\b|\bbusy\b|\bin use\b|another process|try again|temporarily|not (?:yet )?(?:ready|available)|starting up/i;
+
 interface State {
   readonly rows: readonly (readonly [string, Row])[];
   /** The agent has paused since the last failure. */
@@ -114,15 +118,18 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
           if (failure === undefined || failure.category === 'silent') return undefined;
           newestFailure = context.ordinal;
           const key = `${step.tool}:${failure.groupKey}`;
-          const exact = extend(`${step.tool}:${failure.groupKey}:${failure.exactKey}`, step, context);
-          const spoken = extend(`${step.tool}:${failure.spokenKey}`, step, context);
+          // Where things are looked up one after another, the same words are said of each that is not there.
+          const lookedUp = failure.category === 'not-found';
+          const exact = extend(`${step.tool}:${failure.groupKey}:${failure.exactKey}`, step, context, lookedUp);
+          const spoken = extend(`${step.tool}:${failure.spokenKey}`, step, context, lookedUp);
           const group = extend(key, step, context, !OUTSIDE.has(failure.category));
           // Patience with failures that prove less, and with an agent that waits longer each time.
-          const doubt = (failure.soft || failure.category === 'usage') && !exact.sameArgs ? 1 : 0;
+          const doubt = (failure.soft || lookedUp || failure.category === 'usage') && !exact.sameArgs ? 1 : 0;
           waited = false;
-          const patience = WAITABLE.has(failure.category)
-            ? Math.max(group.backoffs, Math.min(group.waits, MAX_WAITS))
-            : 0;
+          const patience =
+            WAITABLE.has(failure.category) || TAKEN.test(failure.line)
+              ? Math.max(group.backoffs, Math.min(group.waits, MAX_WAITS))
+              : 0;
           const byWords = gradeCount(exact.count, exactWarnAt + doubt + patience);
           const byCause = gradeCount(
             group.count,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { firstFlag, scriptedRun, times, type ScriptedCall } from '../testing/scripted-run.ts';
+import { repeatedErrorDetector } from './repeated-error.ts';
 import { sameFailureDetector } from './same-failure.ts';
 
 const edit = (at: number): ScriptedCall => ({ tool: 'write', args: { path: 'f', content: `${at}` }, result: 'ok' });
@@ -66,4 +67,15 @@ test('a message that moves is progress', () => {
 
 test("repeats without a change are another detector's business", () => {
   expect(firstFlag(sameFailureDetector(), times(12, check('1 failed')))).toBeNull();
+});
+
+test('edits and runs in one line that fail alike five times are seen as if they were two', () => {
+  const run = (at: number): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: `sed -i 's/a${at}/b/' f.c && make` },
+    result: 'f.c:3: error: expected ;',
+    isError: true,
+  });
+  expect(firstFlag(sameFailureDetector(), times(6, run))).toBe(5);
+  expect(firstFlag(repeatedErrorDetector(), times(6, run))).toBeNull();
 });

@@ -41,16 +41,16 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
       const checks = new LruMap<Entry>(64, (snapshot ?? []) as unknown as [string, Entry][]);
       return {
         observe(step, context) {
-          if (step.kind === 'write' || step.resultMissing) return undefined;
+          if ((step.kind === 'write' && !step.editsAndRuns) || step.resultMissing) return undefined;
           const limit = `timeout:${step.tool}`;
           if (step.failure === undefined) {
-            checks.delete(step.argsKey);
+            checks.delete(step.editsAndRuns ? `edited:${step.tool}` : step.argsKey);
             if (step.kind === 'execute') checks.delete(limit);
             return undefined;
           }
           if (step.failure.category === 'silent') return undefined;
           const isLimit = step.failure.category === 'timeout';
-          const check = isLimit ? limit : step.argsKey;
+          const check = isLimit ? limit : step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
           const failureKey = isLimit ? 'timeout' : step.failure.placelessKey;
           const known = checks.get(check);
           const isOld = isLimit && known !== undefined && context.ordinal - known.ordinal > MAX_BETWEEN_TIMEOUTS;

@@ -10,8 +10,9 @@ test('the sixth question with the same answer is flagged, the fifth is not', () 
 });
 
 test('a very short answer is flagged at the tenth, or at the twentieth where each question names something new', () => {
-  const same = (at: number): ScriptedCall => ({ tool: 'search', args: { q: `lag${'!'.repeat(at)}` }, result: '[]' });
-  expect(firstFlag(stagnationDetector(), times(12, same))).toBe(9);
+  const words = 'lag delay wait stall queue slow stuck late behind drift pause hang'.split(' ');
+  const other = (at: number): ScriptedCall => ({ tool: 'search', args: { q: words[at] ?? '' }, result: '[]' });
+  expect(firstFlag(stagnationDetector(), times(12, other))).toBe(9);
   expect(
     firstFlag(
       stagnationDetector(),
@@ -127,4 +128,33 @@ test('files that hold the same are a finding, pages that show the same are not',
     result: 'Please sign in to go on.',
   });
   expect(firstFlag(stagnationDetector(), times(6, page))).toBe(5);
+});
+
+test('one question with ever more to it is flagged at the sixth, however short the answer is', () => {
+  const more = ['cabin', 'passengers', 'stops', 'sort', 'limit', 'fare'];
+  const search = (at: number): ScriptedCall => ({
+    tool: 'search_flight',
+    args: { from: 'JFK', to: 'SEA', ...(at === 0 ? {} : { [more[at - 1] ?? '']: at }) },
+    result: '[]',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, search))).toBe(5);
+});
+
+test('a short fact about one address or day after the other is work', () => {
+  const page = (at: number): ScriptedCall => ({
+    tool: 'mem_read',
+    args: { addr: `0x0007${at}000`, len: 16 },
+    result: 'FF FF FF FF FF FF FF FF',
+  });
+  expect(firstFlag(stagnationDetector(), times(9, page))).toBeNull();
+});
+
+test('one screen stays the same, whatever tool touches it', () => {
+  const tools = ['click', 'click_xy', 'press', 'scroll', 'click', 'hover'];
+  const touch = (at: number): ScriptedCall => ({
+    tool: tools[at] ?? '',
+    args: { x: at, y: 2 * at },
+    result: `I clicked at (${at}, ${2 * at}).\n\nURL: https://x.test/step-3\n[17] button 'Continue' (disabled)`,
+  });
+  expect(firstFlag(stagnationDetector(), times(6, touch))).toBe(5);
 });

@@ -23,6 +23,11 @@ interface State {
   readonly met: readonly number[];
   /** Every question named something new in an otherwise equal sentence. */
   readonly lists: boolean;
+  /** Every question held all the words of the first one: the same question with more to it. */
+  readonly adds: boolean;
+  /** Nothing but numbers differs: addresses, dates or pages that are walked through. */
+  readonly walks: boolean;
+  readonly frameKey: number;
   /** Files that the questions named, as tokens; null when one named none, or one a second time. */
   readonly files: readonly number[] | null;
   /** Something was done on the screen since the last answer. */
@@ -40,6 +45,9 @@ const EMPTY: State = {
   common: [],
   met: [],
   lists: true,
+  adds: true,
+  walks: true,
+  frameKey: 0,
   files: null,
   acted: false,
   userMessages: 0,
@@ -47,6 +55,9 @@ const EMPTY: State = {
 const SHORT_CHARS = 10;
 /** Where the questions go through a list and each finds none, zero or no: longer than the lists of the labelled cases. */
 const LIST_WARN_AT = 20;
+/** Longest answer that states a fact about the number that was asked for; a page that stays the same is longer. */
+const STATEMENT_CHARS = 80;
+const SCREEN = 'screen';
 const MAX_ASKED = 32;
 const MAX_MET = 160;
 /** A sentence in which one thing is changed has some words around it, and that thing has few. */
@@ -102,8 +113,10 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
       };
       function neededOf(step: Step): number {
         const finds = step.negative && !step.ineffective && step.kind !== 'write';
-        if (state.lists && (finds || state.files !== null)) return Math.max(LIST_WARN_AT, shortWarnAt);
-        return step.resultChars < SHORT_CHARS ? shortWarnAt : warnAt;
+        const states = state.walks && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
+        if (state.lists && !state.adds && (finds || states || state.files !== null))
+          return Math.max(LIST_WARN_AT, shortWarnAt);
+        return step.resultChars < SHORT_CHARS && !state.adds ? shortWarnAt : warnAt;
       }
     },
   };
@@ -119,6 +132,9 @@ function firstAsked(tool: string, step: Step, userMessages: number): State {
     common: step.tokens,
     met: step.tokens,
     lists: true,
+    adds: true,
+    walks: !isPage(step),
+    frameKey: step.frameKey,
     files: furtherFiles([], step),
     acted: false,
     userMessages,
@@ -144,22 +160,31 @@ function furtherAsked(state: State, step: Step): State {
     common,
     met: lists ? [...new Set([...state.met, ...own])].slice(-MAX_MET) : [],
     lists,
+    adds: state.adds && common.length === state.common.length,
+    walks: state.walks && state.frameKey === step.frameKey,
+    frameKey: state.frameKey,
     files: state.files === null ? null : furtherFiles(state.files, step),
     acted: false,
     userMessages: state.userMessages,
   };
 }
 
+function isPage({ target }: Step): boolean {
+  return target !== undefined && /^https?:/i.test(target);
+}
+
 /** Pages may all be the same refusal; files that hold the same are a finding. */
 function furtherFiles(files: readonly number[], step: Step): readonly number[] | null {
-  if (step.target === undefined || step.ineffective || /^https?:/i.test(step.target)) return null;
+  if (step.target === undefined || step.ineffective || isPage(step)) return null;
   const file = wordToken(step.target);
   return files.includes(file) ? null : [...files, file].slice(-MAX_ASKED);
 }
 
-/** Whom or what is asked: a write that changes nothing only counts with others on the same thing. */
+/** Whom or what is asked: the one screen, however it is touched; a write that changes nothing only with others on the same thing. */
 function subjectOf(step: Step): string {
-  return step.kind === 'write' && !step.ineffective ? `${step.tool}\n${step.target ?? ''}` : step.tool;
+  if (step.ineffective) return step.tool;
+  if (step.kind === 'ui') return SCREEN;
+  return step.kind === 'write' ? `${step.tool}\n${step.target ?? ''}` : step.tool;
 }
 
 /** A question whose answer could have told something: no failure, no change, no new version of a program being run. */

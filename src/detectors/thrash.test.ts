@@ -95,3 +95,19 @@ test('what the user wants back is no thrash', () => {
   const asked = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
   expect(firstFlag(thrashDetector(), asked)).toBeNull();
 });
+
+test('a find and replace there and back is seen, what is sent to an address is no rewrite', () => {
+  const flip = (find: string, replace: string): ScriptedCall => ({
+    tool: 'apply_edit',
+    args: { path: 'a.scss', find, replace },
+    result: '1 replacement',
+  });
+  const [there, back] = [flip('hidden', 'visible'), flip('visible', 'hidden')];
+  expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
+  const post = (at: number): ScriptedCall => ({
+    tool: 'http_post',
+    args: { url: 'http://localhost/orders', body: `{"n":${at}}` },
+    result: 'created',
+  });
+  expect(firstFlag(thrashDetector(), times(12, post))).toBeNull();
+});

@@ -26,6 +26,9 @@ interface Entry {
   readonly rewriteEvidence: readonly number[];
 }
 
+/** What is sent to an address adds to what is there. */
+const ADDRESS = /^[a-z]+:\/\//i;
+
 const EMPTY: Entry = {
   states: [],
   edits: [],
@@ -99,7 +102,11 @@ function next(before: Entry, step: Step, leaves: string, ordinal: number): Entry
   const undone = step.fromKey === undefined ? -1 : before.edits.indexOf(`${leaves}>${step.fromKey}`);
   const cameBack = edit === undefined && before.states.at(-1) !== leaves && before.states.includes(leaves);
   const reverted = undone >= 0 || cameBack;
-  const inRow = edit === undefined && before.ordinal === ordinal - 1 && before.states.at(-1) !== leaves;
+  const inRow =
+    edit === undefined &&
+    !ADDRESS.test(step.target ?? '') &&
+    before.ordinal === ordinal - 1 &&
+    before.states.at(-1) !== leaves;
   return {
     states: edit === undefined ? [...before.states.slice(-7), leaves] : before.states,
     edits: edit === undefined ? before.edits : [...before.edits.slice(-15), edit],

@@ -1,10 +1,11 @@
 import { hashText } from '../base/hash.ts';
-import { RecentMap } from '../base/recent-map.ts';
+import { RecentTexts } from '../base/recent-texts.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { declaresFailure, inferIsError } from './infer-error.ts';
-import { scanText } from './mask.ts';
+import { failureMask, scanText } from './mask.ts';
 import { isAcknowledgement, isPending, saysIneffective, saysNone, saysUnchanged } from './result-text.ts';
 import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
+import { MIXED_SIGN } from './word-signs.ts';
 
 /** With which the keys of answers are made that were flagged as failures. */
 export const FLAGGED_SEED = 1;
@@ -40,6 +41,11 @@ export class AnswerReading {
   keyOf(flagged: boolean): string {
     if (flagged) return (this.#flaggedKey ??= hashText(this.masked, FLAGGED_SEED));
     return (this.#maskedKey ??= hashText(this.masked));
+  }
+  /** The same for what was written: what was made anew under another id is the same when it is made again. */
+  writtenKey(flagged: boolean): string {
+    if ((this.#signs & MIXED_SIGN) === 0) return this.keyOf(flagged);
+    return hashText(failureMask(this.text, this.masked), flagged ? FLAGGED_SEED : 0);
   }
   get isPending(): boolean {
     return (this.#pending ??= isPending(this.text, this.#signs));
@@ -79,14 +85,14 @@ export class AnswerReading {
 
 /** Longer answers are read anew and not kept: they seldom come again, and are the reason why results are not kept at all. */
 const REMEMBERED_CHARS = 1_000;
-const REMEMBERED_ANSWERS = 128;
-const known = new RecentMap<AnswerReading>(REMEMBERED_ANSWERS);
+const REMEMBERED_ANSWERS = 512;
+const known = new RecentTexts<AnswerReading>(REMEMBERED_ANSWERS);
 
 /**
  * Reads an answer. In recorded runs of agents a quarter to nine tenths of the short answers are, to the letter, among the last
  * hundred: loops repeat, tools say "ok", tables are missing by the same name. Such an answer is read once.
  *
- * Pure: what is remembered only saves work. Memory: 256 answers of 1,000 characters at most, over all runs of the process.
+ * Pure: what is remembered only saves work. Memory: 512 answers of 1,000 characters at most, over all runs of the process.
  */
 export function readAnswer(text: string): AnswerReading {
   if (text.length > REMEMBERED_CHARS) return new AnswerReading(text);

@@ -43,6 +43,8 @@ const SQL_CHANGE =
 const SQL_REPLACES =
   /^\s*create\s+or\s+replace\s+(?:\w+\s+)*?(?:view|function|procedure|trigger|macro)\s+([\w."$[\]]+)/i;
 const TARGET_CHARS = 80;
+/** Shorter than this a text is a name or a word. */
+const MIN_TEXT_CHARS = 12;
 
 /** The text that a call carries where an argument is named for one. */
 export function textOf(args: Arguments): string | undefined {
@@ -77,6 +79,17 @@ export function writtenState(tool: string, args: Arguments, path: string | undef
   const statement = stringAt(args, SQL_KEYS);
   const defined = statement === undefined ? undefined : SQL_REPLACES.exec(statement)?.[1];
   return statement === undefined || defined === undefined ? undefined : { target: defined, content: statement };
+}
+
+/** The state where no name tells: the longest text that is more than a name, under what stands beside it. */
+export function longestText(args: Arguments): WrittenState | undefined {
+  let longest = '';
+  for (const value of Object.values(args)) {
+    if (typeof value === 'string' && value.length > longest.length) longest = value;
+  }
+  if (longest.length < MIN_TEXT_CHARS || !/\s/.test(longest)) return undefined;
+  const target = placeOf(args, longest);
+  return target === '' ? undefined : { target, content: longest };
 }
 
 /** The short arguments beside the text, which say where it goes, in whatever order they came. */

@@ -70,3 +70,13 @@ test('a tool that is named like a member of every object has no declaration', ()
   const call = { index: 0, turn: 0, atMs: 0, args: {}, result: 'x', isError: false, resultMissing: false };
   expect(makeStep({ ...call, tool: 'constructor' }, {}).kind).toBe('unknown');
 });
+
+test('receipts, and handles of labelled elements, make no other call', () => {
+  const keyOf = (args: Json): string => stepOf({}, args, 'x').argsKey;
+  expect(keyOf({ q: 'a b', request_id: '9f-1' })).toBe(keyOf({ q: 'a b', request_id: '9f-2' }));
+  expect(keyOf({ element: 'Sign in', ref: 'e44' })).toBe(keyOf({ element: 'Sign in', ref: 'e85' }));
+  expect(keyOf({ element: 'Sign in', ref: 'e44' })).not.toBe(keyOf({ element: 'Cancel', ref: 'e44' }));
+  expect(keyOf({ ref: 'e44' })).not.toBe(keyOf({ ref: 'e85' }));
+  expect(keyOf({ button: 1, ref: 'e44' })).not.toBe(keyOf({ button: 1, ref: 'e85' }));
+  expect(keyOf({ branch: 'fix it', ref: 'main' })).not.toBe(keyOf({ branch: 'fix it', ref: 'next' }));
+});

@@ -1,9 +1,47 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import type { ToolDeclaration } from './tool-semantics.ts';
 
-/** The arguments that say what a call is about: those declared in `loopKey`, or all where none of them is there. */
+/**
+ * The arguments that say what a call is about: those declared in `loopKey`, or, where none of them is there, all but receipts
+ * (`request_id`) and the handles under which a page lists its elements (`ref: 'e44'` beside a label): both are new each time.
+ */
 export function loopArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
-  return picked(args, declaration?.loopKey) ?? args;
+  return picked(args, declaration?.loopKey) ?? withoutHandles(args);
+}
+
+const RECEIPT = 'receipt';
+const HANDLE = 'handle';
+const PASSED_OVER: ReadonlyMap<string, string> = new Map([
+  ...(
+    'request_id requestId req_id reqId client_request_id clientRequestId idempotency_key idempotencyKey idempotency_token ' +
+    'client_token clientToken ClientToken nonce trace_id traceId span_id correlation_id correlationId timestamp ts'
+  )
+    .split(' ')
+    .map((name) => [name, RECEIPT] as const),
+  ...'ref uid element_id elementId element_ref elementRef node_id nodeId backend_node_id handle'
+    .split(' ')
+    .map((name) => [name, HANDLE] as const),
+]);
+/** `e44`, `1_23`, `node-7`: what numbers elements. */
+const HANDLE_VALUE = /^(?:[a-z]{1,6}[-_]?)?\d+(?:[-_]\d+)*$/i;
+const LABEL = /\p{L}{2}/u;
+
+function withoutHandles(args: Json): Json {
+  if (!isJsonObject(args)) return args;
+  const names = Object.keys(args);
+  if (names.length < 2 || !names.some((name) => PASSED_OVER.has(name))) return args;
+  const kept = names.filter((name) => {
+    const kind = PASSED_OVER.get(name);
+    if (kind === RECEIPT) return isJsonObject(args[name]);
+    const value = args[name];
+    return kind === undefined || typeof value !== 'string' || !HANDLE_VALUE.test(value);
+  });
+  // A handle alone is all that tells what is meant.
+  const isLabelled = kept.some((name) => typeof args[name] === 'string' && LABEL.test(args[name]));
+  const chosen = isLabelled ? kept : names.filter((name) => kept.includes(name) || PASSED_OVER.get(name) === HANDLE);
+  return chosen.length === 0 || chosen.length === names.length
+    ? args
+    : Object.fromEntries(chosen.map((name) => [name, args[name] ?? null]));
 }
 
 /**

@@ -77,3 +77,16 @@ test('the values of an assertion tell one failure from the next', () => {
   const failed = (got: number): string => `FAILED sums\n  expected: 4\n  received: ${got}`;
   expect(classifyError(failed(2)).spokenKey).not.toBe(classifyError(failed(3)).spokenKey);
 });
+
+test('what clears up after a traceback does not speak for it', () => {
+  const text = (id: string): string =>
+    `running\nTraceback (most recent call last):\n  File "a.py", line 3\nAssertionError: 1 != 2\n\nDestroying database ${id}`;
+  expect(classifyError(text('memorydb_dedaac')).line).toBe('AssertionError: 1 != 2');
+  expect(classifyError(text('memorydb_dedaac')).spokenKey).toBe(classifyError(text('memorydb_beefed')).spokenKey);
+});
+
+test('an image that gets smaller and still does not fit says something else', () => {
+  const link = (bytes: number): string =>
+    `ld: section will not fit\nld: region FLASH overflowed by ${bytes} bytes\ncollect2: error: ld returned 1`;
+  expect(classifyError(link(9_120)).placelessKey).not.toBe(classifyError(link(7_076)).placelessKey);
+});

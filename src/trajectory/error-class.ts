@@ -43,7 +43,7 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['usage', /^\s*usage\b|unrecognized (?:option|argument)|unknown option|invalid option|try '.{1,40}--help'/im],
   [
     'not-found',
-    /\b404\b|no such file|not found|could not find|cannot find|does not exist|doesn't exist|ENOENT|no matches|unknown (?:table|column|key)/i,
+    /\b404\b|no such file|not found|could not find|cannot find|unable to find|does not exist|doesn't exist|ENOENT|no matches|unknown (?:table|column|key)/i,
   ],
   [
     'syntax',
@@ -54,13 +54,15 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
 const SPEAKING =
   /error|fail|denied|cannot|can't|could not|not found|invalid|refused|exception|fatal|unable|panic|timed? ?out|assert|nothing was/i;
 /** What stands beside it and tells one failure from the next: the values of an assertion. */
-const TELLING = /expect|actual|received|but was|\bgot\b|left:|right:|missing|undefined|mismatch|undeclared|unresolved/i;
+const TELLING =
+  /expect|actual|received|but was|\bgot\b|left:|right:|missing|undefined|mismatch|undeclared|unresolved|overflow|exceed|too (?:large|big|long|many|few)|remain|will not|does(?: not|n't)/i;
 /** A line of a log that is no failure, whatever words it holds. */
 const CHATTER = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
+/** The line that a traceback ends in; what clears up after it may still say something. */
+const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** `:12:5`, `(12,5)`, `line 12`. */
 const PLACE = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
 const LINE_CHARS = 200;
-const SCAN_CHARS = 2_000;
 /** How much of each end of a long text is looked through for the lines that speak. */
 const SPOKEN_CHARS = 8_000;
 /** So many of them at each end are compared; the rest only by their number. */
@@ -102,12 +104,13 @@ function linesOf(text: string): readonly string[] {
 }
 
 /**
- * The line that names the failure: a traceback's last one, else the first that speaks of failure, else the first. What
+ * The line that names the failure: what a traceback ends in, else the first that speaks of failure, else the first. What
  * a log says of its progress is passed over.
  */
 function speakingLine(text: string, lines: readonly string[]): string {
-  const trace = text.slice(0, SCAN_CHARS).includes('Traceback (most recent call last)');
-  const chosen = trace ? lines.at(-1) : (lines.find((line) => speaks(line)) ?? lines[0]);
+  const trace = text.includes('Traceback (most recent call last)');
+  const raised = trace ? (lines.findLast((line) => RAISED.test(line)) ?? lines.at(-1)) : undefined;
+  const chosen = raised ?? lines.find((line) => speaks(line)) ?? lines[0];
   return failureMask((chosen ?? '').slice(0, LINE_CHARS));
 }
 

@@ -18,7 +18,7 @@ const TAIL_CHARS = 400;
 
 /** A short JSON result that says itself that it failed. */
 const JSON_FAILURE =
-  /^\s*\{[^]{0,200}"(?:error|err|error_message)"\s*:\s*(?:"[^"]|\{|true)|^\s*\{[^]{0,120}"(?:ok|success)"\s*:\s*false|^\s*\{[^]{0,200}"errors"\s*:\s*\[\s*[{"]|^\s*\{[^]{0,120}"is_?error"\s*:\s*true|^\s*\{[^]{0,120}"status"\s*:\s*(?:"error"|"failed"|[45]\d\d)/i;
+  /^\s*\{[^]{0,200}"(?:error|err|error_message)"\s*:\s*(?:"[^"]|\{|true)|^\s*\{[^]{0,120}"(?:ok|success)"\s*:\s*false|^\s*\{[^]{0,200}"errors"\s*:\s*\[\s*[{"]|^\s*\{[^]{0,120}"is_?error"\s*:\s*true|^\s*\{[^]{0,120}"status"\s*:\s*(?:"error"|"failed"|[45]\d\d)|^\s*\{[^]{0,300}"(?:error_?(?:code|msg|message|desc\w*|text|reason|no|nr|number)|(?:cod[eigo]{1,3}|kod)_?(?:error[ei]?|erreur)|fehler_?(?:code|text|nr|nummer|meldung)|fault_?(?:code|string))"\s*:\s*(?:"(?!0*"|none"|ok"|success)|[1-9]|\{)/i;
 
 /**
  * Whether a tool result whose source has no error flag reads like a failure. Looks at the first 600 and the

@@ -40,12 +40,19 @@ test.each([
   ['web   0/1   ErrImagePull   0   5m12s', 'web   0/1   ErrImagePull   0   ~'],
   ['web   0/1   ErrImagePull   0   47m', 'web   0/1   ErrImagePull   0   ~'],
   ['Up 3 hours ago', 'Up ~ ago'],
+  ['1.820u 0:01.94', '~ ~'],
+  ['button "Weiter" [ref=f3a9-1]', 'button "Weiter" [~]'],
+  ['{"etag": "W/\\"1265\\""}', '{"~\\""}'],
+  ['boot\n[    0.312345] cpu0 up', 'boot\n[    ~] cpu0 up'],
+  ['I (312) cpu_start', 'I (~) cpu_start'],
 ])('what is volatile is masked: %s', (text, masked) => {
   expect(lightMask(text)).toBe(masked);
 });
 
 test.each([
   '12 of 40 tests passed',
+  'find (312) cases',
+  '[4.5] average, ratio 3:4',
   'page 3',
   'v1.2.3',
   'line 12: const value = 5',

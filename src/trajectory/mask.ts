@@ -1,4 +1,5 @@
-import { SIGN, signsOf, wordSigns } from './word-signs.ts';
+import { unitAt } from '../base/unit-at.ts';
+import { MIXED_SIGN, SIGN, signsOf, wordSigns } from './word-signs.ts';
 
 /** How much of each end of a text is masked; what lies between is compared as it is. */
 const END_CHARS = 4_096;
@@ -14,8 +15,8 @@ const AT_DIGIT = [
   String.raw`\b\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|T\d{2}[-_]\d{2}(?:[-_]\d{2}(?:[-_.]\d+)?)?Z?)?`,
   // 20260301T101000Z
   String.raw`\b20\d{6}T\d{6}Z?\b`,
-  // 12:01:11, 12:01:11.250
-  String.raw`\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b`,
+  // 12:01:11, 12:01:11.250, 0:01.94
+  String.raw`\b\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?|\.\d+)\b`,
 ];
 // "took_ms": 12, savedAt=1034, response_time: 0.2
 const AT_VALUE = [
@@ -40,7 +41,8 @@ const AFTER_DASH = [
 const AFTER_HEX = [
   // Unix times in seconds, milliseconds and microseconds
   String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
-  // 0.12s, 12 ms, 3.4 seconds
+  // 0.12s, 12 ms, 3.4 seconds; 1.820u, as some shells give the time of a user
+  String.raw`\b\d+\.\d+u\b`,
   String.raw`\b\d+(?:\.\d+)?\s?(?:ms|(?-i:µ)s|us|ns|s|sec|secs|seconds?|mins?|minutes?)\b`,
   // 5m12s, 2h3m; 3 hours ago; a column that holds an age
   String.raw`\b(?:\d+d)?(?:\d+h)?(?:\d+m)?(?<=[dhm])\d+(?:\.\d+)?[smh]\b`,
@@ -50,17 +52,36 @@ const AFTER_HEX = [
 const AT_WORD = [
   // pid 4711, session s-9000, request 88f, attempt 3, seed: 567939
   String.raw`(?<![a-z\d])(?:pid|process|session|request|req|trace|span|job ?id|attempt|retry|reference|incident)[ #]+(?=[\w-]*[\d-])[\w-]+`,
+  // [ref=e44], uid=1_23: numbers of elements on a page
+  String.raw`(?<![a-z\d])(?:ref|uid)=["']?(?=[\w-]*\d)[\w-]{1,24}`,
   // "messageId": "m-7000", reqId=18697, Ray ID: 8f21
   String.raw`(?<![a-z\d])(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process|ray|connection|response|reference|incident|operation|execution)[ _-]?id["']?\s*[:=]\s*["']?[\w.:-]+`,
-  String.raw`(?<![a-z\d])(?:uuid|guid|nonce|etag|seed|trace|span|attempt|retry|retries)["']?\s*[:=]\s*(?:W/)?[\\"']*(?=[\w.:+-]*\d)[\w.:+-]+`,
+  String.raw`(?<![a-z\d])(?:uuid|guid|nonce|etag|seed|trace|span|attempt|retry|retries)["']?\s*[:=]\s*["']?(?:W/)?[\\"']*(?=[\w.:+-]*\d)[\w.:+-]+`,
   String.raw`(?<![a-z\d])(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
 ];
+// [   12.345678], (312) behind the letter of a log's level: time since the start
+const AFTER_BRACKET = [String.raw`(?<=^\[ {0,8})\d+\.\d{3,6}(?=\])`, String.raw`(?<=^[EWIDV] \()\d+(?=\) )`];
 // /tmp/abc123, /var/folders/..., C:\Users\x\AppData\Local\Temp\...
 const AT_SLASH = [String.raw`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w./-]+`];
 
 // Each is compiled when it is first used, in milliseconds: as long as a hook process takes for all the rest of a call.
-const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...AFTER_VALUE, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
-const VOLATILE_VALUE = volatile([...AT_DIGIT, ...AT_VALUE, ...AFTER_VALUE, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
+const VOLATILE_DIGIT = volatile([
+  ...AT_DIGIT,
+  ...AFTER_BRACKET,
+  ...AFTER_VALUE,
+  ...AT_HEX,
+  ...AFTER_DASH,
+  ...AFTER_HEX,
+]);
+const VOLATILE_VALUE = volatile([
+  ...AT_DIGIT,
+  ...AFTER_BRACKET,
+  ...AT_VALUE,
+  ...AFTER_VALUE,
+  ...AT_HEX,
+  ...AFTER_DASH,
+  ...AFTER_HEX,
+]);
 const VOLATILE_DASH = volatile(AFTER_DASH);
 const VOLATILE_HEX = volatile([...AT_HEX, ...AFTER_DASH, ...AT_WORD]);
 const VOLATILE_WORD = volatile([...AFTER_DASH, ...AT_WORD]);
@@ -68,12 +89,12 @@ const VOLATILE_SLASH = volatile(AT_SLASH);
 
 /** All of them in one, wherever they begin: what `lightMask` finds. */
 export function volatilePattern(): RegExp {
-  const digits = [...AT_DIGIT, ...AT_VALUE, ...AFTER_VALUE];
+  const digits = [...AT_DIGIT, ...AFTER_BRACKET, ...AT_VALUE, ...AFTER_VALUE];
   return volatile([...digits, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
 }
 
 function volatile(alternatives: readonly string[]): RegExp {
-  return new RegExp(alternatives.join('|'), 'iy');
+  return new RegExp(alternatives.join('|'), 'imy');
 }
 
 /** What one pass over a text tells. */
@@ -112,7 +133,7 @@ function scanPiece(piece: string): ScannedText {
   let afterDash = false;
   let at = 0;
   while (at < piece.length) {
-    const unit = piece.charCodeAt(at);
+    const unit = unitAt(piece, at);
     const opening = unit < 128 ? OPENINGS[unit] : NOTHING;
     if (opening === NOTHING || unit === UNDERSCORE) {
       afterDash = unit === DASH || unit === UNDERSCORE;
@@ -126,7 +147,7 @@ function scanPiece(piece: string): ScannedText {
       signs |= signsOf(piece, at, end);
       masked += `${piece.slice(done, at)}~`;
       done = end;
-      const last = piece.charCodeAt(end - 1);
+      const last = unitAt(piece, end - 1);
       afterDash = last === UNDERSCORE || last === DASH;
       at = end;
       kind = last < 128 ? KINDS[last] : NO_WORD;
@@ -138,11 +159,12 @@ function scanPiece(piece: string): ScannedText {
     if (kind === NO_WORD) continue;
     // To the end of the word, where it has parts: `isReady`, `HTTPError`, `2failed`.
     for (; ; at += 1) {
-      const next = piece.charCodeAt(at);
+      const next = unitAt(piece, at);
       const nextKind = next < 128 ? KINDS[next] : NO_WORD;
       if (nextKind === kind) continue;
       if (nextKind === NO_WORD) break;
-      if (nextKind === CAPITAL || kind === NUMBER) signs |= wordSigns(piece, at);
+      if (kind === NUMBER) signs |= wordSigns(piece, at) | MIXED_SIGN;
+      else if (nextKind === CAPITAL) signs |= wordSigns(piece, at);
       else if (nextKind === SMALL) signs |= wordSigns(piece, at - 1);
       kind = nextKind;
     }
@@ -152,7 +174,7 @@ function scanPiece(piece: string): ScannedText {
 
 /** Where what is volatile and begins here ends; `at` where nothing does. */
 function volatileEnd(piece: string, at: number, afterDash: boolean): number {
-  const opening = OPENINGS[piece.charCodeAt(at)];
+  const opening = OPENINGS[unitAt(piece, at)];
   const isValue = opening === DIGIT && mayBeValue(piece, at);
   const begins = isValue || (opening !== PLAIN && mayBegin(piece, at, opening));
   if (!begins && !(afterDash && mayBeginAfterDash(piece, at))) return at;
@@ -174,6 +196,11 @@ const HAS_DIGIT = /\d/;
 /** It joins words, and an id to a word, so it stands outside both. */
 const UNDERSCORE = 0x5f;
 const DASH = 0x2d;
+const HASH = 0x23;
+const COLON = 0x3a;
+const EQUALS = 0x3d;
+/** `:`, `=`, quotation marks, `_`, `-`. */
+const NAME_GOES_ON: ReadonlySet<number> = new Set([COLON, EQUALS, 0x22, 0x27, UNDERSCORE, DASH]);
 const PERCENT = 0x25;
 
 /** What a character can open, from the least to the most. */
@@ -200,17 +227,16 @@ const KINDS = new Uint8Array(128);
 for (let unit = 0; unit < 128; unit += 1) {
   // By numbers: this runs in every process, and regular expressions would take longer than all the rest of it.
   const small = unit | 32;
-  const isLetter = small >= 0x61 && small <= 0x7a;
-  if (isLetter || unit === UNDERSCORE) OPENINGS[unit] = PLAIN;
-  if (isLetter) KINDS[unit] = unit === small ? SMALL : CAPITAL;
-  if (isLetter && small <= 0x66) OPENINGS[unit] = HEX;
+  if (isLetter(unit) || unit === UNDERSCORE) OPENINGS[unit] = PLAIN;
+  if (isLetter(unit)) KINDS[unit] = unit === small ? SMALL : CAPITAL;
+  if (isLetter(unit) && small <= 0x66) OPENINGS[unit] = HEX;
   if (isDigit(unit)) OPENINGS[unit] = DIGIT;
   if (isDigit(unit)) KINDS[unit] = NUMBER;
   if (unit === 0x2f) OPENINGS[unit] = SLASH;
 }
 const NAMES =
   'pid proc sess requ req trac span job mess msg corr even rece run invo uuid guid nonc etag time elap dura took crea upda ' +
-  'date atte retr refe inci ray conn resp oper exec seed';
+  'date atte retr refe ref uid inci ray conn resp oper exec seed';
 for (const word of NAMES.split(' ')) {
   const first = word.charCodeAt(0);
   const pair = pairOf(first, word.charCodeAt(1));
@@ -221,8 +247,8 @@ for (const word of NAMES.split(' ')) {
 
 /** Four letters as one number, in any case; of a name of three letters, those and nothing. */
 function fourOf(text: string, at: number, isShort: boolean): number {
-  const three = (pairOf(text.charCodeAt(at), text.charCodeAt(at + 1)) << 5) | (text.charCodeAt(at + 2) & 31);
-  return (three << 5) | (isShort ? 0 : text.charCodeAt(at + 3) & 31);
+  const three = (pairOf(unitAt(text, at), unitAt(text, at + 1)) << 5) | (unitAt(text, at + 2) & 31);
+  return (three << 5) | (isShort ? 0 : unitAt(text, at + 3) & 31);
 }
 
 function pairOf(first: number, second: number): number {
@@ -233,23 +259,42 @@ function pairOf(first: number, second: number): number {
 function mayBegin(piece: string, at: number, opening: number | undefined): boolean {
   if (opening === PLAIN) return false;
   if (opening === DIGIT) return mayBeginWithDigit(piece, at);
-  const second = piece.charCodeAt(at + 1);
+  const second = unitAt(piece, at + 1);
   // `/tmp`, `/var`, `/dev`, `/private`.
   if (opening === SLASH) return TEMPORARY.has(piece.slice(at + 1, at + 3).toLowerCase());
-  const first = piece.charCodeAt(at);
+  const first = unitAt(piece, at);
   const thirds = THIRD_LETTERS[pairOf(first, second)] ?? 0;
-  if (thirds !== 0 && ((thirds >>> (piece.charCodeAt(at + 2) & 31)) & 1) === 1) {
-    if (FOUR_LETTERS.has(fourOf(piece, at, false)) || FOUR_LETTERS.has(fourOf(piece, at, true))) return true;
+  if (thirds !== 0 && ((thirds >>> (unitAt(piece, at + 2) & 31)) & 1) === 1) {
+    const isName = FOUR_LETTERS.has(fourOf(piece, at, false)) || FOUR_LETTERS.has(fourOf(piece, at, true));
+    if (isName && mayNameValue(piece, at)) return true;
   }
   if (opening === HEX) return hasHexRun(piece, at);
-  return (first | 32) === 116 && (second | 32) === 115 && !isWordUnit(piece.charCodeAt(at + 2));
+  return (first | 32) === 116 && (second | 32) === 115 && !isWordUnit(unitAt(piece, at + 2));
+}
+
+/** Behind a name: a sign that a value follows, or another part of the name, or a word with a digit or a dash. Never wrongly false. */
+function mayNameValue(piece: string, at: number): boolean {
+  let end = at + 2;
+  while (isLetter(unitAt(piece, end))) end += 1;
+  const next = unitAt(piece, end);
+  if (next > 127 || NAME_GOES_ON.has(next)) return true;
+  const nameEnd = end;
+  while (isBlank(unitAt(piece, end)) || unitAt(piece, end) === HASH) end += 1;
+  const first = unitAt(piece, end);
+  // `Ray ID`, `date :`
+  if (first === COLON || first === EQUALS || (first | 32) === 0x69) return true;
+  if (end === nameEnd) return false;
+  for (; isWordUnit(unitAt(piece, end)) || unitAt(piece, end) === DASH; end += 1) {
+    if (isDigit(unitAt(piece, end)) || unitAt(piece, end) === DASH) return true;
+  }
+  return false;
 }
 
 /** Behind a dash or an underscore: a digit among the next eight characters. Never wrongly false. */
 function mayBeginAfterDash(piece: string, at: number): boolean {
   let digits = 0;
   for (let end = at; end < at + 8; end += 1) {
-    const unit = piece.charCodeAt(end);
+    const unit = unitAt(piece, end);
     if (isDigit(unit)) digits += 1;
     else if (!isWordUnit(unit) || unit === UNDERSCORE) return digits > 0 && end >= at + 6;
   }
@@ -259,23 +304,33 @@ function mayBeginAfterDash(piece: string, at: number): boolean {
 /** A date, a time, a port, a Unix time, a duration, `0x…` or a hexadecimal id, by the number of digits and what follows. */
 function mayBeginWithDigit(piece: string, at: number): boolean {
   let end = at + 1;
-  while (isDigit(piece.charCodeAt(end))) end += 1;
+  while (isDigit(unitAt(piece, end))) end += 1;
   const digits = end - at;
   // A port.
-  if (digits === 5 && piece.charCodeAt(at - 1) === 58) return true;
-  const next = piece.charCodeAt(end);
+  if (digits === 5 && unitAt(piece, at - 1) === 58) return true;
+  const next = unitAt(piece, end);
   // A date or a time.
   if (next === 45 || next === 47) return digits === 4 || hasHexRun(piece, at);
-  if (next === 58 && digits <= 2) return isDigit(piece.charCodeAt(end + 1));
+  if (next === 58 && digits <= 2) return isDigit(unitAt(piece, end + 1));
   if (digits >= 10 || hasHexRun(piece, at)) return true;
+  // The time since a start.
+  if (next === 41) return unitAt(piece, at - 1) === 40 && unitAt(piece, at - 2) === 32;
+  if (next === 46 && isBracketed(piece, at)) return true;
   // `0x`, or a unit behind a fraction or a blank.
   if (next === 120 || next === 88) return true;
   if (next === 46) {
     end += 1;
-    while (isDigit(piece.charCodeAt(end))) end += 1;
+    while (isDigit(unitAt(piece, end))) end += 1;
   }
-  const blank = piece.charCodeAt(end);
-  return mayBeUnit(piece, blank === 32 || (blank >= 9 && blank <= 13) ? end + 1 : end);
+  const blank = unitAt(piece, end);
+  return mayBeUnit(piece, isBlank(blank) ? end + 1 : end);
+}
+
+/** Nothing but blanks between a bracket and the number. */
+function isBracketed(piece: string, at: number): boolean {
+  let before = at - 1;
+  while (unitAt(piece, before) === 32) before -= 1;
+  return unitAt(piece, before) === 0x5b;
 }
 
 /** Ends of keys whose numbers may be volatile; those of the second kind only where one of the first stands before. */
@@ -286,12 +341,12 @@ const KEY_CHARS = 20;
 /** Whether the number is the value of a key that may name something volatile. Never wrongly false. */
 function mayBeValue(piece: string, at: number): boolean {
   let key = at - 1;
-  let unit = piece.charCodeAt(key);
-  if (unit === 34 || unit === 39) unit = piece.charCodeAt((key -= 1));
-  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = piece.charCodeAt((key -= 1));
+  let unit = unitAt(piece, key);
+  if (unit === 34 || unit === 39) unit = unitAt(piece, (key -= 1));
+  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = unitAt(piece, (key -= 1));
   if (unit !== 58 && unit !== 61) return false;
-  unit = piece.charCodeAt((key -= 1));
-  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = piece.charCodeAt((key -= 1));
+  unit = unitAt(piece, (key -= 1));
+  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = unitAt(piece, (key -= 1));
   if (unit === 34 || unit === 39) key -= 1;
   const name = piece.slice(Math.max(0, key + 1 - KEY_CHARS), key + 1).toLowerCase();
   if (KEY_ENDS.some((end) => name.endsWith(end))) return true;
@@ -303,13 +358,12 @@ function mayBeValue(piece: string, at: number): boolean {
  * ASCII may be a blank or the micro sign.
  */
 function mayBeUnit(piece: string, at: number): boolean {
-  const first = piece.charCodeAt(at);
+  const first = unitAt(piece, at);
   if (first > 127) return true;
   const lower = first | 32;
   if (lower < 100 || lower > 119 || ((UNIT_LETTERS >>> (lower - 100)) & 1) === 0) return false;
-  const second = piece.charCodeAt(at + 1);
-  const isLetter = (second | 32) >= 97 && (second | 32) <= 122;
-  return !isLetter || SECOND_LETTERS[lower - 100]?.includes(String.fromCharCode(second | 32)) === true;
+  const second = unitAt(piece, at + 1);
+  return !isLetter(second) || SECOND_LETTERS[lower - 100]?.includes(String.fromCharCode(second | 32)) === true;
 }
 
 /** d, h, m, n, s, u and w as bits from `d` on. */
@@ -319,6 +373,15 @@ const SECOND_LETTERS: readonly (string | undefined)[] = Array.from('defghijklmno
   const follows: Readonly<Record<string, string>> = { d: 'a', h: 'o', m: 'si', n: 's', s: 'e', u: 's', w: 'e' };
   return follows[letter];
 });
+
+function isLetter(unit: number): boolean {
+  const small = unit | 32;
+  return small >= 0x61 && small <= 0x7a;
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 32 || (unit >= 9 && unit <= 13);
+}
 
 function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
@@ -332,7 +395,7 @@ function isWordUnit(unit: number): boolean {
 /** Eight hexadecimal digits in a row. */
 function hasHexRun(piece: string, at: number): boolean {
   for (let end = at; end < at + 8; end += 1) {
-    const unit = piece.charCodeAt(end);
+    const unit = unitAt(piece, end);
     const opening = unit < 128 ? OPENINGS[unit] : NOTHING;
     if (opening !== HEX && opening !== DIGIT) return false;
   }

@@ -85,10 +85,16 @@ export function saysIneffective(text: string, signs?: number): boolean {
 
 const NEGATIVE = /(?<![\w.])(?:0|no|none|null|nil|not|empty|zero|false|n\/a|never|without)(?![\w.%])|\[\s*\]|\{\s*\}/i;
 
+/** The same in languages with many speakers or many programs. */
+const NEGATIVE_FOREIGN =
+  /(?<![\p{L}\d.])(?:kein(?:e[mnrs]?)?|nichts|aucune?|rien|ning[uú]n[ao]?|nada|sin|nessun[ao]?|nenhum[a]?|sem|geen|niets|ingen|inga|inget|brak|nic|žádn\p{L}+|нет|ничего|yok|hiçbir)(?!\p{L})|没有|沒有|无结果|无数据|無し|なし|ありません|見つかりません|없습니다|없음/iu;
+
 /** True for a short answer that says none, zero, no, or no change: a finding where things are gone through one by one. */
 export function saysNone(text: string, signs?: number): boolean {
   return (
-    text.length < 10 || (text.length <= 120 && (NEGATIVE.test(text) || saysNoChange(text, signs ?? signsOf(text))))
+    text.length < 10 ||
+    (text.length <= 120 &&
+      (NEGATIVE.test(text) || NEGATIVE_FOREIGN.test(text) || saysNoChange(text, signs ?? signsOf(text))))
   );
 }
 

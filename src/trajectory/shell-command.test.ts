@@ -28,6 +28,8 @@ test.each([
   ['gh pr create --fill', 'gh', 'write'],
   ['gh pr view 12', 'gh', 'read'],
   ['kubectl get pods', 'kubectl', 'poll'],
+  ['kubectl get events -n a', 'kubectl', 'read'],
+  ['sleep 15; adb shell getprop x', 'adb', 'execute'],
   ['# only a comment', '', 'note'],
   ['', '', 'note'],
   ['sudo -u root cat /etc/hosts', 'cat', 'read'],
@@ -79,4 +81,10 @@ test('a line of 20,000 characters is read in reasonable time', () => {
 
 test('reading a line again gives the same answer', () => {
   expect(readShellCommand('cat x')).toEqual(readShellCommand('cat x'));
+});
+
+test('a line that changes a file and then runs something is told from one that does either', () => {
+  expect(readShellCommand("sed -i '1,5d' crash.sv && ./svc crash.sv").editsAndRuns).toBe(true);
+  expect(readShellCommand("./svc crash.sv && sed -i '1,5d' crash.sv").editsAndRuns).toBeUndefined();
+  expect(readShellCommand("sed -i '1,5d' crash.sv").editsAndRuns).toBeUndefined();
 });

@@ -12,6 +12,8 @@ export interface ShellCommand {
   readonly writes: readonly string[];
   /** The last file that the first program which reads is given, where one is. */
   readonly reads?: string;
+  /** It changes a file and then runs a program. */
+  readonly editsAndRuns?: true;
   /** What the line leaves the one file in that it writes, where its text tells. */
   readonly state?: ShellState;
 }
@@ -151,6 +153,8 @@ interface Reading {
   reads: string | undefined;
   /** A pause was seen, and nothing but pauses and looks. */
   waits: boolean;
+  edits: boolean;
+  editsAndRuns: boolean;
   seen: boolean;
   movesOnly: boolean;
   /** Shells within shells that were opened. */
@@ -165,6 +169,8 @@ function readTree(line: string): ShellCommand {
     states: [],
     reads: undefined,
     waits: false,
+    edits: false,
+    editsAndRuns: false,
     seen: false,
     movesOnly: false,
     depth: 0,
@@ -187,6 +193,7 @@ function readTree(line: string): ShellCommand {
     kind,
     writes,
     ...(reading.reads === undefined ? {} : { reads: reading.reads }),
+    ...(reading.editsAndRuns ? { editsAndRuns: true } : {}),
     ...(state === undefined || reading.states.length > 1 ? {} : { state }),
   };
 }
@@ -226,7 +233,10 @@ function visitCommand(node: Command, reading: Reading): void {
   const state = stateWrittenBy(node, program, args);
   if (state !== undefined) reading.states.push(state);
   reading.movesOnly = MOVERS.has(program) && (!reading.seen || reading.movesOnly);
-  if (reading.program === '' && (!SCENERY.has(program) || words.length === 1)) reading.program = program;
+  if (kind === 'write' || state !== undefined) reading.edits = true;
+  else if (kind === 'execute' && reading.edits) reading.editsAndRuns = true;
+  if ((reading.program === '' || WAITERS.has(reading.program)) && (!SCENERY.has(program) || words.length === 1))
+    reading.program = program;
   raise(reading, kind);
   if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));
 }
@@ -273,6 +283,8 @@ function kindOf(program: string, args: readonly string[]): ToolKind {
   );
   if (trades !== undefined) {
     const trade = first !== undefined && Object.hasOwn(trades, first) ? trades[first] : undefined;
+    // What has happened is read; only what goes on is waited for.
+    if (program === 'kubectl' && first === 'get' && args.some((word) => /^(?:events?|ev)$/.test(word))) return 'read';
     if (program === 'gh' && trade !== undefined) return kindOfVerb(args[args.indexOf(first ?? '') + 1] ?? '') ?? trade;
     return trade ?? 'execute';
   }

@@ -125,3 +125,62 @@ test('an order that comes to nothing and a finding of nothing are told', () => {
   expect(stepOf({ result: 'count\n-----\n0' }).negative).toBe(true);
   expect(stepOf({ result: 'count\n-----\n4128 in all' })).toMatchObject({ ineffective: false, negative: false });
 });
+
+test('a failure that the call foretold is none', () => {
+  const post = (args: Readonly<Record<string, string | number>>): Step =>
+    stepOf({
+      tool: 'http_request',
+      args: { url: '/orders', ...args },
+      result: 'HTTP 400 invalid order',
+      isError: true,
+    });
+  expect(post({ expect: 400 })).toMatchObject({ acknowledged: true });
+  expect(post({ expect: 400 }).failure).toBeUndefined();
+  expect(post({ expect: 201 }).failure).toBeDefined();
+  expect(post({}).failure).toBeDefined();
+});
+
+test('what is made again under another id is the same', () => {
+  const book = (id: string, room: string): Step =>
+    stepOf({ tool: 'create_event', args: { title: 'Q2' }, result: `{"id":"${id}","room":"${room}"}` });
+  expect(book('7s0d1q9m4hk2vb6c3u8e', 'Lagune').resultKey).toBe(book('0nf8r2x6w5cz1yqk9ldm', 'Lagune').resultKey);
+  expect(book('7s0d1q9m4hk2vb6c3u8e', 'Lagune').resultKey).not.toBe(book('7s0d1q9m4hk2vb6c3u8e', 'Insel').resultKey);
+});
+
+test('nothing is found in other languages too', () => {
+  for (const result of [
+    'Keine freien Termine.',
+    'aucun résultat',
+    'нет данных',
+    '没有找到结果',
+    'ningún vuelo encontrado',
+  ]) {
+    expect([result, stepOf({ result }).negative]).toEqual([result, true]);
+  }
+  for (const result of ['ein freier Termin', 'магазин интернет открыт', 'un vol trouvé']) {
+    expect([result, stepOf({ result }).negative]).toEqual([result, false]);
+  }
+});
+
+test('who asks what has come since a time, and nothing has, waits; a look that finds null does not merely acknowledge', () => {
+  const args = { box: 'a', since: '2026-03-30' };
+  expect(stepOf({ tool: 'mail_list', args, result: '{"messages": []}' }).kind).toBe('poll');
+  expect(stepOf({ tool: 'mail_list', args, result: '{"messages": [{"subject":"Code 1"}]}' }).kind).toBe('read');
+  expect(stepOf({ tool: 'mail_list', args: { box: 'a' }, result: '{"messages": []}' }).kind).toBe('read');
+  expect(stepOf({ tool: 'get_value', result: 'null' }).acknowledged).toBe(false);
+  expect(stepOf({ tool: 'set_value', result: 'null' }).acknowledged).toBe(true);
+});
+
+test('a tool whose arguments no name tells writes its longest text under the others', () => {
+  const put = (source: string, cell: number): Step =>
+    stepOf({ tool: 'put_cell', args: { notebook: 'a.ipynb', i: cell, source }, result: '{"saved":true}' });
+  expect(put('df = read(1)', 2)).toMatchObject({ kind: 'write', target: '2 a.ipynb' });
+  expect(put('df = read(1)', 2).leavesKey).toBe(put('df = read(1)', 3).leavesKey);
+  expect(put('df = read(1)', 2).leavesKey).not.toBe(put('df = read(2)', 2).leavesKey);
+});
+
+test('a poll that tells of a failure is a look', () => {
+  const args = { port: 'COM7' };
+  expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nGuru Meditation Error: panic' }).kind).toBe('read');
+  expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nready' }).kind).toBe('poll');
+});

@@ -33,6 +33,8 @@ export interface Step {
   readonly tokens: readonly number[];
   /** Tells apart calls with equal words that ask for another amount: `LIMIT 10`, `LIMIT 50`. Empty where no amount is named. */
   readonly amountKey: string;
+  /** Equal for calls of one tool that differ in nothing but numbers. */
+  readonly frameKey: number;
   /** Set when the call failed: flagged, declared by a JSON answer, or told only by the words of its text (`soft`). */
   readonly failure?: ErrorClass & { readonly soft: boolean };
   /** The answer only says "done". */
@@ -52,6 +54,8 @@ export interface Step {
   readonly fromKey?: string;
   /** The source holds no result for it. */
   readonly resultMissing: boolean;
+  /** A shell call that changes a file and then runs a program. */
+  readonly editsAndRuns: boolean;
 }
 
 /** A call and its result as they stand in the records. */
@@ -78,17 +82,22 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const answer = readAnswer(resultText(call.result));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
-  const waits = semantics.kind === 'poll' && answer.isPending;
-  const failure = waits ? undefined : failureOf(call, answer, semantics);
+  const isPoll = semantics.kind === 'poll';
+  const waits = isPoll && answer.isPending;
+  const foretold = isForetold(call.args, text);
+  const failure = waits || foretold ? undefined : failureOf(call, answer, semantics);
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
   const ineffective = failure === undefined && answer.isIneffective;
-  const acknowledged = failure === undefined && !ineffective && (acted || answer.acknowledges);
+  const missing = semantics.kind === 'read' && NOTHING.test(text);
+  const acknowledged = failure === undefined && !ineffective && !missing && (acted || foretold || answer.acknowledges);
   // Only such a call can be a poll by its answer.
   const asks = semantics.shell ? REMOTE_PROGRAMS.has(semantics.program) : true;
   const pollable = failure === undefined && asks && semantics.kind !== 'write';
   const acts = acted || (semantics.kind === 'unknown' && beginsWithAct(text));
-  const kind = pollable && answer.isPending ? 'poll' : acts ? 'ui' : semantics.kind;
-  const said = kind === 'unknown' && acknowledged && text.trim() !== '';
+  // Who is told of a failure has nothing to wait for.
+  const own = isPoll && !answer.isPending && answer.tellsAnywhere ? 'read' : semantics.kind;
+  const kind = pollable && (answer.isPending || asksForNews(call.args, answer)) ? 'poll' : acts ? 'ui' : own;
+  const said = kind === 'unknown' && acknowledged && !foretold && text.trim() !== '';
   // A tool that takes a lone text and merely acknowledges it keeps a remark.
   const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
   const progress = progressOf(call.result, declaration);
@@ -109,12 +118,14 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
     callKey: hashText(asked.argsKey + resultKey),
     tokens: asked.tokens,
     amountKey: asked.amountKey,
+    frameKey: asked.frameKey,
     acknowledged,
     unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
     negative: answer.saysNone,
     resultChars: text.length,
     resultMissing: call.resultMissing,
+    editsAndRuns: semantics.editsAndRuns === true,
   };
   if (failure !== undefined) step.failure = failure;
   if (semantics.target !== undefined) step.target = semantics.target;
@@ -139,6 +150,7 @@ function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outcome): st
   if (stored && !failed && isAcknowledgement(answer.masked)) {
     return hashText(answer.masked.replace(RECEIPT_NUMBER, '#'), seed);
   }
+  if (kind === 'write' && !semantics.shell) return answer.writtenKey(call.isError);
   if (kind === 'ui' && !acknowledged) return hashText(withoutEcho(answer.masked, call.args), seed);
   return answer.keyOf(call.isError);
 }
@@ -148,25 +160,58 @@ const RECEIPT_NUMBER = /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g;
 
 const ECHO_CHARS = 200;
 
-/** What a screen shows, without the words of the order in its first line: `Clicked element e3`. */
+/** What a screen shows, without the order that its first line repeats: `Clicked element e3`. */
 function withoutEcho(text: string, args: Json): string {
-  if (!isJsonObject(args)) return text;
-  let head = text.slice(0, ECHO_CHARS);
+  const end = text.indexOf('\n');
+  const shown = end > 0 && beginsWithAct(text) ? text.slice(end) : text;
+  if (!isJsonObject(args)) return shown;
+  let head = shown.slice(0, ECHO_CHARS);
   for (const value of Object.values(args)) {
     if (typeof value === 'string' && value.length >= 2 && value.length <= 80) head = head.replaceAll(value, '@');
   }
-  return head + text.slice(ECHO_CHARS);
+  return head + shown.slice(ECHO_CHARS);
 }
 
 /** Programs that ask another machine. What a local one prints may hold any word. */
 const REMOTE_PROGRAMS = new Set(
-  'curl wget http https aws gcloud az gh glab kubectl oc docker podman helm flyctl heroku vercel nomad doctl argocd'.split(
+  'curl wget http https ssh adb aws gcloud az gh glab kubectl oc docker podman helm flyctl heroku vercel nomad doctl argocd'.split(
     ' ',
   ),
 );
 
 /** A step while it is made. */
 type OwnStep = { -readonly [Name in keyof Step]: Step[Name] };
+
+/** What a look gives that finds nothing. */
+const NOTHING = /^\s*(?:null|none|nil|undefined)\s*$/i;
+
+const SINCE = ['since', 'newer_than', 'newerThan', 'updated_since', 'after_time'] as const;
+
+/** Whether the call asks what has come since a time, and nothing has: an inbox in which something is waited for. */
+function asksForNews(args: Json, answer: AnswerReading): boolean {
+  return isJsonObject(args) && SINCE.some((name) => args[name] !== undefined) && answer.saysNone;
+}
+
+const FORETELLING = [
+  'expect',
+  'expected',
+  'expect_status',
+  'expected_status',
+  'expectStatus',
+  'expectedStatus',
+] as const;
+const FORETOLD_CHARS = 400;
+
+/** Whether the call said beforehand what the answer says: a test that expects a refusal has not failed when it gets one. */
+function isForetold(args: Json, text: string): boolean {
+  if (!isJsonObject(args)) return false;
+  return FORETELLING.some((name) => {
+    const told = args[name];
+    if (typeof told !== 'number' && typeof told !== 'string') return false;
+    const words = String(told);
+    return words.length > 1 && text.slice(0, FORETOLD_CHARS).includes(words);
+  });
+}
 
 function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantics): Step['failure'] {
   if (call.resultMissing) return undefined;

@@ -32,9 +32,23 @@ test('a number that says how much is left out, another stays', () => {
   expect(tokensOf('SELECT a LIMIT 10')).toEqual(tokensOf('SELECT a LIMIT 500'));
   expect(tokensOf('SELECT ä LIMIT 10')).toEqual(tokensOf('SELECT ä LIMIT 500'));
   for (const word of ['a', 'ä']) {
-    const amounts: number[] = [];
-    tokensOf(`SELECT top 3 ${word} LIMIT 10`, amounts);
-    expect(amounts).toEqual([wordToken('3'), wordToken('10')]);
+    const aside = { amounts: [], frameKey: 0 };
+    tokensOf(`SELECT top 3 ${word} LIMIT 10`, aside);
+    expect(aside.amounts).toEqual([wordToken('3'), wordToken('10')]);
   }
   expect(tokensOf('page 10')).not.toEqual(tokensOf('page 11'));
+});
+
+test('the frame of arguments tells whether nothing but numbers of their own differ', () => {
+  const frame = (args: object): number => {
+    const aside = { amounts: [], frameKey: 0 };
+    tokensOf(JSON.stringify(args), aside);
+    return aside.frameKey;
+  };
+  for (const word of ['a', 'ä']) {
+    expect(frame({ date: '2026-06-01', of: word })).toBe(frame({ date: '2026-06-02', of: word }));
+    expect(frame({ addr: '0x00071000', of: word })).toBe(frame({ addr: '0x00072000', of: word }));
+    expect(frame({ q: `pizza 1 ${word}` })).not.toBe(frame({ q: `pizza 2 ${word}` }));
+    expect(frame({ q: word })).not.toBe(frame({ q: `${word}b` }));
+  }
 });

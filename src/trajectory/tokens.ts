@@ -2,32 +2,44 @@ const MAX_TOKENS = 64;
 const MAX_SOURCE_CHARS = 4_000;
 const START = 0x811c9dc5;
 
+/** What `tokensOf` tells beside the tokens. */
+export interface TokensAside {
+  /** Hashes of the numbers that say how much, in their order. */
+  amounts: number[];
+  /** Equal for texts that differ in nothing but numbers, however they are ordered; a number within a sentence is a word of it. */
+  frameKey: number;
+}
+
 /**
  * The words of a text (runs of letters, digits and `_`, case does not count) as ascending 32-bit hashes without
  * repeats: the first 64 different ones in the first 4,000 characters. A number behind a word such as `limit` or `timeout`
  * is left out: it sets how much is asked for, not what.
  *
- * @param amounts  takes the hashes of the numbers that are left out, in their order
+ * @param aside  takes the hashes of the numbers that are left out, and a key of the words that are no numbers
  * Cost: one pass without allocation for ASCII text, a regular expression for other.
  */
-export function tokensOf(source: string, amounts?: number[]): readonly number[] {
+export function tokensOf(source: string, aside: TokensAside = { amounts: [], frameKey: 0 }): readonly number[] {
   const text = source.length > MAX_SOURCE_CHARS ? source.slice(0, MAX_SOURCE_CHARS) : source;
   const tokens: number[] = [];
   let hash = START;
   let inWord = false;
   let isNumber = true;
+  /** A number that stands alone in its argument, or a part of such a one. */
+  let isValue = false;
   let before = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const unit = at === text.length ? 32 : text.charCodeAt(at);
-    if (unit > 127) return unicodeTokens(text, amounts);
+    if (unit > 127) return unicodeTokens(text, aside);
     if (isWordUnit(unit)) {
+      if (!inWord) isValue = unit <= 57 && text.charCodeAt(at - 1) !== 32;
       hash = mix(hash, unit);
       inWord = true;
       if (unit > 57) isNumber = false;
     } else if (inWord) {
       const token = finish(hash);
       if (!isNumber || !AMOUNTS.has(before)) insert(tokens, token);
-      else amounts?.push(token);
+      else aside.amounts.push(token);
+      if (!isValue) aside.frameKey = (aside.frameKey + token) >>> 0;
       if (tokens.length === MAX_TOKENS) break;
       before = token;
       hash = START;
@@ -46,15 +58,17 @@ export function wordToken(word: string): number {
   return finish(hash);
 }
 
-function unicodeTokens(text: string, amounts?: number[]): readonly number[] {
+function unicodeTokens(text: string, aside: TokensAside): readonly number[] {
   // What stood before the first letter beyond ASCII comes again.
-  if (amounts !== undefined) amounts.length = 0;
+  aside.amounts = [];
+  aside.frameKey = 0;
   const tokens: number[] = [];
   let before = 0;
-  for (const [word] of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
+  for (const { 0: word, index } of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     const token = wordToken(word);
     if (!AMOUNTS.has(before) || !/^\d+$/.test(word)) insert(tokens, token);
-    else amounts?.push(token);
+    else aside.amounts.push(token);
+    if (!/^\d/.test(word) || text[index - 1] === ' ') aside.frameKey = (aside.frameKey + token) >>> 0;
     if (tokens.length === MAX_TOKENS) break;
     before = token;
   }

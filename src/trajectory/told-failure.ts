@@ -6,6 +6,7 @@ import { SIGN, signsOf } from './word-signs.ts';
  * tools speak of their own failure. Words alone prove nothing, so each form stands where such a line begins or ends.
  */
 const TOLD: readonly RegExp[] = [
+  /\b(?:guru meditation|kernel panic|panic'ed|segmentation fault|core dumped)\b/i,
   /\bnothing was \w+(?:ed|en|ne|ilt)\b/i,
   /^(?:[^\sa-z]\S*\s+){0,4}\[?(?:ERROR|FATAL|CRITICAL|SEVERE)\b(?!\S*[ :=]+0\b)/,
   /^(?:\S{1,120}: ?)?(?:\w+ )?(?:error|fatal)(?:\[\w+\])?: (?!0\b)\S/i,

@@ -5,6 +5,7 @@ import {
   isRemark,
   isShellLine,
   kindOfArguments,
+  longestText,
   opensWithProgram,
   stringAt,
   textOf,
@@ -55,6 +56,8 @@ export interface CallSemantics {
   readonly remark?: boolean;
   /** True for a shell call. */
   readonly shell: boolean;
+  /** A shell call that changes a file and then runs a program. */
+  readonly editsAndRuns?: true;
 }
 
 /** Names of shells, alone or after `_`, `.`, `:` or `-`, in any case. */
@@ -91,14 +94,46 @@ const PATH_KEYS = [
   'dir',
   'directory',
 ] as const;
-const BEFORE_KEYS = ['old', 'old_str', 'old_string', 'oldString', 'search'] as const;
-const AFTER_KEYS = ['new', 'new_str', 'new_string', 'newString', 'replace'] as const;
+const BEFORE_KEYS = [
+  'old',
+  'old_str',
+  'old_string',
+  'oldString',
+  'search',
+  'find',
+  'old_text',
+  'oldText',
+  'old_value',
+  'oldValue',
+  'old_code',
+  'search_text',
+] as const;
+const AFTER_KEYS = [
+  'new',
+  'new_str',
+  'new_string',
+  'newString',
+  'replace',
+  'new_text',
+  'newText',
+  'new_value',
+  'newValue',
+  'new_code',
+  'replacement',
+  'replace_with',
+] as const;
 
 /** Words of a tool's name, in the order in which they decide. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
   ['note', words('think thought thinking reason reflect plan todo todos note notes scratchpad memo')],
   ['wait', words('wait sleep pause')],
-  ['ui', words('click tap key keypress press type scroll swipe drag hover screenshot mouse cursor move navigate')],
+  [
+    'ui',
+    words(
+      `click tap key keypress press type scroll swipe drag hover screenshot mouse cursor move navigate
+       step tick advance jog rotate`,
+    ),
+  ],
   [
     'write',
     words(
@@ -134,8 +169,9 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const path = stringAt(object, PATH_KEYS);
   const before = stringAt(object, BEFORE_KEYS);
   const after = stringAt(object, AFTER_KEYS);
-  const written = writtenState(tool, object, path);
   const change = databaseChange(object);
+  const isTold = change !== undefined || after !== undefined;
+  const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
   const target = written?.target ?? path ?? change;
   const writes = change !== undefined || after !== undefined || (path !== undefined && textOf(object) !== undefined);
   return {
@@ -170,6 +206,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
     ...(read.state?.content === undefined ? {} : { content: read.state.content }),
     ...(read.state?.replaces === undefined ? {} : { replaces: read.state.replaces }),
     shell: true,
+    ...(read.editsAndRuns === true ? { editsAndRuns: true } : {}),
   };
 }
 

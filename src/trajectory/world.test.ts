@@ -48,3 +48,10 @@ test('it goes on from its snapshot and remembers no more than 512 of a kind', ()
   expect(copy.observe(stepOf('read', 'file-0')).novel).toBe(true);
   expect(world.snapshot().seen.length).toBe(512);
 });
+
+test('a change made before is nothing new in a later epoch', () => {
+  const world = new World();
+  world.observe(stepOf('write', 'a', 'ok'));
+  world.observe(stepOf('write', 'b', 'ok'));
+  expect(world.observe(stepOf('write', 'a', 'ok'))).toEqual({ epoch: 2, advanced: false, novel: false });
+});

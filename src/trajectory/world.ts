@@ -48,9 +48,10 @@ export class World {
   }
 
   observe(step: Step): WorldView {
+    const isKnownChange = this.#mutations.has(step.callKey);
     const advanced = this.#isNewChange(step);
     if (advanced) this.#advance();
-    const novel = !this.#seen.has(step.callKey);
+    const novel = !isKnownChange && !this.#seen.has(step.callKey);
     this.#seen.set(step.callKey, true);
     return { epoch: this.#epoch, advanced, novel };
   }
@@ -64,7 +65,9 @@ export class World {
   }
 
   #isNewChange(step: Step): boolean {
-    if (step.kind !== 'write' || step.failure !== undefined || step.resultMissing || step.unchanged) return false;
+    if (step.kind !== 'write' || step.resultMissing || step.unchanged) return false;
+    // Where a line edits and then runs, it is the run that failed.
+    if (step.failure !== undefined && !step.editsAndRuns) return false;
     const known = this.#mutations.has(step.callKey);
     this.#mutations.set(step.callKey, true);
     return !known;
