@@ -55,3 +55,24 @@ test('legitimate twins are left alone', () => {
     ),
   ).toBeNull();
 });
+
+test('one tool that fails in other words each time is a search, in the same words it is stuck', () => {
+  const decode = (at: number, byte: number): ScriptedCall => ({
+    tool: 'convert',
+    args: { encoding: `e${at}` },
+    result: `UnicodeDecodeError: codec cannot decode byte in position ${byte}`,
+    isError: true,
+  });
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => decode(at, at * 100)),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => decode(at, 7)),
+    ),
+  ).toBe(4);
+});

@@ -1,5 +1,7 @@
 import type { Json } from '../base/json.ts';
+import { OUTSIDE } from '../trajectory/error-class.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
+import type { Step } from '../trajectory/step.ts';
 import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `errorCascadeDetector`. */
@@ -13,6 +15,8 @@ interface State {
   readonly turn: number;
   readonly programs: readonly string[];
   readonly causes: readonly string[];
+  /** Lines that spoke of failure, masked. */
+  readonly words?: readonly string[];
   readonly repeated: boolean;
   /** Arguments and speaking lines of the last failure. */
   readonly lastArgsKey: string;
@@ -64,7 +68,10 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
               ? state.programs
               : [...state.programs, step.program].slice(-8),
             causes: state.causes.includes(cause) ? state.causes : [...state.causes, cause].slice(-16),
-            repeated: state.repeated || (!sameTurn && !moved && state.causes.includes(cause)),
+            repeated: state.repeated || (!sameTurn && !moved && isKnown(state, cause, spokenKey, step)),
+            words: (state.words ?? []).includes(spokenKey)
+              ? (state.words ?? [])
+              : [...(state.words ?? []), spokenKey].slice(-16),
             lastArgsKey: step.argsKey,
             lastSpokenKey: spokenKey,
             evidence: withEvidence(state.evidence, step.index),
@@ -87,4 +94,10 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
       };
     },
   };
+}
+
+/** A cause met before: in the same words, or one that no change of the call cures, whatever it names. */
+function isKnown(state: State, cause: string, words: string, { failure }: Step): boolean {
+  if (failure !== undefined && OUTSIDE.has(failure.category)) return state.causes.includes(cause);
+  return (state.words ?? []).includes(words);
 }

@@ -135,3 +135,19 @@ test('who waits longer each time for a lock is given one more', () => {
   expect(firstFlag(repeatedErrorDetector(), [1_000, 31_000, 92_000].map(locked))).toBeNull();
   expect(firstFlag(repeatedErrorDetector(), [1_000, 31_000, 61_000].map(locked))).toBe(2);
 });
+
+test('what is dealt with before the next thing fails alike is no repeat, the same thing again is', () => {
+  const empty = (commit: string): ScriptedCall => fail('nothing to commit, the pick is now empty', commit);
+  const skip: ScriptedCall = { tool: 'write', args: { path: 'skip' }, result: 'ok' };
+  const many = times(12, (at) => (at % 2 === 0 ? empty(`c${at}`) : skip));
+  expect(firstFlag(repeatedErrorDetector(), [skip, ...many])).toBeNull();
+  expect(firstFlag(repeatedErrorDetector(), [skip, ...times(6, (at) => (at % 2 === 0 ? empty('c') : skip))])).toBe(5);
+});
+
+test('pauses made on purpose give two more, wherever the way is not open yet', () => {
+  const closed = (atMs: number): ScriptedCall => ({ ...fail('connect: no route to host'), atMs });
+  const pause: ScriptedCall = { tool: 'pause', args: { seconds: 30 }, result: '' };
+  const tries = [50_000, 90_000, 130_000, 170_000].flatMap((atMs) => [closed(atMs), pause]);
+  expect(firstFlag(repeatedErrorDetector(), tries)).toBeNull();
+  expect(firstFlag(repeatedErrorDetector(), [50_000, 51_000, 52_000].map(closed))).toBe(2);
+});

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
-import type { ErrorCategory } from '../trajectory/error-class.ts';
+import { OUTSIDE, type ErrorCategory } from '../trajectory/error-class.ts';
 import type { PatternDetector, StepContext } from '../trajectory/pattern-detector.ts';
 import type { Step } from '../trajectory/step.ts';
 import { gradeCount, withEvidence, type Grade } from './level.ts';
@@ -36,21 +36,11 @@ interface Row {
   readonly gapMs: number;
   /** Pauses so far that were clearly longer than the one before. */
   readonly backoffs: number;
-  /** Failures that came after the agent had paused on purpose, where nothing tells how long. */
+  /** Failures that came after the agent had paused on purpose, long or nobody knows how long. */
   readonly waits: number;
   readonly evidence: readonly number[];
 }
 
-/** Causes that no change of the arguments will cure. */
-const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
-  'auth',
-  'permission',
-  'rate-limit',
-  'timeout',
-  'network',
-  'missing-program',
-  'validation',
-]);
 /** Causes for which waiting longer each time is the right answer. */
 const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
 /** Something is held by somebody else, or not there yet: the same. */
@@ -61,6 +51,8 @@ interface State {
   readonly rows: readonly (readonly [string, Row])[];
   /** The agent has paused since the last failure. */
   readonly waited: boolean;
+  /** It has changed something since then, be it the same as before. */
+  readonly changed?: boolean;
 }
 
 /** Far more than may stand between two failures of a row; it bounds the snapshot. */
@@ -68,7 +60,9 @@ const MAX_ROWS = 64;
 /** A pause this much longer than the one before counts as backing off. */
 const BACKOFF_FACTOR = 1.5;
 const MIN_BACKOFF_MS = 1_000;
-/** Patience with pauses of unknown length. */
+/** A pause that was made on purpose and is no mere breath. */
+const LONG_WAIT_MS = 20_000;
+/** Patience with such pauses, and with those of unknown length. */
 const MAX_WAITS = 2;
 
 /**
@@ -85,6 +79,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
       const state = (snapshot as unknown as State | undefined) ?? { rows: [], waited: false };
       const rows = new LruMap<Row>(MAX_ROWS, state.rows);
       let waited = state.waited;
+      let changed = state.changed ?? false;
       let newest = -1;
       let newestFailure = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
       /** The very call that failed has succeeded, or the same program with other things: what stood in its way is gone. */
@@ -101,7 +96,9 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
           before !== undefined &&
           before.epoch === context.epoch &&
           context.ordinal - before.ordinal <= maxBetween + 1 &&
-          !hasMoved(before, step);
+          !hasMoved(before, step) &&
+          // Another thing failed, and what the one before had left was dealt with.
+          !(changed && before.lastArgsKey !== step.argsKey);
         const row =
           goesOn && before.turn === step.turn
             ? before
@@ -114,18 +111,24 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
           newest = context.ordinal;
           if (step.kind === 'wait') waited = true;
           const failure = step.failure;
-          if (failure === undefined) overcome(step, context);
+          if (failure === undefined) {
+            overcome(step, context);
+            if (step.kind === 'write') changed = true;
+          }
           if (failure === undefined || failure.category === 'silent') return undefined;
           newestFailure = context.ordinal;
           const key = `${step.tool}:${failure.groupKey}`;
           // Where things are looked up one after another, the same words are said of each that is not there.
           const lookedUp = failure.category === 'not-found';
+          const provesLittle =
+            failure.soft || lookedUp || failure.category === 'usage' || failure.category === 'timeout';
           const exact = extend(`${step.tool}:${failure.groupKey}:${failure.exactKey}`, step, context, lookedUp);
           const spoken = extend(`${step.tool}:${failure.spokenKey}`, step, context, lookedUp);
           const group = extend(key, step, context, !OUTSIDE.has(failure.category));
           // Patience with failures that prove less, and with an agent that waits longer each time.
-          const doubt = (failure.soft || lookedUp || failure.category === 'usage') && !exact.sameArgs ? 1 : 0;
+          const doubt = provesLittle && !exact.sameArgs ? 1 : 0;
           waited = false;
+          changed = false;
           const patience =
             WAITABLE.has(failure.category) || TAKEN.test(failure.line)
               ? Math.max(group.backoffs, Math.min(group.waits, MAX_WAITS))
@@ -153,7 +156,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
         // A row that is too old to go on is as good as none.
         snapshot: () => {
           const young = rows.entries().filter(([, row]) => newest - row.ordinal <= maxBetween);
-          return { rows: young, waited } as unknown as Json;
+          return { rows: young, waited, changed } as unknown as Json;
         },
       };
     },
@@ -193,7 +196,8 @@ function nextRow(
     atMs: step.atMs,
     gapMs,
     backoffs: (before?.backoffs ?? 0) + (backed ? 1 : 0),
-    waits: (before?.waits ?? 0) + (waited && before !== undefined && step.atMs === 0 ? 1 : 0),
+    waits:
+      (before?.waits ?? 0) + (waited && before !== undefined && (step.atMs === 0 || gapMs >= LONG_WAIT_MS) ? 1 : 0),
     evidence: withEvidence(before?.evidence ?? [], step.index),
   };
 }

@@ -8,17 +8,17 @@ const check = (result: string): ScriptedCall => ({ tool: 'Bash', args: { command
 const rounds = (count: number, result: (at: number) => string): readonly ScriptedCall[] =>
   times(2 * count, (at) => (at % 2 === 0 ? check(result(at / 2)) : edit(at)));
 
-test('the same failure after five changes is flagged, after four it is not', () => {
-  expect(
-    firstFlag(
-      sameFailureDetector(),
-      rounds(6, () => 'AssertionError: 1 != 2'),
-    ),
-  ).toBe(10);
+test('the same failure after four changes is flagged, after three it is not', () => {
   expect(
     firstFlag(
       sameFailureDetector(),
       rounds(5, () => 'AssertionError: 1 != 2'),
+    ),
+  ).toBe(8);
+  expect(
+    firstFlag(
+      sameFailureDetector(),
+      rounds(4, () => 'AssertionError: 1 != 2'),
     ),
   ).toBeNull();
 });
@@ -35,7 +35,7 @@ test('a time limit met after each change is one failure, whatever the job is cal
     args: { command: `python train.py --n ${at}` },
   });
   const calls = times(12, (at) => (at % 2 === 0 ? job(at) : edit(at)));
-  expect(firstFlag(sameFailureDetector(), calls)).toBe(10);
+  expect(firstFlag(sameFailureDetector(), calls)).toBe(8);
   const through: ScriptedCall = { ...job(99), result: 'epoch 1 done, loss 0.4', isError: false };
   expect(
     firstFlag(
@@ -53,7 +53,7 @@ test('a check that passes between begins anew', () => {
 
 test('an error that only moves up and down with the edits stays the same failure', () => {
   const moved = rounds(6, (at) => `a.c:${10 + at}:5: error: 'foo' undeclared`);
-  expect(firstFlag(sameFailureDetector(), moved)).toBe(10);
+  expect(firstFlag(sameFailureDetector(), moved)).toBe(8);
 });
 
 test('a message that moves is progress', () => {
@@ -76,6 +76,17 @@ test('edits and runs in one line that fail alike five times are seen as if they 
     result: 'f.c:3: error: expected ;',
     isError: true,
   });
-  expect(firstFlag(sameFailureDetector(), times(6, run))).toBe(5);
+  expect(firstFlag(sameFailureDetector(), times(6, run))).toBe(4);
   expect(firstFlag(repeatedErrorDetector(), times(6, run))).toBeNull();
+});
+
+test('a change of the world that is refused alike after each edit is a check too', () => {
+  const apply: ScriptedCall = {
+    tool: 'Bash',
+    args: { command: 'kubectl apply -f a.yaml' },
+    result: 'The Deployment "a" is invalid: field is immutable',
+    isError: true,
+  };
+  const calls = times(10, (at) => (at % 2 === 0 ? apply : edit(at)));
+  expect(firstFlag(sameFailureDetector(), calls)).toBe(8);
 });

@@ -5,7 +5,7 @@ import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `sameFailureDetector`. */
 export interface SameFailureOptions {
-  /** Changes of the world after which one check still fails with the same words, at which it warns; default 5. */
+  /** Changes of the world after which one check still fails with the same words, at which it warns; default 4. */
   readonly warnAt?: number;
 }
 
@@ -27,13 +27,13 @@ const OSCILLATION = 6;
 const MAX_BETWEEN_TIMEOUTS = 12;
 
 /**
- * Edit, run, the same failure; edit, run, the same failure. Each change makes a repeat legitimate, five of them
+ * Edit, run, the same failure; edit, run, the same failure. Each change makes a repeat legitimate, four of them
  * without any movement of the message do not. Also two failures of one check that alternate through six runs
  * (`thrash`): each fix breaks what the last one mended. A check that passes begins anew. A time limit is one cause,
  * whatever job runs into it, until a job of that tool gets through.
  */
 export function sameFailureDetector(options: SameFailureOptions = {}): PatternDetector {
-  const { warnAt = 5 } = options;
+  const { warnAt = 4 } = options;
   return {
     name: 'same_failure_after_edits',
     start(snapshot?: Json) {
@@ -41,7 +41,7 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
       const checks = new LruMap<Entry>(64, (snapshot ?? []) as unknown as [string, Entry][]);
       return {
         observe(step, context) {
-          if ((step.kind === 'write' && !step.editsAndRuns) || step.resultMissing) return undefined;
+          if (step.resultMissing) return undefined;
           const limit = `timeout:${step.tool}`;
           if (step.failure === undefined) {
             checks.delete(step.editsAndRuns ? `edited:${step.tool}` : step.argsKey);

@@ -158,3 +158,20 @@ test('one screen stays the same, whatever tool touches it', () => {
   });
   expect(firstFlag(stagnationDetector(), times(6, touch))).toBe(5);
 });
+
+test('a line of code that prints what was printed before is one more way to ask', () => {
+  const commands = [
+    'grep F a.log | tail -1',
+    'awk /F/ a.log',
+    'sed -n /F/p a.log',
+    "perl -ne 'print' a.log",
+    'tac a.log',
+    'cat a.log',
+  ];
+  const ask = (at: number): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: commands[at] ?? '' },
+    result: '22:31:17 WARN job=load_dim (recovered)',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, ask))).toBe(5);
+});

@@ -85,7 +85,10 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
             if (!state.acted && state.tool !== '') state = { ...state, acted: true };
             return undefined;
           }
-          if (!informs(step)) {
+          // A line of code that prints what was printed before is one more way to ask.
+          const asksByCode =
+            step.kind === 'execute' && step.failure === undefined && step.resultKey === state.resultKey;
+          if (!informs(step) && !asksByCode) {
             if (state.tool !== '') state = EMPTY;
             return undefined;
           }

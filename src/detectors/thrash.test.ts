@@ -111,3 +111,24 @@ test('a find and replace there and back is seen, what is sent to an address is n
   });
   expect(firstFlag(thrashDetector(), times(12, post))).toBeNull();
 });
+
+test('a state that is sent as an object goes there and back like a text', () => {
+  const put = (proxied: boolean): ScriptedCall => ({
+    tool: 'dns_put',
+    args: { zone: 'a.example', id: 'r2', body: { type: 'A', proxied } },
+    result: '{"success":true}',
+  });
+  expect(firstFlag(thrashDetector(), [put(true), put(false), put(true), put(false)])).toBe(3);
+  const create = (at: number): ScriptedCall => ({ ...put(at % 2 === 0), tool: 'dns_create' });
+  expect(firstFlag(thrashDetector(), times(6, create))).toBeNull();
+});
+
+test('an expression with signs that mean something is undone by its plain twin', () => {
+  const sed = (expression: string): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: `sed -i '${expression}' schema.prisma` },
+    result: '',
+  });
+  const [there, back] = [sed('s/vat String?$/vat String/'), sed('s/vat String$/vat String?/')];
+  expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
+});

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../base/canonical-json.ts';
+import { isJsonObject } from '../base/json.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** The arguments of a call as an object. */
@@ -35,6 +36,8 @@ const PLACE_KEYS = [
 ] as const;
 /** Arguments that name a setting beside its `value`. */
 const SETTING_KEYS = ['key', 'name', 'setting', 'option', 'field', 'property', 'flag', 'variable', 'parameter', 'cell'];
+/** Arguments that hold the whole state of something, or what of it changes. */
+const STATE_KEYS = ['body', 'data', 'payload', 'properties', 'settings', 'config', 'values', 'fields', 'patch', 'spec'];
 const SQL_KEYS = ['query', 'sql', 'statement'] as const;
 /** The shape of a statement, not a word alone: searches have queries too. */
 const SQL_CHANGE =
@@ -72,6 +75,11 @@ export function writtenState(tool: string, args: Arguments, path: string | undef
     }
     const where = placeOf(args, text);
     return where === '' ? undefined : { target: where, content: text };
+  }
+  const state = STATE_KEYS.find((key) => isJsonObject(args[key]));
+  if (state !== undefined && !/create|append|insert|post|add/i.test(tool)) {
+    const where = placeOf(args, args[state]);
+    return where === '' ? undefined : { target: where, content: canonicalJson(args[state]) };
   }
   const value = args['value'];
   const name = value === undefined ? undefined : stringAt(args, SETTING_KEYS);

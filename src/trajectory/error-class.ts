@@ -20,6 +20,17 @@ export interface ErrorClass {
   readonly line: string;
 }
 
+/** Causes that no change of the arguments will cure. */
+export const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
+  'auth',
+  'permission',
+  'rate-limit',
+  'timeout',
+  'network',
+  'missing-program',
+  'validation',
+]);
+
 const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['rate-limit', /\b429\b|rate.?limit|too many requests|quota exceeded|overloaded/i],
   ['auth', /\b401\b|unauthori[sz]ed|authentication|not logged in|invalid (?:api key|token|credentials)|expired token/i],
@@ -30,7 +41,7 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['timeout', /tim(?:ed|e).?out|ETIMEDOUT|deadline exceeded|time limit/i],
   [
     'network',
-    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|unreachable|could not resolve|network is/i,
+    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|no route to host|unreachable|could not resolve|network is/i,
   ],
   [
     'missing-program',

@@ -23,6 +23,7 @@ test.each([
   ['"ts": 12,', '"~,'],
   ['wrote /tmp/abc123/out.txt', 'wrote ~'],
   ['img_6948e56e-d57e-4780-aec2-9506bfc35506.png', 'img_~.png'],
+  ['/5feceb66-ffc8-6f38?', '/~?'],
   ['task_69469eb2ec: refused', 'task_~: refused'],
   ['(req-01HX3Z8K2M9P)', '(req-~)'],
   ['commit 50ed024e took', 'commit ~ took'],

@@ -29,6 +29,8 @@ const AFTER_VALUE = [
 const AT_HEX = [
   // UUID, also glued to a word: img_6948e56e-d57e-4780-aec2-9506bfc35506
   String.raw`(?<![a-z\d])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![a-z\d])`,
+  // 5feceb66-ffc8-6f38, a part of one
+  String.raw`(?<![a-z\d])(?=[0-9a-f-]*\d)[0-9a-f]{8}(?:-[0-9a-f]{4}){1,3}(?![a-z\d])`,
   // 0x7f3a2c001040, hexadecimal ids: of whole bytes, with a digit and a letter
   String.raw`\b0x[0-9a-f]{6,}\b`,
   String.raw`(?<![a-z\d])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{2}){4,32}(?![a-z\d])`,

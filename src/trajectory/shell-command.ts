@@ -1,6 +1,7 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
 import { LruMap } from '../base/lru-map.ts';
 import { stateWrittenBy, type ShellState } from './shell-state.ts';
+import { kindOfProgram, SCENERY, WAITERS } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** What a shell command line does, read from its syntax tree. */
@@ -17,102 +18,6 @@ export interface ShellCommand {
   /** What the line leaves the one file in that it writes, where its text tells. */
   readonly state?: ShellState;
 }
-
-const READERS = new Set(
-  'cat head tail less more grep egrep fgrep rg ag ls dir tree find fd stat file wc diff cmp which whereis type pwd whoami id env printenv date uname hostname df du ps top lsof netstat ss jq yq awk cut sort uniq tr rev xxd od strings nl column basename dirname realpath readlink md5sum sha1sum sha256sum test [ true false man help history tshark tcpdump objdump nm readelf exiftool zcat zgrep bat'.split(
-    ' ',
-  ),
-);
-const WRITERS = new Set(
-  'rm mv cp mkdir rmdir touch chmod chown ln tee dd truncate install patch tar unzip zip gzip gunzip bunzip2 xz wget rsync scp kill pkill killall crontab useradd service mount umount apply_patch'.split(
-    ' ',
-  ),
-);
-const SCENERY = new Set(
-  'cd pushd popd export set unset source . alias echo printf true : sudo env time nohup command exec eval then'.split(
-    ' ',
-  ),
-);
-const WAITERS = new Set(['sleep', 'wait']);
-/** Programs that say how jobs stand. */
-const QUEUES = new Set(['squeue', 'sacct', 'qstat', 'bjobs']);
-
-/** Programs of several trades: what their subcommand does. */
-const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, ToolKind>>>> = {
-  git: {
-    status: 'read',
-    log: 'read',
-    diff: 'read',
-    show: 'read',
-    branch: 'read',
-    blame: 'read',
-    grep: 'read',
-    'ls-files': 'read',
-    remote: 'read',
-    'rev-parse': 'read',
-    describe: 'read',
-    add: 'write',
-    commit: 'write',
-    checkout: 'write',
-    switch: 'write',
-    merge: 'write',
-    rebase: 'write',
-    reset: 'write',
-    restore: 'write',
-    stash: 'write',
-    push: 'write',
-    pull: 'write',
-    fetch: 'write',
-    clone: 'write',
-    apply: 'write',
-    rm: 'write',
-    mv: 'write',
-    bisect: 'write',
-    'cherry-pick': 'write',
-    revert: 'write',
-    am: 'write',
-    clean: 'write',
-    init: 'write',
-  },
-  gh: { run: 'poll', pr: 'read', issue: 'read', workflow: 'poll', api: 'read', release: 'read', repo: 'read' },
-  kubectl: {
-    get: 'poll',
-    logs: 'poll',
-    rollout: 'poll',
-    describe: 'read',
-    apply: 'write',
-    delete: 'write',
-    create: 'write',
-  },
-  docker: { ps: 'poll', logs: 'poll', inspect: 'read', images: 'read', run: 'execute', build: 'execute', rm: 'write' },
-  oc: { get: 'poll', logs: 'poll', status: 'poll', describe: 'read', apply: 'write', delete: 'write', create: 'write' },
-  helm: { status: 'poll', list: 'read', get: 'read', install: 'write', upgrade: 'write', uninstall: 'write' },
-  glab: { ci: 'poll', mr: 'read', issue: 'read' },
-  npm: { install: 'write', i: 'write', ci: 'write', uninstall: 'write', ls: 'read', view: 'read' },
-  pnpm: { install: 'write', add: 'write', remove: 'write' },
-  yarn: { install: 'write', add: 'write', remove: 'write' },
-  pip: { install: 'write', uninstall: 'write', list: 'read', show: 'read', freeze: 'read' },
-  pip3: { install: 'write', uninstall: 'write', list: 'read', show: 'read' },
-  apt: { install: 'write', update: 'write', remove: 'write' },
-  'apt-get': { install: 'write', update: 'write', remove: 'write' },
-  uv: { pip: 'write', add: 'write', sync: 'write', remove: 'write' },
-  poetry: { add: 'write', install: 'write', remove: 'write' },
-  conda: { install: 'write', create: 'write', list: 'read' },
-  brew: { install: 'write', list: 'read' },
-  gem: { install: 'write' },
-  bundle: { install: 'write' },
-  cargo: { add: 'write', install: 'write' },
-  go: { get: 'write', install: 'write', mod: 'write' },
-  systemctl: {
-    status: 'poll',
-    'is-active': 'poll',
-    start: 'write',
-    stop: 'write',
-    restart: 'write',
-    enable: 'write',
-    disable: 'write',
-  },
-};
 
 /** Longest command that is parsed; a longer one counts as executing something unknown. */
 const MAX_COMMAND_CHARS = 20_000;
@@ -227,7 +132,7 @@ function visitCommand(node: Command, reading: Reading): void {
     visit(parse(inner), reading);
     return;
   }
-  const kind = kindOf(program, args);
+  const kind = kindOfProgram(program, args);
   if (kind === 'wait') reading.waits = true;
   if (kind === 'read') reading.reads ??= args.findLast((word) => FILE.test(word));
   const state = stateWrittenBy(node, program, args);
@@ -274,37 +179,6 @@ function unwrap(words: readonly string[]): readonly string[] {
   return /^python[\d.]*$/.test(baseName(words[at] ?? '')) && words[at + 1] === '-m'
     ? words.slice(at + 2)
     : words.slice(at);
-}
-
-function kindOf(program: string, args: readonly string[]): ToolKind {
-  const trades = Object.hasOwn(SUBCOMMANDS, program) ? SUBCOMMANDS[program] : undefined;
-  const first = args.find(
-    (word, at) => !word.startsWith('-') && !(program === 'git' && /^-[Cc]$/.test(args[at - 1] ?? '')),
-  );
-  if (trades !== undefined) {
-    const trade = first !== undefined && Object.hasOwn(trades, first) ? trades[first] : undefined;
-    // What has happened is read; only what goes on is waited for.
-    if (program === 'kubectl' && first === 'get' && args.some((word) => /^(?:events?|ev)$/.test(word))) return 'read';
-    if (program === 'gh' && trade !== undefined) return kindOfVerb(args[args.indexOf(first ?? '') + 1] ?? '') ?? trade;
-    return trade ?? 'execute';
-  }
-  if (program === 'sed' || program === 'perl')
-    return args.some((word) => /^-\w*i/.test(word)) ? 'write' : program === 'sed' ? 'read' : 'execute';
-  if (program === 'curl')
-    return args.some((word) => /^(?:-X|-d|--data|--request|-o|-O|-F|-T)/.test(word)) ? 'write' : 'read';
-  if (WAITERS.has(program)) return 'wait';
-  if (QUEUES.has(program)) return 'poll';
-  if (READERS.has(program)) return 'read';
-  if (WRITERS.has(program)) return 'write';
-  if (SCENERY.has(program)) return 'read';
-  return 'execute';
-}
-
-/** The second word of `gh pr create`, `gh pr checks`. */
-function kindOfVerb(verb: string): ToolKind | undefined {
-  if (/^(?:create|merge|close|reopen|edit|comment|review|delete|rerun|cancel|upload|fork|clone)$/.test(verb))
-    return 'write';
-  return /^(?:checks|watch)$/.test(verb) ? 'poll' : undefined;
 }
 
 function raise(reading: Reading, kind: ToolKind): void {

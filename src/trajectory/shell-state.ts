@@ -40,5 +40,10 @@ function substitutionOf(args: readonly string[]): ShellState | undefined {
   const found = SUBSTITUTION.exec(expression);
   if (found === null || target === undefined || words.length !== 2) return undefined;
   const [, , before = '', after = ''] = found;
-  return { target, replaces: { before, after } };
+  return { target, replaces: { before: plainText(before.replace(/^\^|\$$/g, '')), after: plainText(after) } };
+}
+
+/** What an expression stands for where it is a text: without the marks that keep signs from meaning something. */
+function plainText(expression: string): string {
+  return expression.replace(/\\([^\w\s])/g, '$1');
 }

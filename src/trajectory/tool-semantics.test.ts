@@ -100,3 +100,23 @@ test('arguments of any shape are read', () => {
     expect(() => readCall('anything', args)).not.toThrow();
   }
 });
+
+test('a plan that is kept is a note, one that is asked for is none', () => {
+  for (const tool of ['update_plan', 'plan', 'TodoWrite', 'exit_plan_mode', 'take_note', 'sequential_thinking']) {
+    expect([tool, readCall(tool, { text: 'x', at: 1 }).kind]).toEqual([tool, 'note']);
+  }
+  for (const tool of ['route_plan', 'floor_plan_get', 'price_notes_search']) {
+    expect([tool, readCall(tool, { from: 'a', to: 'b' }).kind]).not.toEqual([tool, 'note']);
+  }
+});
+
+test('a tool that is named as a program takes the rest of a command line', () => {
+  expect(readCall('az', { args: 'vm stop -g lab -n lab-07' })).toMatchObject({
+    kind: 'write',
+    shell: true,
+    program: 'az',
+  });
+  expect(readCall('az', { args: ['vm', 'show', '-g', 'lab'] })).toMatchObject({ kind: 'read', shell: true });
+  expect(readCall('kubectl', { args: 'get pods' })).toMatchObject({ kind: 'poll', shell: true });
+  expect(readCall('stamp', { args: 'get pods' }).shell).toBe(false);
+});

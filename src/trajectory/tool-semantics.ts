@@ -125,7 +125,7 @@ const AFTER_KEYS = [
 
 /** Words of a tool's name, in the order in which they decide. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  ['note', words('think thought thinking reason reflect plan todo todos note notes scratchpad memo')],
+  ['note', words('think thought thinking todo todos scratchpad')],
   ['wait', words('wait sleep pause')],
   [
     'ui',
@@ -168,7 +168,7 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   if (command !== undefined) return shellSemantics(tool, command, declared);
   const path = stringAt(object, PATH_KEYS);
   const before = stringAt(object, BEFORE_KEYS);
-  const after = stringAt(object, AFTER_KEYS);
+  const after = stringAt(object, AFTER_KEYS) ?? (before === undefined ? undefined : stringAt(object, ['with']));
   const change = databaseChange(object);
   const isTold = change !== undefined || after !== undefined;
   const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
@@ -212,7 +212,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
 
 /** The command line of a call that looks like a shell call: by its tool's name, or by a lone `command` argument. */
 function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
-  if (!readName(tool).shell) return commandLike(object);
+  if (!readName(tool).shell) return commandLike(object) ?? wrappedCommand(tool, object);
   if (typeof args === 'string') return args;
   for (const key of COMMAND_KEYS) {
     const value = object[key];
@@ -220,6 +220,15 @@ function commandOf(tool: string, args: Json, object: Arguments): string | undefi
     if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.at(-1) ?? '';
   }
   return undefined;
+}
+
+/** A tool that is named as the program it runs, and takes the rest of the line. */
+function wrappedCommand(tool: string, object: Arguments): string | undefined {
+  if (!opensWithProgram(tool)) return undefined;
+  const rest = object['args'] ?? object['arguments'] ?? object['argv'] ?? object['command_line'];
+  if (typeof rest === 'string') return `${tool} ${rest}`;
+  const isList = Array.isArray(rest) && rest.every((item) => typeof item === 'string');
+  return isList ? `${tool} ${rest.join(' ')}` : undefined;
 }
 
 /**
@@ -245,7 +254,15 @@ function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   return named === 'unknown' ? kindOfArguments(args) : named;
 }
 
+/** Words of a remark, where the rest of the name says no more than that it is made: `update_plan`, but not `route_plan`. */
+const REMARK_WORDS = words('plan reason reflect note notes memo');
+const MAKING_WORDS = words(
+  'update write make set create add take save read get list show edit exit enter mode my agent',
+);
+
 function kindOfWords(named: readonly string[]): ToolKind {
+  const hasRemark = named.some((word) => REMARK_WORDS.has(word));
+  if (hasRemark && named.every((word) => REMARK_WORDS.has(word) || MAKING_WORDS.has(word))) return 'note';
   for (const [kind, names] of NAME_KINDS) if (named.some((word) => names.has(word))) return kind;
   return 'unknown';
 }
