@@ -76,3 +76,16 @@ test('one tool that fails in other words each time is a search, in the same word
     ),
   ).toBe(4);
 });
+
+test('who pauses on purpose until a service is there gives it time', () => {
+  const refused = (at: number): ScriptedCall => ({
+    tool: at % 2 === 0 ? 'probe' : 'login',
+    args: { host: 'sw-2' },
+    result: 'connect: connection refused',
+    isError: true,
+  });
+  const pause: ScriptedCall = { tool: 'pause', args: { seconds: 60 }, result: '' };
+  expect(firstFlag(errorCascadeDetector(), times(7, refused))).toBe(4);
+  const patient = times(7, refused).flatMap((call) => [pause, call]);
+  expect(firstFlag(errorCascadeDetector(), patient)).toBeNull();
+});

@@ -18,6 +18,8 @@ interface State {
   /** Lines that spoke of failure, masked. */
   readonly words?: readonly string[];
   readonly repeated: boolean;
+  /** The agent has paused since the last failure. */
+  readonly waited?: boolean;
   /** Arguments and speaking lines of the last failure. */
   readonly lastArgsKey: string;
   readonly lastSpokenKey: string;
@@ -49,7 +51,13 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
       let state: State = (snapshot as unknown as State | undefined) ?? EMPTY;
       return {
         observe(step) {
+          if (step.kind === 'wait') state = { ...state, waited: true };
           if (step.transparent || step.resultMissing || step.failure?.category === 'silent') return undefined;
+          // Who pauses on purpose until a service is there gives it time.
+          if (state.waited === true && step.failure?.category === 'network') {
+            state = { ...state, waited: false };
+            return undefined;
+          }
           // Who edits and runs in one line has changed something between two failures.
           if (step.failure !== undefined && step.editsAndRuns) return undefined;
           if (step.failure === undefined) {

@@ -168,10 +168,28 @@ test('a line of code that prints what was printed before is one more way to ask'
     'tac a.log',
     'cat a.log',
   ];
-  const ask = (at: number): ScriptedCall => ({
+  const print = (at: number): ScriptedCall => ({
     tool: 'Bash',
     args: { command: commands[at] ?? '' },
     result: '22:31:17 WARN job=load_dim (recovered)',
   });
-  expect(firstFlag(stagnationDetector(), times(6, ask))).toBe(5);
+  expect(firstFlag(stagnationDetector(), times(6, print))).toBe(5);
+});
+
+test('names with common parts are a list too', () => {
+  const names = [
+    'Alfa sp. z o.o.',
+    'Bis S.A.',
+    'Drewpol sp.j.',
+    'Eko-Rol sp. z o.o.',
+    'Nova S.A.',
+    'Metal sp. z o.o.',
+    'Orion',
+  ];
+  const check = (at: number): ScriptedCall => ({
+    tool: 'check_sanctions',
+    args: { name: names[at] ?? '', lists: ['EU', 'UN', 'US'] },
+    result: 'Brak trafień.',
+  });
+  expect(firstFlag(stagnationDetector(), times(7, check))).toBeNull();
 });

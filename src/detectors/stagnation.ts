@@ -62,7 +62,7 @@ const MAX_ASKED = 32;
 const MAX_MET = 160;
 /** A sentence in which one thing is changed has some words around it, and that thing has few. */
 const MIN_COMMON = 3;
-const MAX_OWN = 4;
+const MAX_OWN = 6;
 
 /**
  * Other words, same answer: one tool asked different things in a row and always answering the same, or orders that come
@@ -153,7 +153,7 @@ function furtherAsked(state: State, step: Step): State {
     common.length >= (isShort ? MIN_COMMON - 1 : MIN_COMMON) &&
     own.length > 0 &&
     own.length <= (isShort || common.length > MIN_COMMON ? MAX_OWN : 1) &&
-    own.every((token) => !state.met.includes(token));
+    own.some((token) => !state.met.includes(token));
   return {
     tool: state.tool,
     resultKey: state.resultKey,
