@@ -114,7 +114,11 @@ export function saysActed(text: string): boolean {
   return text.length <= ACKNOWLEDGEMENT_CHARS && ACTED.test(text) && !NO_CHANGE.test(text);
 }
 
+/** Says of the whole that it is over, whatever a part of it waits for. */
+const OVER = /["'](?:status|state)["']\s*:\s*["'](?:succe|complete|finish|done|ok\b)/i;
+
 /** True for an answer that says "not finished yet". */
 export function isPending(text: string, signs?: number): boolean {
-  return text.length <= SHORT_CHARS && ((signs ?? signsOf(text)) & SIGN.pending) !== 0 && PENDING.test(text);
+  if (text.length > SHORT_CHARS || ((signs ?? signsOf(text)) & SIGN.pending) === 0) return false;
+  return PENDING.test(text) && !OVER.test(text);
 }
