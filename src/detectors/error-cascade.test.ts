@@ -10,17 +10,17 @@ const fail = (at: number, tool = `tool${at % 2}`): ScriptedCall => ({
   isError: true,
 });
 
-test('five failing turns in a row over two tools are flagged, four are not', () => {
+test('six failing turns in a row over two tools are flagged, five are not', () => {
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => fail(at)),
+    ),
+  ).toBe(5);
   expect(
     firstFlag(
       errorCascadeDetector(),
       times(5, (at) => fail(at)),
-    ),
-  ).toBe(4);
-  expect(
-    firstFlag(
-      errorCascadeDetector(),
-      times(4, (at) => fail(at)),
     ),
   ).toBeNull();
 });
@@ -74,7 +74,7 @@ test('one tool that fails in other words each time is a search, in the same word
       errorCascadeDetector(),
       times(6, (at) => decode(at, 7)),
     ),
-  ).toBe(4);
+  ).toBe(5);
 });
 
 test('who pauses on purpose until a service is there gives it time', () => {
@@ -85,7 +85,7 @@ test('who pauses on purpose until a service is there gives it time', () => {
     isError: true,
   });
   const pause: ScriptedCall = { tool: 'pause', args: { seconds: 60 }, result: '' };
-  expect(firstFlag(errorCascadeDetector(), times(7, refused))).toBe(4);
+  expect(firstFlag(errorCascadeDetector(), times(7, refused))).toBe(5);
   const patient = times(7, refused).flatMap((call) => [pause, call]);
   expect(firstFlag(errorCascadeDetector(), patient)).toBeNull();
 });

@@ -6,7 +6,7 @@ import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `errorCascadeDetector`. */
 export interface ErrorCascadeOptions {
-  /** Turns in a row that fail, at which it warns; default 5. */
+  /** Turns in a row that fail, at which it warns; default 6. */
   readonly warnAt?: number;
 }
 
@@ -43,7 +43,7 @@ const EMPTY: State = {
  * neither counts nor ends the row; a success of any other kind ends it.
  */
 export function errorCascadeDetector(options: ErrorCascadeOptions = {}): PatternDetector {
-  const { warnAt = 5 } = options;
+  const { warnAt = 6 } = options;
   return {
     name: 'error_cascade',
     start(snapshot?: Json) {

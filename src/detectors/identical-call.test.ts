@@ -91,3 +91,12 @@ test('a status that stood and moved on before is given two more', () => {
   }));
   expect(firstFlag(identicalCallDetector(), ready)).toBeNull();
 });
+
+test('equal changes with looks between are left to the cycle', () => {
+  const round = (at: number): readonly ScriptedCall[] => [
+    { tool: 'add_titrant', args: { ml: 0.5 }, result: 'added' },
+    { tool: 'read_ph', result: `the pH is 3.${Math.floor(at / 2)} now` },
+  ];
+  expect(firstFlag(identicalCallDetector(), times(6, round).flat())).toBeNull();
+  expect(firstFlag(identicalCallDetector(), times(3, round(0)[0] ?? { tool: 'x' }))).toBe(2);
+});

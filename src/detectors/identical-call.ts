@@ -62,8 +62,9 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
           if (context.novel && !step.transparent) novelAt = context.ordinal;
           if (step.kind === 'poll' || step.kind === 'wait' || step.resultMissing) return undefined;
           const before = entries.get(step.argsKey);
-          const again =
-            before !== undefined && (step.transparent || context.ordinal - before.ordinal <= maxBetween + 1);
+          // Equal changes with looks between may add up; whether anything moves is for `cycle` to tell.
+          const between = step.kind === 'write' && step.acknowledged ? 0 : maxBetween;
+          const again = before !== undefined && (step.transparent || context.ordinal - before.ordinal <= between + 1);
           const loud = step.failure !== undefined && step.failure.category !== 'silent';
           if (loud && !again) return undefined;
           const same = again && before.resultKey === step.resultKey;

@@ -141,15 +141,18 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
           const bySpoken = gradeCount(spoken.count, causeWarnAt + doubt + patience);
           const grade = surer(surer(byWords, bySpoken), byCause);
           if (grade === undefined) return undefined;
+          const { count, evidence } = [group, spoken, exact].reduce((one, other) =>
+            other.count > one.count ? other : one,
+          );
           return [
             {
               kind: 'repeated_error',
               key,
               stuck: true,
               ...grade,
-              occurrences: group.count,
+              occurrences: count,
               tool: step.tool,
-              evidence: group.evidence,
+              evidence,
             },
           ];
         },

@@ -193,3 +193,8 @@ test('names with common parts are a list too', () => {
   });
   expect(firstFlag(stagnationDetector(), times(7, check))).toBeNull();
 });
+
+test('pages that only tell how many they hold are drawn in peace', () => {
+  const page = (at: number): ScriptedCall => ({ tool: 'list_art', args: { page: at, size: 20 }, result: '20 records' });
+  expect(firstFlag(stagnationDetector(), times(12, page))).toBeNull();
+});

@@ -117,8 +117,8 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
       function neededOf(step: Step): number {
         const finds = step.negative && !step.ineffective && step.kind !== 'write';
         const states = state.walks && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
-        if (state.lists && !state.adds && (finds || states || state.files !== null))
-          return Math.max(LIST_WARN_AT, shortWarnAt);
+        const lists = state.lists && !state.adds && (finds || state.files !== null);
+        if (lists || states) return Math.max(LIST_WARN_AT, shortWarnAt);
         return step.resultChars < SHORT_CHARS && !state.adds ? shortWarnAt : warnAt;
       }
     },
@@ -164,7 +164,7 @@ function furtherAsked(state: State, step: Step): State {
     met: lists ? [...new Set([...state.met, ...own])].slice(-MAX_MET) : [],
     lists,
     adds: state.adds && common.length === state.common.length,
-    walks: state.walks && state.frameKey === step.frameKey,
+    walks: state.walks && state.frameKey === step.frameKey && !state.asked.includes(step.argsKey),
     frameKey: state.frameKey,
     files: state.files === null ? null : furtherFiles(state.files, step),
     acted: false,

@@ -10,6 +10,9 @@ import { MIXED_SIGN } from './word-signs.ts';
 /** With which the keys of answers are made that were flagged as failures. */
 export const FLAGGED_SEED = 1;
 
+const REVISION = /["'](?:rev|revision|seq|sequence|generation|resourceVersion)["']\s*:\s*["']?\d/i;
+const REVISIONS = /(["'](?:rev|revision|seq|sequence|generation|resourceVersion)["']\s*:\s*["']?)\d+/gi;
+
 /** What the words of an answer say, whoever was asked. Each thing is found out when it is first asked for. */
 export class AnswerReading {
   readonly text: string;
@@ -42,10 +45,12 @@ export class AnswerReading {
     if (flagged) return (this.#flaggedKey ??= hashText(this.masked, FLAGGED_SEED));
     return (this.#maskedKey ??= hashText(this.masked));
   }
-  /** The same for what was written: what was made anew under another id is the same when it is made again. */
+  /** The same for what was written: what was made anew under another id, or counted as another revision, is the same again. */
   writtenKey(flagged: boolean): string {
-    if ((this.#signs & MIXED_SIGN) === 0) return this.keyOf(flagged);
-    return hashText(failureMask(this.text, this.masked), flagged ? FLAGGED_SEED : 0);
+    const countsUp = REVISION.test(this.text);
+    if ((this.#signs & MIXED_SIGN) === 0 && !countsUp) return this.keyOf(flagged);
+    const masked = failureMask(this.text, this.masked);
+    return hashText(countsUp ? masked.replace(REVISIONS, '$1~') : masked, flagged ? FLAGGED_SEED : 0);
   }
   get isPending(): boolean {
     return (this.#pending ??= isPending(this.text, this.#signs));

@@ -80,3 +80,9 @@ test('receipts, and handles of labelled elements, make no other call', () => {
   expect(keyOf({ button: 1, ref: 'e44' })).not.toBe(keyOf({ button: 1, ref: 'e85' }));
   expect(keyOf({ branch: 'fix it', ref: 'main' })).not.toBe(keyOf({ branch: 'fix it', ref: 'next' }));
 });
+
+test('a remark beside what is meant makes no other call, a remark alone does', () => {
+  const keyOf = (args: Json): string => stepOf({}, args, 'x').argsKey;
+  expect(keyOf({ path: 'a.rb', explanation: 'look first' })).toBe(keyOf({ path: 'a.rb', explanation: 'once more' }));
+  expect(keyOf({ thought: 'one' })).not.toBe(keyOf({ thought: 'two' }));
+});

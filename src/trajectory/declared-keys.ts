@@ -2,46 +2,48 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import type { ToolDeclaration } from './tool-semantics.ts';
 
 /**
- * The arguments that say what a call is about: those declared in `loopKey`, or, where none of them is there, all but receipts
- * (`request_id`) and the handles under which a page lists its elements (`ref: 'e44'` beside a label): both are new each time.
+ * The arguments that say what a call is about: those declared in `loopKey`, or, where none of them is there, all but what is
+ * new each time and changes nothing: receipts (`request_id`), remarks (`explanation`), and the handles under which a page
+ * lists its elements (`ref: 'e44'`) beside a label.
  */
 export function loopArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
-  return picked(args, declaration?.loopKey) ?? withoutHandles(args);
+  return picked(args, declaration?.loopKey) ?? withoutAsides(args);
 }
 
-const RECEIPT = 'receipt';
-const HANDLE = 'handle';
-const PASSED_OVER: ReadonlyMap<string, string> = new Map([
-  ...(
+const RECEIPTS = new Set(
+  (
     'request_id requestId req_id reqId client_request_id clientRequestId idempotency_key idempotencyKey idempotency_token ' +
     'client_token clientToken ClientToken nonce trace_id traceId span_id correlation_id correlationId timestamp ts'
-  )
-    .split(' ')
-    .map((name) => [name, RECEIPT] as const),
-  ...'ref uid element_id elementId element_ref elementRef node_id nodeId backend_node_id handle'
-    .split(' ')
-    .map((name) => [name, HANDLE] as const),
-]);
+  ).split(' '),
+);
+const REMARKS = new Set('explanation reason rationale justification thought reasoning'.split(' '));
+const HANDLES = new Set(
+  'ref uid element_id elementId element_ref elementRef node_id nodeId backend_node_id handle'.split(' '),
+);
 /** `e44`, `1_23`, `node-7`: what numbers elements. */
 const HANDLE_VALUE = /^(?:[a-z]{1,6}[-_]?)?\d+(?:[-_]\d+)*$/i;
 const LABEL = /\p{L}{2}/u;
 
-function withoutHandles(args: Json): Json {
+function withoutAsides(args: Json): Json {
   if (!isJsonObject(args)) return args;
   const names = Object.keys(args);
-  if (names.length < 2 || !names.some((name) => PASSED_OVER.has(name))) return args;
-  const kept = names.filter((name) => {
-    const kind = PASSED_OVER.get(name);
-    if (kind === RECEIPT) return isJsonObject(args[name]);
-    const value = args[name];
-    return kind === undefined || typeof value !== 'string' || !HANDLE_VALUE.test(value);
-  });
+  if (names.length < 2 || !names.some((name) => RECEIPTS.has(name) || REMARKS.has(name) || HANDLES.has(name)))
+    return args;
+  const meant = names.filter((name) => !REMARKS.has(name) && (!RECEIPTS.has(name) || isJsonObject(args[name])));
+  const labels = meant.filter((name) => !isHandle(name, args[name]));
   // A handle alone is all that tells what is meant.
-  const isLabelled = kept.some((name) => typeof args[name] === 'string' && LABEL.test(args[name]));
-  const chosen = isLabelled ? kept : names.filter((name) => kept.includes(name) || PASSED_OVER.get(name) === HANDLE);
-  return chosen.length === 0 || chosen.length === names.length
-    ? args
-    : Object.fromEntries(chosen.map((name) => [name, args[name] ?? null]));
+  const isLabelled = labels.some((name) => isText(args[name]));
+  const kept = isLabelled ? labels : meant;
+  if (kept.length === 0 || kept.length === names.length) return args;
+  return Object.fromEntries(kept.map((name) => [name, args[name] ?? null]));
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && LABEL.test(value);
+}
+
+function isHandle(name: string, value: unknown): boolean {
+  return HANDLES.has(name) && typeof value === 'string' && HANDLE_VALUE.test(value);
 }
 
 /**

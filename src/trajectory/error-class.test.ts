@@ -90,3 +90,12 @@ test('an image that gets smaller and still does not fit says something else', ()
     `ld: section will not fit\nld: region FLASH overflowed by ${bytes} bytes\ncollect2: error: ld returned 1`;
   expect(classifyError(link(9_120)).placelessKey).not.toBe(classifyError(link(7_076)).placelessKey);
 });
+
+test('a heading alone is no cause: the line below says what failed', () => {
+  const one = classifyError('ERROR:\nNo replacement was performed, old_str did not appear in a.c.');
+  const other = classifyError('ERROR:\nMultiple occurrences of old_str in lines 3, 7.');
+  expect(one.line).toBe('ERROR: No replacement was performed, old_str did not appear in a.c.');
+  expect(one.groupKey).not.toBe(other.groupKey);
+  expect(one.spokenKey).not.toBe(other.spokenKey);
+  expect(classifyError('ERROR:').line).toBe('ERROR:');
+});

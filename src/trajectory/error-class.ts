@@ -69,6 +69,7 @@ const TELLING =
   /expect|actual|received|but was|\bgot\b|left:|right:|missing|undefined|mismatch|undeclared|unresolved|overflow|exceed|too (?:large|big|long|many|few)|remain|will not|does(?: not|n't)/i;
 /** A line of a log that is no failure, whatever words it holds. */
 const CHATTER = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
+const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The line that a traceback ends in; what clears up after it may still say something. */
 const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** `:12:5`, `(12,5)`, `line 12`. */
@@ -108,10 +109,16 @@ export function classifyError(text: string, masked?: string): ErrorClass {
 /** The lines of a text that hold something, trimmed; of a long text those of both ends. */
 function linesOf(text: string): readonly string[] {
   const read = text.length <= 2 * SPOKEN_CHARS ? text : `${text.slice(0, SPOKEN_CHARS)}\n${text.slice(-SPOKEN_CHARS)}`;
-  return read
+  const lines = read
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
+  // `ERROR:` on a line of its own: what failed stands on the next.
+  if (!lines.some((line) => HEADING.test(line))) return lines;
+  return lines.flatMap((line, at) => {
+    if (at > 0 && HEADING.test(lines[at - 1] ?? '')) return [];
+    return HEADING.test(line) ? [`${line} ${lines[at + 1] ?? ''}`.trim()] : [line];
+  });
 }
 
 /**

@@ -41,6 +41,8 @@ const AFTER_DASH = [
   String.raw`(?<=[a-z][_-])(?=[a-z]{0,7}\d)(?=(?:[a-z]*\d+[a-z]+){2})[a-z\d]{8,40}(?![a-z\d])`,
 ];
 const AFTER_HEX = [
+  // 01503266565353: too long for a count, or with a zero in front
+  String.raw`(?<![a-z\d.])(?:0\d{7,29}|\d{13,30})(?![\d.])`,
   // Unix times in seconds, milliseconds and microseconds
   String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
   // 0.12s, 12 ms, 3.4 seconds; 1.820u, as some shells give the time of a user

@@ -184,3 +184,12 @@ test('a poll that tells of a failure is a look', () => {
   expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nGuru Meditation Error: panic' }).kind).toBe('read');
   expect(stepOf({ tool: 'serial_monitor', args, result: 'boot\nready' }).kind).toBe('poll');
 });
+
+test('what counts up as a revision or a tracking number is the same when it is written again', () => {
+  const undo = (rev: number, state: string): Step =>
+    stepOf({ tool: 'undo', args: { doc: 'plan' }, result: `{"state":"${state}","rev":${rev}}` });
+  expect(undo(4411, 'removed').resultKey).toBe(undo(4413, 'removed').resultKey);
+  expect(undo(4411, 'removed').resultKey).not.toBe(undo(4411, 'present').resultKey);
+  const buy = (tracking: string): Step => stepOf({ tool: 'buy_label', result: `{"ok":true,"tracking":"${tracking}"}` });
+  expect(buy('01503266565353').resultKey).toBe(buy('01502560207396').resultKey);
+});
