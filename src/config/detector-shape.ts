@@ -41,7 +41,7 @@ const detectorFields: { readonly [Kind in keyof Required<DetectorSection>]: Obje
     groupWarnAt: repeats(5),
     maxBetween: whole(0, MAX_COUNT, 4),
   } satisfies ShapesOf<RepeatedErrorOptions>),
-  error_cascade: object({ warnAt: repeats(5) } satisfies ShapesOf<ErrorCascadeOptions>),
+  error_cascade: object({ warnAt: repeats(6) } satisfies ShapesOf<ErrorCascadeOptions>),
   polling_no_progress: object({
     warnAt: repeats(10),
     maxUnchangedMs: above0(86_400_000, 1_800_000),
@@ -59,7 +59,7 @@ const detectorFields: { readonly [Kind in keyof Required<DetectorSection>]: Obje
     revertsWarnAt: whole(1, MAX_COUNT, 2),
     rewritesWarnAt: repeats(10),
   } satisfies ShapesOf<ThrashOptions>),
-  same_failure_after_edits: object({ warnAt: whole(1, MAX_COUNT, 5) } satisfies ShapesOf<SameFailureOptions>),
+  same_failure_after_edits: object({ warnAt: whole(1, MAX_COUNT, 4) } satisfies ShapesOf<SameFailureOptions>),
   stall: object({
     maxCalls: whole(1, MAX_COUNT, 20),
     maxSeconds: above0(86_400, 900),
