@@ -1,12 +1,12 @@
 import type { AdviceCandidate } from './advice/advice.ts';
-import { recordAdvice, type AdviceLedger, type AdviceView } from './advice/advice-ledger.ts';
+import { recordAdvice, type AdviceLedger } from './advice/advice-ledger.ts';
 import { decideAdvice } from './advice/decide-advice.ts';
 import type { DerivedDraft } from './derived-draft.ts';
 import type { Evaluation } from './events/trajectory-record.ts';
-import { evaluateFeedback } from './feedback/evaluate-feedback.ts';
+import { evaluatePrepared } from './feedback/evaluate-feedback.ts';
 import type { ProducedFeedback } from './feedback/run-speakers.ts';
 import { guidanceContextOf, turnsOf } from './guidance-context.ts';
-import { evaluateGuidance } from './guidance/evaluate-guidance.ts';
+import { evaluateGuidance, type GuidanceEvaluation } from './guidance/evaluate-guidance.ts';
 import { guidanceCandidate } from './guidance/guidance-candidate.ts';
 import { verdictGuidance } from './guidance/model-classifier.ts';
 import type { ResolvedSteering } from './options.ts';
@@ -51,33 +51,42 @@ export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointO
   const feedback = evaluation.point === 'post_tool_result' ? speakFeedback(evaluation, input, noise) : NOTHING;
   const guidance = speakGuidance(evaluation, input, noise);
   const drafts = feedback.length === 0 ? guidance.drafts : [...feedback, ...guidance.drafts];
-  return { drafts, state: { ...input.state, ledger: noise.ledger, guidance: guidance.state, verdicts: NO_VERDICTS } };
+  return { drafts, state: stateAfter(input.state, noise.ledger, guidance.state) };
+}
+
+/** The same object where nothing was said or heard. */
+function stateAfter(
+  state: SteeringState,
+  ledger: SteeringState['ledger'],
+  guidance: SteeringState['guidance'],
+): SteeringState {
+  const isSame = ledger === state.ledger && guidance === state.guidance && state.verdicts.length === 0;
+  return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
 }
 
 /** Says of each candidate whether it is worth the agent's attention, and remembers what was said. */
 class NoiseGate {
   ledger: AdviceLedger;
-  readonly #view: AdviceView;
   readonly #input: PointInput;
 
   constructor(input: PointInput) {
-    const { analysis } = input;
     this.#input = input;
     this.ledger = input.state.ledger;
-    this.#view = { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
   }
 
   admits(candidate: AdviceCandidate): boolean {
-    const { say } = decideAdvice(this.ledger, candidate, this.#view, this.#input.steering.noise);
-    const { identities } = this.#input.steering.retain;
-    if (say) this.ledger = recordAdvice(this.ledger, candidate, this.#view, identities);
+    const { analysis, steering } = this.#input;
+    const view = { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
+    const { say } = decideAdvice(this.ledger, candidate, view, steering.noise);
+    if (say) this.ledger = recordAdvice(this.ledger, candidate, view, steering.retain.identities);
     return say;
   }
 }
 
 function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGate): readonly DerivedDraft[] {
   const { analysis, session, speakers, state, steering } = input;
-  const { produced, faults } = evaluateFeedback(
+  const { produced, faults } = evaluatePrepared(
+    speakers.speakers,
     {
       prompt: speakers.prompt,
       session,
@@ -89,8 +98,6 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       filesCreated: evaluation.files_created ?? [],
     },
     {
-      feedbackProviders: speakers.feedbackProviders,
-      observers: speakers.observers,
       delivery: speakers.delivery,
       cadence: speakers.cadence,
       disabled: overran(state),
@@ -134,12 +141,7 @@ function speakGuidance(
   noise: NoiseGate,
 ): { readonly drafts: readonly DerivedDraft[]; readonly state: SteeringState['guidance'] } {
   const { speakers, state, steering } = input;
-  const {
-    produced,
-    skipped,
-    faults,
-    state: counted,
-  } = evaluateGuidance(
+  const evaluated = evaluateGuidance(
     state.verdicts.length === 0
       ? speakers.guidanceProviders
       : [...speakers.guidanceProviders, ...verdictConfigs(input, evaluation)],
@@ -155,36 +157,35 @@ function speakGuidance(
       admit: (item) => noise.admits(guidanceCandidate(item)),
     },
   );
-  if (produced.length === 0 && faults.length === 0 && skipped.length === 0) return { drafts: NOTHING, state: counted };
-  const said = produced.map((item): DerivedDraft => ({
-    kind: 'guidance_produced',
-    provider_name: item.providerName,
-    injection: item.injection,
-    decision_point: item.decisionPoint,
-    classification: item.classification,
-  }));
-  const failed = faults.map(({ provider, phase, code, message }): DerivedDraft => ({
-    kind: 'provider_failed',
-    provider_name: provider,
-    phase,
-    code,
-    message,
-  }));
-  // What breaks a rule is a fault of the provider's; that a limit held something back is not worth a record.
-  const invalid = skipped.flatMap(({ providerName, reason }): readonly DerivedDraft[] =>
-    reason.startsWith('invalid-')
-      ? [
-          {
-            kind: 'provider_failed',
-            provider_name: providerName,
-            phase: 'provide',
-            code: 'provider-invalid',
-            message: reason,
-          },
-        ]
-      : [],
-  );
-  return { drafts: [...said, ...failed, ...invalid], state: counted };
+  return { drafts: guidanceDrafts(evaluated), state: evaluated.state };
+}
+
+function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): readonly DerivedDraft[] {
+  const drafts: DerivedDraft[] = [];
+  for (const { providerName, injection, decisionPoint, classification } of produced) {
+    drafts.push({
+      kind: 'guidance_produced',
+      provider_name: providerName,
+      injection,
+      decision_point: decisionPoint,
+      classification,
+    });
+  }
+  for (const { provider, phase, code, message } of faults) {
+    drafts.push({ kind: 'provider_failed', provider_name: provider, phase, code, message });
+  }
+  for (const { providerName, reason } of skipped) {
+    // What breaks a rule is a fault of the provider's; that a limit held something back is not worth a record.
+    if (!reason.startsWith('invalid-')) continue;
+    drafts.push({
+      kind: 'provider_failed',
+      provider_name: providerName,
+      phase: 'provide',
+      code: 'provider-invalid',
+      message: reason,
+    });
+  }
+  return drafts;
 }
 
 /** Providers that say what models have chosen since the last evaluation. */

@@ -21,19 +21,23 @@ export function guidanceContextOf(
 ): GuidanceContext {
   const { analysis, session, speakers, state } = input;
   const { lastResponse, renderedPrompt } = state.situation;
-  return {
+  const context: Mutable<GuidanceContext> = {
     session,
     prompt: speakers.prompt,
-    ...(renderedPrompt === null ? {} : { renderedPrompt: { text: renderedPrompt, sections: [] } }),
     trajectory: analysis,
     pendingToolCalls: pendingCallsOf(evaluation),
-    ...(lastResponse === null ? {} : { lastResponse }),
     turnCount: turnsOf(analysis),
     toolCallCount: analysis.calls,
     nowMs: input.nowMs,
     decisionPoint: evaluation.point,
   };
+  // Not spread: a part that is nearly always empty would cost more than the rest of the context.
+  if (renderedPrompt !== null) context.renderedPrompt = { text: renderedPrompt, sections: [] };
+  if (lastResponse !== null) context.lastResponse = lastResponse;
+  return context;
 }
+
+type Mutable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
 
 const NONE: GuidanceContext['pendingToolCalls'] = [];
 

@@ -16,7 +16,7 @@ import { feedbackSlices } from './feedback/prepare-feedback.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from './guidance/guidance-delivered.ts';
 import type { ResolvedSteering } from './options.ts';
 import type { PromptTemplate } from './prompt/prompt-template.ts';
-import { answered, begun, type RunSituation } from './run-situation.ts';
+import { answered, asked, begun, type RunSituation } from './run-situation.ts';
 import { RunSpeakersByPrompt } from './run-speakers-by-prompt.ts';
 import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
 import { adoptSession, createSession, restoreSession } from './session/create-session.ts';
@@ -105,7 +105,8 @@ export class RunFold {
       tools: steering.tools,
       retain: steering.retain.analysis,
       redact: this.redactWords,
-      ...(snapshot === undefined ? {} : { snapshot: snapshot.analysis, adopt: options.adopt === true }),
+      // Without a snapshot there is nothing to copy, and copying nothing takes as long as starting the detectors.
+      ...(snapshot === undefined ? { adopt: true } : { snapshot: snapshot.analysis, adopt: options.adopt === true }),
     });
     this.#steering = snapshot?.steering ?? EMPTY_STEERING;
     this.#args = new LruMap(OPEN_CALLS, snapshot?.args);
@@ -174,7 +175,7 @@ export class RunFold {
   #steer(record: TrajectoryRecord): void {
     const { situation } = this.#steering;
     const payload = record.payload;
-    const at = { atMs: this.#nowMs };
+    const atMs = this.#nowMs;
     switch (payload.kind) {
       case 'run_started':
         if (payload.steering !== undefined) this.#change({ situation: begun(situation, payload.steering) });
@@ -184,7 +185,7 @@ export class RunFold {
           situation: {
             ...situation,
             deadlineAtMs: payload.deadline_at_unix_ms ?? null,
-            deadlineSetAtMs: this.#nowMs,
+            deadlineSetAtMs: atMs,
           },
         });
         return;
@@ -205,17 +206,17 @@ export class RunFold {
             result: payload.result,
             success: !payload.is_error,
             promptName: situation.promptName,
-            ...(payload.duration_ms === undefined ? {} : { durationMs: payload.duration_ms }),
-            ...at,
+            durationMs: payload.duration_ms,
+            atMs,
           }),
         );
         this.#args.delete(payload.tool_call_id);
         return;
       case 'session_event':
-        this.session.dispatch({ type: payload.event_type, data: payload.data, ...at });
+        this.session.dispatch({ type: payload.event_type, data: payload.data, atMs });
         return;
       case 'guidance_delivered':
-        this.session.dispatch(GuidanceDeliveredEvent(payload.guidance, at));
+        this.session.dispatch(GuidanceDeliveredEvent(payload.guidance, { atMs }));
         return;
       case 'advice_acknowledged':
         acknowledge(
@@ -226,7 +227,7 @@ export class RunFold {
             response: payload.response,
             ...(payload.note === undefined ? {} : { note: payload.note }),
           },
-          { nowMs: this.#nowMs, isKnown: (reference) => this.#hasSpoken(reference) },
+          { nowMs: atMs, isKnown: (reference) => this.#hasSpoken(reference) },
         );
         return;
       case 'provider_overran': {
@@ -294,13 +295,8 @@ export class RunFold {
 
   #evaluate(record: TrajectoryRecord): void {
     if (record.payload.kind !== 'evaluation') return;
-    const { lastResponse, renderedPrompt } = this.#steering.situation;
-    const situation = {
-      ...this.#steering.situation,
-      lastResponse: record.payload.last_response ?? lastResponse,
-      renderedPrompt: record.payload.rendered_prompt ?? renderedPrompt,
-    };
-    this.#change({ situation });
+    const situation = asked(this.#steering.situation, record.payload);
+    if (situation !== this.#steering.situation) this.#change({ situation });
     const { drafts, state } = evaluatePoint(record.payload, {
       nowMs: this.#nowMs,
       session: this.session,
@@ -312,7 +308,7 @@ export class RunFold {
       onOverrun: this.#options.onOverrun,
       redact: this.redactWords,
     });
-    this.#drafts.push(...drafts);
+    if (drafts.length > 0) this.#drafts.push(...drafts);
     this.#steering = state;
   }
 }
@@ -343,8 +339,8 @@ const WORDS = { kind: 'provider_failed', cause_seq: 0, ordinal: 0, provider_name
 
 /** Gives a draft its cause and, where it is advice, its id. */
 function complete(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {
-  const cause = { cause_seq: causeSeq, ordinal };
-  const isAdvice = draft.kind === 'feedback_produced' || draft.kind === 'guidance_produced';
-  // The draft is a derived payload without exactly these members.
-  return { ...draft, ...cause, ...(isAdvice ? { advice_id: adviceId(causeSeq, ordinal) } : {}) } as DerivedPayload;
+  if (draft.kind === 'feedback_produced' || draft.kind === 'guidance_produced') {
+    return { ...draft, cause_seq: causeSeq, ordinal, advice_id: adviceId(causeSeq, ordinal) };
+  }
+  return { ...draft, cause_seq: causeSeq, ordinal };
 }

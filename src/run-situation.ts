@@ -1,7 +1,7 @@
 import type { Budget, BudgetUsage } from './base/budget.ts';
 import type { Deadline } from './base/deadline.ts';
 import { textOfContent, type StoredMessage } from './events/stored-message.ts';
-import type { SteeringStart, StoredBudget } from './events/trajectory-record.ts';
+import type { Evaluation, SteeringStart, StoredBudget } from './events/trajectory-record.ts';
 
 /** What is known of a run besides its calls: limits, use, and the model's last words. Plain JSON. */
 export interface RunSituation {
@@ -59,19 +59,27 @@ export function answered(
   };
 }
 
+/** The situation with what the host tells where it asks for advice. */
+export function asked(situation: RunSituation, evaluation: Evaluation): RunSituation {
+  const { last_response: lastResponse, rendered_prompt: renderedPrompt } = evaluation;
+  if (lastResponse === undefined && renderedPrompt === undefined) return situation;
+  return {
+    ...situation,
+    lastResponse: lastResponse ?? situation.lastResponse,
+    renderedPrompt: renderedPrompt ?? situation.renderedPrompt,
+  };
+}
+
 function sum(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }
 
 /** What was used so far: what the host states at this point, else what the records add up to. */
 export function usageOf(situation: RunSituation, calls: number, stated: StoredBudget | undefined): BudgetUsage {
-  const known = stated === undefined ? {} : fromStoredBudget(stated);
-  return {
-    calls,
-    ...(situation.tokens === null ? {} : { tokens: situation.tokens }),
-    ...(situation.costUsd === null ? {} : { costUsd: situation.costUsd }),
-    ...known,
-  };
+  const usage: { -readonly [Part in keyof BudgetUsage]: BudgetUsage[Part] } = { calls };
+  if (situation.tokens !== null) usage.tokens = situation.tokens;
+  if (situation.costUsd !== null) usage.costUsd = situation.costUsd;
+  return stated === undefined ? usage : { ...usage, ...fromStoredBudget(stated) };
 }
 
 /** The run's deadline, if it has one. */

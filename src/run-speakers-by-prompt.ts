@@ -1,4 +1,5 @@
-import { prepareFeedback } from './feedback/prepare-feedback.ts';
+import { prepareSpeakers } from './feedback/prepare-feedback.ts';
+import { feedbackSpeakers, observerSpeakers, type Speaker } from './feedback/speaker.ts';
 import { checkGuidanceConfigs } from './guidance/guidance-config.ts';
 import type { ResolvedSteering } from './options.ts';
 import { definePrompt } from './prompt/define-prompt.ts';
@@ -13,6 +14,8 @@ export interface PromptSpeakers {
   readonly prompt: PromptTemplate;
   readonly feedbackProviders: readonly FeedbackProviderConfig[];
   readonly observers: readonly ObserverConfig[];
+  /** The feedback providers, then the observers, as they are asked. */
+  readonly speakers: readonly Speaker[];
   readonly guidanceProviders: readonly GuidanceProviderConfig[];
   readonly delivery: FeedbackDelivery;
   readonly cadence: FeedbackCadence;
@@ -28,16 +31,20 @@ function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptS
   const byPrompt = joined.get(steering) ?? new WeakMap<PromptTemplate, PromptSpeakers>();
   const known = byPrompt.get(prompt);
   if (known !== undefined) return known;
-  const { feedback, observers, guidance, delivery, cadence } = steering;
+  const { delivery, cadence } = steering;
+  const guidanceProviders = [...steering.guidance, ...prompt.guidanceProviders];
+  checkGuidanceConfigs(guidanceProviders);
+  const feedbackProviders = [...steering.feedback, ...prompt.feedbackProviders];
+  const observers = [...steering.observers, ...prompt.observers];
   const speakers: PromptSpeakers = {
     prompt,
-    feedbackProviders: [...feedback, ...prompt.feedbackProviders],
-    observers: [...observers, ...prompt.observers],
-    guidanceProviders: [...guidance, ...prompt.guidanceProviders],
+    feedbackProviders,
+    observers,
+    speakers: [...feedbackSpeakers(feedbackProviders), ...observerSpeakers(observers)],
+    guidanceProviders,
     delivery: delivery ?? prompt.delivery,
     cadence: cadence ?? prompt.cadence,
   };
-  checkGuidanceConfigs(speakers.guidanceProviders);
   joined.set(steering, byPrompt.set(prompt, speakers));
   return speakers;
 }
@@ -79,7 +86,7 @@ export class RunSpeakersByPrompt {
     const known = this.#byName.get(prompt.name);
     if (known?.prompt === prompt) return known;
     const speakers = speakersOf(this.#steering, prompt);
-    prepareFeedback(session, speakers);
+    prepareSpeakers(session, speakers.speakers);
     this.#byName.set(prompt.name, speakers);
     return speakers;
   }

@@ -2,8 +2,9 @@ import { slotText } from './advice/slot-text.ts';
 import { deadlineFeedback } from './feedback/deadline-feedback.ts';
 import { paceFeedback } from './feedback/pace-feedback.ts';
 import { patternFeedback } from './feedback/pattern-feedback.ts';
+import { checkToolName } from './guidance/check-options.ts';
 import { consultationPrompt } from './guidance/consultation-prompt.ts';
-import { diagnosticSignal, type DiagnosticSignalOptions } from './guidance/diagnostic-signal.ts';
+import { diagnosticSignal, errorsSentence, type DiagnosticSignalOptions } from './guidance/diagnostic-signal.ts';
 import { doomLoopGuidance } from './guidance/doom-loop-guidance.ts';
 import { parallelToolReminder, type ParallelToolReminderOptions } from './guidance/parallel-tool-reminder.ts';
 import type { FeedbackTrigger } from './prompt/feedback-trigger.ts';
@@ -92,7 +93,11 @@ export function knownToolSignal(options: DiagnosticSignalOptions = {}): Guidance
         .recentCalls(LOOK_BACK)
         .findLast(({ kind }) => kind === 'read' || kind === 'execute');
       if (looked === undefined) return undefined;
-      return diagnosticSignal({ ...options, logToolName: slotText(looked.tool, MAX_TOOL_CHARS) }).provide(context);
+      const tool = slotText(looked.tool, MAX_TOOL_CHARS);
+      checkToolName('logToolName', tool);
+      const draft = signal.provide(context);
+      if (draft === undefined) return undefined;
+      return { ...draft, content: errorsSentence(context.trajectory.consecutiveErrors, tool) };
     },
   };
 }

@@ -128,15 +128,7 @@ export class SteeringReplay {
   /** A payload and what follows from it, in the run of `near`. */
   #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number, visit: Visit): void {
     const seq = this.#nextSeq;
-    const record: TrajectoryRecord = {
-      schema_version: TRAJECTORY_SCHEMA_VERSION,
-      seq,
-      ...(near.run_id === undefined ? {} : { run_id: near.run_id }),
-      ...(near.parent_run_id === undefined ? {} : { parent_run_id: near.parent_run_id }),
-      depth: near.depth,
-      recorded_at_unix_ms: atMs,
-      payload,
-    };
+    const record = { ...near, schema_version: TRAJECTORY_SCHEMA_VERSION, seq, recorded_at_unix_ms: atMs, payload };
     const derived = this.#fold.fold(record);
     this.#nextSeq = (payload.kind === 'gap' ? payload.through_seq : seq) + 1 + derived.length;
     visit(record, derived);

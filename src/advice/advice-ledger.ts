@@ -37,7 +37,8 @@ export const MAX_IDENTITIES = 256;
 
 /** What is remembered of `identity`. Cost: O(identities). */
 export function ledgerEntry(ledger: AdviceLedger, identity: string): LedgerEntry | undefined {
-  return ledger.find((entry) => entry.identity === identity);
+  for (const entry of ledger) if (entry.identity === identity) return entry;
+  return undefined;
 }
 
 /**
@@ -52,17 +53,16 @@ export function recordAdvice(
   view: AdviceView,
   maxIdentities: number = MAX_IDENTITIES,
 ): AdviceLedger {
-  const entry: LedgerEntry = {
-    identity: advice.identity,
-    said: (ledgerEntry(ledger, advice.identity)?.said ?? 0) + 1,
-    level: advice.level ?? null,
-    occurrences: advice.occurrences ?? 0,
-    callIndex: view.callIndex,
-    turn: view.turn,
-    compactions: view.compactions,
-  };
-  const others = ledger.filter((other) => other.identity !== advice.identity);
-  return [...others, entry].slice(-maxIdentities);
+  const { identity, level = null, occurrences = 0 } = advice;
+  const { callIndex, turn, compactions } = view;
+  const entries: LedgerEntry[] = [];
+  let before = 0;
+  for (const entry of ledger) {
+    if (entry.identity === identity) before = entry.said;
+    else entries.push(entry);
+  }
+  entries.push({ identity, said: before + 1, level, occurrences, callIndex, turn, compactions });
+  return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
 
 /**

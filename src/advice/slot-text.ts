@@ -1,5 +1,7 @@
 import { isAscii } from '../base/is-ascii.ts';
 
+/** Words of ASCII with one space between and nothing below in them, as most names are. */
+const HARMLESS_LINE = /^[!-;=?-Z\\^_a-}]+(?: [!-;=?-Z\\^_a-}]+)*$/;
 /** Blanks, line breaks and control characters of ASCII, which has nothing invisible. */
 const ASCII_BLANKS = /[\x00-\x20\x7F]+/g;
 const TILDE_FENCE = /~{3,}/g;
@@ -20,9 +22,10 @@ const HARMLESS: Readonly<Record<string, string>> = {
  * that the model reads: one line, nothing invisible, no backticks, tags, fences or brackets.
  *
  * @param maxChars  most UTF-16 units, from 1; what is longer ends in `…`
- * Cost: a few linear passes over at most `4 * maxChars + 256` units.
+ * Cost: one pass over most names, else a few linear passes over at most `4 * maxChars + 256` units.
  */
 export function slotText(value: string, maxChars: number): string {
+  if (value.length <= maxChars && HARMLESS_LINE.test(value)) return value;
   const line = oneLine(value.slice(0, 4 * maxChars + 256))
     .replace(TILDE_FENCE, '~')
     .replace(DELIMITERS, (found) => HARMLESS[found] ?? ' ')

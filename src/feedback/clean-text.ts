@@ -1,18 +1,22 @@
 import { isAscii } from '../base/is-ascii.ts';
 
+/** Words of printable ASCII with one space between, as most texts are: there is nothing to clean. */
+const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
+
 /**
  * A text without what a reader does not see: control and bidirectional characters, half surrogate pairs. Line breaks
  * become `\n`; the joiners that emoji and some scripts need stay.
  *
- * Cost: two passes.
+ * Cost: one pass over most texts, three over others.
  */
 export function cleanText(text: string): string {
+  if (PLAIN_LINE.test(text)) return text;
   return withoutUnseen(text.replaceAll(/\r\n?/g, '\n')).trim();
 }
 
 /** The same on one line. */
 export function cleanLine(text: string): string {
-  return cleanText(text).replaceAll(/\s+/g, ' ');
+  return PLAIN_LINE.test(text) ? text : cleanText(text).replaceAll(/\s+/g, ' ');
 }
 
 /** Control characters but tab and line feed; marks that reorder or hide text; tag characters; half characters. */

@@ -10,7 +10,7 @@ import { prepareSpeakers } from './prepare-feedback.ts';
 import { runSpeakers } from './run-speakers.ts';
 import type { FeedbackEvaluation, RunSpeakersOptions } from './run-speakers.ts';
 import { takeSituation } from './situation.ts';
-import { feedbackSpeakers, observerSpeakers } from './speaker.ts';
+import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 
 /** The run at the end of a tool call. */
 export interface FeedbackInput extends FeedbackContextInput {
@@ -32,6 +32,11 @@ export interface FeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'> {
   readonly cadence?: FeedbackCadence | undefined;
 }
 
+/** As `FeedbackOptions`, with nothing left out that a prompt would declare. */
+interface PreparedFeedbackOptions extends RunSpeakersOptions {
+  readonly cadence: FeedbackCadence;
+}
+
 /**
  * Asks the feedback providers, then the observers, whose trigger fired. What they say is dispatched to the session
  * (slices `Feedback` and `Assessment`) and given back item by item: not joined, not cut to a channel's limit. It counts
@@ -51,19 +56,29 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
   const observers = observerSpeakers(options.observers ?? prompt.observers);
   prepareSpeakers(session, providers);
   prepareSpeakers(session, observers);
-  const source = {
-    session,
-    promptName: prompt.name,
-    nowMs,
-    trajectory: input.trajectory,
-    filesystem: prompt.resources.getOptional(Filesystem),
-  };
-  const situation = takeSituation(source, options.cadence ?? prompt.cadence, input.filesCreated);
+  const { cadence = prompt.cadence, delivery = prompt.delivery } = options;
+  return evaluatePrepared([...providers, ...observers], input, { ...options, cadence, delivery });
+}
+
+/**
+ * The same for those who evaluate after every call.
+ *
+ * @param speakers  the session is prepared for them (`prepareFeedback`)
+ * @param input  with a finite `nowMs`
+ */
+export function evaluatePrepared(
+  speakers: readonly Speaker[],
+  input: FeedbackInput,
+  options: PreparedFeedbackOptions,
+): FeedbackEvaluation {
+  const { prompt, session, nowMs, trajectory } = input;
+  const filesystem = prompt.resources.getOptional(Filesystem);
+  const source = { session, promptName: prompt.name, nowMs, trajectory, filesystem };
+  const situation = takeSituation(source, options.cadence, input.filesCreated);
   // Most evaluations end with no trigger fired, so the context is made only when someone is asked.
   let context: FeedbackContext | undefined;
   const contextOf = (): FeedbackContext => (context ??= createFeedbackContext(input));
-  const delivery = options.delivery ?? prompt.delivery;
-  return runSpeakers([...providers, ...observers], situation, contextOf, { ...options, delivery });
+  return runSpeakers(speakers, situation, contextOf, options);
 }
 
 /** The paths that file triggers wait for, each once. */

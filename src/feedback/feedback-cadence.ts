@@ -1,3 +1,4 @@
+import { findLast } from '../base/find-last.ts';
 import type { Assessment as AssessmentData } from '../events/assessment.ts';
 import type { Feedback as FeedbackData } from '../events/feedback.ts';
 import { defineEvent } from '../session/define-event.ts';
@@ -45,6 +46,7 @@ function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly Las
 /** Takes over what was said before this slice was registered. Cost: O(retained) the first time, else O(1). */
 export function rebuildCadence(session: Session): void {
   if (session.slice(FeedbackCadence).total() > 0) return;
+  if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
   const before = recentlySpoken(session, Feedback.retain);
   if (before.length > 0) session.dispatch(CadenceRebuilt(before.reduce(moveToEnd, [])));
 }
@@ -65,8 +67,6 @@ export function latestSpoken(
   promptName: string,
   isMeant: (item: LastSpoken) => boolean = () => true,
 ): LastSpoken | undefined {
-  return session
-    .slice(FeedbackCadence)
-    .all()
-    .findLast((item) => item.said.promptName === promptName && isMeant(item));
+  const spoken = session.slice(FeedbackCadence).all();
+  return findLast(spoken, (item) => item.said.promptName === promptName && isMeant(item));
 }

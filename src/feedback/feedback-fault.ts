@@ -33,6 +33,8 @@ const MAX_MESSAGE_LENGTH = 300;
 /** What is looked at of a message before it is cut. */
 const MAX_READ_CHARS = 16_000;
 
+const NONE: readonly FeedbackFault[] = [];
+
 /** The faults of one evaluation. `report` never throws. */
 export class FeedbackFaults {
   readonly #faults: FeedbackFault[] = [];
@@ -45,7 +47,7 @@ export class FeedbackFaults {
   }
 
   list(): readonly FeedbackFault[] {
-    return [...this.#faults];
+    return this.#faults.length === 0 ? NONE : [...this.#faults];
   }
 
   report(speaker: Speaker, phase: FeedbackFault['phase'], code: FeedbackFault['code'], message: string): void {

@@ -40,18 +40,18 @@ export function firedTriggers(speaker: Speaker, situation: Situation): readonly 
   if (onSessionEvent !== undefined && situation.pending.includes(onSessionEvent.eventName)) {
     fired.push({ condition: 'onSessionEvent', eventName: onSessionEvent.eventName });
   }
-  if (onPattern !== undefined) fired.push(...firedPattern(speaker, onPattern, situation));
+  const pattern = onPattern === undefined ? undefined : firedPattern(speaker, onPattern, situation);
+  if (pattern !== undefined) fired.push(pattern);
   if (onFileCreated !== undefined && isNewFile(speaker, onFileCreated, situation)) {
     fired.push({ condition: 'onFileCreated', path: onFileCreated });
   }
   return fired;
 }
 
-function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situation): readonly FiredTrigger[] {
+function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situation): FiredTrigger | undefined {
   const { trajectory, session } = situation;
-  if (trajectory === undefined) return [];
-  const open = trajectory.openPatterns().filter((pattern) => isMeant(pattern, trigger));
-  if (open.length === 0) return [];
+  const open = trajectory?.openPatterns().filter((pattern) => isMeant(pattern, trigger)) ?? [];
+  if (trajectory === undefined || open.length === 0) return undefined;
   const ledger = session.slice(PatternTriggerLedger).all();
   const view: AdviceView = {
     callIndex: trajectory.calls,
@@ -61,10 +61,10 @@ function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situ
   for (const pattern of open.toSorted((a, b) => levelRank(b.level) - levelRank(a.level))) {
     const candidate = candidateOf(speaker, pattern);
     if (decideAdvice(ledger, candidate, view).say) {
-      return [{ condition: 'onPattern', pattern, served: { candidate, view } }];
+      return { condition: 'onPattern', pattern, served: { candidate, view } };
     }
   }
-  return [];
+  return undefined;
 }
 
 function isMeant(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {

@@ -8,6 +8,7 @@ import { Assessment } from './assessment.ts';
 import { FeedbackCadence, rebuildCadence } from './feedback-cadence.ts';
 import { Feedback } from './feedback.ts';
 import { ObserverTriggerRequested, PendingObserverTrigger } from './pending-observer-trigger.ts';
+import { sessionFeedback } from './session-feedback.ts';
 import { feedbackSpeakers, observerSpeakers } from './speaker.ts';
 import type { Speaker } from './speaker.ts';
 import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
@@ -22,10 +23,6 @@ export const feedbackSlices: readonly Slice<unknown>[] = [
   PatternTriggerLedger,
   Acknowledgement,
 ];
-
-// What is already set up for a session: its subscriptions, and configurations whose events are watched.
-const watched = new WeakMap<Session, Set<SessionEventKind>>();
-const prepared = new WeakMap<Session, WeakSet<readonly Speaker[]>>();
 
 /**
  * Makes a session remember feedback and the events that triggers wait for. `collectFeedback` does it too, but events
@@ -44,22 +41,22 @@ export function prepareFeedback(
 
 /** Cost: O(1) when it was done before. */
 export function prepareSpeakers(session: Session, speakers: readonly Speaker[]): void {
-  const done = prepared.get(session) ?? new WeakSet();
-  if (done.has(speakers)) return;
+  const { prepared } = sessionFeedback(session);
+  if (prepared.has(speakers)) return;
   for (const slice of feedbackSlices) session.register(slice);
   rebuildCadence(session);
   for (const { trigger } of speakers) {
     if (trigger.onSessionEvent !== undefined) watch(session, trigger.onSessionEvent);
   }
-  prepared.set(session, done.add(speakers));
+  prepared.add(speakers);
 }
 
 function watch(session: Session, eventKind: SessionEventKind): void {
-  const kinds = watched.get(session) ?? new Set();
-  if (kinds.has(eventKind)) return;
+  const { watched } = sessionFeedback(session);
+  if (watched.has(eventKind)) return;
   // Every event kind is an event type whose data is not looked at.
   session.subscribe(eventKind as EventType<unknown>, (event) => {
     session.dispatch(ObserverTriggerRequested(eventKind.eventName, { atMs: event.atMs }));
   });
-  watched.set(session, kinds.add(eventKind));
+  watched.add(eventKind);
 }

@@ -15,6 +15,7 @@ import { FeedbackEvent } from './feedback.ts';
 import { firedTriggers } from './fired-triggers.ts';
 import type { FiredTrigger } from './fired-triggers.ts';
 import { renderAssessment, renderFeedback } from './render-feedback.ts';
+import { sessionFeedback } from './session-feedback.ts';
 import { settleTriggers } from './settle-triggers.ts';
 import type { RanSpeaker } from './settle-triggers.ts';
 import type { Situation } from './situation.ts';
@@ -62,9 +63,6 @@ export interface RunSpeakersOptions extends AskOptions {
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-// Whom a session is asking right now: a speaker that asks for feedback itself would otherwise never end.
-const asking = new WeakMap<Session, Speaker>();
-
 /** Evaluates triggers, asks, stores what is said, then settles the triggers. Never throws for what speakers do. */
 export function runSpeakers(
   speakers: readonly Speaker[],
@@ -75,9 +73,10 @@ export function runSpeakers(
   const { session } = situation;
   const { redact = asItIs } = options;
   const faults = new FeedbackFaults(options.onFault, redact);
-  const outer = asking.get(session);
-  if (outer !== undefined) {
-    faults.report(outer, 'provide', 'provider-recursed', 'feedback was asked for while feedback is being produced');
+  const held = sessionFeedback(session);
+  if (held.asking !== undefined) {
+    const message = 'feedback was asked for while feedback is being produced';
+    faults.report(held.asking, 'provide', 'provider-recursed', message);
     return { produced: [], faults: faults.list() };
   }
   const produced: ProducedFeedback[] = [];
@@ -87,7 +86,7 @@ export function runSpeakers(
       if (options.disabled?.has(speaker.key) === true) continue;
       const triggers = triggersOf(speaker, situation, faults);
       if (triggers.length === 0) continue;
-      asking.set(session, speaker);
+      held.asking = speaker;
       const { ran: hasRun, draft } = askSpeaker(
         speaker,
         contextFor({ speaker, triggers }, contextOf(), situation),
@@ -104,9 +103,9 @@ export function runSpeakers(
       if (options.delivery === 'first') break;
     }
   } finally {
-    asking.delete(session);
+    held.asking = undefined;
   }
-  settleTriggers(session, ran, situation.nowMs);
+  if (ran.length > 0) settleTriggers(session, ran, situation.nowMs);
   return { produced, faults: faults.list() };
 }
 

@@ -1,3 +1,4 @@
+import { findLast } from '../base/find-last.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
 import type { Filesystem } from '../prompt/filesystem.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
@@ -59,7 +60,8 @@ export function lastSpokenFor(
   situation: Pick<Situation, 'cadence' | 'spoken' | 'promptName'>,
 ): LastSpoken | undefined {
   const { cadence, promptName } = situation;
-  return situation.spoken.findLast(
+  return findLast(
+    situation.spoken,
     (item) =>
       item.said.promptName === promptName &&
       (cadence === 'shared' || (item.source === speaker.source && item.name === speaker.provider.name)),

@@ -68,12 +68,8 @@ export async function* readRunGroups(
   function* taken(items: Iterable<ImportItem>): Generator<ReadRunsItem> {
     try {
       for (const item of items) {
-        const stamped = stamps.take(item);
-        // Nearly always one, and delegating to a list costs more than the rest of reading it.
-        for (let at = 0; at < stamped.length; at += 1) {
-          const one = stamped[at];
-          if (one !== undefined) yield one;
-        }
+        if (item.type === 'record') yield stamps.record(item.runKey, item.payload, item.atMs);
+        else for (const stamped of stamps.take(item)) yield stamped;
       }
     } catch (error) {
       failure = { error };
@@ -93,6 +89,8 @@ export async function* readRunGroups(
 
 interface OpenRun {
   readonly run: ReadRun;
+  /** A record of the run to make others from: what they have in common is put together once. */
+  readonly blank: Omit<TrajectoryRecord, 'payload'>;
   nextSeq: number;
 }
 
@@ -113,7 +111,7 @@ class Stamps {
       case 'run':
         return this.#begin(item.run);
       case 'record':
-        return this.#record(item.runKey, item.payload, item.atMs);
+        return [this.record(item.runKey, item.payload, item.atMs)];
       case 'end':
         return this.#end(item.runKey);
       case 'diagnostic': {
@@ -124,6 +122,17 @@ class Stamps {
       default:
         return assertNever(item);
     }
+  }
+
+  /** What there is for a record: always one item. */
+  record(key: string, payload: TrajectoryPayload, atMs: number | undefined): ReadRunsItem {
+    const open = this.#open.get(key);
+    if (open === undefined) return lost(`a ${payload.kind} record outside its run ${key}`);
+    const { run, nextSeq: seq } = open;
+    const stamped = payload.kind === 'gap' && payload.through_seq < seq ? { ...payload, through_seq: seq } : payload;
+    open.nextSeq = (stamped.kind === 'gap' ? stamped.through_seq : seq) + 1;
+    const recorded_at_unix_ms = atMs !== undefined && Number.isFinite(atMs) && atMs > 0 ? atMs : 0;
+    return { type: 'record', run, record: { ...open.blank, seq, recorded_at_unix_ms, payload: stamped } };
   }
 
   end(): readonly ReadRunsItem[] {
@@ -137,8 +146,16 @@ class Stamps {
     this.#idOfKey.set(imported.key, id);
     const depth = this.#ids.place(id, parentId);
     const run: ReadRun = { key: imported.key, id, depth, ...(parentId === undefined ? {} : { parentId }) };
-    this.#open.set(imported.key, { run, nextSeq: 0 });
-    return this.#record(imported.key, this.#started(run, imported), imported.startedAtMs);
+    const blank = {
+      schema_version: TRAJECTORY_SCHEMA_VERSION,
+      seq: 0,
+      run_id: id,
+      ...(parentId === undefined ? {} : { parent_run_id: parentId }),
+      depth,
+      recorded_at_unix_ms: 0,
+    };
+    this.#open.set(imported.key, { run, blank, nextSeq: 0 });
+    return [this.record(imported.key, this.#started(run, imported), imported.startedAtMs)];
   }
 
   #parentOf({ key, parentId }: ImportedRun): string | undefined {
@@ -163,24 +180,6 @@ class Stamps {
       format: imported.format,
       ...(steering === undefined ? {} : { steering }),
     };
-  }
-
-  #record(key: string, payload: TrajectoryPayload, atMs: number | undefined): readonly ReadRunsItem[] {
-    const open = this.#open.get(key);
-    if (open === undefined) return [lost(`a ${payload.kind} record outside its run ${key}`)];
-    const { run, nextSeq: seq } = open;
-    const stamped = payload.kind === 'gap' && payload.through_seq < seq ? { ...payload, through_seq: seq } : payload;
-    open.nextSeq = (stamped.kind === 'gap' ? stamped.through_seq : seq) + 1;
-    const record: TrajectoryRecord = {
-      schema_version: TRAJECTORY_SCHEMA_VERSION,
-      seq,
-      run_id: run.id,
-      ...(run.parentId === undefined ? {} : { parent_run_id: run.parentId }),
-      depth: run.depth,
-      recorded_at_unix_ms: atMs !== undefined && Number.isFinite(atMs) && atMs > 0 ? atMs : 0,
-      payload: stamped,
-    };
-    return [{ type: 'record', run, record }];
   }
 
   #end(key: string): readonly ReadRunsItem[] {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import type { ClassificationResult, DecisionPoint, GuidanceInjection, PatternReference } from '../events/guidance.ts';
-import type { GuidanceContext, GuidanceDraft, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { completeDraft, injectionProblem, type InjectionProblem } from './check-injection.ts';
 import { resolveGuidanceConfig, type ResolvedGuidanceConfig } from './guidance-config.ts';
 import { thrownText, type GuidanceFault } from './guidance-fault.ts';
@@ -47,6 +47,8 @@ export type ProviderAnswer =
 
 const SILENT: ProviderAnswer = { kind: 'silent' };
 const MAX_REASON_CHARS = 200;
+/** Of what does not apply nothing is kept. */
+const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
 
 /**
  * Asks one provider, first `classify`, then, where that is sure enough, `provide`. Never throws.
@@ -73,9 +75,8 @@ export function askProvider(
     phase = 'provide';
     const provided: unknown = provider.provide(context);
     if (provided === undefined) return skipped({ ...at, reason: 'nothing-provided' });
-    const draft = readDraft(provided);
-    if (draft === undefined) return junk(given, phase, provided);
-    const injection = completeDraft(draft, provider.category);
+    const injection = readInjection(provided, provider.category);
+    if (injection === undefined) return junk(given, phase, provided);
     const problem = injectionProblem(injection);
     if (problem === undefined) return { kind: 'candidate', item: { ...at, injection }, config };
     return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
@@ -134,13 +135,14 @@ function readClassification(value: unknown, redact: (text: string) => string): C
   if (!(confidence >= 0 && confidence <= 1) || (reason !== undefined && typeof reason !== 'string')) return undefined;
   const reference = pattern === undefined ? undefined : readPattern(pattern);
   if (pattern !== undefined && reference === undefined) return undefined;
-  return {
+  if (!relevant) return NOT_RELEVANT;
+  const classification: { -readonly [Member in keyof ClassificationResult]: ClassificationResult[Member] } = {
     relevant,
     confidence,
-    // Of what does not apply nothing is kept.
-    ...(reason === undefined || !relevant ? {} : { reason: redact(reason).slice(0, MAX_REASON_CHARS) }),
-    ...(reference === undefined ? {} : { pattern: reference }),
   };
+  if (reason !== undefined) classification.reason = redact(reason).slice(0, MAX_REASON_CHARS);
+  if (reference !== undefined) classification.pattern = reference;
+  return classification;
 }
 
 function readPattern(value: unknown): PatternReference | undefined {
@@ -151,16 +153,11 @@ function readPattern(value: unknown): PatternReference | undefined {
   return level === 'hint' || level === 'warn' || level === 'strong' ? { identity, level, occurrences } : undefined;
 }
 
-function readDraft(value: unknown): GuidanceDraft | undefined {
+function readInjection(value: unknown, ownCategory: string): GuidanceInjection | undefined {
   if (!isJsonObject(value)) return undefined;
   const { key, content, priority, category } = value;
   if (typeof key !== 'string' || typeof content !== 'string') return undefined;
   if (priority !== undefined && typeof priority !== 'number') return undefined;
   if (category !== undefined && typeof category !== 'string') return undefined;
-  return {
-    key,
-    content,
-    ...(priority === undefined ? {} : { priority }),
-    ...(category === undefined ? {} : { category }),
-  };
+  return completeDraft({ key, content, priority, category }, ownCategory);
 }

@@ -10,8 +10,14 @@ const MAX_CONTENT_CHARS = 500;
 const MAX_CATEGORY_CHARS = 64;
 const DEFAULT_PRIORITY = 100;
 
+/** A draft whose missing parts may also be there as undefined. */
+type DraftParts = { readonly [Part in keyof GuidanceDraft]: GuidanceDraft[Part] | undefined } & Pick<
+  GuidanceDraft,
+  'key' | 'content'
+>;
+
 /** The injection that a draft stands for: priority 100 and this category where it names none. */
-export function completeDraft(draft: GuidanceDraft, category: string): GuidanceInjection {
+export function completeDraft(draft: DraftParts, category: string): GuidanceInjection {
   return {
     key: draft.key,
     content: draft.content,

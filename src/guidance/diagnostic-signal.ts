@@ -29,10 +29,12 @@ export function diagnosticSignal(options: DiagnosticSignalOptions = {}): Guidanc
     classifier: errorStreak({ threshold: errorThreshold }),
     key: 'diagnostic.errors',
     priority: 20,
-    content({ trajectory }) {
-      const count = trajectory.consecutiveErrors;
-      const errors = count === 1 ? '1 new console error' : `${count} new console errors`;
-      return `Found ${errors}. Use the ${logToolName} tool to examine before continuing.`;
-    },
+    content: ({ trajectory }) => errorsSentence(trajectory.consecutiveErrors, logToolName),
   });
+}
+
+/** What `diagnosticSignal` says of so many errors. */
+export function errorsSentence(count: number, logToolName: string): string {
+  const errors = count === 1 ? '1 new console error' : `${count} new console errors`;
+  return `Found ${errors}. Use the ${logToolName} tool to examine before continuing.`;
 }

@@ -54,8 +54,9 @@ function repetitions(calls: readonly RecentCall[], threshold: number): number {
   if (newest === undefined || !counts(newest)) return 0;
   let count = 1;
   let turn = newest.turn;
-  for (const call of calls.slice(0, -1).toReversed()) {
-    if (!counts(call)) continue;
+  for (let position = calls.length - 2; position >= 0; position -= 1) {
+    const call = calls[position];
+    if (call === undefined || !counts(call)) continue;
     const again = unsuccessfulAgain(newest, call) && alike(newest, call, threshold);
     // What is new between two failures may be a look for the cause; between two equal answers it is work.
     if (call.novel && !call.failed && (call.kind === 'write' || !(again || newest.failed))) break;

@@ -70,7 +70,7 @@ export function evaluateGuidance(
   const skipped: SkippedGuidance[] = [];
   const faults: GuidanceFault[] = [];
   for (const config of configs) {
-    if (options.disabled?.has(guidanceKey(config)) === true) continue;
+    if (isDisabled(config, options.disabled)) continue;
     const answer = askInTime(config, context, options);
     if (answer.kind === 'candidate') candidates.push(answer);
     else if (answer.kind === 'skipped') skipped.push(answer.skip);
@@ -80,21 +80,19 @@ export function evaluateGuidance(
   const { maxGuidancePerTurn = 3 } = options;
   const turn = context.turnCount;
   const produced: ProducedGuidance[] = [];
-  const categories = new Set<string>();
   let counted = state;
-  for (const { item, config } of candidates.toSorted(byPriority)) {
+  for (const { item, config } of candidates.sort(byPriority)) {
     const reason =
       ownLimit(item, config, counted, turn) ??
-      (categories.has(item.injection.category) ? 'same-category' : undefined) ??
+      (isServed(item.injection.category, produced) ? 'same-category' : undefined) ??
       (itemsInTurn(counted, turn) >= maxGuidancePerTurn ? 'turn-full' : undefined) ??
       (options.admit?.(item) === false ? 'not-admitted' : undefined);
     if (reason === undefined) {
       produced.push(item);
-      categories.add(item.injection.category);
       counted = countItem(counted, item.providerName, turn);
     } else {
-      const { injection, ...at } = item;
-      skipped.push({ ...at, reason, key: injection.key });
+      const { providerName, decisionPoint, classification, injection } = item;
+      skipped.push({ providerName, decisionPoint, classification, reason, key: injection.key });
     }
   }
   return { produced, skipped, faults, state: counted };
@@ -114,9 +112,18 @@ function askInTime(
   return answer;
 }
 
+/** The key is made only where somebody is disabled: nearly nobody ever is, and this is asked of each provider each time. */
+function isDisabled(config: GuidanceProviderConfig, disabled: ReadonlySet<string> | undefined): boolean {
+  return disabled !== undefined && disabled.size > 0 && disabled.has(guidanceKey(config));
+}
+
 /** Tells a guidance provider from a feedback provider of the same name. */
 function guidanceKey(config: GuidanceProviderConfig): string {
   return `guidance:${providerNameOf(config)}`;
+}
+
+function isServed(category: string, produced: readonly ProducedGuidance[]): boolean {
+  return produced.some(({ injection }) => injection.category === category);
 }
 
 /** Node sorts stably, so equal priorities keep the order of declaration. */

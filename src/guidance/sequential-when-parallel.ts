@@ -16,24 +16,25 @@ export function sequentialWhenParallel(options: { readonly threshold?: number } 
     name: 'sequential_when_parallel',
     classify({ trajectory }) {
       // Without turns it is only known which calls overlapped, not which the model issued together.
-      const calls = trajectory.turns === 0 ? [] : trajectory.recentCalls(2 * threshold).toReversed();
+      const calls = trajectory.turns === 0 ? [] : trajectory.recentCalls(2 * threshold);
       const count = singleCalls(calls);
       return classifyCount(count, threshold, `${count} turns of one independent call each`);
     },
   };
 }
 
-/** @param calls newest first */
+/** @param calls oldest first */
 function singleCalls(calls: readonly RecentCall[]): number {
-  const tool = calls[0]?.tool;
-  const asked = new Set<string>();
-  for (const [position, call] of calls.entries()) {
-    const { comparison } = call;
-    if (call.tool !== tool || comparison === undefined || !isIndependent(call)) break;
-    if (asked.has(comparison.argsKey) || sharesTurn(call, calls, position)) break;
-    asked.add(comparison.argsKey);
+  const tool = calls.at(-1)?.tool;
+  const asked: string[] = [];
+  for (let position = calls.length - 1; position >= 0; position -= 1) {
+    const call = calls[position];
+    const comparison = call?.comparison;
+    if (call === undefined || comparison === undefined || call.tool !== tool || !isIndependent(call)) break;
+    if (asked.includes(comparison.argsKey) || sharesTurn(call, calls, position)) break;
+    asked.push(comparison.argsKey);
   }
-  return asked.size;
+  return asked.length;
 }
 
 function isIndependent(call: RecentCall): boolean {

@@ -12,17 +12,24 @@ export interface BoundReducer {
   readonly reduce: SliceReducer['reduce'];
 }
 
+const NOBODY: readonly BoundReducer[] = [];
+
 interface RegisteredSlice {
   readonly slice: Slice<unknown>;
   readonly state: SliceState<unknown>;
 }
 
+/** A type of event, and who folds it, in order of registration, then of `on`. */
+interface KnownEventType {
+  readonly eventType: SliceReducer['eventType'];
+  // Replaced, never changed, so that a list being walked stays as it was.
+  reducers: readonly BoundReducer[];
+}
+
 /** The slices of one session, and which of their reducers fold which event. */
 export class SliceRegistry {
   readonly #slices = new Map<string, RegisteredSlice>();
-  readonly #eventTypes = new Map<string, SliceReducer['eventType']>();
-  // The lists are replaced, never changed, so that one being walked stays as it was.
-  readonly #reducers = new Map<string, readonly BoundReducer[]>();
+  readonly #eventTypes = new Map<string, KnownEventType>();
   /** Slices of the snapshot that nobody registered yet. */
   readonly #kept: Map<string, SliceSnapshot>;
   readonly #retain: Readonly<Record<string, number>>;
@@ -39,29 +46,39 @@ export class SliceRegistry {
     const known = this.#slices.get(sliceName);
     if (known?.slice === slice) return known.state;
     if (known !== undefined) throw duplicate('slice', sliceName);
-    for (const { eventType } of slice.reducers) this.claimEventType(eventType);
+    for (const { eventType } of slice.reducers) this.#claimed(eventType);
     const kept = this.#kept.get(sliceName);
-    this.#kept.delete(sliceName);
+    if (kept !== undefined) this.#kept.delete(sliceName);
     const retain = Math.min(slice.retain, this.#retain[sliceName] ?? Infinity);
     const state = new SliceState<unknown>(retain, kept?.items, kept?.total);
     this.#slices.set(sliceName, { slice, state });
     for (const { eventType, reduce } of slice.reducers) {
-      const list = this.reducersOf(eventType.eventName);
-      this.#reducers.set(eventType.eventName, [...list, { sliceName, state, reduce }]);
+      const type = this.#claimed(eventType);
+      type.reducers = [...type.reducers, { sliceName, state, reduce }];
     }
     return state;
   }
 
   /** @throws CoxswainError "invalid-definition" when another event type of that name is in use */
   claimEventType(eventType: SliceReducer['eventType']): void {
-    const known = this.#eventTypes.get(eventType.eventName);
-    if (known !== undefined && known !== eventType) throw duplicate('event type', eventType.eventName);
-    this.#eventTypes.set(eventType.eventName, eventType);
+    this.#claimed(eventType);
   }
 
   /** In order of registration, then of `on`. */
   reducersOf(eventName: string): readonly BoundReducer[] {
-    return this.#reducers.get(eventName) ?? [];
+    return this.#eventTypes.get(eventName)?.reducers ?? NOBODY;
+  }
+
+  #claimed(eventType: SliceReducer['eventType']): KnownEventType {
+    const { eventName } = eventType;
+    const known = this.#eventTypes.get(eventName);
+    if (known === undefined) {
+      const claimed: KnownEventType = { eventType, reducers: NOBODY };
+      this.#eventTypes.set(eventName, claimed);
+      return claimed;
+    }
+    if (known.eventType !== eventType) throw duplicate('event type', eventName);
+    return known;
   }
 
   /** @throws CoxswainError "invalid-argument" when an item is not JSON, unless `shared` */

@@ -15,8 +15,9 @@ export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('t
   ToolInvokedEvent,
   (view, event) => {
     const { promptName } = event.data;
-    const position = view.all().findLastIndex((item) => item.promptName === promptName);
-    const before = view.all()[position];
+    const items = itemsOf(view);
+    const position = items.findLastIndex((item) => item.promptName === promptName);
+    const before = position < 0 ? undefined : items[position];
     return before === undefined
       ? append({ promptName, calls: 1 })
       : amend(position, { promptName, calls: before.calls + 1 });
@@ -25,5 +26,10 @@ export const ToolCallCount: Slice<ToolCallCount> = defineSlice<ToolCallCount>('t
 
 /** Tool calls that came back under `promptName`. Cost: O(prompts used). */
 export function toolCallCount(view: SliceView<ToolCallCount>, promptName: string): number {
-  return view.all().findLast((item) => item.promptName === promptName)?.calls ?? 0;
+  return itemsOf(view).findLast((item) => item.promptName === promptName)?.calls ?? 0;
+}
+
+/** Nearly every run has one prompt, and `all` freezes a list anew after each change. */
+function itemsOf(view: SliceView<ToolCallCount>): readonly ToolCallCount[] {
+  return view.total() === 1 ? view.last(1) : view.all();
 }

@@ -58,7 +58,7 @@ export interface ToolCallOutcome {
   readonly success: boolean;
   /** Default `''`. */
   readonly promptName?: string;
-  readonly durationMs?: number;
+  readonly durationMs?: number | undefined;
   /** 0-based; default: the number of calls that the session saw before. */
   readonly callIndex?: number;
   /** Unix milliseconds; default: the session's time when it is dispatched. */
@@ -73,20 +73,19 @@ export interface ToolCallOutcome {
 export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation> {
   const params = canonicalJson(outcome.params);
   const result = typeof outcome.result === 'string' ? outcome.result : canonicalJson(outcome.result);
-  return ToolInvokedEvent(
-    {
-      name: outcome.name,
-      paramsHash: hashText(params),
-      paramsPreview: preview(params, PARAMS_PREVIEW_LENGTH),
-      resultHash: hashText(result),
-      resultPreview: preview(result, RESULT_PREVIEW_LENGTH),
-      success: outcome.success,
-      promptName: outcome.promptName ?? '',
-      ...(outcome.durationMs === undefined ? {} : { durationMs: outcome.durationMs }),
-      ...(outcome.callIndex === undefined ? {} : { callIndex: outcome.callIndex }),
-    },
-    outcome.atMs === undefined ? {} : { atMs: outcome.atMs },
-  );
+  const { durationMs, callIndex, atMs } = outcome;
+  const data: { -readonly [Member in keyof ToolInvocation]: ToolInvocation[Member] } = {
+    name: outcome.name,
+    paramsHash: hashText(params),
+    paramsPreview: preview(params, PARAMS_PREVIEW_LENGTH),
+    resultHash: hashText(result),
+    resultPreview: preview(result, RESULT_PREVIEW_LENGTH),
+    success: outcome.success,
+    promptName: outcome.promptName ?? '',
+  };
+  if (durationMs !== undefined) data.durationMs = durationMs;
+  if (callIndex !== undefined) data.callIndex = callIndex;
+  return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });
 }
 
 /** The beginning of a text, at most `length` UTF-16 units, never half of a surrogate pair. */

@@ -54,15 +54,15 @@ interface RunPlace {
   readonly line?: number;
 }
 
-function* runItems(value: unknown, place: RunPlace): Generator<ImportItem> {
+/** A list, because the run is in memory anyhow: handing each item through generators took longer than making it. */
+function runItems(value: unknown, place: RunPlace): readonly ImportItem[] {
   const { key } = place;
   const diagnostic = (severity: 'error' | 'note', message: string): ImportItem => ({
     type: 'diagnostic',
     diagnostic: { severity, message, ...(place.line === undefined ? {} : { line: place.line }) },
   });
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) {
-    yield diagnostic('error', 'not a run: it has no list `steps`');
-    return;
+    return [diagnostic('error', 'not a run: it has no list `steps`')];
   }
   const steps: StepEntry[] = [];
   let unusable = 0;
@@ -70,14 +70,15 @@ function* runItems(value: unknown, place: RunPlace): Generator<ImportItem> {
     if (isJsonObject(step) && KINDS.has(step['kind'])) steps.push({ members: step, atMs: sourceTimeMs(step['ts']) });
     else unusable += 1;
   }
-  yield { type: 'run', run: runOf(value, { ...place, startedAtMs: steps[0]?.atMs }) };
-  if (unusable > 0) yield diagnostic('error', `not usable: ${unusable} steps of no known kind`);
+  const items: ImportItem[] = [{ type: 'run', run: runOf(value, { ...place, startedAtMs: steps[0]?.atMs }) }];
+  if (unusable > 0) items.push(diagnostic('error', `not usable: ${unusable} steps of no known kind`));
 
-  const orphans = yield* stepItems(steps, key);
-  if (orphans > 0) yield diagnostic('error', `left out: ${orphans} tool results that answer no call`);
+  const orphans = addSteps(items, steps, key);
+  if (orphans > 0) items.push(diagnostic('error', `left out: ${orphans} tool results that answer no call`));
   const ended = endOf(value['outcome']);
-  if (ended !== undefined) yield recordItem(key, ended, steps.at(-1)?.atMs);
-  yield { type: 'end', runKey: key };
+  if (ended !== undefined) items.push(recordItem(key, ended, steps.at(-1)?.atMs));
+  items.push({ type: 'end', runKey: key });
+  return items;
 }
 
 function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number | undefined }) {
@@ -92,22 +93,22 @@ function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number 
   } as const;
 }
 
-/** Gives the records and, at the end, how many results answered no call. */
-function* stepItems(steps: readonly StepEntry[], key: string): Generator<ImportItem, number> {
+/** Adds the records of the steps. @returns how many results answered no call */
+function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string): number {
   const ids = new CallIds();
   let orphans = 0;
   for (const group of turnsOfSteps(steps)) {
     if (group.startsTurn) {
-      for (const missing of ids.endMissing()) yield recordItem(key, missing, group.steps[0]?.atMs);
-      yield recordItem(key, { kind: 'turn_started' }, group.steps[0]?.atMs);
+      for (const missing of ids.endMissing()) items.push(recordItem(key, missing, group.steps[0]?.atMs));
+      items.push(recordItem(key, { kind: 'turn_started' }, group.steps[0]?.atMs));
     }
     for (const { members, atMs } of group.steps) {
       const payload = payloadOf(members, ids);
       if (payload === undefined) orphans += 1;
-      else yield recordItem(key, payload, atMs);
+      else items.push(recordItem(key, payload, atMs));
     }
   }
-  for (const missing of ids.endMissing()) yield recordItem(key, missing, steps.at(-1)?.atMs);
+  for (const missing of ids.endMissing()) items.push(recordItem(key, missing, steps.at(-1)?.atMs));
   return orphans;
 }
 
@@ -173,5 +174,5 @@ function asJson(value: unknown): Json {
 }
 
 function recordItem(runKey: string, payload: TrajectoryPayload, atMs: number | undefined): ImportItem {
-  return { type: 'record', runKey, payload, ...(atMs === undefined ? {} : { atMs }) };
+  return atMs === undefined ? { type: 'record', runKey, payload } : { type: 'record', runKey, payload, atMs };
 }

@@ -9,16 +9,20 @@ export class UniqueNames {
 
   /** `wanted`, or the next free variant of it. */
   take(wanted: string): string {
-    let name = wanted;
-    if (this.#given.has(name)) {
-      let suffix = this.#lastSuffix.get(wanted) ?? 1;
-      do {
-        suffix += 1;
-        name = `${wanted}#${suffix}`;
-      } while (this.#given.has(name));
-      this.#lastSuffix.set(wanted, suffix);
-    }
-    this.#given.add(name);
+    if (this.#isNew(wanted)) return wanted;
+    let suffix = this.#lastSuffix.get(wanted) ?? 1;
+    let name: string;
+    do {
+      suffix += 1;
+      name = `${wanted}#${suffix}`;
+    } while (!this.#isNew(name));
+    this.#lastSuffix.set(wanted, suffix);
     return name;
+  }
+
+  /** Gives the name away if nobody has it, which shows by the number of names: one look-up instead of two. */
+  #isNew(name: string): boolean {
+    const before = this.#given.size;
+    return this.#given.add(name).size > before;
   }
 }

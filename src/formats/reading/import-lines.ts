@@ -49,7 +49,8 @@ export class LinesRun {
   }
 
   *lines(lines: Iterable<TextLine>): Generator<ImportItem> {
-    for (const line of lines) yield* this.line(decodeLine(line));
+    // Not delegated: an item passes each level of `yield*`, of which the importer may have more.
+    for (const line of lines) for (const item of this.line(decodeLine(line))) yield item;
   }
 
   *line(line: DecodedLine): Generator<ImportItem> {
@@ -58,23 +59,30 @@ export class LinesRun {
       this.#saidInvalidUtf8 = true;
       yield problem({ severity: 'note', message: 'bytes that are no UTF-8 were replaced, here first', line: number });
     }
-    if (json?.ok === true) yield* this.#guarded(() => this.#import.line(json.value, number, line.text), number);
-    else yield problem({ severity: 'error', message: lostBecause(line), line: number });
-  }
-
-  end(): Iterable<ImportItem> {
-    return this.#guarded(() => this.#import.end(), undefined);
-  }
-
-  /** Importers must not throw; if one does, that line is lost and no other. */
-  *#guarded(read: () => Iterable<ImportItem>, line: number | undefined): Generator<ImportItem> {
+    if (json?.ok !== true) {
+      yield problem({ severity: 'error', message: lostBecause(line), line: number });
+      return;
+    }
     try {
-      yield* read();
+      for (const item of this.#import.line(json.value, number, line.text)) yield item;
     } catch (error) {
-      const message = `the importer failed: ${messageOf(error).slice(0, 200)}`;
-      yield problem({ severity: 'error', message, ...(line === undefined ? {} : { line }) });
+      yield thrownBy(error, number);
     }
   }
+
+  *end(): Generator<ImportItem> {
+    try {
+      yield* this.#import.end();
+    } catch (error) {
+      yield thrownBy(error, undefined);
+    }
+  }
+}
+
+/** Importers must not throw; if one does, that line is lost and no other. */
+function thrownBy(error: unknown, line: number | undefined): ImportItem {
+  const message = `the importer failed: ${messageOf(error).slice(0, 200)}`;
+  return problem({ severity: 'error', message, ...(line === undefined ? {} : { line }) });
 }
 
 function lostBecause({ json, terminated }: DecodedLine): string {
