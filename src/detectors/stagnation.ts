@@ -25,7 +25,7 @@ interface State {
   readonly lists: boolean;
   /** Every question held all the words of the first one: the same question with more to it. */
   readonly adds: boolean;
-  /** Nothing but numbers differs: addresses, dates or pages that are walked through. */
+  /** Nothing but numbers or a name differs: addresses, dates, pages or domains that are gone through. */
   readonly walks: boolean;
   readonly frameKey: number;
   /** Files that the questions named, as tokens; null when one named none, or one a second time. */
@@ -116,7 +116,7 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
       };
       function neededOf(step: Step): number {
         const finds = step.negative && !step.ineffective && step.kind !== 'write';
-        const states = state.walks && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
+        const states = state.walks && !state.adds && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
         const lists = state.lists && !state.adds && (finds || state.files !== null);
         if (lists || states) return Math.max(LIST_WARN_AT, shortWarnAt);
         return step.resultChars < SHORT_CHARS && !state.adds ? shortWarnAt : warnAt;
@@ -164,7 +164,7 @@ function furtherAsked(state: State, step: Step): State {
     met: lists ? [...new Set([...state.met, ...own])].slice(-MAX_MET) : [],
     lists,
     adds: state.adds && common.length === state.common.length,
-    walks: state.walks && state.frameKey === step.frameKey && !state.asked.includes(step.argsKey),
+    walks: state.walks && (state.frameKey === step.frameKey || step.names) && !state.asked.includes(step.argsKey),
     frameKey: state.frameKey,
     files: state.files === null ? null : furtherFiles(state.files, step),
     acted: false,
@@ -178,7 +178,8 @@ function isPage({ target }: Step): boolean {
 
 /** Pages may all be the same refusal; files that hold the same are a finding. */
 function furtherFiles(files: readonly number[], step: Step): readonly number[] | null {
-  if (step.target === undefined || step.ineffective || isPage(step)) return null;
+  // Beside a text that is handed over, what else is told is no file.
+  if (step.target === undefined || step.leavesKey !== undefined || step.ineffective || isPage(step)) return null;
   const file = wordToken(step.target);
   return files.includes(file) ? null : [...files, file].slice(-MAX_ASKED);
 }

@@ -132,3 +132,8 @@ test('an expression with signs that mean something is undone by its plain twin',
   const [there, back] = [sed('s/vat String?$/vat String/'), sed('s/vat String$/vat String?/')];
   expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
 });
+
+test('a text that only grows is being written, however often', () => {
+  const grow = (at: number): ScriptedCall => write('x'.repeat(at + 1));
+  expect(firstFlag(thrashDetector(), times(14, grow))).toBeNull();
+});

@@ -24,6 +24,8 @@ interface Entry {
   readonly userMessages: number;
   readonly evidence: readonly number[];
   readonly rewriteEvidence: readonly number[];
+  /** Length of the last state. */
+  readonly chars: number;
 }
 
 /** What is sent to an address adds to what is there. */
@@ -38,6 +40,7 @@ const EMPTY: Entry = {
   userMessages: 0,
   evidence: [],
   rewriteEvidence: [],
+  chars: 0,
 };
 
 /**
@@ -102,8 +105,11 @@ function next(before: Entry, step: Step, leaves: string, ordinal: number): Entry
   const undone = step.fromKey === undefined ? -1 : before.edits.indexOf(`${leaves}>${step.fromKey}`);
   const cameBack = edit === undefined && before.states.at(-1) !== leaves && before.states.includes(leaves);
   const reverted = undone >= 0 || cameBack;
+  // What only grows is being written.
+  const grows = (step.leavesChars ?? 0) > before.chars;
   const inRow =
     edit === undefined &&
+    !grows &&
     !ADDRESS.test(step.target ?? '') &&
     before.ordinal === ordinal - 1 &&
     before.states.at(-1) !== leaves;
@@ -116,5 +122,6 @@ function next(before: Entry, step: Step, leaves: string, ordinal: number): Entry
     userMessages: before.userMessages,
     evidence: reverted ? withEvidence(before.evidence, step.index) : before.evidence,
     rewriteEvidence: withEvidence(inRow ? before.rewriteEvidence : [], step.index),
+    chars: step.leavesChars ?? before.chars,
   };
 }

@@ -91,7 +91,7 @@ export class AnswerReading {
 /** Longer answers are read anew and not kept: they seldom come again, and are the reason why results are not kept at all. */
 const REMEMBERED_CHARS = 1_000;
 const REMEMBERED_ANSWERS = 512;
-const known = new RecentTexts<AnswerReading>(REMEMBERED_ANSWERS);
+const known = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));
 
 /**
  * Reads an answer. In recorded runs of agents a quarter to nine tenths of the short answers are, to the letter, among the last
@@ -100,10 +100,5 @@ const known = new RecentTexts<AnswerReading>(REMEMBERED_ANSWERS);
  * Pure: what is remembered only saves work. Memory: 512 answers of 1,000 characters at most, over all runs of the process.
  */
 export function readAnswer(text: string): AnswerReading {
-  if (text.length > REMEMBERED_CHARS) return new AnswerReading(text);
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  const reading = new AnswerReading(text);
-  known.set(text, reading);
-  return reading;
+  return text.length > REMEMBERED_CHARS ? new AnswerReading(text) : known.get(text);
 }

@@ -1,7 +1,6 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
-import { RecentTexts } from '../base/recent-texts.ts';
 import { loopArgs } from './declared-keys.ts';
 import { tokensOf, type TokensAside } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
@@ -23,46 +22,38 @@ export interface ArgumentReading {
   readonly fromKey?: string;
 }
 
-/** Longer arguments are read anew and not kept. */
-const REMEMBERED_CHARS = 1_000;
-const REMEMBERED_CALLS = 512;
-/** By the declarations under which they were read. */
-const known = new WeakMap<ToolDeclarations, RecentTexts<ArgumentReading>>();
-
 /**
- * Reads the arguments of a call. Those of a loop come again and again: short ones are read once.
+ * Reads the arguments of a call.
  *
- * Pure: what is remembered only saves work. Memory: 512 calls of 1,000 characters at most for each set of declarations.
+ * Cost: one pass for their text, one for its words and one for a hash; what a command line does is remembered
+ * (`readShellCommand`). To remember whole readings saved nothing in recorded runs, and cost 3 percent of a fold where no call
+ * comes again.
  */
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const compared = loopArgs(args, declaration);
-  const text = canonicalJson(compared);
+  const text = canonicalJson(loopArgs(args, declaration));
   const call = `${tool}\n${text}`;
   // Arguments that are not compared may still say what the call does.
-  if (compared !== args || call.length > REMEMBERED_CHARS) return read(call, text, readCall(tool, args, declarations));
-  let readings = known.get(declarations);
-  if (readings === undefined) known.set(declarations, (readings = new RecentTexts(REMEMBERED_CALLS)));
-  let reading = readings.get(call);
-  if (reading === undefined) readings.set(call, (reading = read(call, text, readCall(tool, args, declarations))));
-  return reading;
-}
-
-function read(call: string, text: string, semantics: CallSemantics): ArgumentReading {
+  const semantics = readCall(tool, args, declarations);
   const aside: TokensAside = { amounts: [], frameKey: 0 };
-  const { content, replaces } = semantics;
-  return {
+  const reading: OwnReading = {
     semantics,
     argsKey: hashText(semantics.shell ? shellCall(call) : call),
     tokens: tokensOf(text, aside),
     amountKey: aside.amounts.join(' '),
     frameKey: aside.frameKey,
-    ...(content === undefined ? {} : { leavesKey: hashText(content) }),
-    ...(content !== undefined || replaces === undefined
-      ? {}
-      : { leavesKey: hashText(replaces.after), fromKey: hashText(replaces.before) }),
   };
+  const { content, replaces } = semantics;
+  if (content !== undefined) reading.leavesKey = hashText(content);
+  else if (replaces !== undefined) {
+    reading.leavesKey = hashText(replaces.after);
+    reading.fromKey = hashText(replaces.before);
+  }
+  return reading;
 }
+
+/** A reading while it is made. */
+type OwnReading = { -readonly [Name in keyof ArgumentReading]: ArgumentReading[Name] };
 
 /** A command line as it is compared: how long it sleeps before it looks makes no other call. */
 function shellCall(call: string): string {

@@ -178,3 +178,24 @@ export function stringAt(args: Arguments, keys: readonly string[]): string | und
   }
   return undefined;
 }
+
+const QUESTIONS = new Set(
+  'q query search keyword keywords term terms pattern regex glob text prompt question filter'.split(' '),
+);
+const NAME = /^[\w.@:/-]{2,64}$/;
+const MAX_NAMING = 3;
+
+/** Whether nothing but a thing is named, in no words: an address, a product, a domain. What is sought is no name. */
+export function namesThing(args: Arguments): boolean {
+  let named = 0;
+  let count = 0;
+  for (const name in args) {
+    count += 1;
+    const value = args[name];
+    if (count > MAX_NAMING || QUESTIONS.has(name) || (typeof value === 'object' && value !== null)) return false;
+    if (typeof value !== 'string') continue;
+    if (!NAME.test(value)) return false;
+    named += 1;
+  }
+  return named > 0;
+}

@@ -99,3 +99,10 @@ test('a heading alone is no cause: the line below says what failed', () => {
   expect(one.spokenKey).not.toBe(other.spokenKey);
   expect(classifyError('ERROR:').line).toBe('ERROR:');
 });
+
+test('what a build finds while it looks around does not speak for its failure', () => {
+  const configure = (found: string): string =>
+    `-- Looking for ${found} - not found [80 ms]\nCMake Error at Find.cmake:230 (message):\n  Could NOT find CURL (missing: LIBRARY)`;
+  expect(classifyError(configure('kqueue')).spokenKey).toBe(classifyError(configure('accept4')).spokenKey);
+  expect(classifyError(configure('kqueue')).line).toBe('CMake Error at Find.cmake:230 (message):');
+});

@@ -67,8 +67,9 @@ const SPEAKING =
 /** What stands beside it and tells one failure from the next: the values of an assertion. */
 const TELLING =
   /expect|actual|received|but was|\bgot\b|left:|right:|missing|undefined|mismatch|undeclared|unresolved|overflow|exceed|too (?:large|big|long|many|few)|remain|will not|does(?: not|n't)/i;
-/** A line of a log that is no failure, whatever words it holds. */
-const CHATTER = /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b/;
+/** A line of a log, or of a build that looks around, that is no failure, whatever words it holds. */
+const CHATTER =
+  /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b|^(?:-- |[Cc]hecking |configure: checking |[Ll]ooking for |\[ *\d+%\] )/;
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The line that a traceback ends in; what clears up after it may still say something. */
 const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
@@ -92,18 +93,30 @@ export function classifyError(text: string, masked?: string): ErrorClass {
   const line = speakingLine(text, lines);
   if (line === '') {
     const exactKey = hashText(text);
-    return { category: 'silent', groupKey: 'silent', exactKey, spokenKey: exactKey, placelessKey: '', line: '' };
+    return {
+      category: 'silent',
+      groupKey: 'silent',
+      exactKey,
+      spokenKey: exactKey,
+      placelessKey: '',
+      line: '',
+    };
   }
   const spoken = spokenOf(lines, line);
   const category = CATEGORIES.find(([, pattern]) => pattern.test(line))?.[0] ?? 'other';
   return {
     category,
-    groupKey: hashText(`${category}:${strongMask(line)}`),
+    groupKey: groupKeyOf(category, line),
     exactKey: hashText(failureMask(text, masked)),
     spokenKey: hashText(spoken),
     placelessKey: hashText(spoken.replace(PLACE, '#')),
     line,
   };
+}
+
+/** Equal for lines of one cause, whatever they name. */
+export function groupKeyOf(category: ErrorCategory, line: string): string {
+  return hashText(`${category}:${strongMask(line)}`);
 }
 
 /** The lines of a text that hold something, trimmed; of a long text those of both ends. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lightMask, strongMask, volatilePattern } from './mask.ts';
+import { lightMask, strongMask } from './mask.ts';
+import { volatilePattern } from './volatile-parts.ts';
 
 test.each([
   ['2026-03-01T10:10:00.123Z started', '~ started'],
@@ -22,6 +23,7 @@ test.each([
   ['reqId=18697;', '~;'],
   ['"ts": 12,', '"~,'],
   ['wrote /tmp/abc123/out.txt', 'wrote ~'],
+  ['img_deadbeef-cafe-face-babe-abcdefabcdef 7', 'img_~ 7'],
   ['img_6948e56e-d57e-4780-aec2-9506bfc35506.png', 'img_~.png'],
   ['/5feceb66-ffc8-6f38?', '/~?'],
   ['task_69469eb2ec: refused', 'task_~: refused'],
@@ -100,6 +102,7 @@ test('the scanner finds what a plain replacement finds', () => {
       ' ago',
     ],
     [' hours', 'attempt ', 'seed', 'ray', 'etag', '.12', '50ed024e', 'h', 'd'],
+    ['deadbeef', 'deadbeef-dead-beef-dead-beefdeadbeef', 'facade', '-12ab', 'uid=', 'ref', '/var', '/dev/shm/', 'B1'],
     [
       '_s',
       '_secs',

@@ -22,6 +22,7 @@ export interface PatternBookSnapshot {
   readonly closedTotal: number;
 }
 
+const NO_CHANGES: readonly PatternChange[] = [];
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
 const MAX_EVIDENCE = 32;
 /** Open patterns at once; beyond it the oldest is closed. */
@@ -39,6 +40,8 @@ const QUIET_TO_CLEAR = 12;
  */
 export class PatternBook {
   #open: Map<string, OpenPattern>;
+  /** What `open` gave last; asked for several times a call, and most calls change nothing. */
+  #openList: readonly TrajectoryPattern[] | undefined;
   readonly #closed: TrajectoryPattern[];
   readonly #maxClosed: number;
   #closedTotal: number;
@@ -53,7 +56,8 @@ export class PatternBook {
 
   /** Takes what the detectors saw at a step. */
   observe(step: Step, context: StepContext, sightings: readonly Sighting[]): readonly PatternChange[] {
-    if (sightings.length === 0 && this.#open.size === 0) return [];
+    if (sightings.length === 0 && this.#open.size === 0) return NO_CHANGES;
+    this.#openList = undefined;
     const changes: PatternChange[] = [];
     const seen = new Set<string>();
     for (const sighting of sightings) {
@@ -68,7 +72,7 @@ export class PatternBook {
 
   /** Patterns the agent is in now, in the order in which they were noticed. */
   open(): readonly TrajectoryPattern[] {
-    return [...this.#open.values()].map((open) => open.pattern);
+    return (this.#openList ??= Array.from(this.#open.values(), (open) => open.pattern));
   }
 
   /** All patterns of the run in the order of their first call; of those that are over, the last 200. */

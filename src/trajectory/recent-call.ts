@@ -33,18 +33,12 @@ export interface RecentCall {
 
 /** What is remembered of a step. */
 export function recentCallOf(step: Step, novel: boolean, flagged: boolean): RecentCall {
-  return {
-    index: step.index,
-    turn: step.turn,
-    tool: step.tool,
-    kind: step.kind,
-    failed: flagged,
-    ...(step.failure === undefined ? {} : { errorLine: step.failure.line }),
-    novel,
-    atMs: step.atMs,
-    resultChars: step.resultChars,
-    comparison: { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens },
-  };
+  const { index, turn, tool, kind, atMs, resultChars, failure } = step;
+  const comparison = { argsKey: step.argsKey, resultKey: step.resultKey, tokens: step.tokens };
+  // Without a spread in the middle, behind which each member is set one by one: this runs once a call.
+  return failure === undefined
+    ? { index, turn, tool, kind, failed: flagged, novel, atMs, resultChars, comparison }
+    : { index, turn, tool, kind, failed: flagged, errorLine: failure.line, novel, atMs, resultChars, comparison };
 }
 
 /** The call without what only near calls are compared by. */

@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.ts';
 import { readArguments } from './argument-reading.ts';
 import { progressOf } from './declared-keys.ts';
-import type { ErrorClass } from './error-class.ts';
+import { groupKeyOf, type ErrorClass } from './error-class.ts';
 import { beginsWithAct, isAcknowledgement, resultText, saysActed } from './result-text.ts';
 import type { ToolKind } from './tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from './tool-semantics.ts';
@@ -35,6 +35,8 @@ export interface Step {
   readonly amountKey: string;
   /** Equal for calls of one tool that differ in nothing but numbers. */
   readonly frameKey: number;
+  /** It asks about a thing by its name. */
+  readonly names: boolean;
   /** Set when the call failed: flagged, declared by a JSON answer, or told only by the words of its text (`soft`). */
   readonly failure?: ErrorClass & { readonly soft: boolean };
   /** The answer only says "done". */
@@ -50,6 +52,8 @@ export interface Step {
   readonly target?: string;
   /** For a write: a key of the state it leaves the target in. */
   readonly leavesKey?: string;
+  /** For a write: the length of that state. */
+  readonly leavesChars?: number;
   /** For a replacement: a key of the state it starts from. */
   readonly fromKey?: string;
   /** The source holds no result for it. */
@@ -73,7 +77,7 @@ export interface RawCall {
 /**
  * Makes the step of a call.
  *
- * Cost: a few linear passes over arguments and result; short ones are remembered for a while (`readAnswer`, `readArguments`).
+ * Cost: a few linear passes over arguments and result; short results are remembered for a while (`readAnswer`).
  */
 export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const declaration = Object.hasOwn(declarations, call.tool) ? declarations[call.tool] : undefined;
@@ -119,6 +123,7 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
     tokens: asked.tokens,
     amountKey: asked.amountKey,
     frameKey: asked.frameKey,
+    names: semantics.names === true,
     acknowledged,
     unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
@@ -130,6 +135,7 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   if (failure !== undefined) step.failure = failure;
   if (semantics.target !== undefined) step.target = semantics.target;
   if (asked.leavesKey !== undefined) step.leavesKey = asked.leavesKey;
+  if (semantics.content !== undefined) step.leavesChars = semantics.content.length;
   if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
 }
@@ -215,9 +221,21 @@ function isForetold(args: Json, text: string): boolean {
 
 function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantics): Step['failure'] {
   if (call.resultMissing) return undefined;
-  if (call.isError) return { ...answer.failure, soft: false };
+  if (call.isError) return { ...quoting(answer.failure, call.args), soft: false };
   if (!answer.refuses && !runFailed(answer, semantics)) return undefined;
-  return { ...answer.failure, soft: !answer.declaresFailure };
+  return { ...quoting(answer.failure, call.args), soft: !answer.declaresFailure };
+}
+
+const MIN_QUOTED_CHARS = 3;
+
+/** A failure whose line quotes the call: the same cause, whatever was asked. */
+function quoting(failure: ErrorClass, args: Json): ErrorClass {
+  if (!isJsonObject(args)) return failure;
+  let line = failure.line;
+  for (const value of Object.values(args)) {
+    if (typeof value === 'string' && value.length >= MIN_QUOTED_CHARS) line = line.replaceAll(value, '@');
+  }
+  return line === failure.line ? failure : { ...failure, groupKey: groupKeyOf(failure.category, line) };
 }
 
 /** Only what a program run says of itself counts: a file that is shown may hold any error. */

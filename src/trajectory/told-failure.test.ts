@@ -36,6 +36,7 @@ test.each([
   ['Just a moment... Verify you are human', true],
   ['Fehler F5-201: Periode nicht offen', true],
   ['エラー: メンテナンス中', true],
+  ['Laufzeitfehler 1004: Blatt ist geschützt', true],
   ['MCP error -32602: Invalid arguments for tool plan', true],
   ['curl: (7) Failed to connect to localhost port 80', true],
   ["HTTPSConnectionPool(host='repo.test', port=443): Max retries exceeded", true],

@@ -120,3 +120,9 @@ test('a tool that is named as a program takes the rest of a command line', () =>
   expect(readCall('kubectl', { args: 'get pods' })).toMatchObject({ kind: 'poll', shell: true });
   expect(readCall('stamp', { args: 'get pods' }).shell).toBe(false);
 });
+
+test('an editor that is asked for a part of a file reads it', () => {
+  const path = { path: 'a.c', view_range: [1, 9] };
+  expect(readCall('str_replace_editor', path).kind).toBe('read');
+  expect(readCall('str_replace_editor', { ...path, old_str: 'a', new_str: 'b' }).kind).toBe('write');
+});

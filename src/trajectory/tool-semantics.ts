@@ -6,6 +6,7 @@ import {
   isShellLine,
   kindOfArguments,
   longestText,
+  namesThing,
   opensWithProgram,
   stringAt,
   textOf,
@@ -54,6 +55,8 @@ export interface CallSemantics {
   readonly replaces?: { readonly before: string; readonly after: string };
   /** A text is the only argument. */
   readonly remark?: boolean;
+  /** It asks about a thing by its name: `{domain: 'larkspur.com'}`. */
+  readonly names?: boolean;
   /** True for a shell call. */
   readonly shell: boolean;
   /** A shell call that changes a file and then runs a program. */
@@ -175,16 +178,21 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
   const target = written?.target ?? path ?? change;
   const writes = change !== undefined || after !== undefined || (path !== undefined && textOf(object) !== undefined);
-  return {
+  const semantics: OwnSemantics = {
     kind: declared ?? annotated(kindOf(tool, object, writes), declaration?.annotations),
     program: tool,
-    ...(target === undefined ? {} : { target }),
-    ...(written === undefined ? {} : { content: written.content }),
-    ...(before === undefined || after === undefined ? {} : { replaces: { before, after } }),
-    ...(isRemark(object) ? { remark: true } : {}),
     shell: false,
   };
+  if (target !== undefined) semantics.target = target;
+  if (written !== undefined) semantics.content = written.content;
+  if (before !== undefined && after !== undefined) semantics.replaces = { before, after };
+  if (isRemark(object)) semantics.remark = true;
+  if (namesThing(object)) semantics.names = true;
+  return semantics;
 }
+
+/** Semantics while they are made. */
+type OwnSemantics = { -readonly [Name in keyof CallSemantics]: CallSemantics[Name] };
 
 /** The kind with what annotations add: they tell reading from changing, and leave what is finer than that. */
 function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
@@ -200,15 +208,16 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
   // An empty line sent to a terminal asks whether the running command has said more.
   const kind = command.trim() === '' ? 'poll' : read.kind;
   const target = read.state?.target ?? read.writes[0] ?? read.reads;
-  return {
+  const semantics: OwnSemantics = {
     kind: declared ?? kind,
     program: read.program === '' ? tool : read.program,
-    ...(target === undefined ? {} : { target }),
-    ...(read.state?.content === undefined ? {} : { content: read.state.content }),
-    ...(read.state?.replaces === undefined ? {} : { replaces: read.state.replaces }),
     shell: true,
-    ...(read.editsAndRuns === true ? { editsAndRuns: true } : {}),
   };
+  if (target !== undefined) semantics.target = target;
+  if (read.state?.content !== undefined) semantics.content = read.state.content;
+  if (read.state?.replaces !== undefined) semantics.replaces = read.state.replaces;
+  if (read.editsAndRuns === true) semantics.editsAndRuns = true;
+  return semantics;
 }
 
 /** The command line of a call that looks like a shell call: by its tool's name, or by a lone `command` argument. */
@@ -249,6 +258,8 @@ function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   if (/^(?:poll|status|wait)$/i.test(action)) return 'poll';
   if (args['chars'] === '' || args['input'] === '') return 'poll';
   if (writes) return 'write';
+  // An editor that is asked for a part of a file shows it.
+  if (args['view_range'] !== undefined && typeof args['old_str'] !== 'string' && action === '') return 'read';
   // A tool of several actions is what the action's first word says, whatever else its name holds.
   const byAction = action === '' ? 'unknown' : kindOfWords(wordsOf(action.trimStart().split(/\s/, 1)[0] ?? ''));
   const named = byAction === 'unknown' ? readName(tool).kind : byAction;

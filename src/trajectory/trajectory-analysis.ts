@@ -65,7 +65,6 @@ const MAX_TOOLS = 512;
 const MAX_PENDING = 512;
 const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
-/** One for all, so that all share what is remembered of calls. */
 const NO_DECLARATIONS: ToolDeclarations = {};
 
 /**

@@ -56,7 +56,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const call = page.locator('.row', { hasText: 'invoice.mjs' }).first();
     await call.waitFor();
     expect(await page.locator('.row', { hasText: 'import { taxOf }' }).first().innerText()).toContain('read_file');
-    const card = page.locator('.card', { hasText: 'has failed 6 times' }).first();
+    const card = page.locator('.card', { hasText: 'has failed 5 times' }).first();
     await card.waitFor();
     expect(await card.innerText()).toMatch(/delivered[\s\S]*Evidence[\s\S]*Then/);
     await card.getByRole('button', { name: 'Call 3', exact: true }).click();

@@ -137,5 +137,11 @@ function hasUserBefore(call: Members): boolean {
 }
 
 function recordItem(runKey: string, payload: TrajectoryPayload, atMs: unknown): ImportItem {
-  return { type: 'record', runKey, payload, ...(typeof atMs === 'number' && atMs >= 0 ? { atMs } : {}) };
+  // Times may be relative, and 0 says in a record that nothing is known of them.
+  return {
+    type: 'record',
+    runKey,
+    payload,
+    ...(typeof atMs === 'number' && atMs >= 0 ? { atMs: Math.max(1, atMs) } : {}),
+  };
 }

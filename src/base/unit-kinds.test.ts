@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+
+import { isDigit, isHexUnit, isLetter, isLetterOrDigit, isWordUnit } from './unit-kinds.ts';
+
+test.each([
+  ['isLetter', isLetter, /[a-z]/i],
+  ['isDigit', isDigit, /\d/],
+  ['isLetterOrDigit', isLetterOrDigit, /[a-z\d]/i],
+  ['isWordUnit', isWordUnit, /\w/],
+  ['isHexUnit', isHexUnit, /[\da-f]/i],
+] as const)('%s tells of every unit what the expression tells', (_, tells, expression) => {
+  const wrong: number[] = [];
+  for (let unit = 0; unit < 0x10000; unit += 1) {
+    if (tells(unit) !== expression.test(String.fromCharCode(unit))) wrong.push(unit);
+  }
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,24 @@
+/** Whether a UTF-16 unit is a letter of ASCII. */
+export function isLetter(unit: number): boolean {
+  const small = unit | 32;
+  return small >= 0x61 && small <= 0x7a;
+}
+
+/** Whether a UTF-16 unit is a digit of ASCII. */
+export function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+export function isLetterOrDigit(unit: number): boolean {
+  return isLetter(unit) || isDigit(unit);
+}
+
+/** The same as `\w`: a letter, a digit or `_`. */
+export function isWordUnit(unit: number): boolean {
+  return isLetter(unit) || isDigit(unit) || unit === 0x5f;
+}
+
+/** A hexadecimal digit, in any case. */
+export function isHexUnit(unit: number): boolean {
+  return isDigit(unit) || (isLetter(unit) && (unit | 32) <= 0x66);
+}
