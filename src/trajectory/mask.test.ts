@@ -48,6 +48,9 @@ test.each([
   ['{"etag": "W/\\"1265\\""}', '{"~\\""}'],
   ['boot\n[    0.312345] cpu0 up', 'boot\n[    ~] cpu0 up'],
   ['I (312) cpu_start', 'I (~) cpu_start'],
+  ['a\nI0414 10:20:58.945773   9581 request.go:697] x', 'a\nI0414 ~   ~ request.go:697] x'],
+  ['status: NXDOMAIN, id: 43399', 'status: NXDOMAIN, id: ~'],
+  ['it needed 24 msec', 'it needed ~'],
 ])('what is volatile is masked: %s', (text, masked) => {
   expect(lightMask(text)).toBe(masked);
 });

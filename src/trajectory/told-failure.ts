@@ -67,7 +67,8 @@ const MESSAGE_OPENINGS: readonly string[] = (
 const MESSAGE_OPENING =
   /^(?:(?:[a-z]+ )?E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|IO|ACCES|PERM|NOENT|NOSPC|ISDIR|NOTDIR|BUSY|MFILE)\b|[Tt]ool ["'`]?[\w.:-]+["'`]? (?:is|was) (?:denied|disabled|blocked|not (?:allowed|found|available|permitted))|(?:[\w.-]+: )?(?:refused|rejected|denied): \w|(?:[\w.]+: )?Timeout \d+ ?ms exceeded|Msg \d+, Level \d+|\d+ validation errors? for |[Rr]ef \S+ not found|[Pp]ermission to \S+ denied|'[^'\n]{1,60}' is not recognized as an internal)/;
 /** "Error" in other languages, where it opens an answer. */
-const FOREIGN = /^\s*[[(]?(?:[a-zäöüß]{0,16}fehler|erreur|errore|erro|ошибка|błąd|hata|错误|錯誤|失败|失敗|エラー|오류)/i;
+const FOREIGN =
+  /^\s*[[(]?(?:[a-zäöüß]{0,16}fehler|erreur|errore|erro|ошибка|błąd|hata|错误|錯誤|失败|失敗|エラー|오류)/i;
 const SOFT_CHARS = 200;
 /** Longer than an opening with the thing it names. */
 const OPENING_CHARS = 100;

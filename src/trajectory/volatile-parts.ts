@@ -45,7 +45,7 @@ const AFTER_HEX = [
   String.raw`\b1[5-9]\d{8}(?:\d{3}){0,2}\b`,
   // 0.12s, 12 ms, 3.4 seconds; 1.820u, as some shells give the time of a user
   String.raw`\b\d+\.\d+u\b`,
-  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|(?-i:µ)s|us|ns|s|sec|secs|seconds?|mins?|minutes?)\b`,
+  String.raw`\b\d+(?:\.\d+)?\s?(?:ms|msecs?|(?-i:µ)s|us|ns|s|sec|secs|seconds?|mins?|minutes?)\b`,
   // 5m12s, 2h3m; 3 hours ago; a column that holds an age
   String.raw`\b(?:\d+d)?(?:\d+h)?(?:\d+m)?(?<=[dhm])\d+(?:\.\d+)?[smh]\b`,
   String.raw`\b\d+ (?:hours?|days?|weeks?)(?= ago\b)`,
@@ -61,23 +61,22 @@ const AT_WORD = [
   String.raw`(?<![a-z\d])(?:uuid|guid|nonce|etag|seed|trace|span|attempt|retry|retries)["']?\s*[:=]\s*["']?(?:W/)?[\\"']*(?=[\w.:+-]*\d)[\w.:+-]+`,
   String.raw`(?<![a-z\d])(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
 ];
-// [   12.345678], (312) behind the letter of a log's level: time since the start
-const AFTER_BRACKET = [String.raw`(?<=^\[ {0,8})\d+\.\d{3,6}(?=\])`, String.raw`(?<=^[EWIDV] \()\d+(?=\) )`];
+const IN_LOG = [
+  // [   12.345678], (312) behind the letter of a log's level: time since the start
+  String.raw`(?<=^\[ {0,8})\d+\.\d{3,6}(?=\])`,
+  String.raw`(?<=^[EWIDV] \()\d+(?=\) )`,
+  // the process in `I0414 10:20:58.945773   9581 request.go:697]`; id: 43399, of a question that was sent
+  String.raw`(?<=^[IWEF]\d{4} [\d:.]{8,16} {1,8})\d{1,8}(?= \S{1,60}:\d+\])`,
+  String.raw`(?<=\bid: )\d{4,6}\b`,
+];
 // /tmp/abc123, /var/folders/..., C:\Users\x\AppData\Local\Temp\...
 const AT_SLASH = [String.raw`(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[\w./-]+`];
 
 // Each is compiled when it is first used, in milliseconds: as long as a hook process takes for all the rest of a call.
-const VOLATILE_DIGIT = volatile([
-  ...AT_DIGIT,
-  ...AFTER_BRACKET,
-  ...AFTER_VALUE,
-  ...AT_HEX,
-  ...AFTER_DASH,
-  ...AFTER_HEX,
-]);
+const VOLATILE_DIGIT = volatile([...AT_DIGIT, ...IN_LOG, ...AFTER_VALUE, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX]);
 const VOLATILE_VALUE = volatile([
   ...AT_DIGIT,
-  ...AFTER_BRACKET,
+  ...IN_LOG,
   ...AT_VALUE,
   ...AFTER_VALUE,
   ...AT_HEX,
@@ -91,7 +90,7 @@ const VOLATILE_SLASH = volatile(AT_SLASH);
 
 /** All of them in one, wherever they begin: what `lightMask` finds. */
 export function volatilePattern(): RegExp {
-  const digits = [...AT_DIGIT, ...AFTER_BRACKET, ...AT_VALUE, ...AFTER_VALUE];
+  const digits = [...AT_DIGIT, ...IN_LOG, ...AT_VALUE, ...AFTER_VALUE];
   return volatile([...digits, ...AT_HEX, ...AFTER_DASH, ...AFTER_HEX, ...AT_WORD, ...AT_SLASH]);
 }
 
@@ -179,6 +178,7 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   let end = at + 1;
   while (isDigit(unitAt(piece, end))) end += 1;
   const digits = end - at;
+  if (digits <= 8 && mayStandInLog(piece, at, end)) return true;
   // A port.
   if (digits === 5 && unitAt(piece, at - 1) === 58) return true;
   const next = unitAt(piece, end);
@@ -198,6 +198,20 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   const blank = unitAt(piece, end);
   return mayBeUnit(piece, isBlank(blank) ? end + 1 : end);
 }
+
+/** A process behind the time at the head of a line, or a number behind `id: `. */
+function mayStandInLog(piece: string, at: number, end: number): boolean {
+  if (unitAt(piece, at - 1) !== 32) return false;
+  if (unitAt(piece, at - 2) === COLON)
+    return (unitAt(piece, at - 3) | 32) === 0x64 && (unitAt(piece, at - 4) | 32) === 0x69;
+  if (unitAt(piece, end) !== 32) return false;
+  const lineStart = piece.lastIndexOf('\n', at) + 1;
+  return at - lineStart <= LOG_HEAD_CHARS && LOG_LEVELS.includes(piece.charAt(lineStart).toUpperCase());
+}
+
+/** Longest head of a line before the process, and the letters with which it begins. */
+const LOG_HEAD_CHARS = 31;
+const LOG_LEVELS = ['I', 'W', 'E', 'F'];
 
 /** Nothing but blanks between a bracket and the number. */
 function isBracketed(piece: string, at: number): boolean {

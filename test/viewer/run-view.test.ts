@@ -175,7 +175,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.getByText('answer 20').waitFor();
     expect(await page.getByText('answer 20').isVisible()).toBe(true);
     await page.keyboard.press('f');
-    await page.getByRole('button', { name: /Paused/ }).waitFor();
+    await page.getByRole('button', { name: 'Paused · 0 new' }).waitFor();
     await add(21);
     await page.getByRole('button', { name: 'Paused · 4 new' }).waitFor();
     expect(await page.getByText('answer 21').count()).toBe(0);
