@@ -105,12 +105,13 @@ function readTree(line: string): ShellCommand {
 
 const MOVERS = new Set(['cd', 'pushd', 'popd']);
 
-function visit(node: SyntaxNode, reading: Reading): void {
-  if (node.type === 'Command') visitCommand(node, reading);
-  if (node.type === 'Redirect') visitRedirect(node, reading);
-  forEachChild(node, (child) => {
-    visit(child, reading);
-  });
+function visit(root: SyntaxNode, reading: Reading): void {
+  const walk = (node: SyntaxNode): void => {
+    if (node.type === 'Command') visitCommand(node, reading);
+    if (node.type === 'Redirect') visitRedirect(node, reading);
+    forEachChild(node, walk);
+  };
+  walk(root);
 }
 
 function visitRedirect(node: Redirect, reading: Reading): void {

@@ -119,14 +119,13 @@ export function kindOfProgram(program: string, args: readonly string[]): ToolKin
     return args.some((word) => /^-\w*i/.test(word)) ? 'write' : program === 'sed' ? 'read' : 'execute';
   if (program === 'curl')
     return args.some((word) => /^(?:-X|-d|--data|--request|-o|-O|-F|-T)/.test(word)) ? 'write' : 'read';
-  const cmdlet = CMDLET.exec(program)?.[1]?.toLowerCase();
-  if (cmdlet !== undefined) return cmdletKind(program, cmdlet);
   if (WAITERS.has(program)) return 'wait';
   if (QUEUES.has(program)) return 'poll';
   if (READERS.has(program)) return 'read';
   if (WRITERS.has(program)) return 'write';
   if (SCENERY.has(program)) return 'read';
-  return 'execute';
+  const cmdlet = CMDLET.exec(program)?.[1]?.toLowerCase();
+  return cmdlet === undefined ? 'execute' : cmdletKind(program, cmdlet);
 }
 
 const CLOUDS = new Set('az aws gcloud oci ibmcloud doctl heroku flyctl vercel netlify openstack'.split(' '));

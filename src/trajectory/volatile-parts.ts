@@ -206,12 +206,12 @@ function mayStandInLog(piece: string, at: number, end: number): boolean {
     return (unitAt(piece, at - 3) | 32) === 0x64 && (unitAt(piece, at - 4) | 32) === 0x69;
   if (unitAt(piece, end) !== 32) return false;
   const lineStart = piece.lastIndexOf('\n', at) + 1;
-  return at - lineStart <= LOG_HEAD_CHARS && LOG_LEVELS.includes(piece.charAt(lineStart).toUpperCase());
+  return at - lineStart <= LOG_HEAD_CHARS && LOG_LEVELS.has(piece.charAt(lineStart).toUpperCase());
 }
 
 /** Longest head of a line before the process, and the letters with which it begins. */
 const LOG_HEAD_CHARS = 31;
-const LOG_LEVELS = ['I', 'W', 'E', 'F'];
+const LOG_LEVELS = new Set(['I', 'W', 'E', 'F']);
 
 /** Nothing but blanks between a bracket and the number. */
 function isBracketed(piece: string, at: number): boolean {
