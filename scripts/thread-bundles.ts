@@ -10,16 +10,21 @@ import type { TestProject } from 'vitest/node';
 
 const ENTRIES = ['src/recorder/store-worker.ts', 'src/backtest/shard-worker.ts'];
 
-const CACHE = resolve('node_modules/.cache');
-mkdirSync(CACHE, { recursive: true });
-/** Of its own for each run, since several may be under way. Below node_modules, so that packages are found. */
-const folder = mkdtempSync(join(CACHE, 'threads-'));
+/** A folder for them, of its own each time, since several runs may be under way. */
+export function threadFolder(): string {
+  const cache = resolve('node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  return mkdtempSync(join(cache, 'threads-'));
+}
+
+let folder = '';
 
 /** Before the first test. */
 export async function setup(project: TestProject): Promise<void> {
+  folder = threadFolder();
   process.env['COXSWAIN_THREADS'] = folder;
-  project.onTestsRerun(bundle);
-  await bundle();
+  project.onTestsRerun(() => bundleThreads(folder));
+  await bundleThreads(folder);
 }
 
 /** After the last test. */
@@ -27,10 +32,11 @@ export function teardown(): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function bundle(): Promise<void> {
+/** Bundles the programs of threads into a folder below `node_modules`, where packages are found. */
+export async function bundleThreads(outdir: string): Promise<void> {
   await build({
     entryPoints: ENTRIES,
-    outdir: folder,
+    outdir,
     entryNames: '[name]',
     bundle: true,
     platform: 'node',
