@@ -86,23 +86,17 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   const answer = readAnswer(resultText(call.result));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
-  const isPoll = semantics.kind === 'poll';
-  const waits = isPoll && answer.isPending;
+  const waits = semantics.kind === 'poll' && answer.isPending;
   const foretold = isForetold(call.args, text);
   const failure = waits || foretold ? undefined : failureOf(call, answer, semantics);
-  const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
   const ineffective = failure === undefined && answer.isIneffective;
-  const missing = semantics.kind === 'read' && NOTHING.test(text);
-  const acknowledged = failure === undefined && !ineffective && !missing && (acted || foretold || answer.acknowledges);
-  // Only such a call can be a poll by its answer.
-  const asks = semantics.shell ? REMOTE_PROGRAMS.has(semantics.program) : true;
-  const pollable = failure === undefined && asks && semantics.kind !== 'write';
-  const acts = acted || (semantics.kind === 'unknown' && beginsWithAct(text));
-  // Who is told of a failure has nothing to wait for.
-  const own = isPoll && !answer.isPending && answer.tellsAnywhere ? 'read' : semantics.kind;
-  const kind = pollable && (answer.isPending || asksForNews(call.args, answer)) ? 'poll' : acts ? 'ui' : own;
+  const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
+  const findsNothing = semantics.kind === 'read' && NOTHING.test(text);
+  const acknowledged =
+    failure === undefined && !ineffective && !findsNothing && (acted || foretold || answer.acknowledges);
+  const kind = kindOf(call, answer, { semantics, failed: failure !== undefined, acted });
+  // A tool that takes a lone text and merely acknowledges it keeps a remark, any other of its kind changes something.
   const said = kind === 'unknown' && acknowledged && !foretold && text.trim() !== '';
-  // A tool that takes a lone text and merely acknowledges it keeps a remark.
   const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
   const progress = progressOf(call.result, declaration);
   const resultKey =
@@ -138,6 +132,25 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   if (semantics.content !== undefined) step.leavesChars = semantics.content.length;
   if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
+}
+
+/** What the call was, also by what came of it. */
+function kindOf(
+  call: RawCall,
+  answer: AnswerReading,
+  {
+    semantics,
+    failed,
+    acted,
+  }: { readonly semantics: CallSemantics; readonly failed: boolean; readonly acted: boolean },
+): ToolKind {
+  const { kind, shell, program } = semantics;
+  // Only such a call can be a poll by its answer.
+  const asks = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
+  if (asks && (answer.isPending || asksForNews(call.args, answer))) return 'poll';
+  if (acted || (kind === 'unknown' && beginsWithAct(answer.text))) return 'ui';
+  // Who is told of a failure has nothing to wait for.
+  return kind === 'poll' && !answer.isPending && answer.tellsAnywhere ? 'read' : kind;
 }
 
 interface Outcome {
