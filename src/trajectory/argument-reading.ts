@@ -31,10 +31,11 @@ export interface ArgumentReading {
  */
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const text = canonicalJson(loopArgs(args, declaration));
+  const compared = loopArgs(args, declaration);
+  const text = canonicalJson(compared);
   const call = `${tool}\n${text}`;
-  // Arguments that are not compared may still say what the call does.
-  const semantics = readCall(tool, args, declarations);
+  // Arguments that are declared to be no part of the comparison may still say what the call does.
+  const semantics = readCall(tool, declaration?.loopKey === undefined ? compared : args, declarations);
   const aside: TokensAside = { amounts: [], frameKey: 0 };
   const reading: OwnReading = {
     semantics,

@@ -193,3 +193,16 @@ test('what counts up as a revision or a tracking number is the same when it is w
   const buy = (tracking: string): Step => stepOf({ tool: 'buy_label', result: `{"ok":true,"tracking":"${tracking}"}` });
   expect(buy('01503266565353').resultKey).toBe(buy('01502560207396').resultKey);
 });
+
+test('what a harness wraps in JSON with an exit code is read as what was printed', () => {
+  const run = (output: string, exit_code: number, duration: number): Step =>
+    stepOf({
+      tool: 'shell',
+      args: { command: 'make' },
+      result: JSON.stringify({ output, metadata: { exit_code, duration_seconds: duration } }),
+    });
+  expect(run('main.c: error: x', 2, 0.1).failure).toMatchObject({ line: 'main.c: error: x', soft: false });
+  expect(run('main.c: error: x', 2, 0.1).resultKey).toBe(run('main.c: error: x', 2, 0.9).resultKey);
+  expect(run('built', 0, 0.1)).toMatchObject({ resultChars: 5 });
+  expect(run('built', 0, 0.1).failure).toBeUndefined();
+});

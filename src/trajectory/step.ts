@@ -1,11 +1,13 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
+import { TERMINAL_SEQUENCES } from '../base/shown-text.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.ts';
 import { readArguments } from './argument-reading.ts';
 import { progressOf } from './declared-keys.ts';
 import { groupKeyOf, type ErrorClass } from './error-class.ts';
 import { beginsWithAct, isAcknowledgement, resultText, saysActed } from './result-text.ts';
+import { shellAnswer } from './shell-answer.ts';
 import type { ToolKind } from './tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from './tool-semantics.ts';
 
@@ -79,11 +81,14 @@ export interface RawCall {
  *
  * Cost: a few linear passes over arguments and result; short results are remembered for a while (`readAnswer`).
  */
-export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
+export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
+  const printed = shellAnswer(given.result);
+  // An exit code is a flag, only in another place.
+  const call = printed === undefined || printed.exitCode === 0 ? given : { ...given, isError: true };
   const declaration = Object.hasOwn(declarations, call.tool) ? declarations[call.tool] : undefined;
   const asked = readArguments(call.tool, call.args, declarations);
   const { semantics } = asked;
-  const answer = readAnswer(resultText(call.result));
+  const answer = readAnswer(withoutColours(printed?.text ?? resultText(call.result)));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
@@ -133,6 +138,13 @@ export function makeStep(call: RawCall, declarations: ToolDeclarations): Step {
   if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
 }
+
+/** Colours and moves of a terminal say nothing. */
+function withoutColours(text: string): string {
+  return text.includes(ESCAPE) ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
+}
+
+const ESCAPE = '\u001b';
 
 /** What the call was, also by what came of it. */
 function kindOf(

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+
+import { shellAnswer } from './shell-answer.ts';
+
+test.each([
+  ['{"output":"a\\nb","metadata":{"exit_code":1,"duration_seconds":0.3}}', 'a\nb', 1],
+  [{ stdout: 'a', stderr: 'b', exit_code: 0 }, 'a\nb', 0],
+  [{ stdout: '', stderr: '', returncode: 2 }, '', 2],
+  ['Exit code: 1\nWall time: 0.2 seconds\nOutput:\nx failed\n', 'x failed\n', 1],
+  ['<returncode>1</returncode>\n<output>\nx failed\n</output>', 'x failed', 1],
+  [
+    'Command: make\nDirectory: (root)\nStdout: a\nb\nStderr: (empty)\nError: (none)\nExit Code: 0\nSignal: (none)\nProcess Group PGID: 417',
+    'a\nb',
+    0,
+  ],
+  [
+    'Command: make\nDirectory: src\nStdout: (empty)\nStderr: no rule\nto make\nError: (none)\nExit Code: 2\nSignal: (none)',
+    'no rule\nto make',
+    2,
+  ],
+  ['Command: ls\nDirectory: (root)\nOutput: a\nError: (none)\nExit Code: (none)', 'a', 0],
+  ['{"stdout":"","exitCode":127,"stderr":"sh: x: not found"}', 'sh: x: not found', 127],
+])('what was printed and how it ended is read from %j', (result, text, exitCode) => {
+  expect(shellAnswer(result)).toEqual({ text, exitCode });
+});
+
+test.each([
+  'plain text with "exit_code": 1',
+  '{"exit_code": 1',
+  'Exit code: 1 is what make gives',
+  'Command: ls\nis how files are listed',
+  '{"exit_code": 1, "orders": []}',
+  { output: 'a' },
+  { output: 'a', exit_code: 'none' },
+  ['{"output":"a","exit_code":0}'],
+  null,
+])('%j is no such answer', (result) => {
+  expect(shellAnswer(result)).toBeUndefined();
+});

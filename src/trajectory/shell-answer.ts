@@ -1,0 +1,77 @@
+import { isJsonObject, type Json } from '../base/json.ts';
+
+/** What a program printed, and how it ended. */
+export interface ShellAnswer {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+const EXIT_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code', 'exit_status'] as const;
+const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
+/** A text that may hold one; most answers hold none, and are not parsed. */
+const MAY_HOLD = /"(?:exit_?(?:code|status)|return_?code)"\s*:/i;
+const LOOKED_AT_CHARS = 300;
+
+/**
+ * What a harness hands over in a form of its own: JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or `stdout`,
+ * `stderr` and `exit_code` side by side, as an object or as its text; lines such as `Exit code: 1`, `Stdout: …` and
+ * `Error: (none)`; `<returncode>1</returncode>` before an `<output>`. Undefined for any other answer.
+ *
+ * Cost: a look at the beginning of a text, and at both ends of one that opens with a brace; one `JSON.parse` or a regular
+ * expression where it has such a form.
+ */
+export function shellAnswer(result: Json): ShellAnswer | undefined {
+  const object = typeof result === 'string' ? (sectioned(result) ?? parsed(result)) : result;
+  if (!isJsonObject(object)) return undefined;
+  const exitCode = exitCodeOf(object) ?? exitCodeOf(object['metadata']);
+  const printed = PRINTED_KEYS.flatMap((name) => {
+    const text = object[name];
+    return typeof text === 'string' ? [text] : [];
+  });
+  if (exitCode === undefined || printed.length === 0) return undefined;
+  return { text: printed.filter((text) => text !== '').join('\n'), exitCode };
+}
+
+const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
+const CODEX = /^Exit code: (\d+)\nWall time: [^\n]*\n(?:[^\n]*\n)?Output:\n/;
+const GEMINI_EXIT = /\n(?:Error: [^\n]*\n)?Exit Code: (\d+|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*$/;
+const GEMINI_PRINTED = /\n(?:Stdout|Output): ([^]*?)(?:\nStderr: ([^]*))?$/;
+const RETURN_CODE = /^<returncode>(\d+)<\/returncode>\s*<output>([^]*?)(?:<\/output>\s*)?$/;
+
+/** The same as an object, where it is told in sections of text as Codex, Gemini CLI and mini-SWE-agent write them. */
+function sectioned(text: string): Json | undefined {
+  if (text.startsWith('Exit code: ')) {
+    const head = CODEX.exec(text);
+    return head === null ? undefined : { output: text.slice(head[0].length), exit_code: Number(head[1]) };
+  }
+  if (text.startsWith('<returncode>')) {
+    const found = RETURN_CODE.exec(text);
+    return found === null ? undefined : { output: (found[2] ?? '').trim(), exit_code: Number(found[1]) };
+  }
+  if (!text.startsWith('Command: ')) return undefined;
+  const end = GEMINI_EXIT.exec(text);
+  const printed = end === null ? null : GEMINI_PRINTED.exec(text.slice(0, end.index));
+  if (end === null || printed === null) return undefined;
+  const [output, stderr] = printed
+    .slice(1)
+    .map((part: string | undefined) => (part ?? '').replace(NOTHING_PRINTED, ''));
+  // `(none)`: a signal ended it, or nobody knows.
+  return { output: output ?? '', stderr: stderr ?? '', exit_code: end[1] === '(none)' ? 0 : Number(end[1]) };
+}
+
+function exitCodeOf(value: unknown): number | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const found = EXIT_KEYS.map((name) => value[name]).find((code) => typeof code === 'number');
+  return typeof found === 'number' ? found : undefined;
+}
+
+function parsed(text: string): unknown {
+  if (!text.startsWith('{')) return undefined;
+  if (!MAY_HOLD.test(text.slice(0, LOOKED_AT_CHARS)) && !MAY_HOLD.test(text.slice(-LOOKED_AT_CHARS))) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A text that only looks like JSON is what was printed.
+    return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+import { isJsonObject } from '../src/base/json.ts';
+import { scoreScenario, totalOf, type ScoreTotal } from '../src/testing/score-scenarios.ts';
+
+const folder = fileURLToPath(new URL('heldout', import.meta.url));
+const SHELL = /bash|shell|exec|terminal/i;
+
+/** A call of a case as far as a form changes it. */
+interface Call {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly index: number;
+}
+
+/** How harnesses hand over what a tool gave: the result, and the flag where they have none. */
+const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unknown>>>> = {
+  'parts of content': ({ text }) => ({ result: [{ type: 'text', text }] }),
+  'JSON with an exit code and no flag': ({ text, isError, index }) => ({
+    isError: false,
+    result: JSON.stringify({
+      output: text,
+      metadata: { exit_code: isError ? 1 : 0, duration_seconds: (index % 7) / 10 },
+    }),
+  }),
+  'an exit code and a time above it': ({ text, isError, index }) => ({
+    isError: false,
+    result: `Exit code: ${isError ? 1 : 0}\nWall time: ${(index % 9) / 10} seconds\nOutput:\n${text}`,
+  }),
+  'sections, of a shell': ({ tool, text, isError, index }) =>
+    SHELL.test(tool)
+      ? {
+          isError: false,
+          result: `Command: x\nDirectory: (root)\nStdout: ${text}\nStderr: (empty)\nError: (none)\nExit Code: ${isError ? 1 : 0}\nSignal: (none)\nProcess Group PGID: ${4_000 + 7 * index}`,
+        }
+      : {},
+  'a return code before it': ({ text, isError }) => ({
+    isError: false,
+    result: `<returncode>${isError ? 1 : 0}</returncode>\n<output>\n${text}\n</output>`,
+  }),
+  'colours of a terminal': ({ text }) => ({ result: `\u001b[32m${text}\u001b[0m` }),
+  'line breaks of Windows': ({ text }) => ({ result: text.replaceAll('\n', '\r\n') }),
+  'a command line for a shell of its own': ({ tool, args }) =>
+    SHELL.test(tool) && isJsonObject(args) && typeof args['command'] === 'string'
+      ? { args: { ...args, command: ['bash', '-lc', args['command']], timeout_ms: 10_000 } }
+      : {},
+  'an explanation that is new each time': ({ args, index }) =>
+    isJsonObject(args) && Object.keys(args).length > 1 ? { args: { ...args, explanation: `Look ${index}` } } : {},
+};
+
+function textOf(result: unknown): string {
+  if (typeof result === 'string') return result;
+  return result === null ? '' : JSON.stringify(result);
+}
+
+function scoredAs(form: (call: Call) => Readonly<Record<string, unknown>>): ScoreTotal {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  const scores = names.map((name) => {
+    const document: { readonly calls: readonly (Omit<Call, 'text'> & { readonly result: unknown })[] } = JSON.parse(
+      readFileSync(join(folder, name), 'utf8'),
+    );
+    const calls = document.calls.map((call, index) => ({
+      ...call,
+      ...form({ ...call, text: textOf(call.result), index }),
+    }));
+    return scoreScenario({ ...document, calls }, { name });
+  });
+  return totalOf(scores.filter((score) => !score.debatable));
+}
+
+test.each(Object.entries(FORMS))('the same is seen where answers and calls come as %s', (_name, form) => {
+  const { found, falseAlarms, premature } = scoredAs(() => ({}));
+  expect(scoredAs(form)).toMatchObject({ found, falseAlarms, premature });
+});
