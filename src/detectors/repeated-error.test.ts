@@ -152,6 +152,17 @@ test('pauses made on purpose give two more, wherever the way is not open yet', (
   expect(firstFlag(repeatedErrorDetector(), [50_000, 51_000, 52_000].map(closed))).toBe(2);
 });
 
+test('a text of several lines is quoted by its first', () => {
+  const texts = ['return null;', '}\n', 'return null;\n}', 'if (!row) {\n  return', '!row && x', 'else {\n'];
+  const refuse = (at: number): ScriptedCall => ({
+    tool: 'str_replace',
+    args: { path: 'a.ts', old_str: texts[at] ?? '', new_str: 'y' },
+    result: `No replacement was performed. Multiple occurrences of \`${texts[at] ?? ''}\` in lines [3, 17].`,
+    isError: true,
+  });
+  expect(firstFlag(repeatedErrorDetector(), [0, 2, 3, 4, 5].map(refuse))).toBe(4);
+});
+
 test('a refusal that quotes what was asked is one cause', () => {
   const refuse = (at: number): ScriptedCall => ({
     tool: 'sheet_get',

@@ -228,3 +228,29 @@ test('one text asked for in tone after tone that stays the same is flagged', () 
   });
   expect(firstFlag(stagnationDetector(), times(6, rewrite))).toBe(5);
 });
+
+test('pages drawn with a token are drawn in peace where they only tell how many they hold', () => {
+  const page = (at: number): ScriptedCall => ({
+    tool: 'debates',
+    args: { speaker: '1187', size: 50, ...(at === 0 ? {} : { pageToken: `d${at}8fe` }) },
+    result: '50 speeches',
+  });
+  expect(firstFlag(stagnationDetector(), times(12, page))).toBeNull();
+});
+
+test('one person under many spellings is one question', () => {
+  const spellings = [
+    'Hjalmar Lindqvist 1871',
+    'Hjalmar Lindkvist 1871',
+    'H. Lindqvist born 1871',
+    'Lindqvist Hjalmar Umea',
+    'Hjalmar Lindquist emigrant',
+    'Lindqvist 1870-1872',
+  ];
+  const seek = (at: number): ScriptedCall => ({
+    tool: 'register_search',
+    args: { q: spellings[at] ?? '', collection: 'births-1880-1920' },
+    result: '0 records.',
+  });
+  expect(firstFlag(stagnationDetector(), times(6, seek))).toBe(5);
+});

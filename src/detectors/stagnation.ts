@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
 import type { Step } from '../trajectory/step.ts';
-import { wordToken } from '../trajectory/tokens.ts';
+import { isShortWord, wordToken } from '../trajectory/tokens.ts';
 import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `stagnationDetector`. */
@@ -116,7 +116,8 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
       };
       function neededOf(step: Step): number {
         const finds = step.negative && !step.ineffective && step.kind !== 'write';
-        const states = state.walks && !state.adds && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
+        const goesOn = step.pages || (state.walks && !state.adds);
+        const states = goesOn && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
         const lists = state.lists && !state.adds && (finds || state.files !== null);
         if (lists || states) return Math.max(LIST_WARN_AT, shortWarnAt);
         return step.resultChars < SHORT_CHARS && !state.adds ? shortWarnAt : warnAt;
@@ -153,7 +154,8 @@ function furtherAsked(state: State, step: Step): State {
     common.length >= (isShort ? MIN_COMMON - 1 : MIN_COMMON) &&
     own.length > 0 &&
     own.length <= (isShort || common.length > MIN_COMMON ? MAX_OWN : 1) &&
-    own.some((token) => !state.met.includes(token));
+    own.some((token) => !state.met.includes(token)) &&
+    own.every((token) => isShortWord(token) || !state.met.includes(token));
   return {
     tool: state.tool,
     resultKey: state.resultKey,

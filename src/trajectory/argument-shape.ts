@@ -179,6 +179,18 @@ export function stringAt(args: Arguments, keys: readonly string[]): string | und
   return undefined;
 }
 
+const PAGES = new Set(
+  'page page_token pageToken next_token nextToken cursor start_cursor startCursor offset skip continuation_token scroll_id marker'.split(
+    ' ',
+  ),
+);
+
+/** Whether the call asks for a further page of something. */
+export function asksForPage(args: Arguments): boolean {
+  for (const name in args) if (PAGES.has(name)) return true;
+  return false;
+}
+
 const QUESTIONS = new Set(
   'q query search keyword keywords term terms pattern regex glob text prompt question filter'.split(' '),
 );

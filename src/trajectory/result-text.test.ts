@@ -53,6 +53,10 @@ test('an answer that the work goes on is told from a finished one', () => {
   expect(isPending('Status: in_progress')).toBe(true);
   expect(isPending('still running, 40 %')).toBe(true);
   expect(isPending('completed')).toBe(false);
+  expect(isPending('plotting')).toBe(true);
+  expect(isPending('{"shutter":"opening","angle":12.5}')).toBe(true);
+  expect(isPending('{"category":"clothing"}')).toBe(false);
+  expect(isPending('nothing')).toBe(false);
   expect(isPending(`queued ${'x'.repeat(500)}`)).toBe(false);
 });
 

@@ -114,11 +114,31 @@ export function saysActed(text: string): boolean {
   return text.length <= ACKNOWLEDGEMENT_CHARS && ACTED.test(text) && !NO_CHANGE.test(text);
 }
 
+/** What is being done, as a word of its own or as the value of a field: `plotting`, `{"shutter":"opening"}`. */
+const DOING = /^\W*([a-z]{3,20}ing)\W*$|["']\s*:\s*["']([a-z]{3,20}ing)["']/;
+/** Words of that form that name a thing or say that there is none. */
+const THINGS = new Set(
+  (
+    'nothing anything something everything missing string warning thing spring existing clothing housing building parking ' +
+    'shipping billing marketing training wedding pricing landing staging setting meeting morning evening king ring listing ' +
+    'heading drawing painting rating ranking booking offering holding greeting outstanding'
+  ).split(' '),
+);
+const DOING_CHARS = 120;
+
+function saysDoing(text: string): boolean {
+  if (text.length > DOING_CHARS) return false;
+  const found = DOING.exec(text);
+  const word = found?.[1] ?? found?.[2];
+  return word !== undefined && !THINGS.has(word);
+}
+
 /** Says of the whole that it is over, whatever a part of it waits for. */
 const OVER = /["'](?:status|state)["']\s*:\s*["'](?:succe|complete|finish|done|ok\b)/i;
 
 /** True for an answer that says "not finished yet". */
 export function isPending(text: string, signs?: number): boolean {
-  if (text.length > SHORT_CHARS || ((signs ?? signsOf(text)) & SIGN.pending) === 0) return false;
-  return PENDING.test(text) && !OVER.test(text);
+  if (text.length > SHORT_CHARS) return false;
+  if (saysDoing(text)) return !OVER.test(text);
+  return ((signs ?? signsOf(text)) & SIGN.pending) !== 0 && PENDING.test(text) && !OVER.test(text);
 }

@@ -39,6 +39,8 @@ export interface Step {
   readonly frameKey: number;
   /** It asks about a thing by its name. */
   readonly names: boolean;
+  /** It asks for a further page of something. */
+  readonly pages: boolean;
   /** Set when the call failed: flagged, declared by a JSON answer, or told only by the words of its text (`soft`). */
   readonly failure?: ErrorClass & { readonly soft: boolean };
   /** The answer only says "done". */
@@ -123,6 +125,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     amountKey: asked.amountKey,
     frameKey: asked.frameKey,
     names: semantics.names === true,
+    pages: semantics.pages === true,
     acknowledged,
     unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
@@ -252,15 +255,23 @@ function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantic
 }
 
 const MIN_QUOTED_CHARS = 3;
+const WORD = /\p{L}{2,}/gu;
+/** Fewer words before a quotation, such as the mere name of an error, say nothing of the cause. */
+const MIN_CAUSE_WORDS = 3;
 
-/** A failure whose line quotes the call: the same cause, whatever was asked. */
+/** A failure whose line quotes the call: what stands before the quotation is the cause, whatever was asked. */
 function quoting(failure: ErrorClass, args: Json): ErrorClass {
   if (!isJsonObject(args)) return failure;
-  let line = failure.line;
-  for (const value of Object.values(args)) {
-    if (typeof value === 'string' && value.length >= MIN_QUOTED_CHARS) line = line.replaceAll(value, '@');
-  }
-  return line === failure.line ? failure : { ...failure, groupKey: groupKeyOf(failure.category, line) };
+  const places = Object.values(args).map((value) => {
+    if (typeof value !== 'string') return -1;
+    // Of a text of several lines the first stands there.
+    const [first = ''] = value.trimStart().split('\n', 1);
+    return first.length < MIN_QUOTED_CHARS ? -1 : failure.line.indexOf(first);
+  });
+  const place = Math.min(...places.filter((at) => at > 0));
+  const cause = failure.line.slice(0, place);
+  if (place === Infinity || (cause.match(WORD)?.length ?? 0) < MIN_CAUSE_WORDS) return failure;
+  return { ...failure, groupKey: groupKeyOf(failure.category, `${cause}@`) };
 }
 
 /** Only what a program run says of itself counts: a file that is shown may hold any error. */

@@ -58,6 +58,18 @@ export function wordToken(word: string): number {
   return finish(hash);
 }
 
+/** Whether a token is that of a word of one or two letters: a form of company, an initial, a particle. */
+export function isShortWord(token: number): boolean {
+  shortWords ??= new Set(
+    LETTERS.flatMap((first) => [first, ...LETTERS.map((second) => first + second)].map(wordToken)),
+  );
+  return shortWords.has(token);
+}
+
+const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz');
+/** 702 of them, made when they are first asked for. */
+let shortWords: ReadonlySet<number> | undefined;
+
 function unicodeTokens(text: string, aside: TokensAside): readonly number[] {
   // What stood before the first letter beyond ASCII comes again.
   aside.amounts = [];

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
+  asksForPage,
   databaseChange,
   isRemark,
   isShellLine,
@@ -57,6 +58,8 @@ export interface CallSemantics {
   readonly remark?: boolean;
   /** It asks about a thing by its name: `{domain: 'larkspur.com'}`. */
   readonly names?: boolean;
+  /** It asks for a further page of something. */
+  readonly pages?: boolean;
   /** True for a shell call. */
   readonly shell: boolean;
   /** A shell call that changes a file and then runs a program. */
@@ -188,6 +191,7 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   if (before !== undefined && after !== undefined) semantics.replaces = { before, after };
   if (isRemark(object)) semantics.remark = true;
   if (namesThing(object)) semantics.names = true;
+  if (asksForPage(object)) semantics.pages = true;
   return semantics;
 }
 
