@@ -4,7 +4,7 @@ import { messageOf } from '../src/base/error.ts';
 import { openaiAgentsCapabilities, coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
-import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
+import { startSceneServer } from '../src/testing/scene-server.ts';
 import { neutralChatRequest, neutralResponsesRequest } from '../src/testing/neutral-request.ts';
 import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 
@@ -36,14 +36,7 @@ export const chatHarness: AdapterHarness = {
 };
 
 async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): Promise<AdapterOutcome> {
-  const controller = new AbortController();
-  const server = await startFakeOpenAiServer({
-    script: scene.script,
-    answerAfterMs: scene.answerAfterMs ?? 0,
-    onRequest: ({ mainIndex }) => {
-      if (mainIndex === scene.abortAtRequest) controller.abort();
-    },
-  });
+  const { server, signal } = await startSceneServer(scene);
   const toolbox = scriptedToolbox(scene.tools);
   const own = toolbox.names.map((name) =>
     tool({
@@ -80,7 +73,7 @@ async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): 
     });
   }
   const session = scene.session === true ? new MemorySession() : undefined;
-  const options = { signal: controller.signal, maxTurns: 60, ...(session === undefined ? {} : { session }) };
+  const options = { signal, maxTurns: 60, ...(session === undefined ? {} : { session }) };
   const work = async (): Promise<{ readonly finalText: string; readonly history: unknown }> => {
     if (scene.streaming !== true) {
       const result = await runner.run(agent, scene.prompt, options);

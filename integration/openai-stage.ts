@@ -3,7 +3,7 @@ import type OpenAI from 'openai';
 import { messageOf } from '../src/base/error.ts';
 import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
 import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
-import { startFakeOpenAiServer } from '../src/testing/fake-openai-server.ts';
+import { startSceneServer } from '../src/testing/scene-server.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 
 /** What a scene needs, whatever loop plays it. */
@@ -28,14 +28,7 @@ export async function onStage(
   { Client, onToolError, readRequest }: StageOptions,
   play: (stage: Stage) => Promise<{ readonly text: string; readonly history: string }>,
 ): Promise<AdapterOutcome> {
-  const controller = new AbortController();
-  const server = await startFakeOpenAiServer({
-    script: scene.script,
-    answerAfterMs: scene.answerAfterMs ?? 0,
-    onRequest: ({ mainIndex }) => {
-      if (mainIndex === scene.abortAtRequest) controller.abort();
-    },
-  });
+  const { server, signal } = await startSceneServer(scene);
   const tools = scriptedToolbox(scene.tools);
   const steering = scene.run === undefined ? undefined : openaiSteering(scene.run, { ...scene.adapter, onToolError });
   const idle = scene.idleHooks === true ? { fetch: idleFetch } : {};
@@ -46,7 +39,7 @@ export async function onStage(
     ...(steering === undefined ? idle : { fetch: steering.fetch() }),
   });
   try {
-    const answer = await play({ client, tools, steering, signal: controller.signal }).then(
+    const answer = await play({ client, tools, steering, signal }).then(
       ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
       (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
     );

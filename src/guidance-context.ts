@@ -1,3 +1,4 @@
+import type { Mutable } from './base/mutable.ts';
 import type { Evaluation } from './events/trajectory-record.ts';
 import type { GuidanceContext } from './prompt/guidance-provider.ts';
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
@@ -36,8 +37,6 @@ export function guidanceContextOf(
   if (lastResponse !== null) context.lastResponse = lastResponse;
   return context;
 }
-
-type Mutable<Value> = { -readonly [Member in keyof Value]: Value[Member] };
 
 const NONE: GuidanceContext['pendingToolCalls'] = [];
 

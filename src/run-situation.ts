@@ -1,3 +1,4 @@
+import type { Mutable } from './base/mutable.ts';
 import type { Budget, BudgetUsage } from './base/budget.ts';
 import type { Deadline } from './base/deadline.ts';
 import { textOfContent, type StoredMessage } from './events/stored-message.ts';
@@ -76,7 +77,7 @@ function sum(left: number | undefined, right: number | undefined): number | unde
 
 /** What was used so far: what the host states at this point, else what the records add up to. */
 export function usageOf(situation: RunSituation, calls: number, stated: StoredBudget | undefined): BudgetUsage {
-  const usage: { -readonly [Part in keyof BudgetUsage]: BudgetUsage[Part] } = { calls };
+  const usage: Mutable<BudgetUsage> = { calls };
   if (situation.tokens !== null) usage.tokens = situation.tokens;
   if (situation.costUsd !== null) usage.costUsd = situation.costUsd;
   return stated === undefined ? usage : { ...usage, ...fromStoredBudget(stated) };

@@ -10,3 +10,13 @@ export interface JsonObject {
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The value that a text holds; undefined where it is not JSON. Cost: one `JSON.parse`. */
+export function jsonOf(text: string): Json | undefined {
+  try {
+    // JSON.parse gives JSON.
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}

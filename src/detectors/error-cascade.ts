@@ -16,10 +16,10 @@ interface State {
   readonly programs: readonly string[];
   readonly causes: readonly string[];
   /** Lines that spoke of failure, masked. */
-  readonly words?: readonly string[];
+  readonly words: readonly string[];
   readonly repeated: boolean;
   /** The agent has paused since the last failure. */
-  readonly waited?: boolean;
+  readonly waited: boolean;
   /** Arguments and speaking lines of the last failure. */
   readonly lastArgsKey: string;
   readonly lastSpokenKey: string;
@@ -31,7 +31,9 @@ const EMPTY: State = {
   turn: -1,
   programs: [],
   causes: [],
+  words: [],
   repeated: false,
+  waited: false,
   lastArgsKey: '',
   lastSpokenKey: '',
   evidence: [],
@@ -48,13 +50,13 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
     name: 'error_cascade',
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
-      let state: State = (snapshot as unknown as State | undefined) ?? EMPTY;
+      let state: State = { ...EMPTY, ...(snapshot as unknown as Partial<State> | undefined) };
       return {
         observe(step) {
           if (step.kind === 'wait') state = { ...state, waited: true };
           if (step.transparent || step.resultMissing || step.failure?.category === 'silent') return undefined;
           // Who pauses on purpose until a service is there gives it time.
-          if (state.waited === true && step.failure?.category === 'network') {
+          if (state.waited && step.failure?.category === 'network') {
             state = { ...state, waited: false };
             return undefined;
           }
@@ -77,9 +79,8 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
               : [...state.programs, step.program].slice(-8),
             causes: state.causes.includes(cause) ? state.causes : [...state.causes, cause].slice(-16),
             repeated: state.repeated || (!sameTurn && !moved && isKnown(state, cause, spokenKey, step)),
-            words: (state.words ?? []).includes(spokenKey)
-              ? (state.words ?? [])
-              : [...(state.words ?? []), spokenKey].slice(-16),
+            words: state.words.includes(spokenKey) ? state.words : [...state.words, spokenKey].slice(-16),
+            waited: false,
             lastArgsKey: step.argsKey,
             lastSpokenKey: spokenKey,
             evidence: withEvidence(state.evidence, step.index),
@@ -107,5 +108,5 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
 /** A cause met before: in the same words, or one that no change of the call cures, whatever it names. */
 function isKnown(state: State, cause: string, words: string, { failure }: Step): boolean {
   if (failure !== undefined && OUTSIDE.has(failure.category)) return state.causes.includes(cause);
-  return (state.words ?? []).includes(words);
+  return state.words.includes(words);
 }

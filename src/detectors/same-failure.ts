@@ -43,14 +43,16 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
         observe(step, context) {
           if (step.resultMissing) return undefined;
           const limit = `timeout:${step.tool}`;
+          // A line that edits and then runs is another one each time.
+          const ownCheck = step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
           if (step.failure === undefined) {
-            checks.delete(step.editsAndRuns ? `edited:${step.tool}` : step.argsKey);
+            checks.delete(ownCheck);
             if (step.kind === 'execute') checks.delete(limit);
             return undefined;
           }
           if (step.failure.category === 'silent') return undefined;
           const isLimit = step.failure.category === 'timeout';
-          const check = isLimit ? limit : step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
+          const check = isLimit ? limit : ownCheck;
           const failureKey = isLimit ? 'timeout' : step.failure.placelessKey;
           const known = checks.get(check);
           const isOld = isLimit && known !== undefined && context.ordinal - known.ordinal > MAX_BETWEEN_TIMEOUTS;

@@ -1,3 +1,4 @@
+import type { Mutable } from '../base/mutable.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { ClassificationResult, DecisionPoint, GuidanceInjection, PatternReference } from '../events/guidance.ts';
 import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
@@ -136,7 +137,7 @@ function readClassification(value: unknown, redact: (text: string) => string): C
   const reference = pattern === undefined ? undefined : readPattern(pattern);
   if (pattern !== undefined && reference === undefined) return undefined;
   if (!relevant) return NOT_RELEVANT;
-  const classification: { -readonly [Member in keyof ClassificationResult]: ClassificationResult[Member] } = {
+  const classification: Mutable<ClassificationResult> = {
     relevant,
     confidence,
   };

@@ -1,3 +1,4 @@
+import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { defineEvent } from './define-event.ts';
@@ -74,7 +75,7 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
   const params = canonicalJson(outcome.params);
   const result = typeof outcome.result === 'string' ? outcome.result : canonicalJson(outcome.result);
   const { durationMs, callIndex, atMs } = outcome;
-  const data: { -readonly [Member in keyof ToolInvocation]: ToolInvocation[Member] } = {
+  const data: Mutable<ToolInvocation> = {
     name: outcome.name,
     paramsHash: hashText(params),
     paramsPreview: preview(params, PARAMS_PREVIEW_LENGTH),

@@ -1,3 +1,4 @@
+import type { Mutable } from '../base/mutable.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 
 /** What a list of runs shows of one run, kept up to date by every store as records arrive. */
@@ -90,7 +91,7 @@ export function joinPart(before: RunSummary | undefined, { summary: part, isResu
 }
 
 /** A summary while it is worked out. */
-type Draft = { -readonly [Field in keyof RunSummary]: RunSummary[Field] };
+type Draft = Mutable<RunSummary>;
 
 function newSummary(first: TrajectoryRecord | undefined): Draft {
   const at = first?.recorded_at_unix_ms ?? 0;

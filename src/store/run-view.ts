@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts';
+import { jsonOf, type Json } from '../base/json.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { RunView } from './trajectory-store.ts';
@@ -37,10 +37,5 @@ export function createRunView(
 
 /** Null for what is no JSON any more: the run is there all the same. */
 function readSnapshot(json: string): Json {
-  try {
-    // Only what `JSON.stringify` wrote is saved.
-    return JSON.parse(json) as Json;
-  } catch {
-    return null;
-  }
+  return jsonOf(json) ?? null;
 }

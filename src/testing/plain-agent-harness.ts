@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
-import { startFakeOpenAiServer } from './fake-openai-server.ts';
+import { startSceneServer } from './scene-server.ts';
 import { neutralChatRequest } from './neutral-request.ts';
 import { runPlainAgent, type PlainAgentHooks } from './plain-agent.ts';
 import { scriptedToolbox } from './scripted-toolbox.ts';
@@ -19,20 +19,13 @@ export function plainHarness(steer: typeof steerPlainAgent): AdapterHarness {
 }
 
 async function playPlainAgent(scene: AdapterScene, steer: typeof steerPlainAgent): Promise<AdapterOutcome> {
-  const controller = new AbortController();
-  const server = await startFakeOpenAiServer({
-    script: scene.script,
-    answerAfterMs: scene.answerAfterMs ?? 0,
-    onRequest: ({ mainIndex }) => {
-      if (mainIndex === scene.abortAtRequest) controller.abort();
-    },
-  });
+  const { server, signal } = await startSceneServer(scene);
   const tools = scriptedToolbox(scene.tools);
   const steering =
     scene.run === undefined ? {} : steer(scene.run, { ...scene.adapter, forceTurn: scene.forceTurn === true });
   const hooks = scene.userHookThrows === true ? withThrowing(steering) : steering;
   try {
-    const given = { url: server.url, prompt: scene.prompt, tools, hooks, signal: controller.signal };
+    const given = { url: server.url, prompt: scene.prompt, tools, hooks, signal };
     const answer = await runPlainAgent(given).then(
       (finalText) => ({ ended: 'normally', finalText }) as const,
       (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),

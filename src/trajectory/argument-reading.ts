@@ -1,3 +1,4 @@
+import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
@@ -37,7 +38,7 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   // Arguments that are declared to be no part of the comparison may still say what the call does.
   const semantics = readCall(tool, declaration?.loopKey === undefined ? compared : args, declarations);
   const aside: TokensAside = { amounts: [], frameKey: 0 };
-  const reading: OwnReading = {
+  const reading: Mutable<ArgumentReading> = {
     semantics,
     argsKey: hashText(semantics.shell ? shellCall(call) : call),
     tokens: tokensOf(text, aside),
@@ -52,9 +53,6 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   }
   return reading;
 }
-
-/** A reading while it is made. */
-type OwnReading = { -readonly [Name in keyof ArgumentReading]: ArgumentReading[Name] };
 
 /** A command line as it is compared: how long it sleeps before it looks makes no other call. */
 function shellCall(call: string): string {

@@ -1,3 +1,5 @@
+import type { Mutable } from '../base/mutable.ts';
+
 /** The plain numbers of a run. */
 export interface Counters {
   readonly turns: number;
@@ -22,7 +24,7 @@ export interface Counters {
 }
 
 /** Counters as their one owner counts them: in place, because copying them costs more than the rest of a fold. */
-export type OwnCounters = { -readonly [Name in keyof Counters]: Counters[Name] };
+export type OwnCounters = Mutable<Counters>;
 
 /** The counters of a run of which nothing is known yet. */
 export function newCounters(): OwnCounters {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
 import type { ToolDeclaration } from './tool-semantics.ts';
 
 /**
@@ -77,11 +77,6 @@ function valueAt(value: Json, path: readonly string[]): Json | undefined {
 
 function parsed(text: string): Json {
   if (!text.trimStart().startsWith('{')) return null;
-  try {
-    // JSON.parse gives JSON.
-    return JSON.parse(text) as Json;
-  } catch {
-    // An answer that is no JSON has no fields; it is compared whole.
-    return null;
-  }
+  // An answer that is no JSON has no fields; it is compared whole.
+  return jsonOf(text) ?? null;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, jsonOf } from '../base/json.ts';
 
 /**
  * Openings and lines that tools use for failure when nothing flags it. Kept to forms in which a tool speaks
@@ -45,13 +45,8 @@ const DECLARED_CHARS = 4_000;
  */
 export function declaresFailure(resultText: string): boolean {
   if (resultText.length > DECLARED_CHARS || !resultText.trimStart().startsWith('{')) return false;
-  let answer: unknown;
-  try {
-    answer = JSON.parse(resultText);
-  } catch {
-    // An answer that only looks like JSON declares nothing.
-    return false;
-  }
+  // An answer that only looks like JSON declares nothing.
+  const answer = jsonOf(resultText);
   if (!isJsonObject(answer)) return false;
   const { ok, success, isError, is_error, error, errors, message, reason } = answer;
   if (Object.keys(answer).length === 1) return holdsSomething(error) || holdsSomething(errors);

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
 
 /** What a program printed, and how it ended. */
 export interface ShellAnswer {
@@ -68,10 +68,6 @@ function exitCodeOf(value: unknown): number | undefined {
 function parsed(text: string): unknown {
   if (!text.startsWith('{')) return undefined;
   if (!MAY_HOLD.test(text.slice(0, LOOKED_AT_CHARS)) && !MAY_HOLD.test(text.slice(-LOOKED_AT_CHARS))) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    // A text that only looks like JSON is what was printed.
-    return undefined;
-  }
+  // A text that only looks like JSON is what was printed.
+  return jsonOf(text);
 }

@@ -1,3 +1,4 @@
+import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
@@ -110,7 +111,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     progress === undefined
       ? comparedKey(call, answer, { semantics, kind: finalKind, failed: failure !== undefined, acknowledged })
       : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
-  const step: OwnStep = {
+  const step: Mutable<Step> = {
     index: call.index,
     turn: call.turn,
     atMs: call.atMs,
@@ -212,9 +213,6 @@ const REMOTE_PROGRAMS = new Set(
     ' ',
   ),
 );
-
-/** A step while it is made. */
-type OwnStep = { -readonly [Name in keyof Step]: Step[Name] };
 
 /** What a look gives that finds nothing. */
 const NOTHING = /^\s*(?:null|none|nil|undefined)\s*$/i;

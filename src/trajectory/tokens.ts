@@ -1,3 +1,5 @@
+import { isWordUnit } from '../base/unit-kinds.ts';
+
 const MAX_TOKENS = 64;
 const MAX_SOURCE_CHARS = 4_000;
 const START = 0x811c9dc5;
@@ -85,10 +87,6 @@ function unicodeTokens(text: string, aside: TokensAside): readonly number[] {
     before = token;
   }
   return tokens;
-}
-
-function isWordUnit(unit: number): boolean {
-  return unit >= 97 ? unit <= 122 : unit >= 65 ? unit <= 90 || unit === 95 : unit >= 48 && unit <= 57;
 }
 
 /** Takes one unit in; ASCII capitals count as small letters. */

@@ -1,4 +1,3 @@
-import { scanText } from './mask.ts';
 import { SIGN, signsOf } from './word-signs.ts';
 
 /**
@@ -29,7 +28,7 @@ const LAST_LINES = 2;
  * @param signs  of the text, where a caller has them
  * Cost: a few regular expressions over each line of 8,000 characters at most, where they hold such a word.
  */
-export function tellsFailure(text: string, everywhere: boolean, signs: number = scanText(text).signs): boolean {
+export function tellsFailure(text: string, everywhere: boolean, signs: number = signsOf(text)): boolean {
   if ((signs & SIGN.told) === 0) return false;
   const read = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   const lines = read.split('\n').filter((line) => line.trim() !== '');

@@ -1,3 +1,4 @@
+import type { Mutable } from '../base/mutable.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
@@ -181,7 +182,7 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
   const target = written?.target ?? path ?? change;
   const writes = change !== undefined || after !== undefined || (path !== undefined && textOf(object) !== undefined);
-  const semantics: OwnSemantics = {
+  const semantics: Mutable<CallSemantics> = {
     kind: declared ?? annotated(kindOf(tool, object, writes), declaration?.annotations),
     program: tool,
     shell: false,
@@ -194,9 +195,6 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   if (asksForPage(object)) semantics.pages = true;
   return semantics;
 }
-
-/** Semantics while they are made. */
-type OwnSemantics = { -readonly [Name in keyof CallSemantics]: CallSemantics[Name] };
 
 /** The kind with what annotations add: they tell reading from changing, and leave what is finer than that. */
 function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
@@ -212,7 +210,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
   // An empty line sent to a terminal asks whether the running command has said more.
   const kind = command.trim() === '' ? 'poll' : read.kind;
   const target = read.state?.target ?? read.writes[0] ?? read.reads;
-  const semantics: OwnSemantics = {
+  const semantics: Mutable<CallSemantics> = {
     kind: declared ?? kind,
     program: read.program === '' ? tool : read.program,
     shell: true,

@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assert-never.ts';
 import { unitAt } from '../base/unit-at.ts';
-import { isDigit, isHexUnit, isLetter, isWordUnit } from '../base/unit-kinds.ts';
+import { isBlank, isDigit, isHexUnit, isLetter, isWordUnit } from '../base/unit-kinds.ts';
 
 /**
  * What changes from one call to the next without meaning anything: times, dates, UUIDs, process ids, durations,
@@ -260,10 +260,6 @@ const SECOND_LETTERS: readonly (string | undefined)[] = Array.from('defghijklmno
   const follows: Readonly<Record<string, string>> = { d: 'a', h: 'o', m: 'si', n: 's', s: 'e', u: 's', w: 'e' };
   return follows[letter];
 });
-
-function isBlank(unit: number): boolean {
-  return unit === 32 || (unit >= 9 && unit <= 13);
-}
 
 /** Eight hexadecimal digits in a row. */
 function hasHexRun(piece: string, at: number): boolean {

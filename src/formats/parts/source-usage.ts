@@ -1,3 +1,4 @@
+import type { Mutable } from '../../base/mutable.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { StoredUsage } from '../../events/stored-message.ts';
 
@@ -19,7 +20,7 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
 export function sourceUsage(value: unknown): StoredUsage | undefined {
   if (!isJsonObject(value)) return undefined;
   const details = isJsonObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const usage: { -readonly [K in keyof StoredUsage]: StoredUsage[K] } = {};
+  const usage: Mutable<StoredUsage> = {};
   for (const [field, names] of FIELD_NAMES) {
     for (const name of names) {
       const count = value[name] ?? details[name];

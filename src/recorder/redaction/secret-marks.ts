@@ -1,3 +1,4 @@
+import { isBlank, isLetter } from '../../base/unit-kinds.ts';
 import { ALNUM, DASH, HEX, isOf, runStart, UNDERSCORE } from './char-class.ts';
 import { NAME_ENDINGS } from './secret-names.ts';
 import { TOKEN_PREFIXES } from './token-prefixes.ts';
@@ -244,14 +245,4 @@ function followsInAnyCase(text: string, at: number, word: string): boolean {
     if (small !== word.charCodeAt(offset)) return false;
   }
   return true;
-}
-
-function isLetter(unit: number): boolean {
-  const small = unit | 0x20;
-  return unit < 128 && small >= 0x61 && small <= 0x7a;
-}
-
-/** What `\s` means, of ASCII. */
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
 }
