@@ -45,7 +45,7 @@ function Loaded(props: {
   const [evidence, setEvidence] = useState<ReadonlySet<number>>(new Set());
   const [toast, say] = useToast();
   const handle = useRef<ConversationHandle | undefined>(undefined);
-  const live = useFollowing({ isLive: run.live && route.at === undefined, lastSeq: model.lastSeq, handle });
+  const live = useFollowing({ isLive: run.live && route.at === undefined, lastSeq: model.lastSeq, pages, handle });
   const selected = route.at;
   const words = useMemo(() => wordsOf(route.find ?? ''), [route.find]);
 

@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
 import type { ConversationHandle } from './conversation.tsx';
+import type { RecordPages } from './record-pages.ts';
 
 /** Whether the page stays at the end of a growing run, and what came since it does not. */
 export interface Following {
@@ -13,24 +14,26 @@ export interface Following {
   readonly onAtEnd: (isAtEnd: boolean) => void;
 }
 
-/** @param props.isLive  whether it starts at the end */
+/**
+ * @param props.isLive   whether it starts at the end
+ * @param props.lastSeq  highest `seq` drawn, which is up to a frame behind that of `pages`
+ */
 export function useFollowing(props: {
   readonly isLive: boolean;
   readonly lastSeq: number;
+  readonly pages: RecordPages;
   readonly handle: { readonly current: ConversationHandle | undefined };
 }): Following {
-  const { lastSeq, handle } = props;
+  const { lastSeq, pages, handle } = props;
   const [isFollowing, setFollowing] = useState(props.isLive);
   const [held, setHeld] = useState(lastSeq);
   const shownLast = isFollowing ? lastSeq : Math.min(held, lastSeq);
-  const latest = useRef(lastSeq);
-  latest.current = lastSeq;
   const pause = useCallback(() => {
-    setFollowing((before) => {
-      if (before) setHeld(latest.current);
-      return false;
-    });
-  }, []);
+    if (!isFollowing) return;
+    // A result is drawn in its call's row as soon as it is at hand: it is not new to who pauses on it.
+    setHeld(pages.lastSeq);
+    setFollowing(false);
+  }, [isFollowing, pages]);
   const follow = useCallback(() => {
     setFollowing(true);
     handle.current?.showEnd();
