@@ -1,7 +1,7 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
 import { LruMap } from '../base/lru-map.ts';
 import { stateWrittenBy, type ShellState } from './shell-state.ts';
-import { kindOfProgram, SCENERY, WAITERS } from './shell-program.ts';
+import { isWaiter, kindOfProgram, SCENERY } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** What a shell command line does, read from its syntax tree. */
@@ -141,7 +141,7 @@ function visitCommand(node: Command, reading: Reading): void {
   reading.movesOnly = MOVERS.has(program) && (!reading.seen || reading.movesOnly);
   if (kind === 'write' || state !== undefined) reading.edits = true;
   else if (kind === 'execute' && reading.edits) reading.editsAndRuns = true;
-  if ((reading.program === '' || WAITERS.has(reading.program)) && (!SCENERY.has(program) || words.length === 1))
+  if ((reading.program === '' || isWaiter(reading.program)) && (!SCENERY.has(program) || words.length === 1))
     reading.program = program;
   raise(reading, kind);
   if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));

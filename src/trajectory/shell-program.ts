@@ -16,7 +16,7 @@ export const SCENERY: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-export const WAITERS: ReadonlySet<string> = new Set(['sleep', 'wait', 'Start-Sleep']);
+const WAITERS = new Set(['sleep', 'wait', 'start-sleep']);
 /** Programs that say how jobs stand. */
 const QUEUES = new Set(['squeue', 'sacct', 'qstat', 'bjobs']);
 
@@ -97,6 +97,11 @@ const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, ToolKind>>>> 
   },
 };
 
+/** Whether a program only lets time pass; PowerShell takes its names in any case. */
+export function isWaiter(program: string): boolean {
+  return WAITERS.has(program.toLowerCase());
+}
+
 /**
  * What a program does, by its name and its first words. One that nothing is known of runs something.
  *
@@ -119,7 +124,7 @@ export function kindOfProgram(program: string, args: readonly string[]): ToolKin
     return args.some((word) => /^-\w*i/.test(word)) ? 'write' : program === 'sed' ? 'read' : 'execute';
   if (program === 'curl')
     return args.some((word) => /^(?:-X|-d|--data|--request|-o|-O|-F|-T)/.test(word)) ? 'write' : 'read';
-  if (WAITERS.has(program)) return 'wait';
+  if (isWaiter(program)) return 'wait';
   if (QUEUES.has(program)) return 'poll';
   if (READERS.has(program)) return 'read';
   if (WRITERS.has(program)) return 'write';
@@ -151,7 +156,6 @@ const CMDLET_WRITES = new Set(
 );
 
 function cmdletKind(program: string, verb: string): ToolKind {
-  if (program.toLowerCase() === 'start-sleep') return 'wait';
   if (program.toLowerCase() === 'out-string' || CMDLET_READS.has(verb)) return 'read';
   return CMDLET_WRITES.has(verb) ? 'write' : 'execute';
 }

@@ -141,8 +141,12 @@ const DASH = 0x2d;
 const HASH = 0x23;
 const COLON = 0x3a;
 const EQUALS = 0x3d;
-/** `:`, `=`, quotation marks, `_`, `-`. */
-const NAME_GOES_ON: ReadonlySet<number> = new Set([COLON, EQUALS, 0x22, 0x27, UNDERSCORE, DASH]);
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const APOSTROPHE = 0x27;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const NAME_GOES_ON: ReadonlySet<number> = new Set([COLON, EQUALS, QUOTE, APOSTROPHE, UNDERSCORE, DASH]);
 
 /** Behind a name: a sign that a value follows, or another part of the name, or a word with a digit or a dash. Never wrongly false. */
 function mayNameValue(piece: string, at: number): boolean {
@@ -180,18 +184,18 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   const digits = end - at;
   if (digits <= 8 && mayStandInLog(piece, at, end)) return true;
   // A port.
-  if (digits === 5 && unitAt(piece, at - 1) === 58) return true;
+  if (digits === 5 && unitAt(piece, at - 1) === COLON) return true;
   const next = unitAt(piece, end);
   // A date or a time.
-  if (next === 45 || next === 47) return digits === 4 || hasHexRun(piece, at);
-  if (next === 58 && digits <= 2) return isDigit(unitAt(piece, end + 1));
+  if (next === DASH || next === SLASH) return digits === 4 || hasHexRun(piece, at);
+  if (next === COLON && digits <= 2) return isDigit(unitAt(piece, end + 1));
   if (digits >= 10 || hasHexRun(piece, at)) return true;
   // The time since a start.
-  if (next === 41) return unitAt(piece, at - 1) === 40 && unitAt(piece, at - 2) === 32;
-  if (next === 46 && isBracketed(piece, at)) return true;
+  if (next === 0x29) return piece.startsWith(' (', at - 2);
+  if (next === DOT && isBracketed(piece, at)) return true;
   // `0x`, or a unit behind a fraction or a blank.
-  if (next === 120 || next === 88) return true;
-  if (next === 46) {
+  if ((next | 32) === 0x78) return true;
+  if (next === DOT) {
     end += 1;
     while (isDigit(unitAt(piece, end))) end += 1;
   }
@@ -201,10 +205,10 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
 
 /** A process behind the time at the head of a line, or a number behind `id: `. */
 function mayStandInLog(piece: string, at: number, end: number): boolean {
-  if (unitAt(piece, at - 1) !== 32) return false;
+  if (unitAt(piece, at - 1) !== SPACE) return false;
   if (unitAt(piece, at - 2) === COLON)
     return (unitAt(piece, at - 3) | 32) === 0x64 && (unitAt(piece, at - 4) | 32) === 0x69;
-  if (unitAt(piece, end) !== 32) return false;
+  if (unitAt(piece, end) !== SPACE) return false;
   const lineStart = piece.lastIndexOf('\n', at) + 1;
   return at - lineStart <= LOG_HEAD_CHARS && LOG_LEVELS.has(piece.charAt(lineStart).toUpperCase());
 }
@@ -216,7 +220,7 @@ const LOG_LEVELS = new Set(['I', 'W', 'E', 'F']);
 /** Nothing but blanks between a bracket and the number. */
 function isBracketed(piece: string, at: number): boolean {
   let before = at - 1;
-  while (unitAt(piece, before) === 32) before -= 1;
+  while (unitAt(piece, before) === SPACE) before -= 1;
   return unitAt(piece, before) === 0x5b;
 }
 
@@ -228,16 +232,25 @@ const KEY_CHARS = 20;
 /** Whether the number is the value of a key that may name something volatile. Never wrongly false. */
 function mayBeValue(piece: string, at: number): boolean {
   let key = at - 1;
-  let unit = unitAt(piece, key);
-  if (unit === 34 || unit === 39) unit = unitAt(piece, (key -= 1));
-  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = unitAt(piece, (key -= 1));
-  if (unit !== 58 && unit !== 61) return false;
-  unit = unitAt(piece, (key -= 1));
-  if (unit === 32 || (unit >= 9 && unit <= 13) || unit > 127) unit = unitAt(piece, (key -= 1));
-  if (unit === 34 || unit === 39) key -= 1;
+  if (isQuote(unitAt(piece, key))) key -= 1;
+  if (mayBeBlank(unitAt(piece, key))) key -= 1;
+  const sign = unitAt(piece, key);
+  if (sign !== COLON && sign !== EQUALS) return false;
+  key -= 1;
+  if (mayBeBlank(unitAt(piece, key))) key -= 1;
+  if (isQuote(unitAt(piece, key))) key -= 1;
   const name = piece.slice(Math.max(0, key + 1 - KEY_CHARS), key + 1).toLowerCase();
   if (KEY_ENDS.some((end) => name.endsWith(end))) return true;
   return UNIT_ENDS.some((end) => name.endsWith(end)) && KEY_ENDS.some((end) => end.length > 3 && name.includes(end));
+}
+
+function isQuote(unit: number): boolean {
+  return unit === QUOTE || unit === APOSTROPHE;
+}
+
+/** Beyond ASCII there are more blanks. */
+function mayBeBlank(unit: number): boolean {
+  return isBlank(unit) || unit > 127;
 }
 
 /**
