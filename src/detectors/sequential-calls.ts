@@ -43,19 +43,19 @@ export function sequentialCallsDetector(options: SequentialCallsOptions = {}): P
             state = { ...EMPTY, turn: step.turn };
             return undefined;
           }
-          const counted = count(state);
-          state = { ...counted, turn: step.turn, open: independent(step) };
-          const grade = counted === state ? undefined : gradeCount(counted.asked.length, warnAt);
-          if (grade === undefined || state.open?.tool !== counted.tool) return undefined;
+          state = further(state, step);
+          const { open, tool, asked, evidence } = state;
+          const grade = gradeCount(asked.length, warnAt);
+          if (grade === undefined || open?.tool !== tool) return undefined;
           return [
             {
               kind: 'sequential_when_parallel',
-              key: `${counted.tool}:${counted.evidence[0] ?? step.index}`,
+              key: `${tool}:${evidence[0] ?? step.index}`,
               stuck: false,
               ...grade,
-              occurrences: counted.asked.length,
-              tool: counted.tool,
-              evidence: counted.evidence,
+              occurrences: asked.length,
+              tool,
+              evidence,
             },
           ];
         },
@@ -65,14 +65,14 @@ export function sequentialCallsDetector(options: SequentialCallsOptions = {}): P
   };
 }
 
-/** Takes the finished turn into the row, or begins a new row with it. */
-function count(state: State): State {
-  const open = state.open;
-  if (open === null) return EMPTY;
+/** Takes the finished turn into the row, or begins a new row with it; the step opens the next. */
+function further(state: State, step: Step): State {
+  const next = { open: independent(step), turn: step.turn };
+  const { open } = state;
+  if (open === null) return { ...next, tool: '', asked: [], evidence: [] };
   const goesOn = open.tool === state.tool && !state.asked.includes(open.argsKey);
   return {
-    open,
-    turn: state.turn,
+    ...next,
     tool: open.tool,
     asked: goesOn ? [...state.asked.slice(-31), open.argsKey] : [open.argsKey],
     evidence: withEvidence(goesOn ? state.evidence : [], open.index),

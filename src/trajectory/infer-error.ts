@@ -63,8 +63,11 @@ function holdsSomething(value: unknown): boolean {
 function failsAtStart(head: string): boolean {
   const begin = head.trimStart();
   if (begin.startsWith('{')) return JSON_FAILURE.test(head);
-  return mayFailAtStart(begin.toLowerCase()) && FAILURE_AT_START.test(head);
+  return mayFailAtStart(begin.slice(0, OPENING_CHARS).toLowerCase()) && FAILURE_AT_START.test(head);
 }
+
+/** Longer than the name of any error. */
+const OPENING_CHARS = 120;
 
 /** What every match of `FAILURE_AT_START` begins with, but for the name of an error. */
 const FAILURE_OPENINGS = (

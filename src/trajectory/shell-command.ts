@@ -1,5 +1,5 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
-import { LruMap } from '../base/lru-map.ts';
+import { RecentTexts } from '../base/recent-texts.ts';
 import { stateWrittenBy, type ShellState } from './shell-state.ts';
 import { isWaiter, kindOfProgram, SCENERY } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
@@ -32,22 +32,20 @@ const RANK: Readonly<Record<ToolKind, number>> = {
   write: 5,
 };
 
-/** A cache of parsed command lines, bounded; equal commands are common in the runs that matter. */
-const cache = new LruMap<ShellCommand>(512);
+/** Longer lines are read anew: they seldom come again. */
+const REMEMBERED_CHARS = 4_096;
+/** Equal commands are common in the runs that matter. */
+const known = new RecentTexts(512, readTree);
 
 /**
  * Reads what a command line does with a real shell parser. Of several commands the most consequential one decides
  * the kind (a write before an execution before a read). An empty or comment-only line is a `note`.
- * Pure: the cache only saves work.
+ * Pure: what is remembered only saves work.
  *
- * Cost: a few microseconds for a new line of 100 characters, a map look-up for a known one.
+ * Cost: a few microseconds for a new line of 100 characters, a comparison for one of the last 512.
  */
 export function readShellCommand(line: string): ShellCommand {
-  const known = cache.get(line);
-  if (known !== undefined) return known;
-  const read = line.length > MAX_COMMAND_CHARS ? { program: '', kind: 'execute' as const, writes: [] } : readTree(line);
-  if (line.length <= 4_096) cache.set(line, read);
-  return read;
+  return line.length > REMEMBERED_CHARS ? readTree(line) : known.get(line);
 }
 
 interface Reading {
@@ -67,6 +65,7 @@ interface Reading {
 }
 
 function readTree(line: string): ShellCommand {
+  if (line.length > MAX_COMMAND_CHARS) return { program: '', kind: 'execute', writes: [] };
   const reading: Reading = {
     program: '',
     kind: 'note',
@@ -177,9 +176,8 @@ function unwrap(words: readonly string[]): readonly string[] {
     if (wrapper === 'timeout') at += 1;
     options = Object.hasOwn(WRAPPERS, words[at] ?? '') ? WRAPPERS[words[at] ?? ''] : undefined;
   }
-  return /^python[\d.]*$/.test(baseName(words[at] ?? '')) && words[at + 1] === '-m'
-    ? words.slice(at + 2)
-    : words.slice(at);
+  const runsModule = words[at + 1] === '-m' && /^python[\d.]*$/.test(baseName(words[at] ?? ''));
+  return words.slice(runsModule ? at + 2 : at);
 }
 
 function raise(reading: Reading, kind: ToolKind): void {

@@ -1,15 +1,13 @@
 import type { ToolKind } from './tool-kind.ts';
 
-const READERS = new Set(
+const READERS =
   'cat head tail less more grep egrep fgrep rg ag ls dir tree find fd stat file wc diff cmp which whereis type pwd whoami id env printenv date uname hostname df du ps top lsof netstat ss jq yq awk cut sort uniq tr rev xxd od strings nl column basename dirname realpath readlink md5sum sha1sum sha256sum test [ true false man help history tshark tcpdump objdump nm readelf exiftool zcat zgrep bat ft fl'.split(
     ' ',
-  ),
-);
-const WRITERS = new Set(
+  );
+const WRITERS =
   'rm mv cp mkdir rmdir touch chmod chown ln tee dd truncate install patch tar unzip zip gzip gunzip bunzip2 xz wget rsync scp kill pkill killall crontab useradd service mount umount apply_patch'.split(
     ' ',
-  ),
-);
+  );
 /** Programs that set the scene for another one. */
 export const SCENERY: ReadonlySet<string> = new Set(
   'cd pushd popd export set unset source . alias echo printf true : sudo env time nohup command exec eval then'.split(
@@ -18,7 +16,19 @@ export const SCENERY: ReadonlySet<string> = new Set(
 );
 const WAITERS = new Set(['sleep', 'wait', 'start-sleep']);
 /** Programs that say how jobs stand. */
-const QUEUES = new Set(['squeue', 'sacct', 'qstat', 'bjobs']);
+const QUEUES = ['squeue', 'sacct', 'qstat', 'bjobs'];
+
+/** Programs that do one thing only. */
+const TRADES: ReadonlyMap<string, ToolKind> = new Map([
+  ...kindFor('read', SCENERY),
+  ...kindFor('write', WRITERS),
+  ...kindFor('read', READERS),
+  ...kindFor('poll', QUEUES),
+]);
+
+function kindFor(kind: ToolKind, programs: Iterable<string>): readonly (readonly [string, ToolKind])[] {
+  return Array.from(programs, (program) => [program, kind] as const);
+}
 
 /** Programs of several trades: what their subcommand does. */
 const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, ToolKind>>>> = {
@@ -108,29 +118,30 @@ export function isWaiter(program: string): boolean {
  * @param args  the words behind it
  */
 export function kindOfProgram(program: string, args: readonly string[]): ToolKind {
-  const trades = Object.hasOwn(SUBCOMMANDS, program) ? SUBCOMMANDS[program] : undefined;
-  const first = args.find(
-    (word, at) => !word.startsWith('-') && !(program === 'git' && /^-[Cc]$/.test(args[at - 1] ?? '')),
-  );
-  if (trades !== undefined) {
-    const trade = first !== undefined && Object.hasOwn(trades, first) ? trades[first] : undefined;
-    // What has happened is read; only what goes on is waited for.
-    if (program === 'kubectl' && first === 'get' && args.some((word) => /^(?:events?|ev)$/.test(word))) return 'read';
-    if (program === 'gh' && trade !== undefined) return kindOfVerb(args[args.indexOf(first ?? '') + 1] ?? '') ?? trade;
-    return trade ?? 'execute';
-  }
+  const trade = TRADES.get(program);
+  if (trade !== undefined) return trade;
+  if (Object.hasOwn(SUBCOMMANDS, program)) return kindOfSubcommand(program, args);
   if (CLOUDS.has(program)) return args.map(kindOfCloudVerb).find((kind) => kind !== undefined) ?? 'execute';
   if (program === 'sed' || program === 'perl')
     return args.some((word) => /^-\w*i/.test(word)) ? 'write' : program === 'sed' ? 'read' : 'execute';
   if (program === 'curl')
     return args.some((word) => /^(?:-X|-d|--data|--request|-o|-O|-F|-T)/.test(word)) ? 'write' : 'read';
   if (isWaiter(program)) return 'wait';
-  if (QUEUES.has(program)) return 'poll';
-  if (READERS.has(program)) return 'read';
-  if (WRITERS.has(program)) return 'write';
-  if (SCENERY.has(program)) return 'read';
   const cmdlet = CMDLET.exec(program)?.[1]?.toLowerCase();
   return cmdlet === undefined ? 'execute' : cmdletKind(program, cmdlet);
+}
+
+function kindOfSubcommand(program: string, args: readonly string[]): ToolKind {
+  const first = args.find(
+    (word, at) => !word.startsWith('-') && !(program === 'git' && /^-[Cc]$/.test(args[at - 1] ?? '')),
+  );
+  if (first === undefined) return 'execute';
+  const kinds = SUBCOMMANDS[program] ?? {};
+  const kind = Object.hasOwn(kinds, first) ? kinds[first] : undefined;
+  // What has happened is read; only what goes on is waited for.
+  if (program === 'kubectl' && first === 'get' && args.some((word) => /^(?:events?|ev)$/.test(word))) return 'read';
+  if (program === 'gh' && kind !== undefined) return kindOfVerb(args[args.indexOf(first) + 1] ?? '') ?? kind;
+  return kind ?? 'execute';
 }
 
 const CLOUDS = new Set('az aws gcloud oci ibmcloud doctl heroku flyctl vercel netlify openstack'.split(' '));

@@ -1,8 +1,10 @@
-import { isWordUnit } from '../base/unit-kinds.ts';
+import { unitAt } from '../base/unit-at.ts';
+import { isDigit, isWordUnit } from '../base/unit-kinds.ts';
 
 const MAX_TOKENS = 64;
 const MAX_SOURCE_CHARS = 4_000;
 const START = 0x811c9dc5;
+const SPACE = 0x20;
 
 /** What `tokensOf` tells beside the tokens. */
 export interface TokensAside {
@@ -22,32 +24,36 @@ export interface TokensAside {
  */
 export function tokensOf(source: string, aside: TokensAside = { amounts: [], frameKey: 0 }): readonly number[] {
   const text = source.length > MAX_SOURCE_CHARS ? source.slice(0, MAX_SOURCE_CHARS) : source;
+  const { length } = text;
   const tokens: number[] = [];
-  let hash = START;
-  let inWord = false;
-  let isNumber = true;
-  /** A number that stands alone in its argument, or a part of such a one. */
-  let isValue = false;
   let before = 0;
-  for (let at = 0; at <= text.length; at += 1) {
-    const unit = at === text.length ? 32 : text.charCodeAt(at);
+  for (let at = 0; at < length;) {
+    let unit = text.charCodeAt(at);
     if (unit > 127) return unicodeTokens(text, aside);
-    if (isWordUnit(unit)) {
-      if (!inWord) isValue = unit <= 57 && text.charCodeAt(at - 1) !== 32;
-      hash = mix(hash, unit);
-      inWord = true;
-      if (unit > 57) isNumber = false;
-    } else if (inWord) {
-      const token = finish(hash);
-      if (!isNumber || !AMOUNTS.has(before)) insert(tokens, token);
-      else aside.amounts.push(token);
-      if (!isValue) aside.frameKey = (aside.frameKey + token) >>> 0;
-      if (tokens.length === MAX_TOKENS) break;
-      before = token;
-      hash = START;
-      inWord = false;
-      isNumber = true;
+    let letter = letterOf(unit);
+    if (letter === 0) {
+      at += 1;
+      continue;
     }
+    // A number that stands alone in its argument, or a part of such a one.
+    const isValue = isDigit(unit) && unitAt(text, at - 1) !== SPACE;
+    let isNumber = true;
+    let hash = START;
+    while (letter !== 0) {
+      hash = mix(hash, letter);
+      if (!isDigit(letter)) isNumber = false;
+      at += 1;
+      if (at === length) break;
+      unit = text.charCodeAt(at);
+      if (unit > 127) return unicodeTokens(text, aside);
+      letter = letterOf(unit);
+    }
+    const token = finish(hash);
+    if (!isNumber || !AMOUNTS.has(before)) insert(tokens, token);
+    else aside.amounts.push(token);
+    if (!isValue) aside.frameKey = (aside.frameKey + token) >>> 0;
+    if (tokens.length === MAX_TOKENS) break;
+    before = token;
   }
   return tokens;
 }
@@ -89,9 +95,18 @@ function unicodeTokens(text: string, aside: TokensAside): readonly number[] {
   return tokens;
 }
 
-/** Takes one unit in; ASCII capitals count as small letters. */
+/** What a unit of ASCII is within a word, in small letters; 0 for what is part of none. */
+const LETTERS_OF_WORDS = Uint8Array.from({ length: 128 }, (_, unit) =>
+  isWordUnit(unit) ? String.fromCharCode(unit).toLowerCase().charCodeAt(0) : 0,
+);
+
+function letterOf(unit: number): number {
+  // The table holds an entry for every unit of ASCII.
+  return LETTERS_OF_WORDS[unit] as number;
+}
+
 function mix(hash: number, unit: number): number {
-  return Math.imul(hash ^ (unit >= 65 && unit <= 90 ? unit + 32 : unit), 0x01000193);
+  return Math.imul(hash ^ unit, 0x01000193);
 }
 
 function finish(hash: number): number {

@@ -280,9 +280,11 @@ export class TrajectoryAnalysis {
     if (atMs > 0) this.#counters.lastEndMs = atMs;
     const step = makeStep(
       {
-        ...call,
+        index: call.index,
+        turn: call.turn,
         atMs,
         tool: ended.tool_name,
+        args: call.args,
         result: ended.result,
         isError: ended.is_error,
         resultMissing: ended.result_missing === true,

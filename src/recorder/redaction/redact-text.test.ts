@@ -122,8 +122,8 @@ test('the time to redact grows with the length of a text, whatever the text', ()
     // What takes no time at all has no ratio.
     if (long < 100) continue;
     const short = Math.min(milliseconds(few), milliseconds(few), milliseconds(few));
-    long = Math.min(long, milliseconds(many));
-    // Sixteen times the text: linear is 16, quadratic 256.
+    // Sixteen times the text: linear is 16, quadratic 256 however often it is tried. On a loaded machine a try may be held up.
+    for (let tries = 0; tries < 8 && long / short > 80; tries += 1) long = Math.min(long, milliseconds(many));
     if (long / short > 80) slow.push(`${unit}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`);
   }
   expect(slow).toEqual([]);
