@@ -77,6 +77,26 @@ test('one tool that fails in other words each time is a search, in the same word
   ).toBe(5);
 });
 
+test('five failures in a row that name one cause outside of the calls are flagged, of other causes six', () => {
+  const lines = [
+    'EROFS: read-only file system, open a',
+    'mkdir: read-only file system',
+    'fatal: Unable to create lock: Read-only file system',
+    'OSError: [Errno 30] Read-only file system',
+    'touch: read-only file system',
+    'rename failed: read-only file system',
+  ];
+  const told = (line: string, at: number): ScriptedCall => ({
+    tool: `tool_${at}`,
+    args: { at },
+    result: line,
+    isError: true,
+  });
+  expect(firstFlag(errorCascadeDetector(), lines.map(told))).toBe(4);
+  const mixed = lines.with(2, 'syntax error near line 3').map(told);
+  expect(firstFlag(errorCascadeDetector(), mixed)).toBe(5);
+});
+
 test('who pauses on purpose until a service is there gives it time', () => {
   const refused = (at: number): ScriptedCall => ({
     tool: at % 2 === 0 ? 'probe' : 'login',
@@ -85,7 +105,7 @@ test('who pauses on purpose until a service is there gives it time', () => {
     isError: true,
   });
   const pause: ScriptedCall = { tool: 'pause', args: { seconds: 60 }, result: '' };
-  expect(firstFlag(errorCascadeDetector(), times(7, refused))).toBe(5);
+  expect(firstFlag(errorCascadeDetector(), times(7, refused))).toBe(4);
   const patient = times(7, refused).flatMap((call) => [pause, call]);
   expect(firstFlag(errorCascadeDetector(), patient)).toBeNull();
 });

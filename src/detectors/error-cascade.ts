@@ -1,12 +1,12 @@
 import type { Json } from '../base/json.ts';
-import { OUTSIDE } from '../trajectory/error-class.ts';
+import { OUTSIDE, type ErrorCategory } from '../trajectory/error-class.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
 import type { Step } from '../trajectory/step.ts';
 import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `errorCascadeDetector`. */
 export interface ErrorCascadeOptions {
-  /** Turns in a row that fail, at which it warns; default 6. */
+  /** Turns in a row that fail, at which it warns; default 6. One fewer where all name one cause that no change of a call cures. */
   readonly warnAt?: number;
 }
 
@@ -15,6 +15,8 @@ interface State {
   readonly turn: number;
   readonly programs: readonly string[];
   readonly causes: readonly string[];
+  /** The one kind of cause outside of the calls that all name so far; null where there is none. */
+  readonly outside: ErrorCategory | null;
   /** Lines that spoke of failure, masked. */
   readonly words: readonly string[];
   readonly repeated: boolean;
@@ -31,6 +33,7 @@ const EMPTY: State = {
   turn: -1,
   programs: [],
   causes: [],
+  outside: null,
   words: [],
   repeated: false,
   waited: false,
@@ -68,6 +71,8 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
           }
           const cause = step.failure.groupKey;
           const { spokenKey } = step.failure;
+          const { category } = step.failure;
+          const isOne = OUTSIDE.has(category) && (state.count === 0 || state.outside === category);
           const sameTurn = state.turn === step.turn;
           // The very same call failing in other words moves on, whatever its cause is called.
           const moved = state.lastArgsKey === step.argsKey && state.lastSpokenKey !== spokenKey;
@@ -78,6 +83,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
               ? state.programs
               : [...state.programs, step.program].slice(-8),
             causes: state.causes.includes(cause) ? state.causes : [...state.causes, cause].slice(-16),
+            outside: isOne ? category : null,
             repeated: state.repeated || (!sameTurn && !moved && isKnown(state, cause, spokenKey, step)),
             words: state.words.includes(spokenKey) ? state.words : [...state.words, spokenKey].slice(-16),
             waited: false,
@@ -86,7 +92,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
             evidence: withEvidence(state.evidence, step.index),
           };
           if (state.programs.length < 2 && !state.repeated) return undefined;
-          const grade = gradeCount(state.count, warnAt);
+          const grade = gradeCount(state.count, state.outside === null ? warnAt : warnAt - 1);
           if (grade === undefined) return undefined;
           return [
             {

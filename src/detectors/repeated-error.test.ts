@@ -170,5 +170,31 @@ test('a refusal that quotes what was asked is one cause', () => {
     result: `Error 400: cannot read Sales 25!${'ABCDEF'.charAt(at)}${at}:D`,
     isError: true,
   });
-  expect(firstFlag(repeatedErrorDetector(), times(6, refuse))).toBe(4);
+  expect(firstFlag(repeatedErrorDetector(), times(6, refuse))).toBe(3);
+});
+
+test('a refusal that hands back what it was given, in several lines, is one cause', () => {
+  const texts = [
+    '  if (failed) {\n    retry();',
+    '  retry();\n  fail(error);',
+    '  fail(error);\n}',
+    '}\n\nlog(failed, error);',
+  ];
+  const refuse = (at: number): ScriptedCall => ({
+    tool: 'edit',
+    args: { path: 'a.ts', old_string: texts[at] ?? '', new_string: `const next = ${at};` },
+    result: `<tool_use_error>String to replace not found in file.\nString: ${texts[at] ?? ''}</tool_use_error>`,
+    isError: true,
+  });
+  expect(firstFlag(repeatedErrorDetector(), times(4, refuse))).toBe(3);
+});
+
+test('a refusal in which only a number differs is flagged at the fourth', () => {
+  const refuse = (at: number): ScriptedCall => ({
+    tool: 'write',
+    args: { text: `chapter, attempt ${'abcdef'.charAt(at)}` },
+    result: `Unterminated string at position ${4_000 + at * 17}. Send less.`,
+    isError: true,
+  });
+  expect(firstFlag(repeatedErrorDetector(), times(5, refuse))).toBe(3);
 });

@@ -124,6 +124,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
             failure.soft || lookedUp || failure.category === 'usage' || failure.category === 'timeout';
           const exact = extend(`${step.tool}:${failure.groupKey}:${failure.exactKey}`, step, context, lookedUp);
           const spoken = extend(`${step.tool}:${failure.spokenKey}`, step, context, lookedUp);
+          const counted = extend(`${step.tool}:#:${failure.countlessKey}`, step, context, lookedUp);
           const group = extend(key, step, context, !OUTSIDE.has(failure.category));
           // Patience with failures that prove less, and with an agent that waits longer each time.
           const doubt = provesLittle && !exact.sameArgs ? 1 : 0;
@@ -139,9 +140,10 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
             (OUTSIDE.has(failure.category) ? causeWarnAt : groupWarnAt) + patience,
           );
           const bySpoken = gradeCount(spoken.count, causeWarnAt + doubt + patience);
-          const grade = surer(surer(byWords, bySpoken), byCause);
+          const byCounted = gradeCount(counted.count, causeWarnAt + doubt + patience);
+          const grade = surer(surer(byWords, bySpoken), surer(byCause, byCounted));
           if (grade === undefined) return undefined;
-          const { count, evidence } = [group, spoken, exact].reduce((one, other) =>
+          const { count, evidence } = [group, counted, spoken, exact].reduce((one, other) =>
             other.count > one.count ? other : one,
           );
           return [

@@ -23,6 +23,35 @@ test('the same failure after four changes is flagged, after three it is not', ()
   ).toBeNull();
 });
 
+test('the same line of a program after four changes is flagged, however it is called and whatever else it prints', () => {
+  const flags = ['-q', '-x', '-vv', '--tb=short', '-k tz', '-s'];
+  const run = (at: number, line: string): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: `pytest ${flags[at] ?? ''}` },
+    result: `..F ${at} passed\nE   AssertionError: ${line}\n1 failed, ${at} passed in 0.${at}s`,
+    isError: true,
+  });
+  const calls = (line: (at: number) => string): readonly ScriptedCall[] =>
+    times(12, (at) => (at % 2 === 0 ? run(at / 2, line(at / 2)) : edit(at)));
+  expect(
+    firstFlag(
+      sameFailureDetector(),
+      calls(() => "'3 h' != '1 h'"),
+    ),
+  ).toBe(8);
+  expect(
+    firstFlag(
+      sameFailureDetector(),
+      calls((at) => `case ${at}`),
+    ),
+  ).toBeNull();
+});
+
+test('the very same call that fails in other words moves, though it begins with the same line', () => {
+  const calls = rounds(6, (at) => `error: undefined reference to main\nld: ${6 - at} errors left, in part-${at}`);
+  expect(firstFlag(sameFailureDetector(), calls)).toBeNull();
+});
+
 test('two failures that alternate through six runs are thrash', () => {
   const calls = rounds(6, (at) => (at % 2 === 0 ? 'test_a failed' : 'test_b failed'));
   const { analysis } = scriptedRun(calls, { detectors: [sameFailureDetector()] });

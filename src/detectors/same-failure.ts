@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
-import type { PatternDetector } from '../trajectory/pattern-detector.ts';
+import type { PatternDetector, Sighting, StepContext } from '../trajectory/pattern-detector.ts';
+import type { Step } from '../trajectory/step.ts';
 import { gradeCount, withEvidence } from './level.ts';
 
 /** Options of `sameFailureDetector`. */
@@ -20,6 +21,16 @@ interface Entry {
   readonly historyEvidence: readonly number[];
 }
 
+/** What is run again and again, and how its failures are told apart. */
+interface Check {
+  readonly key: string;
+  readonly failureKey: string;
+  /** Calls after which a failure is a new story. */
+  readonly maxBetween: number;
+  /** Two failures in turn are thrash. */
+  readonly mayAlternate: boolean;
+}
+
 /** Six alternating failures are three rounds of mending one thing and breaking another. */
 const OSCILLATION = 6;
 
@@ -29,7 +40,8 @@ const MAX_BETWEEN_TIMEOUTS = 12;
 /**
  * Edit, run, the same failure; edit, run, the same failure. Each change makes a repeat legitimate, four of them
  * without any movement of the message do not. Also two failures of one check that alternate through six runs
- * (`thrash`): each fix breaks what the last one mended. A check that passes begins anew. A time limit is one cause,
+ * (`thrash`): each fix breaks what the last one mended. A check is one call, or a program that tells of as many failures by
+ * the same line, however it is called. A check that passes begins anew. A time limit is one cause,
  * whatever job runs into it, until a job of that tool gets through.
  */
 export function sameFailureDetector(options: SameFailureOptions = {}): PatternDetector {
@@ -39,61 +51,64 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
       const checks = new LruMap<Entry>(64, (snapshot ?? []) as unknown as [string, Entry][]);
+      /** Takes a failure of a check. @returns what the row of its failures shows now */
+      const fail = (check: Check, step: Step, { epoch, ordinal }: StepContext): Sighting | undefined => {
+        const known = checks.get(check.key);
+        const before = known !== undefined && ordinal - known.ordinal > check.maxBetween ? undefined : known;
+        if (before?.epoch === epoch) return undefined;
+        const { failureKey } = check;
+        const same = before !== undefined && before.failureKey === failureKey;
+        const entry: Entry = {
+          failureKey,
+          epoch,
+          ordinal,
+          changes: same ? before.changes + 1 : 0,
+          evidence: withEvidence(same ? before.evidence : [], step.index),
+          history: [...(before?.history ?? []).slice(1 - OSCILLATION), failureKey],
+          historyEvidence: [...(before?.historyEvidence ?? []).slice(1 - OSCILLATION), step.index],
+        };
+        checks.set(check.key, entry);
+        const shared = { key: check.key, stuck: true, tool: step.tool } as const;
+        if (check.mayAlternate && alternates(entry.history)) {
+          const evidence = entry.historyEvidence;
+          return { ...shared, kind: 'thrash', level: 'warn', confidence: 0.75, occurrences: OSCILLATION / 2, evidence };
+        }
+        const grade = gradeCount(entry.changes, warnAt);
+        if (grade === undefined) return undefined;
+        const { changes, evidence } = entry;
+        return { ...shared, kind: 'same_failure_after_edits', ...grade, occurrences: changes + 1, evidence };
+      };
       return {
         observe(step, context) {
           if (step.resultMissing) return undefined;
           const limit = `timeout:${step.tool}`;
+          const byProgram = `line:${step.tool}:${step.program}`;
           // A line that edits and then runs is another one each time.
-          const ownCheck = step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
-          if (step.failure === undefined) {
-            checks.delete(ownCheck);
-            if (step.kind === 'execute') checks.delete(limit);
+          const own = step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
+          const { failure } = step;
+          if (failure === undefined) {
+            checks.delete(own);
+            if (step.kind === 'execute') for (const check of [limit, byProgram]) checks.delete(check);
             return undefined;
           }
-          if (step.failure.category === 'silent') return undefined;
-          const isLimit = step.failure.category === 'timeout';
-          const check = isLimit ? limit : ownCheck;
-          const failureKey = isLimit ? 'timeout' : step.failure.placelessKey;
-          const known = checks.get(check);
-          const isOld = isLimit && known !== undefined && context.ordinal - known.ordinal > MAX_BETWEEN_TIMEOUTS;
-          const before = isOld ? undefined : known;
-          if (before !== undefined && before.epoch === context.epoch) return undefined;
-          const same = before !== undefined && before.failureKey === failureKey;
-          const entry: Entry = {
-            failureKey,
-            epoch: context.epoch,
-            ordinal: context.ordinal,
-            changes: same ? before.changes + 1 : 0,
-            evidence: withEvidence(same ? before.evidence : [], step.index),
-            history: [...(before?.history ?? []).slice(1 - OSCILLATION), failureKey],
-            historyEvidence: [...(before?.historyEvidence ?? []).slice(1 - OSCILLATION), step.index],
-          };
-          checks.set(check, entry);
-          const shared = { key: check, stuck: true, tool: step.tool } as const;
-          if (oscillates(entry.history)) {
-            const occurrences = OSCILLATION / 2;
-            return [
-              {
-                ...shared,
-                kind: 'thrash',
-                level: 'warn',
-                confidence: 0.75,
-                occurrences,
-                evidence: entry.historyEvidence,
-              },
-            ];
+          if (failure.category === 'silent') return undefined;
+          if (failure.category === 'timeout') {
+            const check = { key: limit, failureKey: 'timeout', maxBetween: MAX_BETWEEN_TIMEOUTS, mayAlternate: true };
+            return listOf(fail(check, step, context));
           }
-          const grade = gradeCount(entry.changes, warnAt);
-          if (grade === undefined) return undefined;
-          return [
-            {
-              ...shared,
-              kind: 'same_failure_after_edits',
-              ...grade,
-              occurrences: entry.changes + 1,
-              evidence: entry.evidence,
-            },
-          ];
+          const check = { maxBetween: Infinity, mayAlternate: true };
+          const before = checks.get(own);
+          // The very same call fails in other words: something moves, though its line is the same.
+          if (before !== undefined && before.failureKey !== failure.placelessKey) checks.delete(byProgram);
+          const seen = fail({ ...check, key: own, failureKey: failure.placelessKey }, step, context);
+          if (step.kind !== 'execute') return listOf(seen);
+          // However the program is called, and whatever else it prints: the same line, and as many failures.
+          const seenByLine = fail(
+            { ...check, key: byProgram, failureKey: failure.lineKey, mayAlternate: false },
+            step,
+            context,
+          );
+          return listOf(seen ?? seenByLine);
         },
         snapshot: () => checks.entries() as unknown as Json,
       };
@@ -101,7 +116,11 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
   };
 }
 
-function oscillates(history: readonly string[]): boolean {
+function listOf(sighting: Sighting | undefined): readonly Sighting[] | undefined {
+  return sighting === undefined ? undefined : [sighting];
+}
+
+function alternates(history: readonly string[]): boolean {
   if (history.length < OSCILLATION || history[0] === history[1]) return false;
   return history.every((key, at) => at < 2 || key === history[at - 2]);
 }

@@ -9,16 +9,39 @@ test('the sixth question with the same answer is flagged, the fifth is not', () 
   expect(firstFlag(stagnationDetector(), times(5, ask))).toBeNull();
 });
 
-test('a very short answer is flagged at the tenth, or at the twentieth where each question names something new', () => {
+test('a very short answer is flagged at the tenth, nothing at all at the sixth, and where only a number differs at the twentieth', () => {
   const words = 'lag delay wait stall queue slow stuck late behind drift pause hang'.split(' ');
-  const other = (at: number): ScriptedCall => ({ tool: 'search', args: { q: words[at] ?? '' }, result: '[]' });
+  const other = (at: number): ScriptedCall => ({ tool: 'search', args: { q: words[at] ?? '' }, result: '42' });
   expect(firstFlag(stagnationDetector(), times(12, other))).toBe(9);
+  const nothing = times(12, (at) => ({ ...other(at), result: '[]' }));
+  expect(firstFlag(stagnationDetector(), nothing)).toBe(5);
   expect(
     firstFlag(
       stagnationDetector(),
-      times(22, (at) => ({ ...ask(at), result: '[]' })),
+      times(22, (at) => ({ tool: 'search', args: { id: at }, result: '[]' })),
     ),
   ).toBe(19);
+});
+
+test('who looks for one word after the other in one file and is shown nothing is flagged at the sixth, in file after file not', () => {
+  const words = 'gold coins purse money wallet treasury cash'.split(' ');
+  const look = (at: number, file: string): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: `strings ${file} | grep -i '${words[at] ?? ''}'` },
+    result: { stdout: '', stderr: '', exit_code: 1 },
+  });
+  expect(
+    firstFlag(
+      stagnationDetector(),
+      times(7, (at) => look(at, 'slot.sav')),
+    ),
+  ).toBe(5);
+  const files = times(7, (at): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: `grep -i hoard saves/slot-${words[at] ?? ''}.sav` },
+    result: '',
+  }));
+  expect(firstFlag(stagnationDetector(), files)).toBeNull();
 });
 
 test('legitimate twins are left alone', () => {

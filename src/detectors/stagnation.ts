@@ -8,7 +8,7 @@ import { gradeCount, withEvidence } from './level.ts';
 export interface StagnationOptions {
   /** Different questions with one answer at which it warns; default 6. */
   readonly warnAt?: number;
-  /** The same for an answer that says little (empty, or under 10 characters); default 10. */
+  /** The same for an answer that says little (under 10 characters), unless it is the nothing of a search; default 10. */
   readonly shortWarnAt?: number;
 }
 
@@ -115,12 +115,14 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
         snapshot: () => state as unknown as Json,
       };
       function neededOf(step: Step): number {
-        const finds = step.negative && !step.ineffective && step.kind !== 'write';
+        // Who looks for one word after the other in one place and is shown nothing goes through no list.
+        const isSilent = step.empty && step.kind === 'read';
+        const finds = step.negative && !isSilent && !step.ineffective && step.kind !== 'write';
         const goesOn = step.pages || (state.walks && !state.adds);
         const states = goesOn && step.kind !== 'write' && step.resultChars <= STATEMENT_CHARS;
         const lists = state.lists && !state.adds && (finds || state.files !== null);
         if (lists || states) return Math.max(LIST_WARN_AT, shortWarnAt);
-        return step.resultChars < SHORT_CHARS && !state.adds ? shortWarnAt : warnAt;
+        return step.resultChars < SHORT_CHARS && !isSilent && !state.adds ? shortWarnAt : warnAt;
       }
     },
   };

@@ -2,6 +2,7 @@ import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
+import { isStatement } from './argument-shape.ts';
 import { loopArgs } from './declared-keys.ts';
 import { tokensOf, type TokensAside } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
@@ -40,7 +41,7 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   const aside: TokensAside = { amounts: [], frameKey: 0 };
   const reading: Mutable<ArgumentReading> = {
     semantics,
-    argsKey: hashText(semantics.shell ? shellCall(call) : call),
+    argsKey: hashText(semantics.shell ? shellCall(call) : isStatement(compared) ? squeezeBlanks(call) : call),
     tokens: tokensOf(text, aside),
     amountKey: aside.amounts.join(' '),
     frameKey: aside.frameKey,
@@ -54,10 +55,17 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   return reading;
 }
 
-/** A command line as it is compared: how long it sleeps before it looks makes no other call. */
+/** A command line as it is compared: how long it sleeps before it looks, and how that is joined to it, makes no other call. */
 function shellCall(call: string): string {
   const squeezed = squeezeSpaces(call);
-  return squeezed.includes('sleep ') ? squeezed.replace(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep') : squeezed;
+  return squeezed.includes('sleep ')
+    ? squeezed.replace(/\bsleep \d+(?:\.\d+)?[smh]?(?: *(?:&&|;) *)?/g, 'sleep;')
+    : squeezed;
+}
+
+/** Runs of blanks and line breaks in a statement mean nothing; inside quotations they may, as below. */
+function squeezeBlanks(text: string): string {
+  return text.replace(/(?: |\\[nrt])+/g, ' ').replace(/(?<=[":(]) | (?=[",);])/g, '');
 }
 
 /** Runs of blanks in a one-line command mean nothing; inside quotations they may, which costs only precision of equality. */

@@ -49,6 +49,15 @@ const TARGET_CHARS = 80;
 /** Shorter than this a text is a name or a word. */
 const MIN_TEXT_CHARS = 12;
 
+/** A question or a change that is put to a database in its own language. */
+const SQL_BEGIN =
+  /^\s*(?:select|with|insert\s+into|update|delete\s+from|explain|pragma|show|describe|create|alter|drop|merge\s+into)\s/i;
+
+/** Whether a call carries a statement for a database. */
+export function isStatement(args: unknown): boolean {
+  return isJsonObject(args) && SQL_BEGIN.test(stringAt(args, SQL_KEYS) ?? '');
+}
+
 /** The text that a call carries where an argument is named for one. */
 export function textOf(args: Arguments): string | undefined {
   return stringAt(args, CONTENT_KEYS);
@@ -152,7 +161,7 @@ const PROGRAMS = new Set(
    xxd pwd git gh glab kubectl oc docker docker-compose podman npm npx pnpm yarn pip pip3 apt apt-get uv poetry conda
    brew cargo systemctl journalctl squeue sacct qstat sed perl curl wget rm mv cp mkdir rmdir chmod chown dd tar unzip
    gzip rsync bash sh zsh python python3 node deno bun rustc cmake ninja gcc clang java javac mvn gradle pytest jest
-   vitest tox ruby php dotnet terraform ansible helm psql mysql sqlite3 duckdb aws gcloud az ffmpeg mix ssh scp gdb make
+   vitest tox ruby php dotnet terraform tofu terragrunt pulumi ansible helm psql mysql sqlite3 duckdb aws gcloud az ffmpeg mix ssh scp gdb make
    echo cd export tsc eslint ruff mypy go`.split(/\s+/),
 );
 const SHELL_SIGN = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\S|\w\.\w{1,5}(?:\s|$)|^sleep \d/i;

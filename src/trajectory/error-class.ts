@@ -16,6 +16,10 @@ export interface ErrorClass {
   readonly spokenKey: string;
   /** The same, without the places within files: an edit above moves those. */
   readonly placelessKey: string;
+  /** Equal for failures told by the same line, places aside, of which as many are counted: whatever else is printed. */
+  readonly lineKey: string;
+  /** Equal for failures whose lines differ in nothing but numbers. */
+  readonly countlessKey: string;
   /** The line that says what failed, at most 200 characters. */
   readonly line: string;
 }
@@ -41,7 +45,7 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['timeout', /tim(?:ed|e).?out|ETIMEDOUT|deadline exceeded|time limit/i],
   [
     'network',
-    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|no route to host|unreachable|could not resolve|network is/i,
+    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|no route to host|unreachable|could not (?:resolve|translate host)|name resolution|name or service not known|NXDOMAIN|getaddrinfo|no address associated|network is/i,
   ],
   [
     'missing-program',
@@ -70,11 +74,16 @@ const TELLING =
 /** A line of a log, or of a build that looks around, that is no failure, whatever words it holds. */
 const CHATTER =
   /^[^a-z]{0,60}(?:\[[^\]]{0,40}\] *)?\b(?:INFO|DEBUG|TRACE)\b|^(?:-- |[Cc]hecking |configure: checking |[Ll]ooking for |\[ *\d+%\] )/;
+/** `==== FAILURES ====` says nothing of what failed. */
+const BANNER = /^([=\-_*#~])\1{2,}.*\1{3}$/;
 const HEADING = /^\W*(?:error|fatal|failed|failure|exception)\W*$/i;
 /** The line that a traceback ends in; what clears up after it may still say something. */
 const RAISED = /^[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b(?:: |$)/;
 /** `:12:5`, `(12,5)`, `line 12`. */
 const PLACE = /(?<=[\w)]):\d+(?::\d+)?(?=[:,)\s])|\(\d+,\d+\)|\bline \d+/g;
+const FAILED = /(?<![\w.])(\d+) (?:failed|failing|failures?|errors?)\b/i;
+/** Of its own, or behind a sign; a part of a name is none. */
+const NUMBER = /(?<![\w])\d+(?:\.\d+)?/g;
 const LINE_CHARS = 200;
 /** How much of each end of a long text is looked through for the lines that speak. */
 const SPOKEN_CHARS = 8_000;
@@ -99,6 +108,8 @@ export function classifyError(text: string, masked?: string): ErrorClass {
       exactKey,
       spokenKey: exactKey,
       placelessKey: '',
+      lineKey: 'silent',
+      countlessKey: 'silent',
       line: '',
     };
   }
@@ -110,6 +121,8 @@ export function classifyError(text: string, masked?: string): ErrorClass {
     exactKey: hashText(failureMask(text, masked)),
     spokenKey: hashText(spoken),
     placelessKey: hashText(spoken.replace(PLACE, '#')),
+    lineKey: hashText(`${line.replace(PLACE, '#')}\n${FAILED.exec(text)?.[1] ?? ''}`),
+    countlessKey: hashText(line.replace(NUMBER, '#')),
     line,
   };
 }
@@ -146,7 +159,7 @@ function speakingLine(text: string, lines: readonly string[]): string {
 }
 
 function speaks(line: string): boolean {
-  return SPEAKING.test(line) && !CHATTER.test(line);
+  return SPEAKING.test(line) && !CHATTER.test(line) && !BANNER.test(line);
 }
 
 /** The lines that speak of failure or tell it apart, masked; all of a text in which none does. */

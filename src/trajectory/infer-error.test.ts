@@ -78,6 +78,7 @@ test.each([
   '{"success": false, "message": "the account is closed"}',
   '{"isError": true, "errors": ["no such field"]}',
   '{"error": {"code": 403, "message": "no"}}',
+  '{"http": 200, "body": {"ok": false, "message": "not on sale yet"}}',
 ])('a failure is declared by %j', (text) => {
   expect(declaresFailure(text)).toBe(true);
 });
@@ -90,6 +91,7 @@ test.each([
   '{"job": 7, "error": "the disk was full"}',
   '{"ok": false, "error": "cut off',
   '["error"]',
+  '{"jobs": {"ok": false, "message": "the job of yesterday"}}',
 ])('no failure is declared by %j, whatever its words', (text) => {
   expect(declaresFailure(text)).toBe(false);
 });

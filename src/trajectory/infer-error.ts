@@ -48,6 +48,13 @@ export function declaresFailure(resultText: string): boolean {
   // An answer that only looks like JSON declares nothing.
   const answer = jsonOf(resultText);
   if (!isJsonObject(answer)) return false;
+  return tellsOfFailure(answer) || WRAPPERS.some((name) => isJsonObject(answer[name]) && tellsOfFailure(answer[name]));
+}
+
+/** Names under which a client hands on what a server answered. */
+const WRAPPERS = ['body', 'data', 'result', 'response'] as const;
+
+function tellsOfFailure(answer: Readonly<Record<string, unknown>>): boolean {
   const { ok, success, isError, is_error, error, errors, message, reason } = answer;
   if (Object.keys(answer).length === 1) return holdsSomething(error) || holdsSomething(errors);
   if (ok !== false && success !== false && isError !== true && is_error !== true) return false;

@@ -18,8 +18,15 @@ export function resultText(result: Json): string {
   return canonicalJson(result);
 }
 
+const EMPTY_CHARS = 8;
+
+/** True for an answer without text, and for an empty list or object. */
+export function isEmpty(text: string): boolean {
+  return text.length <= EMPTY_CHARS && /^\s*(?:\[\s*\]|\{\s*\}|\(\s*\))?\s*$/.test(text);
+}
+
 export const ACKNOWLEDGEMENT: RegExp =
-  /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|true|null|healthy|passed|no output)\b/i;
+  /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|true|healthy|passed|no output)\b/i;
 /** Longest answer that may say that nothing was changed, or that the work goes on. */
 const SHORT_CHARS = 400;
 
@@ -47,9 +54,12 @@ const ACKNOWLEDGING: ReadonlySet<string> = new Set(
   (
     'ok,okay,done,success,successful,successfully,succeeded,complete,completed,created,deleted,removed,updated,edited,' +
     'saved,wrote,written,added,applied,sent,submitted,installed,moved,renamed,copied,inserted,replaced,changed,posted,' +
-    'stored,finished,accepted,true,null,healthy,passed'
+    'stored,finished,accepted,true,healthy,passed'
   ).split(','),
 );
+
+/** Nothing at all, alone or under a name; beside other facts it is one of them. */
+const LONE_NULL = /^\W*(?:[\w-]+\W+)?null\W*$/i;
 
 /** Longest text that counts as a mere acknowledgement. */
 const ACKNOWLEDGEMENT_CHARS = 80;
@@ -64,10 +74,18 @@ export function isAcknowledgement(text: string, signs?: number): boolean {
   const trimmed = text.trim();
   if (trimmed === '') return true;
   if (saysNoChange(trimmed, signs ?? signsOf(text))) return false;
-  if (trimmed.length <= ACKNOWLEDGEMENT_CHARS) return holdsAcknowledgement(trimmed);
+  if (trimmed.length <= ACKNOWLEDGEMENT_CHARS) return holdsAcknowledgement(trimmed) || LONE_NULL.test(trimmed);
   // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
   const [sentence = ''] = trimmed.split(/[.!] /, 1);
   return sentence.length <= ACKNOWLEDGEMENT_CHARS && !/[\d\n]/.test(trimmed) && holdsAcknowledgement(sentence);
+}
+
+const RECEIPT =
+  /^\W*(?:[\w-]+ ){0,4}(?:started|launched|spawned|submitted|queued|enqueued|scheduled|accepted|sent|dispatched|running in (?:the )?background)\b/i;
+
+/** True for a short answer that says that something was begun or handed on. */
+export function isReceipt(text: string): boolean {
+  return text.length <= LONG_ACKNOWLEDGEMENT_CHARS && RECEIPT.test(text);
 }
 
 /** True for a short answer that says that nothing was changed. */

@@ -19,6 +19,15 @@ test.each([
     2,
   ],
   ['Command: ls\nDirectory: (root)\nOutput: a\nError: (none)\nExit Code: (none)', 'a', 0],
+  ['Exit code 1\nx failed', 'x failed', 1],
+  ['Exit code 1', '', 1],
+  [
+    'a\n\n[The command completed with exit code 2.]\n[Current working directory: /w]\n[Python interpreter: /p]\n[Command finished with exit code 2]',
+    'a\n',
+    2,
+  ],
+  ['[The command completed with exit code 0.]\n[Current working directory: /w]\n', '', 0],
+  ['waiting\n[The command completed with exit code -1.]', 'waiting', 0],
   ['{"stdout":"","exitCode":127,"stderr":"sh: x: not found"}', 'sh: x: not found', 127],
 ])('what was printed and how it ended is read from %j', (result, text, exitCode) => {
   expect(shellAnswer(result)).toEqual({ text, exitCode });
@@ -28,6 +37,9 @@ test.each([
   'plain text with "exit_code": 1',
   '{"exit_code": 1',
   'Exit code: 1 is what make gives',
+  'Exit code 1 is what make gives',
+  '[1, 2, 3]',
+  '[a]\n[b]\n',
   'Command: ls\nis how files are listed',
   '{"exit_code": 1, "orders": []}',
   { output: 'a' },

@@ -15,7 +15,8 @@ const LOOKED_AT_CHARS = 300;
 /**
  * What a harness hands over in a form of its own: JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or `stdout`,
  * `stderr` and `exit_code` side by side, as an object or as its text; lines such as `Exit code: 1`, `Stdout: …` and
- * `Error: (none)`; `<returncode>1</returncode>` before an `<output>`. Undefined for any other answer.
+ * `Error: (none)`; `<returncode>1</returncode>` before an `<output>`; `Exit code 1` on the first line, `[The command completed with
+ * exit code 1.]` behind the rest. Undefined for any other answer.
  *
  * Cost: a look at the beginning of a text, and at both ends of one that opens with a brace; one `JSON.parse` or a regular
  * expression where it has such a form.
@@ -36,9 +37,14 @@ const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
 const CODEX = /^Exit code: (\d+)\nWall time: [^\n]*\n(?:[^\n]*\n)?Output:\n/;
 const GEMINI_EXIT = /\n(?:Error: [^\n]*\n)?Exit Code: (\d+|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*$/;
 const GEMINI_PRINTED = /\n(?:Stdout|Output): ([^]*?)(?:\nStderr: ([^]*))?$/;
+/** `-1` stands for a command that is still running. */
+const OPENHANDS_END =
+  /\n?\[(?:The command completed|Command finished) with exit code (-?\d+)\b[^\]\n]*\](?:\n\[[^\n]*\])*\s*$/;
+const OPENHANDS_END_CHARS = 600;
+const CLAUDE_CODE = /^Exit code (\d+)(?:\n|$)/;
 const RETURN_CODE = /^<returncode>(\d+)<\/returncode>\s*<output>([^]*?)(?:<\/output>\s*)?$/;
 
-/** The same as an object, where it is told in sections of text as Codex, Gemini CLI and mini-SWE-agent write them. */
+/** The same as an object, where it is told in sections of text as Codex, Claude Code, Gemini CLI, OpenHands and mini-SWE-agent write them. */
 function sectioned(text: string): Json | undefined {
   if (text.startsWith('Exit code: ')) {
     const head = CODEX.exec(text);
@@ -48,6 +54,11 @@ function sectioned(text: string): Json | undefined {
     const found = RETURN_CODE.exec(text);
     return found === null ? undefined : { output: (found[2] ?? '').trim(), exit_code: Number(found[1]) };
   }
+  if (text.startsWith('Exit code ')) {
+    const head = CLAUDE_CODE.exec(text);
+    return head === null ? undefined : { output: text.slice(head[0].length), exit_code: Number(head[1]) };
+  }
+  if (text.endsWith(']') || text.endsWith(']\n')) return withoutEnd(text);
   if (!text.startsWith('Command: ')) return undefined;
   const end = GEMINI_EXIT.exec(text);
   const printed = end === null ? null : GEMINI_PRINTED.exec(text.slice(0, end.index));
@@ -57,6 +68,16 @@ function sectioned(text: string): Json | undefined {
     .map((part: string | undefined) => (part ?? '').replace(NOTHING_PRINTED, ''));
   // `(none)`: a signal ended it, or nobody knows.
   return { output: output ?? '', stderr: stderr ?? '', exit_code: end[1] === '(none)' ? 0 : Number(end[1]) };
+}
+
+function withoutEnd(text: string): Json | undefined {
+  const tail = text.slice(-OPENHANDS_END_CHARS);
+  const end = OPENHANDS_END.exec(tail);
+  if (end === null) return undefined;
+  return {
+    output: text.slice(0, text.length - tail.length + end.index),
+    exit_code: Math.max(0, Number(end[1])),
+  };
 }
 
 function exitCodeOf(value: unknown): number | undefined {

@@ -10,6 +10,7 @@ test.each([
   ['pytest -q', 'pytest', 'execute'],
   ['python3 -c "print(1)"', 'python3', 'execute'],
   ['git status', 'git', 'read'],
+  ['Set-Location C:\\build; Get-ChildItem', 'Get-ChildItem', 'read'],
   ['git commit -m "x"', 'git', 'write'],
   ["sed -n '1,20p' file", 'sed', 'read'],
   ["sed -i 's/a/b/' file", 'sed', 'write'],

@@ -123,7 +123,7 @@ function visitRedirect(node: Redirect, reading: Reading): void {
 
 function visitCommand(node: Command, reading: Reading): void {
   const words = unwrap(wordsOf(node));
-  const program = baseName(words[0] ?? '');
+  const program = commonName(baseName(words[0] ?? ''));
   if (program === '') return;
   const args = words.slice(1);
   const inner = SHELLS.has(program) ? args[args.findIndex((word) => /^-\w*c$/.test(word)) + 1] : undefined;
@@ -190,6 +190,18 @@ function wordsOf(node: Command): readonly string[] {
   if (node.name !== undefined) words.push(node.name.value);
   for (const part of node.suffix) if (part.type === 'Word') words.push(part.value);
   return words;
+}
+
+/** What other shells call the programs that are told apart here. */
+const COMMON_NAMES: ReadonlyMap<string, string> = new Map([
+  ['chdir', 'cd'],
+  ['set-location', 'cd'],
+  ['push-location', 'pushd'],
+  ['pop-location', 'popd'],
+]);
+
+function commonName(program: string): string {
+  return COMMON_NAMES.get(program.toLowerCase()) ?? program;
 }
 
 function baseName(program: string): string {

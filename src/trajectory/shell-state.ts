@@ -1,5 +1,7 @@
 import type { Command } from 'unbash';
 
+import { patchedFile } from './patch-text.ts';
+
 /** The state in which a command leaves a file, as far as its text tells. */
 export interface ShellState {
   readonly target: string;
@@ -14,11 +16,12 @@ const PRINTERS = new Set(['cat', 'tee', 'echo', 'printf']);
 const SUBSTITUTION = /^s([^\w\s\\])((?:(?!\1).)*)\1((?:(?!\1).)*)\1[gimI]*$/s;
 
 /**
- * The state of the file that a command writes: of a here-document, `echo` or `printf` sent into it, or of a plain
+ * The state of the file that a command writes: of a patch, of a here-document, `echo` or `printf` sent into it, or of a plain
  * substitution by `sed -i`. Undefined for whatever else, and for text that is added to a file.
  */
 export function stateWrittenBy(node: Command, program: string, args: readonly string[]): ShellState | undefined {
   if (program === 'sed') return substitutionOf(args);
+  if (program === 'apply_patch') return patchedFile(args[0] ?? hereTextOf(node) ?? '');
   if (!PRINTERS.has(program)) return undefined;
   let target: string | undefined;
   let body: string | undefined;
@@ -31,6 +34,11 @@ export function stateWrittenBy(node: Command, program: string, args: readonly st
   if (program === 'tee' && !args.some((word) => word.startsWith('-'))) target ??= args[0];
   const content = program === 'cat' || program === 'tee' ? body : args.join(' ');
   return target === undefined || content === undefined ? undefined : { target, content };
+}
+
+function hereTextOf(node: Command): string | undefined {
+  for (const redirect of node.redirects) if (redirect.type === 'HereDoc') return redirect.body?.text;
+  return undefined;
 }
 
 function substitutionOf(args: readonly string[]): ShellState | undefined {

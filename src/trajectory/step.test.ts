@@ -33,6 +33,47 @@ test('blanks in a one-line shell command do not make another call', () => {
   expect(stepOf({ args: { path: 'a  b' } }).argsKey).not.toBe(stepOf({ args: { path: 'a b' } }).argsKey);
 });
 
+test('blanks and line breaks in a statement for a database do not make another call', () => {
+  const ask = (sql: string): string => stepOf({ tool: 'pg_query', args: { sql } }).argsKey;
+  const one = ask("SELECT a, count(*) FROM t WHERE b = 'x';");
+  expect(ask("\nSELECT a,  count(*)\n  FROM t\n\tWHERE b = 'x';\n")).toBe(one);
+  expect(ask("SELECT a, count(*) FROM t WHERE b = 'y';")).not.toBe(one);
+  expect(stepOf({ args: { query: 'with a  gap' } }).argsKey).not.toBe(stepOf({ args: { query: 'a gap' } }).argsKey);
+});
+
+test('how a look is joined to the pause before it does not make another call', () => {
+  const poll = (command: string): string => stepOf({ tool: 'Bash', args: { command } }).argsKey;
+  expect(poll('sleep 15; kubectl get pods')).toBe(poll('sleep 30 && kubectl get pods'));
+  expect(poll('sleep 15; kubectl get pods')).not.toBe(poll('sleep 15; kubectl get jobs'));
+});
+
+test('the number of a receipt does not make another result where the call says what was sent', () => {
+  const sent = (args: RawCall['args'], result: string): string => stepOf({ tool: 'fax_send', args, result }).resultKey;
+  const args = { to: '+44 1632 960147', file: 'referral.pdf' };
+  expect(sent(args, 'Fax accepted. Job FX58121, 2 pages')).toBe(sent(args, 'Fax accepted. Job FX58123, 2 pages'));
+  expect(sent(args, 'Fax accepted. Job FX58121, 2 pages')).not.toBe(sent(args, 'Fax accepted. Job FX58121, 3 pages'));
+  expect(sent({}, 'Job FX58121 sent')).not.toBe(sent({}, 'Job FX58122 sent'));
+  const begun = (name: string): string =>
+    stepOf({ tool: 'spawn', args: { order: 'make the mesh' }, result: `Started in background as ${name}` }).resultKey;
+  expect(begun('fern-3edf')).toBe(begun('slate-a59f'));
+});
+
+test('a search without a hit is an answer, whatever its exit code', () => {
+  const grep = { tool: 'Bash', args: { command: 'grep -i gold a.sav' }, isError: true };
+  for (const result of ['Exit code 1', { stdout: '', stderr: '', exit_code: 1 }, { output: '', returncode: 1 }]) {
+    expect(stepOf({ ...grep, result })).toMatchObject({ kind: 'read', empty: true });
+    expect(stepOf({ ...grep, result }).failure).toBeUndefined();
+  }
+  expect(stepOf({ ...grep, result: 'Exit code 2\ngrep: a.sav: No such file or directory' }).failure).toBeDefined();
+  expect(stepOf({ ...grep, args: { command: 'make' }, result: 'Exit code 1' }).failure).toBeDefined();
+});
+
+test('nothing is a mere acknowledgement alone, and one fact among others', () => {
+  const preview = { tool: 'podglad', args: { numer: 'FV/1' } };
+  expect(stepOf({ ...preview, result: '{"result":null}' }).acknowledged).toBe(true);
+  expect(stepOf({ ...preview, result: '{"numer":null,"pozycje":[]}' }).acknowledged).toBe(false);
+});
+
 test('a failure is flagged, or soft where only the text tells it', () => {
   expect(stepOf({ result: 'boom', isError: true }).failure).toMatchObject({ soft: false });
   expect(stepOf({ result: 'Error: no such file' }).failure).toMatchObject({ soft: true, category: 'not-found' });

@@ -6,9 +6,9 @@ import { TERMINAL_SEQUENCES } from '../base/shown-text.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.ts';
 import { readArguments } from './argument-reading.ts';
 import { progressOf } from './declared-keys.ts';
-import { groupKeyOf, type ErrorClass } from './error-class.ts';
-import { beginsWithAct, isAcknowledgement, resultText, saysActed } from './result-text.ts';
-import { shellAnswer } from './shell-answer.ts';
+import { classifyError, groupKeyOf, type ErrorClass } from './error-class.ts';
+import { beginsWithAct, isAcknowledgement, isEmpty, isReceipt, resultText, saysActed } from './result-text.ts';
+import { shellAnswer, type ShellAnswer } from './shell-answer.ts';
 import type { ToolKind } from './tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from './tool-semantics.ts';
 
@@ -52,6 +52,8 @@ export interface Step {
   readonly ineffective: boolean;
   /** A very short answer, or a short one that says none, zero or no. */
   readonly negative: boolean;
+  /** The answer holds nothing: no text, or an empty list. */
+  readonly empty: boolean;
   readonly resultChars: number;
   /** What the call is about, where an argument names it. */
   readonly target?: string;
@@ -86,11 +88,10 @@ export interface RawCall {
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   const printed = shellAnswer(given.result);
-  // An exit code is a flag, only in another place.
-  const call = printed === undefined || printed.exitCode === 0 ? given : { ...given, isError: true };
-  const declaration = Object.hasOwn(declarations, call.tool) ? declarations[call.tool] : undefined;
-  const asked = readArguments(call.tool, call.args, declarations);
+  const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
+  const asked = readArguments(given.tool, given.args, declarations);
   const { semantics } = asked;
+  const call = flagged(given, printed, semantics);
   const answer = readAnswer(withoutColours(printed?.text ?? resultText(call.result)));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
@@ -131,6 +132,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
     negative: answer.saysNone,
+    empty: isEmpty(text),
     resultChars: text.length,
     resultMissing: call.resultMissing,
     editsAndRuns: semantics.editsAndRuns === true,
@@ -141,6 +143,14 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   if (semantics.content !== undefined) step.leavesChars = semantics.content.length;
   if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
+}
+
+/** Whether the call failed, as far as a flag says or an exit code, which is a flag only in another place. */
+function flagged(call: RawCall, printed: ShellAnswer | undefined, { kind, shell }: CallSemantics): RawCall {
+  if (printed === undefined || printed.exitCode === 0) return call;
+  // `grep` has met nothing, `diff` a difference, `test` says no: an answer.
+  const saysNo = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
+  return call.isError === saysNo ? { ...call, isError: !saysNo } : call;
 }
 
 /** Colours and moves of a terminal say nothing. */
@@ -180,6 +190,10 @@ interface Outcome {
 function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outcome): string {
   const { semantics, kind, failed, acknowledged } = outcome;
   const seed = call.isError ? FLAGGED_SEED : 0;
+  // The same was set going, or sent, once more: under whatever name it goes this time.
+  if (!failed && kind !== 'ui' && isReceipt(answer.text) && saysWhat(call.args)) {
+    return hashText(answer.masked.replace(RECEIPT_ID, '#'), seed);
+  }
   // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
   const stored = kind === 'write' && !semantics.shell && semantics.content !== undefined;
   if (stored && !failed && isAcknowledgement(answer.masked)) {
@@ -192,6 +206,16 @@ function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outcome): st
 
 /** A number of its own; one that belongs to a name (`room-1`) tells what was met. */
 const RECEIPT_NUMBER = /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g;
+
+/** What was just begun or sent is named by many digits, or by digits and letters mixed; a place in a row (`S-014`) is neither. */
+const RECEIPT_ID = /(?<![\w-])(?=[\w-]*(?:\d{4}|\d[a-z]))[\w-]{4,}(?![\w-])/gi;
+const MIN_ORDER_CHARS = 8;
+
+/** Whether the arguments name what is to be begun or sent; where they do not, it may be another thing each time. */
+function saysWhat(args: Json): boolean {
+  if (!isJsonObject(args)) return typeof args === 'string' && args.length >= MIN_ORDER_CHARS;
+  return Object.values(args).some((value) => typeof value === 'string' && value.length >= MIN_ORDER_CHARS);
+}
 
 const ECHO_CHARS = 200;
 
@@ -247,9 +271,10 @@ function isForetold(args: Json, text: string): boolean {
 
 function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantics): Step['failure'] {
   if (call.resultMissing) return undefined;
-  if (call.isError) return { ...quoting(answer.failure, call.args), soft: false };
-  if (!answer.refuses && !runFailed(answer, semantics)) return undefined;
-  return { ...quoting(answer.failure, call.args), soft: !answer.declaresFailure };
+  if (!call.isError && !answer.refuses && !runFailed(answer, semantics)) return undefined;
+  const { args } = call;
+  const failure = isJsonObject(args) ? quoting(withoutEchoes(answer.failure, answer.text, args), args) : answer.failure;
+  return { ...failure, soft: !call.isError && !answer.declaresFailure };
 }
 
 const MIN_QUOTED_CHARS = 3;
@@ -257,9 +282,27 @@ const WORD = /\p{L}{2,}/gu;
 /** Fewer words before a quotation, such as the mere name of an error, say nothing of the cause. */
 const MIN_CAUSE_WORDS = 3;
 
+/** Shorter than this a text may stand in an answer by chance. */
+const MIN_ECHO_CHARS = 12;
+/** A longer answer is compared as it is. */
+const MAX_ECHOING_CHARS = 8_000;
+
+/** A failure that hands back what it was given: the lines that speak of it are compared without that. */
+function withoutEchoes(failure: ErrorClass, text: string, args: Readonly<Record<string, unknown>>): ErrorClass {
+  if (text.length > MAX_ECHOING_CHARS) return failure;
+  let bare = text;
+  for (const value of Object.values(args)) {
+    if (typeof value !== 'string' || value.length < MIN_ECHO_CHARS) continue;
+    const echo = value.trim();
+    if (echo.length >= MIN_ECHO_CHARS && bare.includes(echo)) bare = bare.replaceAll(echo, '@');
+  }
+  if (bare === text) return failure;
+  const { spokenKey, placelessKey } = classifyError(bare);
+  return { ...failure, spokenKey, placelessKey };
+}
+
 /** A failure whose line quotes the call: what stands before the quotation is the cause, whatever was asked. */
-function quoting(failure: ErrorClass, args: Json): ErrorClass {
-  if (!isJsonObject(args)) return failure;
+function quoting(failure: ErrorClass, args: Readonly<Record<string, unknown>>): ErrorClass {
   const places = Object.values(args).map((value) => {
     if (typeof value !== 'string') return -1;
     // Of a text of several lines the first stands there.

@@ -15,6 +15,7 @@ const TOLD: readonly RegExp[] = [
   /(?<![\w.])(?!0\b)\d+ (?:tests? |specs? |checks? )?(?:failed|failing|failures?)\b/i,
   /\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|\bnon-zero exit\b/i,
   /^(?:could not|cannot|can't|unable to|failed to) \w/i,
+  /^\+ FullyQualifiedErrorId\s*:/,
 ];
 /** A last word that takes back what stood above it. */
 const ENDS_WELL = /\b(?:done|success\w*|succeeded|completed?|finished|passed|saved|all good|ok)\b/i;
@@ -64,7 +65,7 @@ const MESSAGE_OPENINGS: readonly string[] = (
 ).split('|');
 /** The same with a part that varies: a code of the operating system, a tool or thing named first. Each holds a word of `SIGN.opening`. */
 const MESSAGE_OPENING =
-  /^(?:(?:[a-z]+ )?E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|IO|ACCES|PERM|NOENT|NOSPC|ISDIR|NOTDIR|BUSY|MFILE)\b|[Tt]ool ["'`]?[\w.:-]+["'`]? (?:is|was) (?:denied|disabled|blocked|not (?:allowed|found|available|permitted))|(?:[\w.-]+: )?(?:refused|rejected|denied): \w|(?:[\w.]+: )?Timeout \d+ ?ms exceeded|Msg \d+, Level \d+|\d+ validation errors? for |[Rr]ef \S+ not found|[Pp]ermission to \S+ denied|'[^'\n]{1,60}' is not recognized as an internal)/;
+  /^(?:(?:[a-z]+ )?E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|IO|ACCES|PERM|NOENT|NOSPC|ISDIR|NOTDIR|BUSY|MFILE|ROFS|XDEV|NOTEMPTY)\b|(?:[A-Z]\w+ ){1,3}(?:was |is )?(?:denied|rejected|refused) by |[Tt]ool ["'`]?[\w.:-]+["'`]? (?:is|was) (?:denied|disabled|blocked|not (?:allowed|found|available|permitted))|(?:[\w.-]+: )?(?:refused|rejected|denied): \w|(?:[\w.]+: )?Timeout \d+ ?ms exceeded|Msg \d+, Level \d+|\d+ validation errors? for |[Rr]ef \S+ not found|[Pp]ermission to \S+ denied|'[^'\n]{1,60}' is not recognized as an internal)/;
 /** "Error" in other languages, where it opens an answer. */
 const FOREIGN =
   /^\s*[[(]?(?:[a-zäöüß]{0,16}fehler|erreur|errore|erro|ошибка|błąd|hata|错误|錯誤|失败|失敗|エラー|오류)/i;

@@ -11,6 +11,11 @@ test.each([
   ['wait', { seconds: 5 }, 'wait'],
   ['BashOutput', { bash_id: '1' }, 'poll'],
   ['browser_click', { ref: 'e1' }, 'ui'],
+  ['move_mouse', { to: 'e1' }, 'ui'],
+  ['mcp__filesystem__move_file', { source: 'a', destination: 'b' }, 'write'],
+  ['apply_patch', { input: '*** Begin Patch\n*** Update File: a\n-1\n+2\n*** End Patch' }, 'write'],
+  ['op7', { argv: ['git', 'status'] }, 'read'],
+  ['shell', { command: ['file', 'a.sav'] }, 'read'],
   ['python', { code: '1' }, 'execute'],
   ['mcp__x__op1037', { q: 1 }, 'unknown'],
   ['execute_sql', { query: 'INSERT INTO t VALUES (1)' }, 'write'],
@@ -33,6 +38,13 @@ test('what the host declares beats every guess', () => {
 test('a replacement tells what was there and what is there now', () => {
   const read = readCall('Edit', { file_path: 'a.ts', old_string: 'x', new_string: 'y' });
   expect(read).toMatchObject({ kind: 'write', target: 'a.ts', replaces: { before: 'x', after: 'y' } });
+});
+
+test('a patch of one file tells what gives way to what, also on a command line', () => {
+  const patch = '*** Begin Patch\n*** Update File: a.css\n-x\n+y\n*** End Patch';
+  const told = { kind: 'write', target: 'a.css', replaces: { before: 'x', after: 'y' } };
+  expect(readCall('apply_patch', { input: patch })).toMatchObject(told);
+  expect(readCall('shell', { command: ['bash', '-lc', `apply_patch <<'EOF'\n${patch}\nEOF`] })).toMatchObject(told);
 });
 
 test('a text placed within a file is the content of that place', () => {

@@ -15,6 +15,7 @@ import {
   writtenState,
   type Arguments,
 } from './argument-shape.ts';
+import { patchedFile } from './patch-text.ts';
 import { readShellCommand } from './shell-command.ts';
 import type { ToolKind } from './tool-kind.ts';
 
@@ -87,7 +88,7 @@ const SHELL_NAMES = [
   'run_shell_command',
   'run_terminal_cmd',
 ] as const;
-const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands'] as const;
+const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'] as const;
 const PATH_KEYS = [
   'path',
   'file_path',
@@ -101,6 +102,8 @@ const PATH_KEYS = [
   'dir',
   'directory',
 ] as const;
+const PATCH_KEYS = ['patch', 'diff', 'input', 'patch_text', 'patchText'] as const;
+const FOLDER_KEYS = ['cwd', 'workdir', 'working_dir', 'working_directory', 'workingDirectory'] as const;
 const BEFORE_KEYS = [
   'old',
   'old_str',
@@ -177,11 +180,16 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const path = stringAt(object, PATH_KEYS);
   const before = stringAt(object, BEFORE_KEYS);
   const after = stringAt(object, AFTER_KEYS) ?? (before === undefined ? undefined : stringAt(object, ['with']));
+  const patch = patchedFile(stringAt(object, PATCH_KEYS) ?? '');
   const change = databaseChange(object);
-  const isTold = change !== undefined || after !== undefined;
+  const isTold = change !== undefined || after !== undefined || patch !== undefined;
   const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
-  const target = written?.target ?? path ?? change;
-  const writes = change !== undefined || after !== undefined || (path !== undefined && textOf(object) !== undefined);
+  const target = patch?.target ?? written?.target ?? path ?? change ?? stringAt(object, FOLDER_KEYS);
+  const writes =
+    change !== undefined ||
+    patch !== undefined ||
+    after !== undefined ||
+    (path !== undefined && textOf(object) !== undefined);
   const semantics: Mutable<CallSemantics> = {
     kind: declared ?? annotated(kindOf(tool, object, writes), declaration?.annotations),
     program: tool,
@@ -189,7 +197,8 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   };
   if (target !== undefined) semantics.target = target;
   if (written !== undefined) semantics.content = written.content;
-  if (before !== undefined && after !== undefined) semantics.replaces = { before, after };
+  if (patch !== undefined) semantics.replaces = patch.replaces;
+  else if (before !== undefined && after !== undefined) semantics.replaces = { before, after };
   if (isRemark(object)) semantics.remark = true;
   if (namesThing(object)) semantics.names = true;
   if (asksForPage(object)) semantics.pages = true;
@@ -229,9 +238,19 @@ function commandOf(tool: string, args: Json, object: Arguments): string | undefi
   for (const key of COMMAND_KEYS) {
     const value = object[key];
     if (typeof value === 'string') return value;
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.at(-1) ?? '';
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return lineOf(value);
   }
   return undefined;
+}
+
+/** `['bash', '-lc', LINE]`, or a program and its arguments one by one. */
+function lineOf(given: readonly string[]): string {
+  return given.length === 1 || asksShell(given) ? (given.at(-1) ?? '') : given.join(' ');
+}
+
+/** Whether a line is handed to a shell to be read. */
+function asksShell([program = '', option = '']: readonly string[]): boolean {
+  return /^(?:\S*\/)?(?:ba|z|da|k)?sh$|^(?:cmd|powershell|pwsh)(?:\.exe)?$/i.test(program) && /^[-/]\w/.test(option);
 }
 
 /** A tool that is named as the program it runs, and takes the rest of the line. */
@@ -250,8 +269,11 @@ function wrappedCommand(tool: string, object: Arguments): string | undefined {
 function commandLike(object: Arguments): string | undefined {
   const command = object['command'];
   if (typeof command === 'string') return isShellLine(command) ? command : undefined;
-  const other = object['cmd'] ?? object['input'] ?? object['script'];
-  return typeof other === 'string' && opensWithProgram(other) ? other : undefined;
+  const other = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
+  if (typeof other === 'string') return opensWithProgram(other) ? other : undefined;
+  if (!Array.isArray(other) || !other.every((item) => typeof item === 'string')) return undefined;
+  const line = lineOf(other);
+  return asksShell(other) || opensWithProgram(line) ? line : undefined;
 }
 
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
@@ -274,9 +296,15 @@ const MAKING_WORDS = words(
   'update write make set create add take save read get list show edit exit enter mode my agent',
 );
 
+/** What is moved from one place to another, and no pointer or figure that moves itself. */
+const MOVED_THINGS = words(
+  'file files folder folders directory dir path email emails mail message messages card cards issue issues item items row rows page pages document documents record records task tasks event events object objects ticket tickets',
+);
+
 function kindOfWords(named: readonly string[]): ToolKind {
   const hasRemark = named.some((word) => REMARK_WORDS.has(word));
   if (hasRemark && named.every((word) => REMARK_WORDS.has(word) || MAKING_WORDS.has(word))) return 'note';
+  if (named.includes('move') && named.some((word) => MOVED_THINGS.has(word))) return 'write';
   for (const [kind, names] of NAME_KINDS) if (named.some((word) => names.has(word))) return kind;
   return 'unknown';
 }

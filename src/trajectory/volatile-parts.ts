@@ -57,7 +57,7 @@ const AT_WORD = [
   // [ref=e44], uid=1_23: numbers of elements on a page
   String.raw`(?<![a-z\d])(?:ref|uid)=["']?(?=[\w-]*\d)[\w-]{1,24}`,
   // "messageId": "m-7000", reqId=18697, Ray ID: 8f21
-  String.raw`(?<![a-z\d])(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process|ray|connection|response|reference|incident|operation|execution)[ _-]?id["']?\s*[:=]\s*["']?[\w.:-]+`,
+  String.raw`(?<![a-z\d])(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process|ray|connection|response|reference|incident|operation|execution|packet|transmission|transaction|delivery)[ _-]?id["']?\s*[:=]\s*["']?[\w.:-]+`,
   String.raw`(?<![a-z\d])(?:uuid|guid|nonce|etag|seed|trace|span|attempt|retry|retries)["']?\s*[:=]\s*["']?(?:W/)?[\\"']*(?=[\w.:+-]*\d)[\w.:+-]+`,
   String.raw`(?<![a-z\d])(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
 ];

@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<keyof typeof SIGN, string>> = {
   ineffective: 'nothing effect you$ understand know not$ invalid illegal impossible did path way route',
   refusal: 'exist did verify checking captcha',
   opening:
-    'econn epipe etimedout enotfound eai ehostunreach enetunreach eio eacces eperm enoent enospc eisdir enotdir ebusy emfile ' +
+    'econn epipe etimedout enotfound eai ehostunreach enetunreach eio eacces eperm enoent enospc eisdir enotdir ebusy emfile erofs exdev enotempty ' +
     'tool refused rejected denied timeout msg validation ref permission recognized',
   told: 'guru panic segmentation dumped nothing error exception fatal critical severe fail exit non could cannot can$ unable',
 };
@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<keyof typeof SIGN, string>> = {
 /** How words begin that may name something volatile, and paths of temporary files. */
 const NAMES =
   'pid proc sess requ req trac span job mess msg corr even rece run invo uuid guid nonc etag time elap dura took crea upda ' +
-  'date atte retr refe ref uid inci ray conn resp oper exec seed ts$ /tmp /var /dev /private';
+  'date atte retr refe ref uid inci ray conn resp oper exec packe trans deliv seed ts$ /tmp /var /dev /private';
 /** The sign of these, used here alone. */
 const NAME_SIGN = 128;
 
