@@ -10,7 +10,10 @@ export interface AnalysisRetention {
   readonly closedPatterns: number;
 }
 
-/** What a long-lived process keeps; as a snapshot less than 64 KiB where arguments are short (`bench/fold.bench.ts`). */
+/**
+ * What a long-lived process keeps; as a snapshot less than 64 KiB (`bench/fold.bench.ts`), twice that where call after call fails
+ * in long words of its own.
+ */
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
   recentCalls: 224,
   recentErrors: 64,

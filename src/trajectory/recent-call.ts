@@ -49,3 +49,38 @@ export function withoutComparison(call: RecentCall): RecentCall {
     ? { index, turn, tool, kind, failed, novel, atMs, resultChars }
     : { index, turn, tool, kind, failed, errorLine, novel, atMs, resultChars };
 }
+
+/** A `RecentCall` in a snapshot, without the names of its members, which are half of it as JSON. */
+export type PackedCall = readonly [
+  index: number,
+  turn: number,
+  tool: string,
+  kind: ToolKind,
+  /** 1 for a failed call, 2 for a novel one, 3 for both. */
+  marks: number,
+  atMs: number,
+  resultChars: number,
+  errorLine: string | null,
+  comparison?: readonly [argsKey: string, resultKey: string, tokens: readonly number[]],
+];
+
+export function packCall(call: RecentCall): PackedCall {
+  const { index, turn, tool, kind, failed, novel, atMs, resultChars, errorLine = null, comparison } = call;
+  const marks = (failed ? 1 : 0) + (novel ? 2 : 0);
+  if (comparison === undefined) return [index, turn, tool, kind, marks, atMs, resultChars, errorLine];
+  const { argsKey, resultKey, tokens } = comparison;
+  return [index, turn, tool, kind, marks, atMs, resultChars, errorLine, [argsKey, resultKey, tokens]];
+}
+
+export function unpackCall(packed: PackedCall): RecentCall {
+  const [index, turn, tool, kind, marks, atMs, resultChars, errorLine, compared] = packed;
+  const call = { index, turn, tool, kind, failed: (marks & 1) !== 0, novel: (marks & 2) !== 0, atMs, resultChars };
+  const [argsKey, resultKey, tokens] = compared ?? [];
+  return {
+    ...call,
+    ...(errorLine === null ? {} : { errorLine }),
+    ...(argsKey === undefined || resultKey === undefined || tokens === undefined
+      ? {}
+      : { comparison: { argsKey, resultKey, tokens } }),
+  };
+}

@@ -9,7 +9,15 @@ import { newCounters, type Counters, type OwnCounters } from './counters.ts';
 import { FrequencyTable, type Frequency, type FrequencySnapshot } from './frequency-table.ts';
 import { PatternBook, type PatternBookSnapshot, type PatternChange } from './pattern-book.ts';
 import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
-import { COMPARED_CALLS, recentCallOf, withoutComparison, type RecentCall } from './recent-call.ts';
+import {
+  COMPARED_CALLS,
+  packCall,
+  recentCallOf,
+  unpackCall,
+  withoutComparison,
+  type PackedCall,
+  type RecentCall,
+} from './recent-call.ts';
 import { makeStep, type Step } from './step.ts';
 import type { ToolDeclarations } from './tool-semantics.ts';
 import { World, type WorldSnapshot } from './world.ts';
@@ -38,11 +46,11 @@ export interface TrajectoryAnalysisOptions {
 
 /** The whole state of an analysis as JSON. */
 export interface TrajectoryAnalysisSnapshot {
-  readonly schema_version: 2;
+  readonly schema_version: 3;
   readonly counters: Counters;
   readonly pending: readonly (readonly [string, PendingCall])[];
-  readonly recentCalls: readonly RecentCall[];
-  readonly recentErrors: readonly RecentCall[];
+  readonly recentCalls: readonly PackedCall[];
+  readonly recentErrors: readonly PackedCall[];
   readonly tools: FrequencySnapshot;
   readonly errorTools: FrequencySnapshot;
   readonly errorLines: FrequencySnapshot;
@@ -97,14 +105,15 @@ export class TrajectoryAnalysis {
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
     // A snapshot from elsewhere may hold anything in that field, whatever its type says.
     const version: number | undefined = snapshot?.schema_version;
-    if (version !== undefined && version !== 2) {
-      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 2`);
+    if (version !== undefined && version !== 3) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 3`);
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new Map(snapshot?.pending);
     const { recentCalls, recentErrors, errorLines, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
-    this.#recentCalls = RingBuffer.restore(recentCalls, snapshot?.recentCalls ?? [], this.#counters.finished);
-    this.#recentErrors = RingBuffer.restore(recentErrors, snapshot?.recentErrors ?? [], this.#counters.errors);
+    const [calls, failed] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
+    this.#recentCalls = RingBuffer.restore(recentCalls, calls.map(unpackCall), this.#counters.finished);
+    this.#recentErrors = RingBuffer.restore(recentErrors, failed.map(unpackCall), this.#counters.errors);
     this.#tools = new FrequencyTable(MAX_TOOLS, snapshot?.tools);
     this.#errorTools = new FrequencyTable(MAX_TOOLS, snapshot?.errorTools);
     this.#errorLines = new FrequencyTable(errorLines, snapshot?.errorLines);
@@ -229,11 +238,11 @@ export class TrajectoryAnalysis {
     const detectors: Record<string, Json> = {};
     for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
     const snapshot: TrajectoryAnalysisSnapshot = {
-      schema_version: 2,
+      schema_version: 3,
       counters: this.#counters,
       pending: [...this.#pending],
-      recentCalls: this.#recentCalls.toArray(),
-      recentErrors: this.#recentErrors.toArray(),
+      recentCalls: this.#recentCalls.toArray().map(packCall),
+      recentErrors: this.#recentErrors.toArray().map(packCall),
       tools: this.#tools.snapshot(),
       errorTools: this.#errorTools.snapshot(),
       errorLines: this.#errorLines.snapshot(),
