@@ -82,12 +82,8 @@ export type { Step } from './trajectory/step.ts';
 export type { ToolKind } from './trajectory/tool-kind.ts';
 export { declareMcpTools, type McpTool } from './trajectory/mcp-declarations.ts';
 export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './trajectory/tool-semantics.ts';
-export {
-  TrajectoryAnalysis,
-  type DetectorFault,
-  type TrajectoryAnalysisOptions,
-  type TrajectoryAnalysisSnapshot,
-} from './trajectory/trajectory-analysis.ts';
+export type { DetectorFault, TrajectoryAnalysisSnapshot } from './trajectory/analysis-snapshot.ts';
+export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './trajectory/trajectory-analysis.ts';
 
 export { InMemoryTrajectorySink } from './recorder/in-memory-trajectory-sink.ts';
 export type { FailurePolicy, OverflowPolicy, RecordQueueOptions } from './recorder/record-queue-options.ts';

@@ -24,7 +24,8 @@ import type { Session, SnapshotOptions } from './session/session.ts';
 import type { SessionSnapshot } from './session/session-snapshot.ts';
 import { toolInvoked } from './session/tool-invoked.ts';
 import type { PatternChange } from './trajectory/pattern-book.ts';
-import { TrajectoryAnalysis, type TrajectoryAnalysisSnapshot } from './trajectory/trajectory-analysis.ts';
+import type { TrajectoryAnalysisSnapshot } from './trajectory/analysis-snapshot.ts';
+import { TrajectoryAnalysis } from './trajectory/trajectory-analysis.ts';
 
 /** The whole state of a run's folds as JSON. */
 export interface RunFoldSnapshot {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeStep, type RawCall, type Step } from './step.ts';
+import type { RawCall } from './raw-call.ts';
+import { makeStep, type Step } from './step.ts';
 
 function stepOf(call: Partial<RawCall>): Step {
   const raw = {

@@ -6,9 +6,11 @@ import { TERMINAL_SEQUENCES } from '../base/shown-text.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.ts';
 import { readArguments } from './argument-reading.ts';
 import { progressOf } from './declared-keys.ts';
-import { classifyError, groupKeyOf, type ErrorClass } from './error-class.ts';
-import { beginsWithAct, isAcknowledgement, isEmpty, isReceipt, resultText, saysActed } from './result-text.ts';
-import { shellAnswer, type ShellAnswer } from './shell-answer.ts';
+import { comparedKey } from './compared-key.ts';
+import type { RawCall } from './raw-call.ts';
+import { beginsWithAct, isEmpty, resultText, saysActed } from './result-text.ts';
+import { shellAnswer } from './shell-answer.ts';
+import { failureOf, flagged, type StepFailure } from './step-failure.ts';
 import type { ToolKind } from './tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from './tool-semantics.ts';
 
@@ -43,7 +45,7 @@ export interface Step {
   /** It asks for a further page of something. */
   readonly pages: boolean;
   /** Set when the call failed: flagged, declared by a JSON answer, or told only by the words of its text (`soft`). */
-  readonly failure?: ErrorClass & { readonly soft: boolean };
+  readonly failure?: StepFailure;
   /** The answer only says "done". */
   readonly acknowledged: boolean;
   /** For a write: the answer says that nothing was changed. */
@@ -67,18 +69,6 @@ export interface Step {
   readonly resultMissing: boolean;
   /** A shell call that changes a file and then runs a program. */
   readonly editsAndRuns: boolean;
-}
-
-/** A call and its result as they stand in the records. */
-export interface RawCall {
-  readonly index: number;
-  readonly turn: number;
-  readonly atMs: number;
-  readonly tool: string;
-  readonly args: Json;
-  readonly result: Json;
-  readonly isError: boolean;
-  readonly resultMissing: boolean;
 }
 
 /**
@@ -145,14 +135,6 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   return step;
 }
 
-/** Whether the call failed, as far as a flag says or an exit code, which is a flag only in another place. */
-function flagged(call: RawCall, printed: ShellAnswer | undefined, { kind, shell }: CallSemantics): RawCall {
-  if (printed === undefined || printed.exitCode === 0) return call;
-  // `grep` has met nothing, `diff` a difference, `test` says no: an answer.
-  const saysNo = printed.exitCode === 1 && kind === 'read' && shell && printed.text.trim() === '';
-  return call.isError === saysNo ? { ...call, isError: !saysNo } : call;
-}
-
 /** Colours and moves of a terminal say nothing. */
 function withoutColours(text: string): string {
   return text.includes(ESCAPE) ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
@@ -177,58 +159,6 @@ function kindOf(
   if (acted || (kind === 'unknown' && beginsWithAct(answer.text))) return 'ui';
   // Who is told of a failure has nothing to wait for.
   return kind === 'poll' && !answer.isPending && answer.tellsAnywhere ? 'read' : kind;
-}
-
-interface Outcome {
-  readonly semantics: CallSemantics;
-  readonly kind: ToolKind;
-  readonly failed: boolean;
-  readonly acknowledged: boolean;
-}
-
-/** The key under which the answer is compared with others. */
-function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outcome): string {
-  const { semantics, kind, failed, acknowledged } = outcome;
-  const seed = call.isError ? FLAGGED_SEED : 0;
-  // The same was set going, or sent, once more: under whatever name it goes this time.
-  if (!failed && kind !== 'ui' && isReceipt(answer.text) && saysWhat(call.args)) {
-    return hashText(answer.masked.replace(RECEIPT_ID, '#'), seed);
-  }
-  // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
-  const stored = kind === 'write' && !semantics.shell && semantics.content !== undefined;
-  if (stored && !failed && isAcknowledgement(answer.masked)) {
-    return hashText(answer.masked.replace(RECEIPT_NUMBER, '#'), seed);
-  }
-  if (kind === 'write' && !semantics.shell) return answer.writtenKey(call.isError);
-  if (kind === 'ui' && !acknowledged) return hashText(withoutEcho(answer.masked, call.args), seed);
-  return answer.keyOf(call.isError);
-}
-
-/** A number of its own; one that belongs to a name (`room-1`) tells what was met. */
-const RECEIPT_NUMBER = /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g;
-
-/** What was just begun or sent is named by many digits, or by digits and letters mixed; a place in a row (`S-014`) is neither. */
-const RECEIPT_ID = /(?<![\w-])(?=[\w-]*(?:\d{4}|\d[a-z]))[\w-]{4,}(?![\w-])/gi;
-const MIN_ORDER_CHARS = 8;
-
-/** Whether the arguments name what is to be begun or sent; where they do not, it may be another thing each time. */
-function saysWhat(args: Json): boolean {
-  if (!isJsonObject(args)) return typeof args === 'string' && args.length >= MIN_ORDER_CHARS;
-  return Object.values(args).some((value) => typeof value === 'string' && value.length >= MIN_ORDER_CHARS);
-}
-
-const ECHO_CHARS = 200;
-
-/** What a screen shows, without the order that its first line repeats: `Clicked element e3`. */
-function withoutEcho(text: string, args: Json): string {
-  const end = text.indexOf('\n');
-  const shown = end > 0 && beginsWithAct(text) ? text.slice(end) : text;
-  if (!isJsonObject(args)) return shown;
-  let head = shown.slice(0, ECHO_CHARS);
-  for (const value of Object.values(args)) {
-    if (typeof value === 'string' && value.length >= 2 && value.length <= 80) head = head.replaceAll(value, '@');
-  }
-  return head + shown.slice(ECHO_CHARS);
 }
 
 /** Programs that ask another machine. What a local one prints may hold any word. */
@@ -267,56 +197,4 @@ function isForetold(args: Json, text: string): boolean {
     if (words.length > 1 && text.slice(0, FORETOLD_CHARS).includes(words)) return true;
   }
   return false;
-}
-
-function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantics): Step['failure'] {
-  if (call.resultMissing) return undefined;
-  if (!call.isError && !answer.refuses && !runFailed(answer, semantics)) return undefined;
-  const { args } = call;
-  const failure = isJsonObject(args) ? quoting(withoutEchoes(answer.failure, answer.text, args), args) : answer.failure;
-  return { ...failure, soft: !call.isError && !answer.declaresFailure };
-}
-
-const MIN_QUOTED_CHARS = 3;
-const WORD = /\p{L}{2,}/gu;
-/** Fewer words before a quotation, such as the mere name of an error, say nothing of the cause. */
-const MIN_CAUSE_WORDS = 3;
-
-/** Shorter than this a text may stand in an answer by chance. */
-const MIN_ECHO_CHARS = 12;
-/** A longer answer is compared as it is. */
-const MAX_ECHOING_CHARS = 8_000;
-
-/** A failure that hands back what it was given: the lines that speak of it are compared without that. */
-function withoutEchoes(failure: ErrorClass, text: string, args: Readonly<Record<string, unknown>>): ErrorClass {
-  if (text.length > MAX_ECHOING_CHARS) return failure;
-  let bare = text;
-  for (const value of Object.values(args)) {
-    if (typeof value !== 'string' || value.length < MIN_ECHO_CHARS) continue;
-    const echo = value.trim();
-    if (echo.length >= MIN_ECHO_CHARS && bare.includes(echo)) bare = bare.replaceAll(echo, '@');
-  }
-  if (bare === text) return failure;
-  const { spokenKey, placelessKey } = classifyError(bare);
-  return { ...failure, spokenKey, placelessKey };
-}
-
-/** A failure whose line quotes the call: what stands before the quotation is the cause, whatever was asked. */
-function quoting(failure: ErrorClass, args: Readonly<Record<string, unknown>>): ErrorClass {
-  const places = Object.values(args).map((value) => {
-    if (typeof value !== 'string') return -1;
-    // Of a text of several lines the first stands there.
-    const [first = ''] = value.trimStart().split('\n', 1);
-    return first.length < MIN_QUOTED_CHARS ? -1 : failure.line.indexOf(first);
-  });
-  const place = Math.min(...places.filter((at) => at > 0));
-  const cause = failure.line.slice(0, place);
-  if (place === Infinity || (cause.match(WORD)?.length ?? 0) < MIN_CAUSE_WORDS) return failure;
-  return { ...failure, groupKey: groupKeyOf(failure.category, `${cause}@`) };
-}
-
-/** Only what a program run says of itself counts: a file that is shown may hold any error. */
-function runFailed(answer: AnswerReading, { kind, shell }: CallSemantics): boolean {
-  if (kind === 'execute' || (kind === 'write' && shell)) return answer.tellsAnywhere;
-  return kind === 'unknown' && answer.tellsAtEnd;
 }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { allDetectors, scriptedRecords, scriptedRun, times, type ScriptedCall } from '../testing/scripted-run.ts';
 import type { PatternDetector } from './pattern-detector.ts';
-import { TrajectoryAnalysis, type TrajectoryAnalysisSnapshot } from './trajectory-analysis.ts';
+import type { TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
+import { TrajectoryAnalysis } from './trajectory-analysis.ts';
 
 test('every counter counts what its name says', () => {
   const { analysis } = scriptedRun(

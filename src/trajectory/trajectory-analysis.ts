@@ -4,10 +4,11 @@ import { RingBuffer } from '../base/ring-buffer.ts';
 import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
+import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
 import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
-import { newCounters, type Counters, type OwnCounters } from './counters.ts';
-import { FrequencyTable, type Frequency, type FrequencySnapshot } from './frequency-table.ts';
-import { PatternBook, type PatternBookSnapshot, type PatternChange } from './pattern-book.ts';
+import { newCounters, type OwnCounters } from './counters.ts';
+import { FrequencyTable, type Frequency } from './frequency-table.ts';
+import { PatternBook, type PatternChange } from './pattern-book.ts';
 import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
 import {
   COMPARED_CALLS,
@@ -15,19 +16,11 @@ import {
   recentCallOf,
   unpackCall,
   withoutComparison,
-  type PackedCall,
   type RecentCall,
 } from './recent-call.ts';
 import { makeStep, type Step } from './step.ts';
 import type { ToolDeclarations } from './tool-semantics.ts';
-import { World, type WorldSnapshot } from './world.ts';
-
-/** A detector that threw and was switched off for the rest of the run. */
-export interface DetectorFault {
-  readonly detector: string;
-  readonly callIndex: number;
-  readonly message: string;
-}
+import { World } from './world.ts';
 
 /** How an analysis is set up. */
 export interface TrajectoryAnalysisOptions {
@@ -42,30 +35,6 @@ export interface TrajectoryAnalysisOptions {
   readonly adopt?: boolean;
   /** Takes secrets out of what a detector throws, before it is kept. May not throw. Default: it stays as it is. */
   readonly redact?: (text: string) => string;
-}
-
-/** The whole state of an analysis as JSON. */
-export interface TrajectoryAnalysisSnapshot {
-  readonly schema_version: 3;
-  readonly counters: Counters;
-  readonly pending: readonly (readonly [string, PendingCall])[];
-  readonly recentCalls: readonly PackedCall[];
-  readonly recentErrors: readonly PackedCall[];
-  readonly tools: FrequencySnapshot;
-  readonly errorTools: FrequencySnapshot;
-  readonly errorLines: FrequencySnapshot;
-  readonly world: WorldSnapshot;
-  readonly book: PatternBookSnapshot;
-  readonly detectors: Readonly<Record<string, Json>>;
-  readonly faults: readonly DetectorFault[];
-}
-
-interface PendingCall {
-  readonly index: number;
-  readonly turn: number;
-  readonly args: Json;
-  /** It was made long after everything before it had come back. */
-  readonly rested?: true;
 }
 
 const MAX_TOOLS = 512;

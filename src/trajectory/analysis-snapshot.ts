@@ -1,0 +1,38 @@
+import type { Json } from '../base/json.ts';
+import type { Counters } from './counters.ts';
+import type { FrequencySnapshot } from './frequency-table.ts';
+import type { PatternBookSnapshot } from './pattern-book.ts';
+import type { PackedCall } from './recent-call.ts';
+import type { WorldSnapshot } from './world.ts';
+
+/** A detector that threw and was switched off for the rest of the run. */
+export interface DetectorFault {
+  readonly detector: string;
+  readonly callIndex: number;
+  readonly message: string;
+}
+
+/** The whole state of an analysis as JSON. */
+export interface TrajectoryAnalysisSnapshot {
+  readonly schema_version: 3;
+  readonly counters: Counters;
+  readonly pending: readonly (readonly [string, PendingCall])[];
+  readonly recentCalls: readonly PackedCall[];
+  readonly recentErrors: readonly PackedCall[];
+  readonly tools: FrequencySnapshot;
+  readonly errorTools: FrequencySnapshot;
+  readonly errorLines: FrequencySnapshot;
+  readonly world: WorldSnapshot;
+  readonly book: PatternBookSnapshot;
+  readonly detectors: Readonly<Record<string, Json>>;
+  readonly faults: readonly DetectorFault[];
+}
+
+/** A call that has not come back yet. */
+export interface PendingCall {
+  readonly index: number;
+  readonly turn: number;
+  readonly args: Json;
+  /** It was made long after everything before it had come back. */
+  readonly rested?: true;
+}
