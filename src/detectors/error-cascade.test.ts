@@ -97,6 +97,17 @@ test('five failures in a row that name one cause outside of the calls are flagge
   expect(firstFlag(errorCascadeDetector(), mixed)).toBe(5);
 });
 
+test('a transfer that breaks off again and again, and gets further each time, is no cascade', () => {
+  const left = [1_705_196_064, 1_514_491_819, 1_302_474_564, 1_075_174_010, 867_589_624, 673_999_131, 478_291_767];
+  const get = (at: number): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: 'curl -C - -O https://scenes.example/a.zip' },
+    result: `curl: (18) transfer closed with ${left[at] ?? 0} bytes remaining to read`,
+    isError: true,
+  });
+  expect(firstFlag(errorCascadeDetector(), times(7, get))).toBeNull();
+});
+
 test('who pauses on purpose until a service is there gives it time', () => {
   const refused = (at: number): ScriptedCall => ({
     tool: at % 2 === 0 ? 'probe' : 'login',

@@ -71,11 +71,12 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
           }
           const cause = step.failure.groupKey;
           const { spokenKey } = step.failure;
+          // The very same call failing in other words moves on, whatever its cause is called: the row begins with it.
+          const moved = state.lastArgsKey === step.argsKey && state.lastSpokenKey !== spokenKey;
+          if (moved) state = EMPTY;
           const { category } = step.failure;
           const isOne = OUTSIDE.has(category) && (state.count === 0 || state.outside === category);
           const sameTurn = state.turn === step.turn;
-          // The very same call failing in other words moves on, whatever its cause is called.
-          const moved = state.lastArgsKey === step.argsKey && state.lastSpokenKey !== spokenKey;
           state = {
             count: state.count + (sameTurn ? 0 : 1),
             turn: step.turn,
@@ -84,7 +85,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
               : [...state.programs, step.program].slice(-8),
             causes: state.causes.includes(cause) ? state.causes : [...state.causes, cause].slice(-16),
             outside: isOne ? category : null,
-            repeated: state.repeated || (!sameTurn && !moved && isKnown(state, cause, spokenKey, step)),
+            repeated: state.repeated || (!sameTurn && isKnown(state, cause, spokenKey, step)),
             words: state.words.includes(spokenKey) ? state.words : [...state.words, spokenKey].slice(-16),
             waited: false,
             lastArgsKey: step.argsKey,

@@ -1,7 +1,7 @@
 import { hashText } from '../base/hash.ts';
 import { RecentTexts } from '../base/recent-texts.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
-import { declaresFailure, inferIsError } from './infer-error.ts';
+import { declaresFailure, inferIsError, withholds } from './infer-error.ts';
 import { failureMask, scanText } from './mask.ts';
 import { isAcknowledgement, isPending, saysIneffective, saysNone, saysUnchanged } from './result-text.ts';
 import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
@@ -27,6 +27,7 @@ export class AnswerReading {
   #tellsAtEnd: boolean | undefined;
   #failure: ErrorClass | undefined;
   #declares: boolean | undefined;
+  #withholds: boolean | undefined;
   #ineffective: boolean | undefined;
   #acknowledges: boolean | undefined;
   #unchanged: boolean | undefined;
@@ -73,6 +74,10 @@ export class AnswerReading {
   }
   get declaresFailure(): boolean {
     return (this.#declares ??= declaresFailure(this.text));
+  }
+  /** What was to be done was not, and it says why. */
+  get withholds(): boolean {
+    return (this.#withholds ??= withholds(this.text));
   }
   get isIneffective(): boolean {
     return (this.#ineffective ??= saysIneffective(this.text, this.#signs));

@@ -24,7 +24,7 @@ export function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outco
   const seed = call.isError ? FLAGGED_SEED : 0;
   // The same was set going, or sent, once more: under whatever name it goes this time.
   if (!failed && kind !== 'ui' && isReceipt(answer.text) && saysWhat(call.args)) {
-    return hashText(answer.masked.replace(RECEIPT_ID, '#'), seed);
+    return hashText(answer.masked.replace(isOrdered(call.args) ? ANY_ID : RECEIPT_ID, '#'), seed);
   }
   // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
   const stored = kind === 'write' && !semantics.shell && semantics.content !== undefined;
@@ -41,7 +41,17 @@ const RECEIPT_NUMBER = /(?<![\w-])\d+(?:\.\d+)?(?![\w-])/g;
 
 /** What was just begun or sent is named by many digits, or by digits and letters mixed; a place in a row (`S-014`) is neither. */
 const RECEIPT_ID = /(?<![\w-])(?=[\w-]*(?:\d{4}|\d[a-z]))[\w-]{4,}(?![\w-])/gi;
+const ANY_ID = /(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{3,}(?![\w-])|(?<![\w-])\d{4,}(?![\w-])/gi;
 const MIN_ORDER_CHARS = 8;
+
+/** Whether the order stands there in so many words, such as a command: then even what is numbered in a row is a receipt. */
+function isOrdered(args: Json): boolean {
+  return (
+    isJsonObject(args) && Object.values(args).some((value) => typeof value === 'string' && ORDER.test(value.trim()))
+  );
+}
+
+const ORDER = /\S\s+\S+\s+\S/;
 
 /** Whether the arguments name what is to be begun or sent; where they do not, it may be another thing each time. */
 function saysWhat(args: Json): boolean {

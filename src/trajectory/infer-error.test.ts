@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { declaresFailure, FAILURE_AT_START, inferIsError, mayFailAtStart } from './infer-error.ts';
+import { declaresFailure, FAILURE_AT_START, inferIsError, mayFailAtStart, withholds } from './infer-error.ts';
 
 test.each([
   'Error: file does not exist',
@@ -81,6 +81,16 @@ test.each([
   '{"http": 200, "body": {"ok": false, "message": "not on sale yet"}}',
 ])('a failure is declared by %j', (text) => {
   expect(declaresFailure(text)).toBe(true);
+});
+
+test.each([
+  ['{"reserved": false, "reason": "a second sample is required"}', true],
+  ['{"status": "ok", "data": {"reserved": false, "reason": "no second sample"}}', true],
+  ['{"reserved": true, "reason": "asked for"}', false],
+  ['{"reserved": false}', false],
+  ['{"reserved": false, "reason": "cut off', false],
+])('whether %j withholds what was asked for: %j', (text, expected) => {
+  expect(withholds(text)).toBe(expected);
 });
 
 test.each([

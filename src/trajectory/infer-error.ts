@@ -51,6 +51,23 @@ export function declaresFailure(resultText: string): boolean {
   return tellsOfFailure(answer) || WRAPPERS.some((name) => isJsonObject(answer[name]) && tellsOfFailure(answer[name]));
 }
 
+/** Longer answers tell more than that. */
+const WITHHELD_CHARS = 400;
+const MAY_WITHHOLD = /"\w+"\s*:\s*false\b/;
+
+/**
+ * Whether a short JSON answer says of one thing that it is not so, and gives a `reason`: `{"reserved": false, "reason": "…"}`. Of
+ * what was to be done that is a refusal; of a question it is an answer.
+ */
+export function withholds(resultText: string): boolean {
+  if (resultText.length > WITHHELD_CHARS || !MAY_WITHHOLD.test(resultText)) return false;
+  const answer = jsonOf(resultText);
+  if (!isJsonObject(answer)) return false;
+  return [answer, ...WRAPPERS.map((name) => answer[name])].some(
+    (told) => isJsonObject(told) && holdsSomething(told['reason']) && Object.values(told).includes(false),
+  );
+}
+
 /** Names under which a client hands on what a server answered. */
 const WRAPPERS = ['body', 'data', 'result', 'response'] as const;
 

@@ -26,7 +26,7 @@ export function isEmpty(text: string): boolean {
 }
 
 export const ACKNOWLEDGEMENT: RegExp =
-  /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|true|healthy|passed|no output)\b/i;
+  /\b(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|completed?|created|deleted|removed|updated|edited|saved|wrote|written|added|applied|sent|submitted|installed|moved|renamed|copied|inserted|replaced|changed|posted|stored|finished|accepted|noted|recorded|remembered|acknowledged|true|healthy|passed|no output)\b/i;
 /** Longest answer that may say that nothing was changed, or that the work goes on. */
 const SHORT_CHARS = 400;
 
@@ -54,7 +54,7 @@ const ACKNOWLEDGING: ReadonlySet<string> = new Set(
   (
     'ok,okay,done,success,successful,successfully,succeeded,complete,completed,created,deleted,removed,updated,edited,' +
     'saved,wrote,written,added,applied,sent,submitted,installed,moved,renamed,copied,inserted,replaced,changed,posted,' +
-    'stored,finished,accepted,true,healthy,passed'
+    'stored,finished,accepted,noted,recorded,remembered,acknowledged,true,healthy,passed'
   ).split(','),
 );
 
@@ -83,9 +83,12 @@ export function isAcknowledgement(text: string, signs?: number): boolean {
 const RECEIPT =
   /^\W*(?:[\w-]+ ){0,4}(?:started|launched|spawned|submitted|queued|enqueued|scheduled|accepted|sent|dispatched|running in (?:the )?background)\b/i;
 
+const RECEIPT_STATE =
+  /["'](?:status|state)["']\s*:\s*["'](?:started|launched|spawned|submitted|queued|enqueued|scheduled|accepted|sent|dispatched)["']/i;
+
 /** True for a short answer that says that something was begun or handed on. */
 export function isReceipt(text: string): boolean {
-  return text.length <= LONG_ACKNOWLEDGEMENT_CHARS && RECEIPT.test(text);
+  return text.length <= LONG_ACKNOWLEDGEMENT_CHARS && (RECEIPT.test(text) || RECEIPT_STATE.test(text));
 }
 
 /** True for a short answer that says that nothing was changed. */

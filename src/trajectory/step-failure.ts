@@ -24,10 +24,11 @@ export function flagged(call: RawCall, printed: ShellAnswer | undefined, { kind,
  */
 export function failureOf(call: RawCall, answer: AnswerReading, semantics: CallSemantics): StepFailure | undefined {
   if (call.resultMissing) return undefined;
-  if (!call.isError && !answer.refuses && !runFailed(answer, semantics)) return undefined;
+  const refuses = answer.refuses || (semantics.kind === 'write' && answer.withholds);
+  if (!call.isError && !refuses && !runFailed(answer, semantics)) return undefined;
   const { args } = call;
   const failure = isJsonObject(args) ? quoting(withoutEchoes(answer.failure, answer.text, args), args) : answer.failure;
-  return { ...failure, soft: !call.isError && !answer.declaresFailure };
+  return { ...failure, soft: !call.isError && !answer.declaresFailure && !answer.withholds };
 }
 
 const MIN_QUOTED_CHARS = 3;

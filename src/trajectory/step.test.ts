@@ -59,6 +59,21 @@ test('the number of a receipt does not make another result where the call says w
   expect(begun('fern-3edf')).toBe(begun('slate-a59f'));
 });
 
+test('what is begun by the same command is the same, however its jobs are numbered', () => {
+  const begun = (command: string, job: string): string =>
+    stepOf({ tool: 'run_in_background', args: { command }, result: { job, pid: 3_048, state: 'started' } }).resultKey;
+  expect(begun('stitch --prefix out/ridge ridge.pto', 'bg_11')).toBe(
+    begun('stitch --prefix out/ridge ridge.pto', 'bg_12'),
+  );
+  expect(begun('samples-a', 'S-014')).not.toBe(begun('samples-a', 'S-015'));
+});
+
+test('a change that is withheld for a reason has failed, a question that is answered so has not', () => {
+  const result = { available: false, reason: 'a second sample is required' };
+  expect(stepOf({ tool: 'reserve_unit', args: { unit: 'U1' }, result }).failure).toMatchObject({ soft: false });
+  expect(stepOf({ tool: 'check_unit', args: { unit: 'U1' }, result }).failure).toBeUndefined();
+});
+
 test('a search without a hit is an answer, whatever its exit code', () => {
   const grep = { tool: 'Bash', args: { command: 'grep -i gold a.sav' }, isError: true };
   for (const result of ['Exit code 1', { stdout: '', stderr: '', exit_code: 1 }, { output: '', returncode: 1 }]) {

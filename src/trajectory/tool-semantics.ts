@@ -149,7 +149,7 @@ const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
     words(
       `write edit create delete remove update apply insert append patch set put post send rename copy upload save
        replace commit push deploy install add cancel book modify transfer submit undo redo revert restore toggle
-       buy pay charge`,
+       buy pay charge reserve assign enroll grant revoke approve`,
     ),
   ],
   ['poll', words('poll status output progress monitor stdin task tasks process')],

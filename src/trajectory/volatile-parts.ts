@@ -65,6 +65,8 @@ const IN_LOG = [
   // [   12.345678], (312) behind the letter of a log's level: time since the start
   String.raw`(?<=^\[ {0,8})\d+\.\d{3,6}(?=\])`,
   String.raw`(?<=^[EWIDV] \()\d+(?=\) )`,
+  // relayd[48215]: the process behind the name of a program
+  String.raw`(?<=[a-z]\[)\d{3,7}(?=\]: )`,
   // the process in `I0414 10:20:58.945773   9581 request.go:697]`; id: 43399, of a question that was sent
   String.raw`(?<=^[IWEF]\d{4} [\d:.]{8,16} {1,8})\d{1,8}(?= \S{1,60}:\d+\])`,
   String.raw`(?<=\bid: )\d{4,6}\b`,
@@ -193,6 +195,7 @@ function mayBeginWithDigit(piece: string, at: number): boolean {
   // The time since a start.
   if (next === 0x29) return piece.startsWith(' (', at - 2);
   if (next === DOT && isBracketed(piece, at)) return true;
+  if (next === 0x5d) return unitAt(piece, at - 1) === 0x5b && unitAt(piece, end + 1) === COLON;
   // `0x`, or a unit behind a fraction or a blank.
   if ((next | 32) === 0x78) return true;
   if (next === DOT) {
