@@ -53,14 +53,13 @@ export function declaresFailure(resultText: string): boolean {
 
 /** Longer answers tell more than that. */
 const WITHHELD_CHARS = 400;
-const MAY_WITHHOLD = /"\w+"\s*:\s*false\b/;
 
 /**
  * Whether a short JSON answer says of one thing that it is not so, and gives a `reason`: `{"reserved": false, "reason": "…"}`. Of
  * what was to be done that is a refusal; of a question it is an answer.
  */
 export function withholds(resultText: string): boolean {
-  if (resultText.length > WITHHELD_CHARS || !MAY_WITHHOLD.test(resultText)) return false;
+  if (resultText.length > WITHHELD_CHARS || !resultText.includes('"reason"')) return false;
   const answer = jsonOf(resultText);
   if (!isJsonObject(answer)) return false;
   return [answer, ...WRAPPERS.map((name) => answer[name])].some(

@@ -180,7 +180,8 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const path = stringAt(object, PATH_KEYS);
   const before = stringAt(object, BEFORE_KEYS);
   const after = stringAt(object, AFTER_KEYS) ?? (before === undefined ? undefined : stringAt(object, ['with']));
-  const patch = patchedFile(stringAt(object, PATCH_KEYS) ?? '');
+  const given = stringAt(object, PATCH_KEYS);
+  const patch = given === undefined ? undefined : patchedFile(given);
   const change = databaseChange(object);
   const isTold = change !== undefined || after !== undefined || patch !== undefined;
   const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
