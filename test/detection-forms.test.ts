@@ -43,6 +43,23 @@ const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unk
     isError: false,
     result: `<returncode>${isError ? 1 : 0}</returncode>\n<output>\n${text}\n</output>`,
   }),
+  'an exit code on its first line': ({ tool, text, isError }) =>
+    SHELL.test(tool) && isError ? { result: `Exit code 1\n${text}` } : {},
+  'a footer in brackets': ({ tool, text, isError }) =>
+    SHELL.test(tool)
+      ? {
+          isError: false,
+          result: `${text}\n[The command completed with exit code ${isError ? 1 : 0}.]\n[Current working directory: /repo]\n[Python interpreter: /usr/bin/python]\n[Command finished with exit code ${isError ? 1 : 0}]`,
+        }
+      : {},
+  'the answer of an MCP server': ({ text, isError }) => ({
+    isError: false,
+    result: { content: [{ type: 'text', text }], isError },
+  }),
+  'parts of content as their text': ({ text }) => ({ result: JSON.stringify([{ type: 'text', text }]) }),
+  'a value under a name, as text': ({ text }) => ({ result: JSON.stringify({ result: text }) }),
+  'a tag around a failure': ({ text, isError }) =>
+    isError ? { result: `<tool_use_error>${text}</tool_use_error>` } : {},
   'colours of a terminal': ({ text }) => ({ result: `\u001b[32m${text}\u001b[0m` }),
   'line breaks of Windows': ({ text }) => ({ result: text.replaceAll('\n', '\r\n') }),
   'a command line for a shell of its own': ({ tool, args }) =>

@@ -108,12 +108,16 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
             step,
             context,
           );
-          return listOf(seen ?? seenByLine);
+          return listOf(surer(seen, seenByLine));
         },
         snapshot: () => checks.entries() as unknown as Json,
       };
     },
   };
+}
+
+function surer(one: Sighting | undefined, other: Sighting | undefined): Sighting | undefined {
+  return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one;
 }
 
 function listOf(sighting: Sighting | undefined): readonly Sighting[] | undefined {

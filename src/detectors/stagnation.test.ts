@@ -44,6 +44,15 @@ test('who looks for one word after the other in one file and is shown nothing is
   expect(firstFlag(stagnationDetector(), files)).toBeNull();
 });
 
+test('one other question between does not end the row, two do', () => {
+  const other: ScriptedCall = { tool: 'profile', args: { id: 'U1' }, result: 'Sam Ortiz, mobile lead' };
+  const row = times(6, ask);
+  expect(firstFlag(stagnationDetector(), [...row.slice(0, 3), other, ...row.slice(3)])).toBe(6);
+  expect(
+    firstFlag(stagnationDetector(), [...row.slice(0, 3), other, { ...other, args: { id: 'U2' } }, ...row.slice(3)]),
+  ).toBeNull();
+});
+
 test('legitimate twins are left alone', () => {
   expect(
     firstFlag(

@@ -77,7 +77,10 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
     name: 'stagnation',
     start(snapshot?: Json) {
       // A snapshot given to a detector is its own: the analysis keeps them by name.
-      let state: State = (snapshot as unknown as State | undefined) ?? EMPTY;
+      const kept = snapshot as unknown as { readonly state: State; readonly aside: State } | undefined;
+      let state = kept?.state ?? EMPTY;
+      /** What was asked before one other question came between. */
+      let aside = kept?.aside ?? EMPTY;
       return {
         observe(step, context) {
           if (step.transparent || step.resultMissing) return undefined;
@@ -89,10 +92,16 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
           const asksByCode =
             step.kind === 'execute' && step.failure === undefined && step.resultKey === state.resultKey;
           if (!informs(step) && !asksByCode) {
-            if (state.tool !== '') state = EMPTY;
+            if (state.tool !== '') [state, aside] = [EMPTY, EMPTY];
             return undefined;
           }
           const tool = subjectOf(step);
+          if (state.tool !== tool) {
+            const between = state;
+            const goesOn = aside.tool === tool && aside.resultKey === step.resultKey && between.asked.length === 1;
+            state = goesOn ? aside : state;
+            aside = goesOn || between.asked.length === 1 ? EMPTY : between;
+          }
           const spoke = state.userMessages !== context.userMessages;
           const same = !spoke && state.tool === tool && state.resultKey === step.resultKey;
           if (same && state.turn === step.turn) return undefined;
@@ -112,7 +121,7 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
             },
           ];
         },
-        snapshot: () => state as unknown as Json,
+        snapshot: () => ({ state, aside }) as unknown as Json,
       };
       function neededOf(step: Step): number {
         // Who looks for one word after the other in one place and is shown nothing goes through no list.

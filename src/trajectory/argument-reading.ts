@@ -41,7 +41,7 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   const aside: TokensAside = { amounts: [], frameKey: 0 };
   const reading: Mutable<ArgumentReading> = {
     semantics,
-    argsKey: hashText(semantics.shell ? shellCall(call) : isStatement(compared) ? squeezeBlanks(call) : call),
+    argsKey: hashText(comparedCall(tool, call, semantics, compared)),
     tokens: tokensOf(text, aside),
     amountKey: aside.amounts.join(' '),
     frameKey: aside.frameKey,
@@ -53,6 +53,13 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
     reading.fromKey = hashText(replaces.before);
   }
   return reading;
+}
+
+/** The text by which a call is told from others: how long it waits makes no other one. */
+function comparedCall(tool: string, call: string, { kind, shell }: CallSemantics, args: Json): string {
+  if (shell) return shellCall(call);
+  if (kind === 'wait') return tool;
+  return isStatement(args) ? squeezeBlanks(call) : call;
 }
 
 /** A command line as it is compared: how long it sleeps before it looks, and how that is joined to it, makes no other call. */

@@ -125,7 +125,18 @@ function textOfValue(value: unknown): string {
 }
 
 const THOUGHTS = new Set(['thought', 'thoughts', 'thinking', 'reasoning', 'reflection']);
-const PAUSES = new Set(['seconds', 'secs', 'ms', 'duration', 'duration_ms', 'duration_seconds', 'delay', 'delay_ms']);
+const PAUSES = new Set([
+  'seconds',
+  'secs',
+  'ms',
+  'time',
+  'wait_seconds',
+  'duration',
+  'duration_ms',
+  'duration_seconds',
+  'delay',
+  'delay_ms',
+]);
 const CODES = new Set(['code', 'source', 'script', 'program', 'snippet']);
 const REMARKS = new Set(['text', 'note', 'message', 'comment', 'content', 'remark']);
 const KEYS = new Set(['key', 'keys', 'button']);

@@ -5,6 +5,7 @@ import {
   ACKNOWLEDGEMENT,
   holdsAcknowledgement,
   isAcknowledgement,
+  isEmpty,
   isPending,
   resultText,
   saysIneffective,
@@ -22,6 +23,21 @@ test('the text of a result is what the model read', () => {
     ]),
   ).toContain('image');
   expect(resultText({ b: 1, a: true })).toBe('{"a":true,"b":1}');
+});
+
+test.each([
+  ['', true],
+  [' []\n', true],
+  ['{}', true],
+  ['{"ok":true,"messages":{"total":0,"matches":[]}}', true],
+  ['{"legs":[],"count":0}', true],
+  ['{"ok":true}', false],
+  ['{"items":[],"next":"t-7"}', false],
+  ['{"items":[0]}', false],
+  ['{"items":[]', false],
+  ['none', false],
+])('whether %j holds nothing: %j', (text, expected) => {
+  expect(isEmpty(text)).toBe(expected);
 });
 
 test.each(['', ' \n', 'ok', 'Done.', 'File written successfully', 'true', '3 rows deleted'])(

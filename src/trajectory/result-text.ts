@@ -1,5 +1,5 @@
 import { canonicalJson } from '../base/canonical-json.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
 import { SIGN, signsOf } from './word-signs.ts';
 
 /** The text of a tool's result: a string as it is, the text parts of a content list, anything else as JSON. */
@@ -18,11 +18,27 @@ export function resultText(result: Json): string {
   return canonicalJson(result);
 }
 
-const EMPTY_CHARS = 8;
+const EMPTY_CHARS = 200;
+const BARE = /^\s*(?:\[\s*\]|\{\s*\}|\(\s*\))?\s*$/;
+const HOLDS_EMPTY_LIST = /\[\s*\]/;
 
-/** True for an answer without text, and for an empty list or object. */
+/**
+ * True for an answer without text, for an empty list or object, and for a short JSON answer that holds an empty list and, but for
+ * `ok` and the like, nought beside it: `{"ok": true, "messages": {"total": 0, "matches": []}}`.
+ *
+ * Cost: a look at a short text; one `JSON.parse` where it holds an empty list.
+ */
 export function isEmpty(text: string): boolean {
-  return text.length <= EMPTY_CHARS && /^\s*(?:\[\s*\]|\{\s*\}|\(\s*\))?\s*$/.test(text);
+  if (text.length > EMPTY_CHARS) return false;
+  if (BARE.test(text)) return true;
+  return text.trimStart().startsWith('{') && HOLDS_EMPTY_LIST.test(text) && holdsNothing(jsonOf(text));
+}
+
+const GOES_WELL: ReadonlySet<unknown> = new Set([0, true, null, '', 'ok', 'OK', 'success']);
+
+function holdsNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) ? Object.values(value).every((member) => holdsNothing(member)) : GOES_WELL.has(value);
 }
 
 export const ACKNOWLEDGEMENT: RegExp =

@@ -40,6 +40,7 @@ const GEMINI_PRINTED = /\n(?:Stdout|Output): ([^]*?)(?:\nStderr: ([^]*))?$/;
 /** `-1` stands for a command that is still running. */
 const OPENHANDS_END =
   /\n?\[(?:The command completed|Command finished) with exit code (-?\d+)\b[^\]\n]*\](?:\n\[[^\n]*\])*\s*$/;
+const LAST_CODE = /[^]*exit code (-?\d+)/;
 const OPENHANDS_END_CHARS = 600;
 const CLAUDE_CODE = /^Exit code (\d+)(?:\n|$)/;
 const RETURN_CODE = /^<returncode>(\d+)<\/returncode>\s*<output>([^]*?)(?:<\/output>\s*)?$/;
@@ -76,7 +77,7 @@ function withoutEnd(text: string): Json | undefined {
   if (end === null) return undefined;
   return {
     output: text.slice(0, text.length - tail.length + end.index),
-    exit_code: Math.max(0, Number(end[1])),
+    exit_code: Math.max(0, Number(LAST_CODE.exec(end[0])?.[1] ?? end[1])),
   };
 }
 

@@ -103,6 +103,14 @@ test('an answer that the work goes on makes a question a poll, but no write or s
   expect(stepOf({ tool: 'Bash', args: { command: 'cat state' }, result: 'pending' }).kind).toBe('read');
 });
 
+test('a pause that ends with a view of the screen is a look, however long it is', () => {
+  const page = `### Page state\n- heading "We are verifying your document"\n- progressbar\n- text: This takes less than a minute.\n- link "Help"`;
+  const wait = (time: number, result: string): Step => stepOf({ tool: 'browser_wait_for', args: { time }, result });
+  expect(wait(5, page)).toMatchObject({ kind: 'poll', transparent: false });
+  expect(wait(5, page).argsKey).toBe(wait(10, page).argsKey);
+  expect(wait(5, 'Waited for 5 seconds')).toMatchObject({ kind: 'wait', transparent: true });
+});
+
 test('a status command that fails while checks are pending has not failed', () => {
   const step = stepOf({
     tool: 'Bash',

@@ -7,6 +7,7 @@ import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.t
 import { readArguments } from './argument-reading.ts';
 import { progressOf } from './declared-keys.ts';
 import { comparedKey } from './compared-key.ts';
+import { openAnswer } from './open-answer.ts';
 import type { RawCall } from './raw-call.ts';
 import { beginsWithAct, isEmpty, resultText, saysActed } from './result-text.ts';
 import { shellAnswer } from './shell-answer.ts';
@@ -32,6 +33,8 @@ export interface Step {
   readonly argsKey: string;
   /** Equal for results that differ only in times and ids. */
   readonly resultKey: string;
+  /** For a poll by a program: equal for answers whose last lines are. */
+  readonly tailKey?: string;
   /** Tool, arguments and result together. */
   readonly callKey: string;
   /** Hashes of the words of the arguments, ascending, 64 at most, for similarity. */
@@ -77,12 +80,13 @@ export interface Step {
  * Cost: a few linear passes over arguments and result; short results are remembered for a while (`readAnswer`).
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
-  const printed = shellAnswer(given.result);
+  const opened = openAnswer(given.result);
+  const printed = shellAnswer(opened.result);
   const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
   const asked = readArguments(given.tool, given.args, declarations);
   const { semantics } = asked;
-  const call = flagged(given, printed, semantics);
-  const answer = readAnswer(withoutColours(printed?.text ?? resultText(call.result)));
+  const call = flagged(opened.failed ? { ...given, isError: true } : given, printed, semantics);
+  const answer = readAnswer(withoutColours(printed?.text ?? resultText(opened.result)));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
@@ -90,14 +94,15 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   const failure = waits || foretold ? undefined : failureOf(call, answer, semantics);
   const ineffective = failure === undefined && answer.isIneffective;
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
-  const findsNothing = semantics.kind === 'read' && NOTHING.test(text);
+  const empty = isEmpty(text);
+  const findsNothing = showsNothing(text, empty, semantics.kind);
   const acknowledged =
     failure === undefined && !ineffective && !findsNothing && (acted || foretold || answer.acknowledges);
   const kind = kindOf(call, answer, { semantics, failed: failure !== undefined, acted });
   // A tool that takes a lone text and merely acknowledges it keeps a remark, any other of its kind changes something.
   const said = kind === 'unknown' && acknowledged && !foretold && text.trim() !== '';
   const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
-  const progress = progressOf(call.result, declaration);
+  const progress = progressOf(opened.result, declaration);
   const resultKey =
     progress === undefined
       ? comparedKey(call, answer, { semantics, kind: finalKind, failed: failure !== undefined, acknowledged })
@@ -122,17 +127,23 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
     negative: answer.saysNone,
-    empty: isEmpty(text),
+    empty,
     resultChars: text.length,
     resultMissing: call.resultMissing,
     editsAndRuns: semantics.editsAndRuns === true,
   };
+  if (finalKind === 'poll' && semantics.shell) step.tailKey = hashText(lastLineOf(answer.masked));
   if (failure !== undefined) step.failure = failure;
   if (semantics.target !== undefined) step.target = semantics.target;
   if (asked.leavesKey !== undefined) step.leavesKey = asked.leavesKey;
   if (semantics.content !== undefined) step.leavesChars = semantics.content.length;
   if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
+}
+
+function lastLineOf(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim();
 }
 
 /** Colours and moves of a terminal say nothing. */
@@ -153,6 +164,8 @@ function kindOf(
   }: { readonly semantics: CallSemantics; readonly failed: boolean; readonly acted: boolean },
 ): ToolKind {
   const { kind, shell, program } = semantics;
+  // A pause that ends with a view of the screen is a look at it.
+  if (kind === 'wait' && !failed && answer.text.length >= SHOWN_CHARS) return 'poll';
   // Only such a call can be a poll by its answer.
   const asks = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
   if (asks && (answer.isPending || asksForNews(call.args, answer))) return 'poll';
@@ -161,6 +174,9 @@ function kindOf(
   return kind === 'poll' && !answer.isPending && answer.tellsAnywhere ? 'read' : kind;
 }
 
+/** Longer than what is said of a pause: `Waited for 5 seconds`. */
+const SHOWN_CHARS = 120;
+
 /** Programs that ask another machine. What a local one prints may hold any word. */
 const REMOTE_PROGRAMS = new Set(
   'curl wget http https ssh adb aws gcloud az gh glab kubectl oc docker podman helm flyctl heroku vercel nomad doctl argocd'.split(
@@ -168,6 +184,14 @@ const REMOTE_PROGRAMS = new Set(
   ),
 );
 
+/** Whether a question was answered with nothing, which acknowledges no change. */
+function showsNothing(text: string, empty: boolean, kind: ToolKind): boolean {
+  if (kind === 'read') return NOTHING.test(text) || (empty && text.trim() !== '');
+  return kind === 'unknown' && empty && text.trim() !== '' && !COMPLAINTS.test(text);
+}
+
+/** An empty list under such a name says that all went well. */
+const COMPLAINTS = /error|warning|fail|problem|conflict/i;
 /** What a look gives that finds nothing. */
 const NOTHING = /^\s*(?:null|none|nil|undefined)\s*$/i;
 

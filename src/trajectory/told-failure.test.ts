@@ -9,12 +9,14 @@ test.each([
   'Tests: 2 failed, 5 passed, 7 total in 3s',
   'BUILD FAILED in 12s',
   'process exited with code 137',
+  'At line:1 char:13\n    + FullyQualifiedErrorId : InvalidEndOfLine',
 ])('a line that speaks of failure is found: %j', (text) => {
   expect(tellsFailure(text, true)).toBe(true);
 });
 
 test.each([
   '12 passed, 0 failed',
+  '<summary passed=22 failed=0 />',
   'src/error.ts written, 0 errors',
   'ERROR: 0\nFATAL: 0',
   'exit code 0',

@@ -12,6 +12,7 @@ test.each([
   ['BashOutput', { bash_id: '1' }, 'poll'],
   ['browser_click', { ref: 'e1' }, 'ui'],
   ['move_mouse', { to: 'e1' }, 'ui'],
+  ['computer_call', { action: { type: 'click', x: 1, y: 2 } }, 'ui'],
   ['mcp__filesystem__move_file', { source: 'a', destination: 'b' }, 'write'],
   ['apply_patch', { input: '*** Begin Patch\n*** Update File: a\n-1\n+2\n*** End Patch' }, 'write'],
   ['op7', { argv: ['git', 'status'] }, 'read'],

@@ -278,8 +278,7 @@ function commandLike(object: Arguments): string | undefined {
 }
 
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
-  const action =
-    typeof args['action'] === 'string' ? args['action'] : typeof args['command'] === 'string' ? args['command'] : '';
+  const action = actionOf(args);
   if (/^(?:poll|status|wait)$/i.test(action)) return 'poll';
   if (args['chars'] === '' || args['input'] === '') return 'poll';
   if (writes) return 'write';
@@ -289,6 +288,13 @@ function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const byAction = action === '' ? 'unknown' : kindOfWords(wordsOf(action.trimStart().split(/\s/, 1)[0] ?? ''));
   const named = byAction === 'unknown' ? readName(tool).kind : byAction;
   return named === 'unknown' ? kindOfArguments(args) : named;
+}
+
+/** What a tool of several actions is to do: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
+function actionOf({ action, command }: Arguments): string {
+  const told = isJsonObject(action) ? action['type'] : action;
+  if (typeof told === 'string') return told;
+  return typeof command === 'string' ? command : '';
 }
 
 /** Words of a remark, where the rest of the name says no more than that it is made: `update_plan`, but not `route_plan`. */

@@ -31,7 +31,8 @@ const AT_HEX = [
   String.raw`(?<![a-z\d])(?=[0-9a-f-]*\d)[0-9a-f]{8}(?:-[0-9a-f]{4}){1,3}(?![a-z\d])`,
   // 0x7f3a2c001040, hexadecimal ids: of whole bytes, with a digit and a letter
   String.raw`\b0x[0-9a-f]{6,}\b`,
-  String.raw`(?<![a-z\d])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{2}){4,32}(?![a-z\d])`,
+  // no digest: that tells one content from another
+  String.raw`(?<![a-z\d])(?<!(?:sha\d{0,3}|md5|crc\d{0,2}|digest|checksum|hash)["']?[:=] ?["']?)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])(?:[0-9a-f]{2}){4,32}(?![a-z\d])`,
 ];
 // worker-9f3a1c; req-01HX3Z8K2M, task_k3j9x2a8: digits and letters alternate twice, after a word that says whose id it is
 const AFTER_DASH = [
@@ -59,7 +60,7 @@ const AT_WORD = [
   // "messageId": "m-7000", reqId=18697, Ray ID: 8f21
   String.raw`(?<![a-z\d])(?:message|msg|request|req|trace|span|correlation|session|event|receipt|run|invocation|process|ray|connection|response|reference|incident|operation|execution|packet|transmission|transaction|delivery)[ _-]?id["']?\s*[:=]\s*["']?[\w.:-]+`,
   String.raw`(?<![a-z\d])(?:uuid|guid|nonce|etag|seed|trace|span|attempt|retry|retries)["']?\s*[:=]\s*["']?(?:W/)?[\\"']*(?=[\w.:+-]*\d)[\w.:+-]+`,
-  String.raw`(?<![a-z\d])(?:pid|ts|timestamp|time|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
+  String.raw`(?<![a-z\d])(?:pid|ts|timestamp|time|nano_?sec(?:ond)?s?|nsecs?|elapsed|duration|duration_ms|took|created_?at|updated_?at|date)["']?\s*[:=]\s*["']?(?=[\w.:+-]*\d)[\w.:+-]+`,
 ];
 const IN_LOG = [
   // [   12.345678], (312) behind the letter of a log's level: time since the start

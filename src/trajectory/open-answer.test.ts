@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+
+import { openAnswer } from './open-answer.ts';
+
+const inner = 'Order W1 is\nopen.';
+
+test.each([
+  { content: [{ type: 'text', text: inner }], isError: false },
+  { content: [{ type: 'text', text: inner }] },
+  { type: 'tool_result', content: [{ type: 'text', text: inner }] },
+  [{ type: 'text', text: inner }],
+  { result: inner },
+  { output: inner },
+  `<output>${inner}</output>\n`,
+  `### Ran Playwright code\n\`\`\`js\nawait page.click('#a');\n\`\`\`\n\n${inner}`,
+])('%j is opened, as a value and as its text', (result) => {
+  const opened = { result: inner, failed: false };
+  expect(openAnswer(result)).toEqual(opened);
+  expect(openAnswer(typeof result === 'string' ? result : JSON.stringify(result))).toEqual(opened);
+});
+
+test.each([
+  { content: [{ type: 'text', text: inner }], isError: true },
+  { content: [{ type: 'text', text: inner }], is_error: true, _meta: { took: 1 } },
+  `<tool_use_error>${inner}</tool_use_error>`,
+])('what stands around it says of %j that the call failed', (result) => {
+  expect(openAnswer(result)).toEqual({ result: inner, failed: true });
+});
+
+test('a wrapping within a wrapping is opened too', () => {
+  const server = JSON.stringify({
+    result: JSON.stringify({ content: [{ type: 'text', text: inner }], isError: true }),
+  });
+  expect(openAnswer(server)).toEqual({ result: inner, failed: true });
+});
+
+test('an image whose data was left out tells nothing, one with its data is what it is', () => {
+  const bare = { type: 'image', source: { type: 'base64', data: '<omitted>' } };
+  expect(openAnswer([bare])).toEqual({ result: '', failed: false });
+  expect(openAnswer(JSON.stringify(bare))).toEqual({ result: '', failed: false });
+  const whole = { type: 'image', data: 'iVBORw0KGgo'.repeat(100) };
+  expect(openAnswer([whole])).toEqual({ result: [whole], failed: false });
+});
+
+test.each([
+  inner,
+  '',
+  null,
+  7,
+  [],
+  {},
+  { result: inner, count: 1 },
+  { result: { a: 1 } },
+  { content: inner, title: 'A page' },
+  { content: [{ type: 'text', text: inner }], title: 'A page' },
+  [{ id: 1, text: inner }],
+  '{"result":"cut off',
+  '[{"type":"text"',
+  '<p>a page</p>',
+  '<output>a page',
+])('%j is given back as it is', (result) => {
+  expect(openAnswer(result)).toEqual({ result, failed: false });
+});

@@ -1,0 +1,108 @@
+import { canonicalJson } from '../base/canonical-json.ts';
+import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
+
+/** What a tool gave, without what stood around it. */
+export interface OpenedAnswer {
+  readonly result: Json;
+  /** What stood around it says that the call failed. */
+  readonly failed: boolean;
+}
+
+/** Members of what an MCP server answers. */
+const MCP_MEMBERS: ReadonlySet<string> = new Set([
+  'content',
+  'isError',
+  'is_error',
+  '_meta',
+  'meta',
+  'structuredContent',
+  'type',
+]);
+/** Names under which a lone text is handed over. */
+const LONE_NAMES: ReadonlySet<string> = new Set(
+  'result output text content response answer observation value data stdout'.split(' '),
+);
+const TAGGED =
+  /^\s*<(tool_use_error|error|output|result|tool_result|function_result|response|observation)>([^]*)<\/\1>\s*$/;
+const ERROR_TAG = /error/;
+/** With which the Playwright MCP server opens its answers: the code that the call was turned into. */
+const CODE_ECHO = /^(?:### |- )?Ran (?:the following )?Playwright code:?\n```js\n[^]*?\n```\n*/;
+const CODE_ECHO_WORDS = 'Playwright code';
+/** How such an answer begins as JSON text; others are not parsed. */
+const JSON_OPENING =
+  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|_meta)")/;
+const OPENING_CHARS = 40;
+/** A longer text is taken as it is. */
+const MAX_PARSED_CHARS = 200_000;
+/** A wrapping within a wrapping, and no more. */
+const MAX_DEPTH = 3;
+
+/**
+ * Takes off what a harness or a protocol puts around an answer: the result of an MCP server (`{content: [{type: 'text', …}],
+ * isError}`), its parts, a lone text under a name such as `result`, each as a value or as JSON text, and a tag such as
+ * `<tool_use_error>`, and the code that a browser was given for the call. Everything else is given back as it is.
+ *
+ * Cost: a look at the first 40 characters of a text and at the members of an object; one `JSON.parse` where it begins so.
+ */
+export function openAnswer(result: Json): OpenedAnswer {
+  let opened: OpenedAnswer = { result, failed: false };
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const inner = typeof opened.result === 'string' ? insideText(opened.result) : insideValue(opened.result);
+    if (inner === undefined) break;
+    opened = { result: inner.result, failed: opened.failed || inner.failed };
+  }
+  return opened;
+}
+
+function insideText(text: string): OpenedAnswer | undefined {
+  const opening = text.slice(0, OPENING_CHARS);
+  if (opening.includes(CODE_ECHO_WORDS)) {
+    const bare = text.replace(CODE_ECHO, '');
+    return bare === text ? undefined : { result: bare, failed: false };
+  }
+  if (opening.trimStart().startsWith('<')) {
+    const found = TAGGED.exec(text);
+    return found === null ? undefined : { result: found[2] ?? '', failed: ERROR_TAG.test(found[1] ?? '') };
+  }
+  if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(opening)) return undefined;
+  const value = jsonOf(text);
+  // A text that only looks like JSON is what was printed.
+  return value === undefined ? undefined : insideValue(value);
+}
+
+function insideValue(value: unknown): OpenedAnswer | undefined {
+  if (Array.isArray(value)) return insideParts(value);
+  if (!isJsonObject(value)) return undefined;
+  if (isBareImage(value)) return { result: '', failed: false };
+  const names = Object.keys(value);
+  const { content } = value;
+  if (Array.isArray(content) && names.every((name) => MCP_MEMBERS.has(name))) {
+    const inner = insideParts(content);
+    const failed = value['isError'] === true || value['is_error'] === true;
+    return inner === undefined ? undefined : { ...inner, failed };
+  }
+  const [name = ''] = names;
+  const lone = names.length === 1 && LONE_NAMES.has(name) ? value[name] : undefined;
+  return typeof lone === 'string' ? { result: lone, failed: false } : undefined;
+}
+
+/** Longer than an image whose data was left out, with its address and form. */
+const BARE_IMAGE_CHARS = 400;
+
+/** An image whose data was left out: a screen of which nothing can be told. */
+function isBareImage(part: unknown): boolean {
+  if (!isJsonObject(part) || typeof part['type'] !== 'string' || !/image|screenshot/.test(part['type'])) return false;
+  return canonicalJson(part).length <= BARE_IMAGE_CHARS;
+}
+
+/** The text of parts that hold nothing else that can be told. */
+function insideParts(parts: readonly unknown[]): OpenedAnswer | undefined {
+  const texts: string[] = [];
+  for (const part of parts) {
+    if (isBareImage(part)) texts.push('');
+    else if (isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string')
+      texts.push(part['text']);
+    else return undefined;
+  }
+  return texts.length === 0 ? undefined : { result: texts.join('\n'), failed: false };
+}
