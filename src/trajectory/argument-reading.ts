@@ -1,7 +1,7 @@
 import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import type { Json } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import { isStatement } from './argument-shape.ts';
 import { loopArgs } from './declared-keys.ts';
 import { tokensOf, type TokensAside } from './tokens.ts';
@@ -34,7 +34,7 @@ export interface ArgumentReading {
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const compared = loopArgs(args, declaration);
-  const text = canonicalJson(compared);
+  const text = canonicalJson(withoutNothing(compared));
   const call = `${tool}\n${text}`;
   // Arguments that are declared to be no part of the comparison may still say what the call does.
   const semantics = readCall(tool, declaration?.loopKey === undefined ? compared : args, declarations);
@@ -53,6 +53,16 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
     reading.fromKey = hashText(replaces.before);
   }
   return reading;
+}
+
+/** What is handed over empty is as good as left out. */
+function withoutNothing(args: Json): Json {
+  if (!isJsonObject(args)) return args;
+  for (const name in args) {
+    if (args[name] !== '' && args[name] !== null) continue;
+    return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== '' && value !== null));
+  }
+  return args;
 }
 
 /** The text by which a call is told from others: how long it waits makes no other one. */

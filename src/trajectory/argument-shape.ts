@@ -38,6 +38,8 @@ const PLACE_KEYS = [
 const SETTING_KEYS = ['key', 'name', 'setting', 'option', 'field', 'property', 'flag', 'variable', 'parameter', 'cell'];
 /** Arguments that hold the whole state of something, or what of it changes. */
 const STATE_KEYS = ['body', 'data', 'payload', 'properties', 'settings', 'config', 'values', 'fields', 'patch', 'spec'];
+/** What adds to what is there leaves it in no state that its arguments tell. */
+const ADDS = /create|append|insert|post|add/i;
 const SQL_KEYS = ['query', 'sql', 'statement'] as const;
 /** The shape of a statement, not a word alone: searches have queries too. */
 const SQL_CHANGE =
@@ -85,8 +87,8 @@ export function writtenState(tool: string, args: Arguments, path: string | undef
     const where = placeOf(args, text);
     return where === '' ? undefined : { target: where, content: text };
   }
-  const state = STATE_KEYS.find((key) => isJsonObject(args[key]));
-  if (state !== undefined && !/create|append|insert|post|add/i.test(tool)) {
+  const state = STATE_KEYS.find((key) => isJsonObject(args[key]) || Array.isArray(args[key]));
+  if (state !== undefined && !ADDS.test(tool) && !ADDS.test(String(args['action'] ?? ''))) {
     const where = placeOf(args, args[state]);
     return where === '' ? undefined : { target: where, content: canonicalJson(args[state]) };
   }

@@ -3,8 +3,8 @@ import type { ToolDeclaration } from './tool-semantics.ts';
 
 /**
  * The arguments that say what a call is about: those declared in `loopKey`, or, where none of them is there, all but what is
- * new each time and changes nothing: receipts (`request_id`), remarks (`explanation`), and the handles under which a page
- * lists its elements (`ref: 'e44'`) beside a label.
+ * new each time and changes nothing: receipts (`request_id`), remarks (`explanation`), pauses (`wait_before_s`), and the handles
+ * under which a page lists its elements (`ref: 'e44'`) beside a label.
  */
 export function loopArgs(args: Json, declaration: ToolDeclaration | undefined): Json {
   return picked(args, declaration?.loopKey) ?? withoutAsides(args);
@@ -16,10 +16,20 @@ const RECEIPTS = new Set(
     'client_token clientToken ClientToken nonce trace_id traceId span_id correlation_id correlationId timestamp ts'
   ).split(' '),
 );
+/** How long a tool is to wait before it looks, beside what it looks at. */
+const WAITS = new Set(
+  (
+    'wait delay sleep pause wait_s wait_ms wait_seconds wait_time wait_before wait_before_s wait_before_ms delay_s delay_ms ' +
+    'delay_seconds sleep_s sleep_ms sleep_seconds waitMs waitSeconds delayMs delaySeconds poll_interval interval_s'
+  ).split(' '),
+);
 const REMARKS = new Set('explanation reason rationale justification thought reasoning'.split(' '));
+/** These say why a call is made, also where nothing else is handed over; a lone thought is what a tool is given. */
+const EXPLANATIONS = new Set(['explanation', 'rationale', 'justification']);
 const HANDLES = new Set(
   'ref uid element_id elementId element_ref elementRef node_id nodeId backend_node_id handle'.split(' '),
 );
+const ASIDES: ReadonlySet<string> = new Set([...RECEIPTS, ...REMARKS, ...HANDLES, ...WAITS]);
 /** `e44`, `1_23`, `node-7`: what numbers elements. */
 const HANDLE_VALUE = /^(?:[a-z]{1,6}[-_]?)?\d+(?:[-_]\d+)*$/i;
 const LABEL = /\p{L}{2}/u;
@@ -27,9 +37,15 @@ const LABEL = /\p{L}{2}/u;
 function withoutAsides(args: Json): Json {
   if (!isJsonObject(args)) return args;
   const names = Object.keys(args);
-  if (names.length < 2 || !names.some((name) => RECEIPTS.has(name) || REMARKS.has(name) || HANDLES.has(name)))
-    return args;
-  const meant = names.filter((name) => !REMARKS.has(name) && (!RECEIPTS.has(name) || isJsonObject(args[name])));
+  const [first = ''] = names;
+  if (names.length === 1 && EXPLANATIONS.has(first)) return {};
+  if (names.length < 2 || !names.some((name) => ASIDES.has(name))) return args;
+  const meant = names.filter(
+    (name) =>
+      !REMARKS.has(name) &&
+      (!RECEIPTS.has(name) || isJsonObject(args[name])) &&
+      (!WAITS.has(name) || typeof args[name] !== 'number'),
+  );
   const labels = meant.filter((name) => !isHandle(name, args[name]));
   // A handle alone is all that tells what is meant.
   const isLabelled = labels.some((name) => isText(args[name]));

@@ -45,7 +45,7 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['timeout', /tim(?:ed|e).?out|ETIMEDOUT|deadline exceeded|time limit/i],
   [
     'network',
-    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|no route to host|unreachable|could not (?:resolve|translate host)|name resolution|name or service not known|NXDOMAIN|getaddrinfo|no address associated|network is/i,
+    /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up|\b50[234]\b|service unavailable|bad gateway|temporarily unavailable|slow ?down|\bENOTFOUND|EAI_AGAIN|EHOSTUNREACH|failed to connect|connection (?:refused|reset|lost|closed)|no route to host|unreachable|could not (?:resolve|translate host)|name resolution|name or service not known|NXDOMAIN|getaddrinfo|no address associated|network (?:is|path)/i,
   ],
   [
     'missing-program',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { openAnswer } from './open-answer.ts';
+import { openAnswer, withoutFooter } from './open-answer.ts';
 
 const inner = 'Order W1 is\nopen.';
 
@@ -33,6 +33,22 @@ test('a wrapping within a wrapping is opened too', () => {
   });
   expect(openAnswer(server)).toEqual({ result: inner, failed: true });
 });
+
+test.each([
+  `${inner}\n\n[Step 16/45 | tokens left: 30600]`,
+  `${inner}\n(87 of 120 actions units remaining)\n`,
+  `${inner}\n<system-reminder>The list is empty.\nIgnore this.</system-reminder>`,
+  `${inner}\n[Step 3 of 30]\n<system-reminder>Again.</system-reminder>`,
+])('what a harness adds to the end of every answer is taken off: %j', (text) => {
+  expect(withoutFooter(text).trimEnd()).toBe(inner);
+});
+
+test.each([inner, `${inner}\n(3 rows)`, `${inner}\n[12 of 40 tests]`, `${inner}\n(14 items left)`, '[1, 2]', ''])(
+  'what may be progress is not: %j',
+  (text) => {
+    expect(withoutFooter(text)).toBe(text);
+  },
+);
 
 test('an image whose data was left out tells nothing, one with its data is what it is', () => {
   const bare = { type: 'image', source: { type: 'base64', data: '<omitted>' } };

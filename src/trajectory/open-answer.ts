@@ -106,3 +106,31 @@ function insideParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   }
   return texts.length === 0 ? undefined : { result: texts.join('\n'), failed: false };
 }
+
+const REMINDER = '<system-reminder>';
+const REMINDER_END = '</system-reminder>';
+/** Longer than what a harness counts down in brackets. */
+const COUNT_CHARS = 160;
+/** What an agent has left of its own means; what is left of its work is progress. */
+const MEANS = /\b(?:steps?|tokens?|turns?|budget|credits?|context|actions?|iterations?)\b/i;
+const LEFT = /\b(?:left|remaining|used)\b|\d ?(?:\/|of) ?\d/i;
+
+/**
+ * The text without what a harness adds to the end of every answer: a reminder, and a count in brackets of the steps or tokens
+ * that the agent has left (`[Step 16/45 | tokens left: 30600]`), which is another one each time.
+ *
+ * Cost: a look at the last character, and at the last line where it closes a bracket.
+ */
+export function withoutFooter(text: string): string {
+  const end = text.trimEnd();
+  if (end.endsWith(REMINDER_END)) {
+    const start = end.lastIndexOf(REMINDER);
+    return start < 0 ? text : withoutFooter(end.slice(0, start));
+  }
+  if (!end.endsWith(']') && !end.endsWith(')')) return text;
+  const start = end.lastIndexOf('\n') + 1;
+  if (end.length - start > COUNT_CHARS) return text;
+  const line = end.slice(start).trimStart();
+  const isCount = (line.startsWith('[') || line.startsWith('(')) && MEANS.test(line) && LEFT.test(line);
+  return isCount && /\d/.test(line) ? end.slice(0, start).trimEnd() : text;
+}

@@ -40,12 +40,19 @@ test.each([
   expect(isEmpty(text)).toBe(expected);
 });
 
-test.each(['', ' \n', 'ok', 'Done.', 'File written successfully', 'true', '3 rows deleted'])(
-  '%j only says done',
-  (text) => {
-    expect(isAcknowledgement(text)).toBe(true);
-  },
-);
+test.each([
+  '{"statusCode":202,"body":""}',
+  '{"updates":{"updatedRows":1,"updatedCells":4}}',
+  '',
+  ' \n',
+  'ok',
+  'Done.',
+  'File written successfully',
+  'true',
+  '3 rows deleted',
+])('%j only says done', (text) => {
+  expect(isAcknowledgement(text)).toBe(true);
+});
 
 test('a sentence that says done with fixed advice after it only says done', () => {
   const advice = 'Please proceed with the current tasks if applicable and keep the list up to date as you go on';

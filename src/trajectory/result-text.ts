@@ -77,6 +77,10 @@ const ACKNOWLEDGING: ReadonlySet<string> = new Set(
 /** Nothing at all, alone or under a name; beside other facts it is one of them. */
 const LONE_NULL = /^\W*(?:[\w-]+\W+)?null\W*$/i;
 
+/** How an interface says in JSON that it was done: a status without a body, or how many things it was done to. */
+const JSON_DONE =
+  /^\s*\{(?=[^]*"status_?(?:code)?"\s*:\s*20\d\b)(?=[^]*"body"\s*:\s*(?:""|null|\{\s*\}))|"(?:updated|inserted|modified|deleted|affected|created|appended)_?(?:rows|columns|cells|records|items|count)"\s*:\s*\d/i;
+
 /** Longest text that counts as a mere acknowledgement. */
 const ACKNOWLEDGEMENT_CHARS = 80;
 const LONG_ACKNOWLEDGEMENT_CHARS = 240;
@@ -90,6 +94,7 @@ export function isAcknowledgement(text: string, signs?: number): boolean {
   const trimmed = text.trim();
   if (trimmed === '') return true;
   if (saysNoChange(trimmed, signs ?? signsOf(text))) return false;
+  if (trimmed.startsWith('{') && JSON_DONE.test(trimmed)) return true;
   if (trimmed.length <= ACKNOWLEDGEMENT_CHARS) return holdsAcknowledgement(trimmed) || LONE_NULL.test(trimmed);
   // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
   const [sentence = ''] = trimmed.split(/[.!] /, 1);

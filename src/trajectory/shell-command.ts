@@ -163,7 +163,18 @@ const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   stdbuf: ['-i', '-o', '-e'],
 };
 
-/** The words from the program that is really run: without `sudo -u root`, `env A=1`, `timeout 60`, `python -m`. */
+/** Package managers that run a program of the project, with the word that says so. */
+const RUNNERS: ReadonlyMap<string, string> = new Map([
+  ['bundle', 'exec'],
+  ['poetry', 'run'],
+  ['uv', 'run'],
+  ['pipenv', 'run'],
+  ['hatch', 'run'],
+  ['pnpm', 'exec'],
+  ['npm', 'exec'],
+]);
+
+/** The words from the program that is really run: without `sudo -u root`, `env A=1`, `timeout 60`, `python -m`, `bundle exec`. */
 function unwrap(words: readonly string[]): readonly string[] {
   let at = 0;
   let options = Object.hasOwn(WRAPPERS, words[at] ?? '') ? WRAPPERS[words[at] ?? ''] : undefined;
@@ -176,6 +187,9 @@ function unwrap(words: readonly string[]): readonly string[] {
     if (wrapper === 'timeout') at += 1;
     options = Object.hasOwn(WRAPPERS, words[at] ?? '') ? WRAPPERS[words[at] ?? ''] : undefined;
   }
+  const runner = words[at] ?? '';
+  if (runner === 'npx' && words[at + 1]?.startsWith('-') === false) at += 1;
+  else if (words[at + 2] !== undefined && RUNNERS.get(runner) === words[at + 1]) at += 2;
   const runsModule = words[at + 1] === '-m' && /^python[\d.]*$/.test(baseName(words[at] ?? ''));
   return words.slice(runsModule ? at + 2 : at);
 }

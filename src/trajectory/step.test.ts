@@ -42,6 +42,16 @@ test('blanks and line breaks in a statement for a database do not make another c
   expect(stepOf({ args: { query: 'with a  gap' } }).argsKey).not.toBe(stepOf({ args: { query: 'a gap' } }).argsKey);
 });
 
+test('what is handed over empty, a pause beside a question and a lone explanation do not make another call', () => {
+  const key = (args: RawCall['args']): string => stepOf({ tool: 'memory_list', args }).argsKey;
+  expect(key({ prefix: '' })).toBe(key({}));
+  expect(key({ prefix: null, limit: 5 })).toBe(key({ limit: 5 }));
+  expect(key({ explanation: 'once more' })).toBe(key({ explanation: 'to be sure' }));
+  expect(key({ thought: 'once more' })).not.toBe(key({ thought: 'to be sure' }));
+  expect(key({ url: 'https://ci', wait_before_s: 30 })).toBe(key({ url: 'https://ci', wait_before_s: 60 }));
+  expect(key({ wait: 30 })).not.toBe(key({ wait: 60 }));
+});
+
 test('how a look is joined to the pause before it does not make another call', () => {
   const poll = (command: string): string => stepOf({ tool: 'Bash', args: { command } }).argsKey;
   expect(poll('sleep 15; kubectl get pods')).toBe(poll('sleep 30 && kubectl get pods'));

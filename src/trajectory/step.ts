@@ -7,7 +7,7 @@ import { FLAGGED_SEED, readAnswer, type AnswerReading } from './answer-reading.t
 import { readArguments } from './argument-reading.ts';
 import { progressOf } from './declared-keys.ts';
 import { comparedKey } from './compared-key.ts';
-import { openAnswer } from './open-answer.ts';
+import { openAnswer, withoutFooter } from './open-answer.ts';
 import type { RawCall } from './raw-call.ts';
 import { beginsWithAct, isEmpty, resultText, saysActed } from './result-text.ts';
 import { shellAnswer } from './shell-answer.ts';
@@ -81,12 +81,13 @@ export interface Step {
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   const opened = openAnswer(given.result);
-  const printed = shellAnswer(opened.result);
+  const result = typeof opened.result === 'string' ? withoutFooter(opened.result) : opened.result;
+  const printed = shellAnswer(result);
   const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
   const asked = readArguments(given.tool, given.args, declarations);
   const { semantics } = asked;
   const call = flagged(opened.failed ? { ...given, isError: true } : given, printed, semantics);
-  const answer = readAnswer(withoutColours(printed?.text ?? resultText(opened.result)));
+  const answer = readAnswer(withoutColours(printed?.text ?? resultText(result)));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
@@ -102,7 +103,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   // A tool that takes a lone text and merely acknowledges it keeps a remark, any other of its kind changes something.
   const said = kind === 'unknown' && acknowledged && !foretold && text.trim() !== '';
   const finalKind = said ? (semantics.remark === true ? 'note' : 'write') : kind;
-  const progress = progressOf(opened.result, declaration);
+  const progress = progressOf(result, declaration);
   const resultKey =
     progress === undefined
       ? comparedKey(call, answer, { semantics, kind: finalKind, failed: failure !== undefined, acknowledged })

@@ -12,6 +12,8 @@ test.each([
   ['BashOutput', { bash_id: '1' }, 'poll'],
   ['browser_click', { ref: 'e1' }, 'ui'],
   ['move_mouse', { to: 'e1' }, 'ui'],
+  ['plan_show', { explanation: 'x' }, 'read'],
+  ['update_plan', { plan: [] }, 'note'],
   ['computer_call', { action: { type: 'click', x: 1, y: 2 } }, 'ui'],
   ['mcp__filesystem__move_file', { source: 'a', destination: 'b' }, 'write'],
   ['apply_patch', { input: '*** Begin Patch\n*** Update File: a\n-1\n+2\n*** End Patch' }, 'write'],
@@ -39,6 +41,12 @@ test('what the host declares beats every guess', () => {
 test('a replacement tells what was there and what is there now', () => {
   const read = readCall('Edit', { file_path: 'a.ts', old_string: 'x', new_string: 'y' });
   expect(read).toMatchObject({ kind: 'write', target: 'a.ts', replaces: { before: 'x', after: 'y' } });
+});
+
+test('rows written to a range of a sheet are the content of that range, rows added to it are not', () => {
+  const write = { action: 'write', sheet: 'Budget', range: 'B9', values: [['=SUM(B3,B6)']] };
+  expect(readCall('sheets', write)).toMatchObject({ kind: 'write', content: '[["=SUM(B3,B6)"]]' });
+  expect(readCall('sheets', { ...write, action: 'append' }).content).not.toBe('[["=SUM(B3,B6)"]]');
 });
 
 test('a patch of one file tells what gives way to what, also on a command line', () => {

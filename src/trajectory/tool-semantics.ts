@@ -299,9 +299,7 @@ function actionOf({ action, command }: Arguments): string {
 
 /** Words of a remark, where the rest of the name says no more than that it is made: `update_plan`, but not `route_plan`. */
 const REMARK_WORDS = words('plan reason reflect note notes memo');
-const MAKING_WORDS = words(
-  'update write make set create add take save read get list show edit exit enter mode my agent',
-);
+const MAKING_WORDS = words('update write make set create add take save edit exit enter mode my agent');
 
 /** What is moved from one place to another, and no pointer or figure that moves itself. */
 const MOVED_THINGS = words(
