@@ -88,7 +88,7 @@ export function writtenState(tool: string, args: Arguments, path: string | undef
     return where === '' ? undefined : { target: where, content: text };
   }
   const state = STATE_KEYS.find((key) => isJsonObject(args[key]) || Array.isArray(args[key]));
-  if (state !== undefined && !ADDS.test(tool) && !ADDS.test(String(args['action'] ?? ''))) {
+  if (state !== undefined && !ADDS.test(tool) && !ADDS.test(stringAt(args, ['action']) ?? '')) {
     const where = placeOf(args, args[state]);
     return where === '' ? undefined : { target: where, content: canonicalJson(args[state]) };
   }

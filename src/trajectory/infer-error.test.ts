@@ -73,6 +73,13 @@ test('no failure at the start is passed over before the pattern is tried', () =>
   expect(matched).toBeGreaterThan(2_000);
 });
 
+test('a fault of a SOAP service is a failure, its envelope is none', () => {
+  const envelope = (body: string): string =>
+    `<?xml version="1.0"?>\n<soap:Envelope>\n<soap:Body>${body}</soap:Body></soap:Envelope>`;
+  expect(inferIsError(envelope('<soap:Fault>\n<faultcode>soap:Client</faultcode></soap:Fault>'))).toBe(true);
+  expect(inferIsError(envelope('<Balance>0.00</Balance>'))).toBe(false);
+});
+
 test.each([
   '{"ok": false, "error": {"code": "MISSING_SCOPE"}}',
   '{"success": false, "message": "the account is closed"}',

@@ -86,9 +86,12 @@ function holdsSomething(value: unknown): boolean {
 function failsAtStart(head: string): boolean {
   const begin = head.trimStart();
   if (begin.startsWith('{')) return JSON_FAILURE.test(head);
+  if (begin.startsWith('<') && SOAP_FAULT.test(head)) return true;
   return mayFailAtStart(begin.slice(0, OPENING_CHARS).toLowerCase()) && FAILURE_AT_START.test(head);
 }
 
+/** How a SOAP service refuses. */
+const SOAP_FAULT = /<(?:\w+:)?Fault\b[^>]*>\s*<(?:\w+:)?(?:faultcode|Code)\b/;
 /** Longer than the name of any error. */
 const OPENING_CHARS = 120;
 

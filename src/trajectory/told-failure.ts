@@ -13,7 +13,7 @@ const TOLD: readonly RegExp[] = [
   /^\W*(?:build|tests?|job|task|step|run|compilation|migration|deployment|pipeline)\b.{0,80}\b(?:failed|failure)\b/i,
   /^\W*(?:FAIL|FAILED|FAILURE|not ok)\b/,
   /(?<![\w.])(?!0\b)\d+ (?:tests? |specs? |checks? )?(?:failed|failing|failures?)\b(?!\s*[=:]\s*0\b)/i,
-  /\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|\bnon-zero exit\b/i,
+  /\bexit(?:ed)?(?: with)?(?: (?:status|code))?[ :=]+[1-9]\d{0,2}\b|\breturned error code [1-9]|\bnon-zero exit\b/i,
   /^(?:could not|cannot|can't|unable to|failed to) \w/i,
   /^\+ FullyQualifiedErrorId\s*:/,
 ];
