@@ -122,15 +122,27 @@ const LEFT = /\b(?:left|remaining|used)\b|\d ?(?:\/|of) ?\d/i;
  * Cost: a look at the last character, and at the last line where it closes a bracket.
  */
 export function withoutFooter(text: string): string {
+  let rest = text;
+  for (let footers = 0; footers < MAX_FOOTERS; footers += 1) {
+    const start = footerStart(rest);
+    if (start === undefined) break;
+    rest = rest.slice(0, start).trimEnd();
+  }
+  return rest;
+}
+
+const MAX_FOOTERS = 4;
+
+function footerStart(text: string): number | undefined {
   const end = text.trimEnd();
   if (end.endsWith(REMINDER_END)) {
     const start = end.lastIndexOf(REMINDER);
-    return start < 0 ? text : withoutFooter(end.slice(0, start));
+    return start < 0 ? undefined : start;
   }
-  if (!end.endsWith(']') && !end.endsWith(')')) return text;
+  if (!end.endsWith(']') && !end.endsWith(')')) return undefined;
   const start = end.lastIndexOf('\n') + 1;
-  if (end.length - start > COUNT_CHARS) return text;
+  if (end.length - start > COUNT_CHARS) return undefined;
   const line = end.slice(start).trimStart();
   const isCount = (line.startsWith('[') || line.startsWith('(')) && MEANS.test(line) && LEFT.test(line);
-  return isCount && /\d/.test(line) ? end.slice(0, start).trimEnd() : text;
+  return isCount && /\d/.test(line) ? start : undefined;
 }
