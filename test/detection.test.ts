@@ -63,6 +63,7 @@ const SETS: readonly (readonly [
   ['blind-5', { cases: [32, 32], named: [31, 0], opaque: [31, 0], flagless: [28, 0] }],
   ['blind-6', { cases: [29, 28], named: [29, 0], opaque: [29, 0], flagless: [27, 0] }],
   ['blind-7', { cases: [30, 30], named: [30, 0], opaque: [30, 0], flagless: [29, 0] }],
+  ['blind-12', { cases: [28, 29], named: [27, 0], opaque: [28, 0], flagless: [24, 0] }],
   ['blind-11', { cases: [22, 19], named: [21, 0], opaque: [21, 0], flagless: [20, 0] }],
   ['blind-10', { cases: [20, 17], named: [20, 0], opaque: [20, 0], flagless: [19, 0] }],
   ['blind-9', { cases: [28, 30], named: [28, 0], opaque: [28, 0], flagless: [27, 0] }],

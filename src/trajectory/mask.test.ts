@@ -52,6 +52,7 @@ test.each([
   ['status: NXDOMAIN, id: 43399', 'status: NXDOMAIN, id: ~'],
   ['it needed 24 msec', 'it needed ~'],
   ['stamp: {nanosec: 885025960}', 'stamp: {~}'],
+  ['{"served_by":"edge-2","volume":0}', '{"~","volume":0}'],
   ['relayd[48215]: config ok', 'relayd[~]: config ok'],
   ['Packet: {"packetId":312}', 'Packet: {"~}'],
 ])('what is volatile is masked: %s', (text, masked) => {

@@ -55,6 +55,8 @@ const AFTER_HEX = [
 const AT_WORD = [
   // pid 4711, session s-9000, request 88f, attempt 3, seed: 567939
   String.raw`(?<![a-z\d])(?:pid|process|session|request|req|trace|span|job ?id|attempt|retry|reference|incident)[ #]+(?=[\w-]*[\d-])[\w-]+`,
+  // "served_by": "edge-2"
+  String.raw`(?<![a-z\d])served[_-]?by["']?\s*[:=]\s*["']?[\w.:-]+`,
   // [ref=e44], uid=1_23: numbers of elements on a page
   String.raw`(?<![a-z\d])(?:ref|uid)=["']?(?=[\w-]*\d)[\w-]{1,24}`,
   // "messageId": "m-7000", reqId=18697, Ray ID: 8f21

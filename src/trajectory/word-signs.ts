@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<keyof typeof SIGN, string>> = {
 /** How words begin that may name something volatile, and paths of temporary files. */
 const NAMES =
   'pid proc sess requ req trac span job mess msg corr even rece run invo uuid guid nonc etag time elap dura took crea upda ' +
-  'date nano nsec atte retr refe ref uid inci ray conn resp oper exec packe trans deliv seed ts$ /tmp /var /dev /private';
+  'date nano nsec served atte retr refe ref uid inci ray conn resp oper exec packe trans deliv seed ts$ /tmp /var /dev /private';
 /** The sign of these, used here alone. */
 const NAME_SIGN = 128;
 
