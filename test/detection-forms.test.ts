@@ -58,6 +58,23 @@ const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unk
   }),
   'parts of content as their text': ({ text }) => ({ result: JSON.stringify([{ type: 'text', text }]) }),
   'a value under a name, as text': ({ text }) => ({ result: JSON.stringify({ result: text }) }),
+  'an envelope that says how it went': ({ text, isError }) => ({
+    isError: false,
+    result: isError ? { success: false, error: text } : { success: true, data: text },
+  }),
+  'an envelope as text, with numbers of its own': ({ text, isError, index }) => ({
+    isError: false,
+    result: JSON.stringify(
+      isError
+        ? { status: 'error', message: text, request_id: `r-${7_919 * index}` }
+        : { status: 'success', result: text, request_id: `r-${7_919 * index}` },
+    ),
+  }),
+  'a count of steps behind it': ({ text, index }) => ({
+    result: `${text}\n\n[Step ${index + 1}/60 | tokens left: ${90_000 - 731 * index}]`,
+  }),
+  'a time before it': ({ text, index }) => ({ result: `[2026-03-01 10:${10 + (index % 50)}:07] ${text}` }),
+  'a fence around it': ({ text }) => ({ result: `\`\`\`\n${text}\n\`\`\`` }),
   'a tag around a failure': ({ text, isError }) =>
     isError ? { result: `<tool_use_error>${text}</tool_use_error>` } : {},
   'colours of a terminal': ({ text }) => ({ result: `\u001b[32m${text}\u001b[0m` }),

@@ -35,16 +35,19 @@ async function countCommits(file: string): Promise<number> {
   return commits;
 }
 
+// A group ends after 8 ms, so on a loaded machine there may be a few.
 test.each([
-  ['group', 1],
-  ['none', 1],
-  ['each', 20],
-] as const)('with fsync %s, 20 appends asked for at once are %i transaction(s)', async (fsync, transactions) => {
+  ['group', 1, 5],
+  ['none', 1, 5],
+  ['each', 20, 20],
+] as const)('with fsync %s, 20 appends asked for at once are %i to %i transactions', async (fsync, least, most) => {
   const { store, file } = await openNew({ fsync });
   await store.append(scriptCalls('first', 1));
   const before = await countCommits(file);
   await Promise.all(Array.from({ length: 20 }, (_, index) => store.append(scriptCalls(`run-${index}`, 3))));
-  expect((await countCommits(file)) - before).toBe(transactions);
+  const transactions = (await countCommits(file)) - before;
+  expect(transactions).toBeGreaterThanOrEqual(least);
+  expect(transactions).toBeLessThanOrEqual(most);
   expect(await listAll(store)).toHaveLength(21);
 });
 

@@ -11,6 +11,9 @@ test.each([
   [{ type: 'text', text: inner }],
   { result: inner },
   { output: inner },
+  { success: true, data: inner },
+  { ok: true, error: null, result: inner, request_id: 'r-1', took_ms: 12 },
+  { status: 'success', message: 'fetched', response: inner },
   `<output>${inner}</output>\n`,
   `### Ran Playwright code\n\`\`\`js\nawait page.click('#a');\n\`\`\`\n\n${inner}`,
 ])('%j is opened, as a value and as its text', (result) => {
@@ -27,6 +30,27 @@ test.each([
   expect(openAnswer(result)).toEqual({ result: inner, failed: true });
 });
 
+test('what an envelope holds may be any value', () => {
+  expect(openAnswer({ ok: true, data: { items: [1] } })).toEqual({ result: { items: [1] }, failed: false });
+  expect(openAnswer('{"success":true,"data":null}')).toEqual({ result: null, failed: false });
+});
+
+test.each([
+  { success: false, error: inner },
+  { ok: false, error: { code: 'CLOSED', message: inner }, data: null },
+  { status: 'error', message: inner, request_id: 'r-1' },
+])('why it failed stands in %j', (result) => {
+  expect(openAnswer(result)).toEqual({ result: inner, failed: true });
+  expect(openAnswer(JSON.stringify(result))).toEqual({ result: inner, failed: true });
+});
+
+test.each([`Observation: ${inner}`, `[2026-03-01 10:07:07] ${inner}`, `\`\`\`text\n${inner}\n\`\`\``])(
+  'how %j is introduced goes',
+  (text) => {
+    expect(openAnswer(text)).toEqual({ result: inner, failed: false });
+  },
+);
+
 test('a wrapping within a wrapping is opened too', () => {
   const server = JSON.stringify({
     result: JSON.stringify({ content: [{ type: 'text', text: inner }], isError: true }),
@@ -38,6 +62,7 @@ test.each([
   `${inner}\n\n[Step 16/45 | tokens left: 30600]`,
   `${inner}\n(87 of 120 actions units remaining)\n`,
   `${inner}\n<system-reminder>The list is empty.\nIgnore this.</system-reminder>`,
+  `${inner}\n... (output truncated)`,
   `${inner}\n[Step 3 of 30]\n<system-reminder>Again.</system-reminder>`,
 ])('what a harness adds to the end of every answer is taken off: %j', (text) => {
   expect(withoutFooter(text).trimEnd()).toBe(inner);
@@ -67,6 +92,11 @@ test.each([
   {},
   { result: inner, count: 1 },
   { result: { a: 1 } },
+  { status: 'pending', data: inner },
+  { success: false, data: inner },
+  { success: false, error: '' },
+  { ok: true, message: inner },
+  { ok: true, data: inner, next: 't-7' },
   { content: inner, title: 'A page' },
   { content: [{ type: 'text', text: inner }], title: 'A page' },
   [{ id: 1, text: inner }],

@@ -22,6 +22,22 @@ const MCP_MEMBERS: ReadonlySet<string> = new Set([
 const LONE_NAMES: ReadonlySet<string> = new Set(
   'result output text content response answer observation value data stdout'.split(' '),
 );
+/** Members that say how a call went, or number it, beside what it gave. */
+const ENVELOPE: ReadonlySet<string> = new Set(
+  (
+    'success ok status code error errors message meta _meta request_id requestId trace_id traceId correlation_id took_ms tookMs ' +
+    'took duration duration_ms durationMs elapsed elapsed_ms elapsedMs timestamp time ts server_time version api_version'
+  ).split(' '),
+);
+const PAYLOADS: ReadonlySet<string> = new Set(
+  'data result output response payload body content value answer'.split(' '),
+);
+const WENT_WELL: ReadonlySet<unknown> = new Set([true, 200, 'ok', 'OK', 'success', 'SUCCESS', 'succeeded', undefined]);
+const WENT_WRONG: ReadonlySet<unknown> = new Set([false, 'error', 'ERROR', 'failed', 'failure']);
+const FENCED = /^\s*```[\w-]*\n([^]*?)\n?```\s*$/;
+/** How some agents introduce what a tool gave, and the time before it. */
+const INTRODUCTION =
+  /^(?:(?:Observation|Result|Output|Response|Tool (?:result|output|response)): ?|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? )/;
 const TAGGED =
   /^\s*<(tool_use_error|error|output|result|tool_result|function_result|response|observation)>([^]*)<\/\1>\s*$/;
 const ERROR_TAG = /error/;
@@ -30,7 +46,7 @@ const CODE_ECHO = /^(?:### |- )?Ran (?:the following )?Playwright code:?\n```js\
 const CODE_ECHO_WORDS = 'Playwright code';
 /** How such an answer begins as JSON text; others are not parsed. */
 const JSON_OPENING =
-  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|_meta)")/;
+  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|_meta|success|ok|status|error|body|payload|meta|request_id|code|took_ms)")/;
 const OPENING_CHARS = 40;
 /** A longer text is taken as it is. */
 const MAX_PARSED_CHARS = 200_000;
@@ -64,6 +80,12 @@ function insideText(text: string): OpenedAnswer | undefined {
     const found = TAGGED.exec(text);
     return found === null ? undefined : { result: found[2] ?? '', failed: ERROR_TAG.test(found[1] ?? '') };
   }
+  const introduced = INTRODUCTION.exec(opening);
+  if (introduced !== null) return { result: text.slice(introduced[0].length), failed: false };
+  if (opening.trimStart().startsWith('```')) {
+    const inner = FENCED.exec(text)?.[1];
+    return inner === undefined || inner.includes('```') ? undefined : { result: inner, failed: false };
+  }
   if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(opening)) return undefined;
   const value = jsonOf(text);
   // A text that only looks like JSON is what was printed.
@@ -81,9 +103,28 @@ function insideValue(value: unknown): OpenedAnswer | undefined {
     const failed = value['isError'] === true || value['is_error'] === true;
     return inner === undefined ? undefined : { ...inner, failed };
   }
+  const enveloped = insideEnvelope(value, names);
+  if (enveloped !== undefined) return enveloped;
   const [name = ''] = names;
   const lone = names.length === 1 && LONE_NAMES.has(name) ? value[name] : undefined;
   return typeof lone === 'string' ? { result: lone, failed: false } : undefined;
+}
+
+/** What an envelope holds that says that all went well, or why it did not. */
+function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
+  const payload = names.filter((name) => !ENVELOPE.has(name));
+  const [name = ''] = payload;
+  if (names.length < 2 || payload.length > 1 || (payload.length === 1 && !PAYLOADS.has(name))) return undefined;
+  const { success, ok, status, error, message } = value;
+  if ([success, ok, status].some((told) => WENT_WRONG.has(told))) {
+    const why = isJsonObject(error) ? error['message'] : (error ?? message);
+    const isEmpty = payload.length === 0 || value[name] === null || value[name] === undefined;
+    return typeof why === 'string' && why !== '' && isEmpty ? { result: why, failed: true } : undefined;
+  }
+  const well = [success, ok, status].every((told) => WENT_WELL.has(told)) && (error ?? null) === null;
+  const inner = value[name];
+  // What a tool gave is JSON, whatever its type says.
+  return well && payload.length === 1 && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
 }
 
 /** Longer than an image whose data was left out, with its address and form. */
@@ -117,9 +158,9 @@ const LEFT = /\b(?:left|remaining|used)\b|\d ?(?:\/|of) ?\d/i;
 
 /**
  * The text without what a harness adds to the end of every answer: a reminder, and a count in brackets of the steps or tokens
- * that the agent has left (`[Step 16/45 | tokens left: 30600]`), which is another one each time.
+ * that the agent has left (`[Step 16/45 | tokens left: 30600]`), which is another one each time, and that the rest was cut off.
  *
- * Cost: a look at the last character, and at the last line where it closes a bracket.
+ * Cost: a look at the last character, and at the last line where that may be one.
  */
 export function withoutFooter(text: string): string {
   let rest = text;
@@ -132,6 +173,10 @@ export function withoutFooter(text: string): string {
 }
 
 const MAX_FOOTERS = 4;
+const FOOTER_ENDS = [']', ')', '>', 'truncated', '...', '…'];
+/** A line that says that what follows was cut off. */
+const CUT =
+  /^(?:\.{3}|…|[[(<])[\s.…[(<]*(?:output |response |result |text )?(?:was |has been )?truncated\b[^\n]{0,80}$/i;
 
 function footerStart(text: string): number | undefined {
   const end = text.trimEnd();
@@ -139,10 +184,11 @@ function footerStart(text: string): number | undefined {
     const start = end.lastIndexOf(REMINDER);
     return start < 0 ? undefined : start;
   }
-  if (!end.endsWith(']') && !end.endsWith(')')) return undefined;
+  if (!FOOTER_ENDS.some((sign) => end.endsWith(sign))) return undefined;
   const start = end.lastIndexOf('\n') + 1;
   if (end.length - start > COUNT_CHARS) return undefined;
   const line = end.slice(start).trimStart();
+  if (start > 0 && CUT.test(line)) return start;
   const isCount = (line.startsWith('[') || line.startsWith('(')) && MEANS.test(line) && LEFT.test(line);
   return isCount && /\d/.test(line) ? start : undefined;
 }
