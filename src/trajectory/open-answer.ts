@@ -186,9 +186,10 @@ function footerStart(text: string): number | undefined {
   }
   if (!FOOTER_ENDS.some((sign) => end.endsWith(sign))) return undefined;
   const start = end.lastIndexOf('\n') + 1;
-  if (end.length - start > COUNT_CHARS) return undefined;
+  // What stands alone is no footer: it may be the answer as JSON.
+  if (start === 0 || end.length - start > COUNT_CHARS) return undefined;
   const line = end.slice(start).trimStart();
-  if (start > 0 && CUT.test(line)) return start;
+  if (CUT.test(line)) return start;
   const isCount = (line.startsWith('[') || line.startsWith('(')) && MEANS.test(line) && LEFT.test(line);
   return isCount && /\d/.test(line) ? start : undefined;
 }

@@ -121,6 +121,16 @@ test('a pause that ends with a view of the screen is a look, however long it is'
   expect(wait(5, 'Waited for 5 seconds')).toMatchObject({ kind: 'wait', transparent: true });
 });
 
+test('colours and footers go from around what stands around an answer, and from within it', () => {
+  const shown = (text: string): string => JSON.stringify([{ type: 'text', text }]);
+  const plain = stepOf({ result: 'three orders are open' }).resultKey;
+  expect(stepOf({ result: `\u001b[2m${shown('three orders are open')}\u001b[0m` }).resultKey).toBe(plain);
+  expect(stepOf({ result: `${shown('three orders are open')}\n\n[Step 7/60]` }).resultKey).toBe(plain);
+  expect(stepOf({ result: shown('three orders are open\n(4 of 90 actions left)') }).resultKey).toBe(plain);
+  const printed = { stdout: '\u001b[1mthree orders are open\u001b[0m', stderr: '', exit_code: 0 };
+  expect(stepOf({ result: printed }).resultKey).toBe(plain);
+});
+
 test('a status command that fails while checks are pending has not failed', () => {
   const step = stepOf({
     tool: 'Bash',

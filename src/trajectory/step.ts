@@ -80,8 +80,8 @@ export interface Step {
  * Cost: a few linear passes over arguments and result; short results are remembered for a while (`readAnswer`).
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
-  const opened = openAnswer(given.result);
-  const result = typeof opened.result === 'string' ? withoutFooter(opened.result) : opened.result;
+  const opened = openAnswer(cleaned(given.result));
+  const result = cleaned(opened.result);
   const printed = shellAnswer(result);
   const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
   const asked = readArguments(given.tool, given.args, declarations);
@@ -147,7 +147,11 @@ function lastLineOf(text: string): string {
   return trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim();
 }
 
-/** Colours and moves of a terminal say nothing. */
+/** A text without colours and moves of a terminal, which say nothing, and without what a harness adds to its end. */
+function cleaned(result: Json): Json {
+  return typeof result === 'string' ? withoutFooter(withoutColours(result)) : result;
+}
+
 function withoutColours(text: string): string {
   return text.includes(ESCAPE) ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
 }
