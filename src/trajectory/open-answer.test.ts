@@ -96,6 +96,8 @@ test.each([
   { success: false, data: inner },
   { success: false, error: '' },
   { ok: true, message: inner },
+  { data: null, errors: [{ message: inner }] },
+  { code: 403, message: inner, data: null },
   { ok: true, data: inner, next: 't-7' },
   { content: inner, title: 'A page' },
   { content: [{ type: 'text', text: inner }], title: 'A page' },

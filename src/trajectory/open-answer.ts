@@ -32,7 +32,17 @@ const ENVELOPE: ReadonlySet<string> = new Set(
 const PAYLOADS: ReadonlySet<string> = new Set(
   'data result output response payload body content value answer'.split(' '),
 );
-const WENT_WELL: ReadonlySet<unknown> = new Set([true, 200, 'ok', 'OK', 'success', 'SUCCESS', 'succeeded', undefined]);
+const WENT_WELL: ReadonlySet<unknown> = new Set([
+  true,
+  0,
+  200,
+  'ok',
+  'OK',
+  'success',
+  'SUCCESS',
+  'succeeded',
+  undefined,
+]);
 const WENT_WRONG: ReadonlySet<unknown> = new Set([false, 'error', 'ERROR', 'failed', 'failure']);
 const FENCED = /^\s*```[\w-]*\n([^]*?)\n?```\s*$/;
 /** How some agents introduce what a tool gave, and the time before it. */
@@ -115,16 +125,21 @@ function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonl
   const payload = names.filter((name) => !ENVELOPE.has(name));
   const [name = ''] = payload;
   if (names.length < 2 || payload.length > 1 || (payload.length === 1 && !PAYLOADS.has(name))) return undefined;
-  const { success, ok, status, error, message } = value;
+  const { success, ok, status, code, error, errors, message } = value;
   if ([success, ok, status].some((told) => WENT_WRONG.has(told))) {
     const why = isJsonObject(error) ? error['message'] : (error ?? message);
     const isEmpty = payload.length === 0 || value[name] === null || value[name] === undefined;
     return typeof why === 'string' && why !== '' && isEmpty ? { result: why, failed: true } : undefined;
   }
-  const well = [success, ok, status].every((told) => WENT_WELL.has(told)) && (error ?? null) === null;
+  const isQuiet = (error ?? null) === null && (errors === undefined || errors === null || isEmptyList(errors));
+  const well = isQuiet && [success, ok, status, code].every((told) => WENT_WELL.has(told));
   const inner = value[name];
   // What a tool gave is JSON, whatever its type says.
   return well && payload.length === 1 && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** Longer than an image whose data was left out, with its address and form. */
