@@ -69,12 +69,10 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
             state = EMPTY;
             return undefined;
           }
-          const cause = step.failure.groupKey;
-          const { spokenKey } = step.failure;
+          const { category, groupKey: cause, spokenKey } = step.failure;
           // The very same call failing in other words moves on, whatever its cause is called: the row begins with it.
           const moved = state.lastArgsKey === step.argsKey && state.lastSpokenKey !== spokenKey;
           if (moved) state = EMPTY;
-          const { category } = step.failure;
           const isOne = OUTSIDE.has(category) && (state.count === 0 || state.outside === category);
           const sameTurn = state.turn === step.turn;
           state = {

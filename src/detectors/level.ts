@@ -18,6 +18,14 @@ export function gradeCount(count: number, warnAt: number): Grade | undefined {
   return { level, confidence: Math.round(confidence * 100) / 100 };
 }
 
+/** What is surer of two views of one thing; the first where they are equally sure. */
+export function surer<View extends { readonly confidence: number }>(
+  one: View | undefined,
+  other: View | undefined,
+): View | undefined {
+  return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one;
+}
+
 /** Adds a call to a list of evidence, keeping the last 32. */
 export function withEvidence(evidence: readonly number[], index: number): readonly number[] {
   return evidence.length < 32 ? [...evidence, index] : [...evidence.slice(-31), index];

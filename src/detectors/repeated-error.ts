@@ -3,7 +3,7 @@ import { LruMap } from '../base/lru-map.ts';
 import { OUTSIDE, type ErrorCategory } from '../trajectory/error-class.ts';
 import type { PatternDetector, StepContext } from '../trajectory/pattern-detector.ts';
 import type { Step } from '../trajectory/step.ts';
-import { gradeCount, withEvidence, type Grade } from './level.ts';
+import { gradeCount, surer, withEvidence } from './level.ts';
 
 /** Options of `repeatedErrorDetector`: failures at which it warns. */
 export interface RepeatedErrorOptions {
@@ -171,11 +171,6 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
 /** The very same call fails in other words: something behind it has changed, one missing module gave way to the next. */
 function hasMoved(before: Row, step: Step): boolean {
   return before.lastArgsKey === step.argsKey && before.lastSpokenKey !== step.failure?.spokenKey;
-}
-
-function surer(left: Grade | undefined, right: Grade | undefined): Grade | undefined {
-  if (left === undefined || right === undefined) return left ?? right;
-  return right.confidence > left.confidence ? right : left;
 }
 
 function nextRow(

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { PatternDetector, Sighting, StepContext } from '../trajectory/pattern-detector.ts';
 import type { Step } from '../trajectory/step.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { gradeCount, surer, withEvidence } from './level.ts';
 
 /** Options of `sameFailureDetector`. */
 export interface SameFailureOptions {
@@ -81,30 +81,33 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
       return {
         observe(step, context) {
           if (step.resultMissing) return undefined;
-          const limit = `timeout:${step.tool}`;
-          const byProgram = `line:${step.tool}:${step.program}`;
           // A line that edits and then runs is another one each time.
           const own = step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
           const { failure } = step;
           if (failure === undefined) {
             checks.delete(own);
-            if (step.kind === 'execute') for (const check of [limit, byProgram]) checks.delete(check);
+            if (step.kind === 'execute') for (const check of [limitOf(step), programOf(step)]) checks.delete(check);
             return undefined;
           }
           if (failure.category === 'silent') return undefined;
           if (failure.category === 'timeout') {
-            const check = { key: limit, failureKey: 'timeout', maxBetween: MAX_BETWEEN_TIMEOUTS, mayAlternate: true };
+            const maxBetween = MAX_BETWEEN_TIMEOUTS;
+            const check = { key: limitOf(step), failureKey: 'timeout', maxBetween, mayAlternate: true };
             return listOf(fail(check, step, context));
           }
-          const check = { maxBetween: Infinity, mayAlternate: true };
+          const byProgram = programOf(step);
           const before = checks.get(own);
           // The very same call fails in other words: something moves, though its line is the same.
           if (before !== undefined && before.failureKey !== failure.placelessKey) checks.delete(byProgram);
-          const seen = fail({ ...check, key: own, failureKey: failure.placelessKey }, step, context);
+          const seen = fail(
+            { key: own, failureKey: failure.placelessKey, maxBetween: Infinity, mayAlternate: true },
+            step,
+            context,
+          );
           if (step.kind !== 'execute') return listOf(seen);
           // However the program is called, and whatever else it prints: the same line, and as many failures.
           const seenByLine = fail(
-            { ...check, key: byProgram, failureKey: failure.lineKey, mayAlternate: false },
+            { key: byProgram, failureKey: failure.lineKey, maxBetween: Infinity, mayAlternate: false },
             step,
             context,
           );
@@ -116,8 +119,14 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
   };
 }
 
-function surer(one: Sighting | undefined, other: Sighting | undefined): Sighting | undefined {
-  return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one;
+/** The check of all jobs that meet a time limit. */
+function limitOf({ tool }: Step): string {
+  return `timeout:${tool}`;
+}
+
+/** The check of a program, however it is called. */
+function programOf({ tool, program }: Step): string {
+  return `line:${tool}:${program}`;
 }
 
 function listOf(sighting: Sighting | undefined): readonly Sighting[] | undefined {

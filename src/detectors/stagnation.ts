@@ -97,10 +97,9 @@ export function stagnationDetector(options: StagnationOptions = {}): PatternDete
           }
           const tool = subjectOf(step);
           if (state.tool !== tool) {
-            const between = state;
-            const goesOn = aside.tool === tool && aside.resultKey === step.resultKey && between.asked.length === 1;
-            state = goesOn ? aside : state;
-            aside = goesOn || between.asked.length === 1 ? EMPTY : between;
+            const isOne = state.asked.length === 1;
+            if (isOne && aside.tool === tool && aside.resultKey === step.resultKey) [state, aside] = [aside, EMPTY];
+            else aside = isOne ? EMPTY : state;
           }
           const spoke = state.userMessages !== context.userMessages;
           const same = !spoke && state.tool === tool && state.resultKey === step.resultKey;

@@ -3,7 +3,15 @@ import { RecentTexts } from '../base/recent-texts.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
 import { declaresFailure, inferIsError, withholds } from './infer-error.ts';
 import { failureMask, scanText } from './mask.ts';
-import { isAcknowledgement, isPending, saysIneffective, saysNone, saysUnchanged } from './result-text.ts';
+import {
+  isAcknowledgement,
+  isEmpty,
+  isPending,
+  isReceipt,
+  saysIneffective,
+  saysNone,
+  saysUnchanged,
+} from './result-text.ts';
 import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
 import { MIXED_SIGN } from './word-signs.ts';
 
@@ -32,6 +40,8 @@ export class AnswerReading {
   #acknowledges: boolean | undefined;
   #unchanged: boolean | undefined;
   #saysNone: boolean | undefined;
+  #empty: boolean | undefined;
+  #receipt: boolean | undefined;
 
   /** Reads the text itself; `readAnswer` remembers short ones. */
   constructor(text: string) {
@@ -87,6 +97,14 @@ export class AnswerReading {
   }
   get isUnchanged(): boolean {
     return (this.#unchanged ??= saysUnchanged(this.text, this.#signs));
+  }
+  /** It holds nothing: no text, or an empty list. */
+  get isEmpty(): boolean {
+    return (this.#empty ??= isEmpty(this.text));
+  }
+  /** It says that something was begun or handed on. */
+  get isReceipt(): boolean {
+    return (this.#receipt ??= isReceipt(this.text));
   }
   get saysNone(): boolean {
     return (this.#saysNone ??= saysNone(this.text, this.#signs));

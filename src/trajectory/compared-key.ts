@@ -2,7 +2,7 @@ import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { FLAGGED_SEED, type AnswerReading } from './answer-reading.ts';
 import type { RawCall } from './raw-call.ts';
-import { beginsWithAct, isAcknowledgement, isReceipt } from './result-text.ts';
+import { beginsWithAct, isAcknowledgement } from './result-text.ts';
 import type { ToolKind } from './tool-kind.ts';
 import type { CallSemantics } from './tool-semantics.ts';
 
@@ -23,7 +23,7 @@ export function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outco
   const { semantics, kind, failed, acknowledged } = outcome;
   const seed = call.isError ? FLAGGED_SEED : 0;
   // The same was set going, or sent, once more: under whatever name it goes this time.
-  if (!failed && kind !== 'ui' && isReceipt(answer.text) && saysWhat(call.args)) {
+  if (!failed && kind !== 'ui' && answer.isReceipt && saysWhat(call.args)) {
     return hashText(answer.masked.replace(isOrdered(call.args) ? ANY_ID : RECEIPT_ID, '#'), seed);
   }
   // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.

@@ -121,10 +121,19 @@ export function classifyError(text: string, masked?: string): ErrorClass {
     exactKey: hashText(failureMask(text, masked)),
     spokenKey: hashText(spoken),
     placelessKey: hashText(spoken.replace(PLACE, '#')),
-    lineKey: hashText(`${line.replace(PLACE, '#')}\n${FAILED.exec(text)?.[1] ?? ''}`),
+    lineKey: hashText(`${line.replace(PLACE, '#')}\n${failedCount(lines)}`),
     countlessKey: hashText(line.replace(NUMBER, '#')),
     line,
   };
+}
+
+/** How many failures are counted, in digits; empty where no line counts them. */
+function failedCount(lines: readonly string[]): string {
+  for (const line of lines) {
+    const found = FAILED.exec(line);
+    if (found !== null) return found[1] ?? '';
+  }
+  return '';
 }
 
 /** Equal for lines of one cause, whatever they name. */

@@ -101,15 +101,15 @@ export function isAcknowledgement(text: string, signs?: number): boolean {
   return sentence.length <= ACKNOWLEDGEMENT_CHARS && !/[\d\n]/.test(trimmed) && holdsAcknowledgement(sentence);
 }
 
-const RECEIPT =
-  /^\W*(?:[\w-]+ ){0,4}(?:started|launched|spawned|submitted|queued|enqueued|scheduled|accepted|sent|dispatched|running in (?:the )?background)\b/i;
-
-const RECEIPT_STATE =
-  /["'](?:status|state)["']\s*:\s*["'](?:started|launched|spawned|submitted|queued|enqueued|scheduled|accepted|sent|dispatched)["']/i;
+const BEGUN = 'started|launched|spawned|submitted|queued|enqueued|scheduled|accepted|sent|dispatched';
+const RECEIPT = new RegExp(
+  String.raw`^\W*(?:[\w-]+ ){0,4}(?:${BEGUN}|running in (?:the )?background)\b|["'](?:status|state)["']\s*:\s*["'](?:${BEGUN})["']`,
+  'i',
+);
 
 /** True for a short answer that says that something was begun or handed on. */
 export function isReceipt(text: string): boolean {
-  return text.length <= LONG_ACKNOWLEDGEMENT_CHARS && (RECEIPT.test(text) || RECEIPT_STATE.test(text));
+  return text.length <= LONG_ACKNOWLEDGEMENT_CHARS && RECEIPT.test(text);
 }
 
 /** True for a short answer that says that nothing was changed. */

@@ -39,8 +39,8 @@ const GEMINI_EXIT = /\n(?:Error: [^\n]*\n)?Exit Code: (\d+|\(none\))(?:\n[A-Z][\
 const GEMINI_PRINTED = /\n(?:Stdout|Output): ([^]*?)(?:\nStderr: ([^]*))?$/;
 /** `-1` stands for a command that is still running. */
 const OPENHANDS_END =
-  /\n?\[(?:The command completed|Command finished) with exit code (-?\d+)\b[^\]\n]*\](?:\n\[[^\n]*\])*\s*$/;
-const LAST_CODE = /[^]*exit code (-?\d+)/;
+  /\n?\[(?:The command completed|Command finished) with exit code -?\d+\b[^\]\n]*\](?:\n\[[^\n]*\])*\s*$/;
+const CODE = 'exit code ';
 const OPENHANDS_END_CHARS = 600;
 const CLAUDE_CODE = /^Exit code (\d+)(?:\n|$)/;
 const RETURN_CODE = /^<returncode>(\d+)<\/returncode>\s*<output>([^]*?)(?:<\/output>\s*)?$/;
@@ -75,10 +75,9 @@ function withoutEnd(text: string): Json | undefined {
   const tail = text.slice(-OPENHANDS_END_CHARS);
   const end = OPENHANDS_END.exec(tail);
   if (end === null) return undefined;
-  return {
-    output: text.slice(0, text.length - tail.length + end.index),
-    exit_code: Math.max(0, Number(LAST_CODE.exec(end[0])?.[1] ?? end[1])),
-  };
+  const [footer] = end;
+  const code = Number.parseInt(footer.slice(footer.lastIndexOf(CODE) + CODE.length), 10);
+  return { output: text.slice(0, text.length - tail.length + end.index), exit_code: Math.max(0, code) };
 }
 
 function exitCodeOf(value: unknown): number | undefined {

@@ -9,7 +9,7 @@ import { progressOf } from './declared-keys.ts';
 import { comparedKey } from './compared-key.ts';
 import { openAnswer, withoutFooter } from './open-answer.ts';
 import type { RawCall } from './raw-call.ts';
-import { beginsWithAct, isEmpty, resultText, saysActed } from './result-text.ts';
+import { beginsWithAct, resultText, saysActed } from './result-text.ts';
 import { shellAnswer } from './shell-answer.ts';
 import { failureOf, flagged, type StepFailure } from './step-failure.ts';
 import type { ToolKind } from './tool-kind.ts';
@@ -80,14 +80,15 @@ export interface Step {
  * Cost: a few linear passes over arguments and result; short results are remembered for a while (`readAnswer`).
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
-  const opened = openAnswer(cleaned(given.result));
-  const result = cleaned(opened.result);
+  const bare = cleaned(given.result);
+  const opened = openAnswer(bare);
+  const result = opened.result === bare ? bare : cleaned(opened.result);
   const printed = shellAnswer(result);
   const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
   const asked = readArguments(given.tool, given.args, declarations);
   const { semantics } = asked;
   const call = flagged(opened.failed ? { ...given, isError: true } : given, printed, semantics);
-  const answer = readAnswer(withoutColours(printed?.text ?? resultText(result)));
+  const answer = readAnswer(printed === undefined ? shownText(result) : withoutColours(printed.text));
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
@@ -95,8 +96,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   const failure = waits || foretold ? undefined : failureOf(call, answer, semantics);
   const ineffective = failure === undefined && answer.isIneffective;
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
-  const empty = isEmpty(text);
-  const findsNothing = showsNothing(text, empty, semantics.kind);
+  const findsNothing = showsNothing(answer, semantics.kind);
   const acknowledged =
     failure === undefined && !ineffective && !findsNothing && (acted || foretold || answer.acknowledges);
   const kind = kindOf(call, answer, { semantics, failed: failure !== undefined, acted });
@@ -128,7 +128,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     unchanged: finalKind === 'write' && (ineffective || answer.isUnchanged),
     ineffective,
     negative: answer.saysNone,
-    empty,
+    empty: answer.isEmpty,
     resultChars: text.length,
     resultMissing: call.resultMissing,
     editsAndRuns: semantics.editsAndRuns === true,
@@ -150,6 +150,11 @@ function lastLineOf(text: string): string {
 /** A text without colours and moves of a terminal, which say nothing, and without what a harness adds to its end. */
 function cleaned(result: Json): Json {
   return typeof result === 'string' ? withoutFooter(withoutColours(result)) : result;
+}
+
+/** The text of a cleaned result; what stands within a value still has its colours. */
+function shownText(result: Json): string {
+  return typeof result === 'string' ? result : withoutColours(resultText(result));
 }
 
 function withoutColours(text: string): string {
@@ -190,9 +195,10 @@ const REMOTE_PROGRAMS = new Set(
 );
 
 /** Whether a question was answered with nothing, which acknowledges no change. */
-function showsNothing(text: string, empty: boolean, kind: ToolKind): boolean {
-  if (kind === 'read') return NOTHING.test(text) || (empty && text.trim() !== '');
-  return kind === 'unknown' && empty && text.trim() !== '' && !COMPLAINTS.test(text);
+function showsNothing({ text, isEmpty }: AnswerReading, kind: ToolKind): boolean {
+  const isNone = isEmpty && text.trim() !== '';
+  if (kind === 'read') return isNone || NOTHING.test(text);
+  return kind === 'unknown' && isNone && !COMPLAINTS.test(text);
 }
 
 /** An empty list under such a name says that all went well. */
