@@ -1,21 +1,32 @@
 /**
- * Scores the built-in detectors on a folder of labelled scenario files: `node scripts/score.ts DIR [--opaque] [--json]`.
- * Prints what was found, false, premature and late, for all and without the debatable ones, per expected kind, and each
- * wrong case with the reason.
+ * Scores the built-in detectors on labelled runs: `node scripts/score.ts PATH [--opaque] [--flagless] [--json] [--accept]`. PATH
+ * is a `.jsonl` file with one run a line, a `.json` file with one run, or a folder of such files. Prints found, false,
+ * premature and late cases, in all and without the debatable ones, per expected kind, and each wrong case with the reason.
+ * `--accept` writes the verdict of each case into `PATH/verdicts.tsv`, which `test/detection.test.ts` compares.
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { scoreFolder, totalOf, type ScenarioScore } from '../src/testing/score-scenarios.ts';
+import { readCases, scoreCases, totalOf, type ScenarioScore } from '../src/testing/score-scenarios.ts';
+import { verdictLines } from '../src/testing/verdict-lines.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { opaque: { type: 'boolean' }, json: { type: 'boolean' } },
+  options: {
+    opaque: { type: 'boolean' },
+    flagless: { type: 'boolean' },
+    json: { type: 'boolean' },
+    accept: { type: 'boolean' },
+  },
 });
-const folder = positionals[0];
-if (folder === undefined) {
-  console.error('usage: score DIR [--opaque] [--json]');
+const path = positionals[0];
+if (path === undefined) {
+  console.error('usage: score PATH [--opaque] [--flagless] [--json] [--accept]');
   process.exitCode = 2;
 } else {
-  const scores = scoreFolder(folder, { opaque: values.opaque === true });
+  const cases = readCases(path);
+  if (values.accept === true) writeFileSync(join(path, 'verdicts.tsv'), `${verdictLines(cases).join('\n')}\n`);
+  const scores = scoreCases(cases, { opaque: values.opaque === true, flagless: values.flagless === true });
   if (values.json === true) console.log(JSON.stringify(reportOf(scores), null, 2));
   else print(scores);
 }

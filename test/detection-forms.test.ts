@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { isJsonObject } from '../src/base/json.ts';
-import { scoreScenario, totalOf, type ScoreTotal } from '../src/testing/score-scenarios.ts';
+import { readCases, scoreScenario, totalOf, type ScoreTotal } from '../src/testing/score-scenarios.ts';
 
-const folder = fileURLToPath(new URL('heldout', import.meta.url));
+const cases = readCases(fileURLToPath(new URL('cases', import.meta.url))).filter(
+  ({ document }) => document['set'] === 'heldout',
+);
 const SHELL = /bash|shell|exec|terminal/i;
 
 /** A call of a case as far as a form changes it. */
@@ -93,15 +93,12 @@ function textOf(result: unknown): string {
 }
 
 function scoredAs(form: (call: Call) => Readonly<Record<string, unknown>>): ScoreTotal {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  const scores = names.map((name) => {
-    const document: { readonly calls: readonly (Omit<Call, 'text'> & { readonly result: unknown })[] } = JSON.parse(
-      readFileSync(join(folder, name), 'utf8'),
+  const scores = cases.map(({ name, document }) => {
+    // The form that the folder's README gives, which `callsImporter` checks.
+    const given = document['calls'] as readonly (Omit<Call, 'text'> & { readonly result: unknown })[];
+    const calls = given.map((call, index) =>
+      Object.assign({}, call, form({ ...call, text: textOf(call.result), index })),
     );
-    const calls = document.calls.map((call, index) => ({
-      ...call,
-      ...form({ ...call, text: textOf(call.result), index }),
-    }));
     return scoreScenario({ ...document, calls }, { name });
   });
   return totalOf(scores.filter((score) => !score.debatable));

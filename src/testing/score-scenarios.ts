@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { isJsonObject } from '../base/json.ts';
 import { defaultDetectors } from '../detectors/default-detectors.ts';
 import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
@@ -8,7 +8,7 @@ import { callsImporter } from '../formats/neutral/calls.ts';
 import { TrajectoryAnalysis } from '../trajectory/trajectory-analysis.ts';
 
 /** How one scenario went. `late` counts as found. */
-type Verdict = 'right' | 'late' | 'missed' | 'premature' | 'false';
+export type Verdict = 'right' | 'late' | 'missed' | 'premature' | 'false';
 
 /** One scenario with what was seen in it. */
 export interface ScenarioScore {
@@ -34,19 +34,45 @@ export interface ScoreTotal {
   readonly meanDelay: number | null;
 }
 
-/** Options of `scoreFolder`. */
+/** How a case is changed before it is scored. */
 export interface ScoreOptions {
-  /** Rename tools to names that say nothing. */
+  /** Renames tools to names without meaning. */
   readonly opaque?: boolean;
+  /** Drops `isError`, as in a source without a flag for failures: the result alone says whether a call failed. */
+  readonly flagless?: boolean;
 }
 
-/** Scores every scenario file (`*.json`) of a folder with all built-in detectors, in order of names. */
-export function scoreFolder(folder: string, options: ScoreOptions = {}): readonly ScenarioScore[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  return files.sort().map((name) => {
-    const document: unknown = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    return scoreScenario(document, { ...options, name });
+/** A labelled run as its file holds it. */
+export interface LabelledCase {
+  /** The line's theme and id, or the file's name: for messages. */
+  readonly name: string;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads labelled runs: each line of `*.jsonl` is one, and each `*.json` file is one.
+ *
+ * @param path  such a file, or a folder of them; a folder is read in order of names
+ * @throws Error for a line or file that is not a JSON object
+ */
+export function readCases(path: string): readonly LabelledCase[] {
+  if (statSync(path).isDirectory()) {
+    const names = readdirSync(path).filter((name) => /\.jsonl?$/.test(name));
+    return names.sort().flatMap((name) => readCases(join(path, name)));
+  }
+  const text = readFileSync(path, 'utf8');
+  const documents = path.endsWith('.jsonl') ? text.split('\n').filter((line) => line !== '') : [text];
+  return documents.map((json, index) => {
+    const name = `${basename(path)}${documents.length > 1 ? `:${index + 1}` : ''}`;
+    const document: unknown = JSON.parse(json);
+    if (!isJsonObject(document)) throw new Error(`${name} is not a JSON object`);
+    return { name, document };
   });
+}
+
+/** Scores labelled runs with all built-in detectors, in their order. */
+export function scoreCases(cases: readonly LabelledCase[], options: ScoreOptions = {}): readonly ScenarioScore[] {
+  return cases.map(({ name, document }) => scoreScenario(document, { ...options, name }));
 }
 
 /** Adds verdicts up. */
@@ -102,10 +128,11 @@ function stuckPatterns(
   document: unknown,
   options: ScoreOptions & { readonly name: string },
 ): readonly TrajectoryPattern[] {
+  const source = options.flagless === true ? withoutFlags(document) : document;
   const analysis = new TrajectoryAnalysis({ detectors: defaultDetectors() });
   const names = new Map<string, string>();
   let seq = 0;
-  for (const item of callsImporter.read(document, { path: options.name, name: options.name })) {
+  for (const item of callsImporter.read(source, { path: options.name, name: options.name })) {
     if (item.type === 'diagnostic') throw new Error(`${options.name}: ${item.diagnostic.message}`);
     if (item.type !== 'record') continue;
     const payload = options.opaque === true ? withOpaqueName(item.payload, names) : item.payload;
@@ -115,6 +142,10 @@ function stuckPatterns(
   const [fault] = analysis.faults;
   if (fault !== undefined) throw new Error(`${options.name}: ${fault.detector} threw ${fault.message}`);
   return analysis.patterns().filter((pattern) => pattern.stuck && pattern.flaggedAt !== null);
+}
+
+function withoutFlags(document: unknown): unknown {
+  return JSON.parse(JSON.stringify(document, (key, value: unknown) => (key === 'isError' ? undefined : value)));
 }
 
 function withOpaqueName(payload: TrajectoryPayload, names: Map<string, string>): TrajectoryPayload {
