@@ -203,8 +203,10 @@ export type FindKind = 'error' | 'pattern' | 'advice' | 'text';
 /** Where something was found. */
 export interface FindAnswer {
   readonly seq: number | null;
-  /** Set when the time was up before the end of the run: ask again from here. */
+  /** Set when the time was up before the end of the run: ask again from here. Without it, null means that nothing is there. */
   readonly resumeFrom?: number;
+  /** The damage that ended the search before the end of the run. */
+  readonly problem?: Problem;
 }
 
 /** A call in a comparison. */

@@ -6,6 +6,7 @@ import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
 import { isDamage } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
+import { problemOf } from './viewer-fault.ts';
 
 /** How long one answer looks. */
 const LOOK_MS = 1_000;
@@ -22,8 +23,12 @@ export interface FindQuery {
   readonly direction: 'next' | 'prev';
 }
 
-/** Patterns and advice are looked up in the overview, which knows them without reading. */
-export function findMark({ advice, complete, nextSeq, patterns }: Overview, query: FindQuery): FindAnswer {
+/**
+ * Looks up patterns and advice in the overview. An overview that is still being built may lack a mark at any place, so a
+ * search backwards waits for the whole of it, and a search forwards that finds nothing asks the same question again.
+ */
+export function findMark({ advice, complete, patterns }: Overview, query: FindQuery): FindAnswer {
+  if (query.direction === 'prev' && !complete) return { seq: null, resumeFrom: query.fromSeq };
   const seqs = (
     query.kind === 'advice'
       ? advice.map(({ seq }) => seq)
@@ -34,15 +39,14 @@ export function findMark({ advice, complete, nextSeq, patterns }: Overview, quer
       ? seqs.find((one) => one >= query.fromSeq)
       : seqs.findLast((one) => one <= query.fromSeq);
   if (seq !== undefined) return { seq };
-  return complete || query.direction === 'prev'
-    ? { seq: null }
-    : { seq: null, resumeFrom: Math.max(query.fromSeq, nextSeq) };
+  return complete ? { seq: null } : { seq: null, resumeFrom: query.fromSeq };
 }
 
 /**
- * The next or the previous record that is an error or holds a text, looked for for a second.
+ * Finds the next or the previous record that is an error or holds a text. One answer searches for a second.
  *
- * @throws CoxswainError when the store cannot be read; a damaged record ends the look
+ * @returns `problem` when a damaged record ended the search before the end of the run
+ * @throws CoxswainError when the store cannot be read
  */
 export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
   const endMs = steadyMs() + LOOK_MS;
@@ -52,7 +56,7 @@ export async function findRecord(reader: RunReader, run: RunSummary, query: Find
       ? await findNext(reader, run, { query, matches, endMs })
       : await findPrevious(reader, run, { query, matches, endMs });
   } catch (error) {
-    if (isDamage(error)) return { seq: null };
+    if (isDamage(error)) return { seq: null, problem: problemOf(error).problem };
     throw error;
   }
 }

@@ -108,14 +108,15 @@ export interface FindQuery {
   readonly q?: string;
 }
 
-/** The next record of a kind, or null when there is none. A long search comes in parts. */
+/** The next record of a kind, or null when there is none. A long search comes in parts. @throws Error when damage cut it short */
 export async function findInRun(run: RunAddress, query: FindQuery): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {
     const params = new URLSearchParams({ kind: query.kind, from: String(from), direction: query.direction });
     if (query.q !== undefined) params.set('q', query.q);
-    const { seq, resumeFrom }: FindAnswer = await get<FindAnswer>(`${runPath(run)}/find?${params}`);
+    const { problem, resumeFrom, seq }: FindAnswer = await get<FindAnswer>(`${runPath(run)}/find?${params}`);
     if (seq !== null) return seq;
+    if (problem !== undefined) throw new Error(`The search stopped at a damaged record: ${problem.message}`);
     from = resumeFrom;
   }
   return null;
