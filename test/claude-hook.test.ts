@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { endWithTest } from '../src/testing/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
@@ -50,7 +51,7 @@ function newPlace(): Place {
 }
 
 function hook({ env }: Place, input: string | Buffer): { readonly status: number | null; readonly stdout: string } {
-  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: 20_000 });
+  const ended = spawnSync(process.execPath, [join(built, 'hook.cjs')], { env, input, timeout: 170_000 });
   return { status: ended.status, stdout: ended.stdout.toString() };
 }
 
@@ -140,6 +141,7 @@ test('sixteen processes at once on one run lose no record, and none has a fault'
           env: place.env,
           stdio: ['pipe', 'ignore', 'ignore'],
         });
+        endWithTest(child);
         child.on('close', resolve);
         child.stdin.end(event('PostToolUse', { ...call(id, `echo ${id}`), tool_response: { stdout: id, stderr: '' } }));
       }),
@@ -329,6 +331,7 @@ test('standard input that never ends does not hold the agent, and a whole event 
       env: place.env,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
+    endWithTest(child);
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.stdin.write(input);
     const code = await ended;

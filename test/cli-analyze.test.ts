@@ -138,7 +138,8 @@ test('colours come with FORCE_COLOR, and never with NO_COLOR or into a pipe', as
 test('an interrupt while waiting for input leaves with 130 and says nothing', async () => {
   const result = await runCli(['analyze', '-'], {
     cwd,
-    holdStdin: ({ interrupt }) => setTimeout(interrupt, 1500),
+    // More than the system keeps between two processes: it is through once the command reads.
+    holdStdin: ({ interrupt, write }) => write(`["${'x'.repeat(8_000_000)}`, interrupt),
   });
   expect(result).toEqual({ code: 130, stdout: '', stderr: '' });
 });

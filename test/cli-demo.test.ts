@@ -20,10 +20,8 @@ beforeEach(async () => {
 afterEach(() => folder.dispose());
 
 test('the demo shows calls, a flagged pattern, feedback, guidance and what to do next, without pausing', async () => {
-  const startedAtMs = Date.now();
   const { code, stdout, stderr } = await runCli(['demo'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
-  expect(Date.now() - startedAtMs).toBeLessThan(5_000);
   expect(stdout).toContain('\n  #11 bash node check.mjs  × FAIL total: expected 7439, got 7438\n' + FLAGGED);
   expect(stdout).toContain(
     '    ▸ Deadline feedback, info\n    │ [Feedback - Deadline]\n    │\n    │ You have 7 minutes remaining.\n',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { endWithTest } from '../src/testing/end-with-test.ts';
 import { createCoxswain } from '../src/coxswain.ts';
 import { jsonlStore } from '../src/store/jsonl-store.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
@@ -86,6 +87,7 @@ test('without a store, with a damaged one or with strange input it is one quiet 
 
 test('a pipe that nobody writes to does not hold it up', async () => {
   const child = spawn(process.execPath, [BIN, 'status'], { cwd: project, env: { ...process.env, ...env } });
+  endWithTest(child);
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   const code = await new Promise((resolve) => child.on('close', resolve));

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { endWithTest } from '../src/testing/end-with-test.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import { openBrowser } from '../src/viewer/open-browser.ts';
 import { startViewer } from '../src/viewer/start-viewer.ts';
@@ -56,6 +57,7 @@ test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
     cwd: folder.path,
     env: { ...process.env, TMPDIR: temp },
   });
+  endWithTest(child);
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));
   const address = await new Promise<string>((resolve) => {
     child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.split('\n')[0] ?? ''));
@@ -134,9 +136,7 @@ test('a machine without a browser is told of, and no shell ever reads the addres
   process.env['PATH'] = `${folder.path}:${path}`;
   try {
     expect(await openBrowser('http://127.0.0.1:1/#token=$(touch made)', 'linux')).toBe(true);
-    for (let look = 0; look < 100 && !(await readdir(folder.path)).includes('opened'); look += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await expect.poll(() => readdir(folder.path)).toContain('opened');
   } finally {
     process.env['PATH'] = path;
   }

@@ -7,6 +7,7 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { endWithTest } from '../src/testing/end-with-test.ts';
 import type { CoxswainErrorCode } from '../src/base/error.ts';
 import { postgresStore } from '../src/store/postgres-store.ts';
 import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres-store.ts';
@@ -167,10 +168,8 @@ describe.skipIf(noPostgres !== undefined)(
         const store = open(openHandle(server.url.replace(String(server.port), String(proxy.port))), {
           retryForMs: 300,
         });
-        const began = performance.now();
         const code: CoxswainErrorCode = 'store-io';
         await expect(store.append(scriptCalls('a', 1))).rejects.toMatchObject({ code, cause: expect.anything() });
-        expect(performance.now() - began).toBeLessThan(5000);
       });
     }
   },
@@ -202,6 +201,7 @@ async function killedWriters(url: string, client: string, schema: string): Promi
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  endWithTest(child);
   let output = '';
   let isSet = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

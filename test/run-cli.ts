@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+import { endWithTest } from '../src/testing/end-with-test.ts';
+
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 
 /** How a process of the command line ended, and what it wrote. */
@@ -18,7 +20,10 @@ export interface CliOptions {
   /** Called with each piece of standard output: `close` stops reading; `all` is everything so far. */
   readonly onStdout?: (control: CliControl) => void;
   /** Keeps standard input open, so that a command which reads it waits. */
-  readonly holdStdin?: (control: { readonly interrupt: () => void }) => void;
+  readonly holdStdin?: (control: {
+    readonly interrupt: () => void;
+    readonly write: (text: string, done: () => void) => void;
+  }) => void;
 }
 
 /** What a test can do to a process that is running. */
@@ -29,10 +34,11 @@ export interface CliControl {
   readonly interrupt: () => void;
 }
 
-/** Runs `coxswain ARGS` as a user does: in a process of its own, without a terminal. */
+/** Runs `coxswain ARGS` as a user does: in a process of its own, without a terminal. It ends with the test at the latest. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, ...inherited } = process.env;
   const child = spawn(process.execPath, [BIN, ...args], { cwd: options.cwd, env: { ...inherited, ...options.env } });
+  endWithTest(child);
   const interrupt = (): void => void child.kill('SIGINT');
   let stdout = '';
   let stderr = '';
@@ -44,7 +50,7 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
   // A command that does not read its input closes it.
   child.stdin.on('error', () => {});
   if (options.holdStdin === undefined) child.stdin.end(options.stdin ?? '');
-  else options.holdStdin({ interrupt });
+  else options.holdStdin({ interrupt, write: (text, done) => void child.stdin.write(text, () => done()) });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 
+import { endWithTest } from '../src/testing/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import { runServer, type RunningServer } from '../src/claude-code/run-server.ts';
 import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
@@ -127,6 +128,7 @@ function hold(
 /** Not waited for with this thread, because the server is in it. */
 async function hook({ env }: Place, input: string): Promise<string> {
   const child = spawn(process.execPath, [join(built, 'hook.cjs')], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  endWithTest(child);
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stdin.end(input);

@@ -105,7 +105,7 @@ export interface StreamEvent {
 /** An event stream that is open. */
 export interface Stream {
   readonly status: number;
-  /** The next event that is wanted; those before it are passed over. Fails after ten seconds. */
+  /** The next event that is wanted; those before it are passed over. */
   next(wanted: (event: StreamEvent) => boolean): Promise<StreamEvent>;
   close(): void;
 }
@@ -133,15 +133,12 @@ export function openStream(
       resolve({
         status: response.statusCode ?? 0,
         next: async (wanted) => {
-          const end = AbortSignal.timeout(10_000);
           for (;;) {
             const event = events.shift();
             if (event !== undefined && wanted(event)) return event;
             if (event !== undefined) continue;
-            end.throwIfAborted();
             await new Promise<void>((go) => {
               wake = go;
-              end.addEventListener('abort', () => go(), { once: true });
             });
           }
         },

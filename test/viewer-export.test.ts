@@ -170,7 +170,7 @@ test('an archive whose names lead elsewhere is refused, and nothing is written a
   await writeFile(path, zipOf(names.map((name) => [name, '{"version": 2}'])));
   const page = await view(path);
   let sources: SourcesAnswer['sources'] = [];
-  for (let look = 0; look < 100 && sources[0]?.problem === undefined; look += 1) {
+  while (sources[0]?.problem === undefined) {
     ({ sources } = await page.json<SourcesAnswer>('/api/sources'));
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

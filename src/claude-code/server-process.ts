@@ -11,8 +11,10 @@ import { STATE_FOLDER } from './open-hook-store.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 import { serverHealth, type ServerFacts } from './server-health.ts';
 
-/** How long a server that was started is waited for. */
-const START_LIMIT_MS = 3_000;
+/** How long a person waits for a server that was started and still runs; a busy machine takes its time. */
+const START_LIMIT_MS = 60_000;
+/** The same where a session waits for it: the server goes on starting, and the next event finds it. */
+const HURRIED_START_LIMIT_MS = 3_000;
 /** How long one that was told to stop may take; then it is ended. */
 const STOP_LIMIT_MS = 6_000;
 /** The same where a session waits for it. What is stored is whole in either case. */
@@ -23,6 +25,16 @@ const POLL_MS = 20;
 export interface ServerRecord {
   readonly holder: LockHolder;
   readonly build: string;
+}
+
+/** How a server is started. */
+interface StartOptions {
+  readonly settings: ServeSettings;
+  readonly env: NodeJS.ProcessEnv;
+  /** Arguments of `coxswain serve run` besides the project. */
+  readonly more?: readonly string[];
+  /** How long to wait until it answers. Default: a minute. */
+  readonly limitMs?: number;
 }
 
 /** How a start went. */
@@ -75,7 +87,7 @@ export async function ensureServer(
     // It may only be slow: what it has to do would be lost.
     if (health.kind === 'none' && health.isSilent === true && !renew) return `the server is silent: ${health.why}`;
     if (health.kind !== 'foreign') await stopServer(projectFolder, { limitMs: HURRIED_STOP_LIMIT_MS });
-    const result = await startServer(projectFolder, { settings, env });
+    const result = await startServer(projectFolder, { settings, env, limitMs: HURRIED_START_LIMIT_MS });
     return result.kind === 'failed' ? result.why : undefined;
   } catch (error) {
     return messageOf(error);
@@ -85,12 +97,10 @@ export async function ensureServer(
 /**
  * Starts the server of a project as a process of its own, which outlives this one, and waits until it answers. Where it
  * answers already, nothing is started.
- *
- * @param more  arguments of `coxswain serve run` besides the project
  */
 export async function startServer(
   projectFolder: string,
-  { settings, env, more = [] }: { settings: ServeSettings; env: NodeJS.ProcessEnv; more?: readonly string[] },
+  { settings, env, more = [], limitMs = START_LIMIT_MS }: StartOptions,
 ): Promise<StartResult> {
   const before = await serverHealth(settings);
   if (before.kind === 'ours') return { kind: 'running', facts: before.facts };
@@ -113,14 +123,14 @@ export async function startServer(
     (code) => (why = `the server ended at once with code ${String(code)}; coxswain doctor may tell why`),
   );
   child.unref();
-  const untilMs = Date.now() + START_LIMIT_MS;
+  const untilMs = Date.now() + limitMs;
   for (;;) {
     const health = await serverHealth(settings);
     // Two that were started at once: one has the port, and the other one leaves.
     if (health.kind === 'ours') return { kind: 'started', facts: health.facts };
     if (why !== undefined) return { kind: 'failed', why };
     if (Date.now() > untilMs) {
-      return { kind: 'failed', why: `the server did not answer in ${START_LIMIT_MS / 1000} seconds: ${health.why}` };
+      return { kind: 'failed', why: `the server did not answer in ${limitMs / 1000} seconds: ${health.why}` };
     }
     await sleep(POLL_MS);
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { endWithTest } from '../testing/end-with-test.ts';
 import { sqliteStore } from '../store/sqlite-store.ts';
 import { readAll } from '../testing/read-all.ts';
 import { tempFolder } from '../testing/temp-folder.ts';
@@ -17,6 +18,9 @@ interface Ended {
   readonly out: string;
   readonly stored: number;
 }
+
+/** Longer than a test may take. */
+const NEVER_MS = 600_000;
 
 const source = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
 
@@ -42,17 +46,23 @@ async function run(program: string, signals: readonly NodeJS.Signals[] = [], del
     const ready = () => setImmediate(() => process.stdout.write('ready\\n'));
     ${program}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  endWithTest(child);
   let out = '';
   const left = [...signals];
+  let repeated: NodeJS.Timeout | undefined;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
     if (text.includes('ready')) {
-      for (const [index, signal] of left.splice(0).entries()) setTimeout(() => child.kill(signal), 30 * index);
+      const [first, second] = left.splice(0);
+      if (first !== undefined) child.kill(first);
+      // The system may take two that come close together for one.
+      if (second !== undefined) repeated = setInterval(() => child.kill(second), 50);
     }
   });
   const [exitCode, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
     child.on('close', (...ended) => resolve(ended));
   });
+  clearInterval(repeated);
   const after = sqliteStore(file);
   const stored = (await readAll(after, 'a')).length;
   await after.close();
@@ -60,7 +70,12 @@ async function run(program: string, signals: readonly NodeJS.Signals[] = [], del
 }
 
 test('without it a signal loses what waits', async () => {
-  expect(await run('stays(); ready();', ['SIGTERM'])).toEqual({ code: null, signal: 'SIGTERM', out: '', stored: 0 });
+  expect(await run('stays(); ready();', ['SIGTERM'], NEVER_MS)).toEqual({
+    code: null,
+    signal: 'SIGTERM',
+    out: '',
+    stored: 0,
+  });
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the process as ever, after what waits is stored', async (signal) => {
@@ -82,7 +97,10 @@ test('two queues are both stored, and the process ends', async () => {
 test('a listener of the host is called once, decides alone, and its exit code counts', async () => {
   const program = `
     flushOnExit(queue, {}); stays();
-    process.on('SIGTERM', () => { console.log('host'); setTimeout(() => process.exit(7), 600); });
+    process.on('SIGTERM', () => {
+      console.log('host');
+      setInterval(() => { if (queue.health().queued === 0) process.exit(7); }, 20);
+    });
     ready();`;
   expect(await run(program, ['SIGTERM'])).toEqual({ code: 7, signal: null, out: 'host\n', stored: 100 });
 });
@@ -103,14 +121,12 @@ test('a listener that stands back while others listen still ends the process', a
 });
 
 test('a store that does not answer puts the end off for the limit and no longer, and a second signal not even that', async () => {
-  const begun = performance.now();
-  const ended = await run('flushOnExit(queue, { timeLimitMs: 300 }); stays(); ready();', ['SIGTERM'], 60_000);
+  const ended = await run('flushOnExit(queue, { timeLimitMs: 300 }); stays(); ready();', ['SIGTERM'], NEVER_MS);
   expect(ended).toMatchObject({ signal: 'SIGTERM', stored: 0 });
-  expect(performance.now() - begun).toBeLessThan(10_000);
   const twice = await run(
-    'flushOnExit(queue, { timeLimitMs: 60_000 }); stays(); ready();',
+    `flushOnExit(queue, { timeLimitMs: ${NEVER_MS} }); stays(); ready();`,
     ['SIGINT', 'SIGINT'],
-    60_000,
+    NEVER_MS,
   );
   expect(twice).toMatchObject({ signal: 'SIGINT', stored: 0 });
 });

@@ -46,8 +46,7 @@ function setUp(options: RecordQueueOptions = {}, spillFolder = folder.path): Set
 
 /** Lets files be written and read, which takes real time. */
 async function until(isDone: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 500 && !isDone(); turn += 1) await new Promise((next) => setTimeout(next, 2));
-  expect(isDone()).toBe(true);
+  await expect.poll(isDone).toBe(true);
 }
 
 test('what does not fit goes to a file of the owner’s and is stored in order when the sink is back', async () => {

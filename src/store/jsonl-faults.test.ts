@@ -150,7 +150,7 @@ test('appends that arrive during a sync share the next one', async () => {
   const answers: number[] = [];
   const appends = scriptCalls('a', 40, 1).map(async (record) => answers.push(await store.append([record])));
   const first = appends.shift();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => syncs).toBe(1);
   const late = scriptCalls('a', 9, 41).map(async (record) => answers.push(await store.append([record])));
   expect([answers, syncs]).toEqual([[], 1]);
   gate.resolve();

@@ -48,7 +48,7 @@ test('a lock is held by one, whose name the refusal tells, until it is released'
 test('who waits gets the lock when it is released', async () => {
   const run = await inMemory();
   const lock = await takeRunLock(run, { identity: identity(true), waitMs: 0 });
-  const waiting = takeRunLock(run, { identity: identity(true), waitMs: 10_000 });
+  const waiting = takeRunLock(run, { identity: identity(true), waitMs: 170_000 });
   let isReleased = false;
   setTimeout(() => {
     isReleased = true;
@@ -79,7 +79,7 @@ test('many that take and release in turns are never two at a time', async () => 
   let inside = 0;
   const one = async (): Promise<void> => {
     for (let turn = 0; turn < 25; turn += 1) {
-      const lock = await takeRunLock(run, { identity: processIdentity, waitMs: 30_000 });
+      const lock = await takeRunLock(run, { identity: processIdentity, waitMs: 170_000 });
       inside += 1;
       expect(inside).toBe(1);
       await new Promise((resolve) => setImmediate(resolve));

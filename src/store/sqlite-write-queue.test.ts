@@ -111,20 +111,15 @@ test('flush and close wait for what was asked for before', async () => {
 });
 
 test('each write waits its own time for a lock, and one that came later still goes through', async () => {
-  const { store, file } = await openNew({ timeoutMs: 150 });
+  const { store, file } = await openNew({ timeoutMs: 4_000 });
   const raw = new DatabaseSync(file);
   raw.exec('BEGIN IMMEDIATE');
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      setTimeout(resolve, ms);
-    });
   const early = store.append(scriptCalls('a', 1)).catch((thrown: unknown) => thrown);
-  await pause(100);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
   const late = store.append(scriptCalls('b', 1));
-  await pause(90);
+  expect(await early).toMatchObject({ code: 'store-io', message: expect.stringContaining('locked') });
   raw.exec('ROLLBACK');
   raw.close();
-  expect(await early).toMatchObject({ code: 'store-io', message: expect.stringContaining('locked') });
   expect(await late).toBe(0);
   expect(await store.findRun('a')).toBeUndefined();
 });

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 
+import { endWithTest } from './end-with-test.ts';
+
 /** A process that runs a script of a test. */
 export interface ScriptProcess {
   readonly child: ChildProcess;
@@ -11,7 +13,7 @@ export interface ScriptProcess {
 }
 
 /**
- * Starts Node on a script, an ES module that finds its arguments in `process.argv` from index 1.
+ * Starts Node on a script, an ES module that finds its arguments in `process.argv` from index 1. It ends with the test at the latest.
  *
  * @param script  imports by absolute URLs
  */
@@ -19,6 +21,7 @@ export function runScript(script: string, args: readonly string[]): ScriptProces
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  endWithTest(child);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

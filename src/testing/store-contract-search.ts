@@ -272,7 +272,7 @@ function texts(runId: string, lines: readonly string[], fromSeq = 0): readonly T
 /** The page once everything stored is in the index. */
 async function settled(store: TrajectoryStore, query: SearchQuery): Promise<SearchPage> {
   let page = await store.search(query);
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 120_000;
   while (page.notIndexed > 0 && Date.now() < end) {
     await new Promise((resolve) => {
       setTimeout(resolve, 20);

@@ -24,7 +24,7 @@ describe.skipIf(chromium === undefined)('a store in trouble while it is looked a
     await rename(scene.file, `${scene.file}.away`);
     await page.locator('[role=alert]', { hasText: 'runs.db' }).first().waitFor();
     await rename(`${scene.file}.away`, scene.file);
-    await expect.poll(() => page.locator('[role=alert]').count(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => page.locator('[role=alert]').count()).toBe(0);
     await page.locator(ready).first().waitFor();
     await page.context().close();
   });

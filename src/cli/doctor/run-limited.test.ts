@@ -6,7 +6,7 @@ import { runLimited } from './run-limited.ts';
 const HERE = { cwd: process.cwd(), env: process.env };
 
 test('a process that does not end is ended with what it has started', async () => {
-  const result = await runLimited({ ...HERE, command: 'sleep 60 & echo $!; wait', limitMs: 1_000 });
+  const result = await runLimited({ ...HERE, command: 'sleep 60 & echo $!; wait', limitMs: 3_000 });
   expect(result).toMatchObject({ code: null, timedOut: true });
   const child = Number(result.stdout);
   expect(child).toBeGreaterThan(1);
@@ -18,13 +18,13 @@ test('what a process wrote and how it ended is told, also when it does not read 
     ...HERE,
     command: 'echo out; echo err >&2; exit 3',
     stdin: 'x'.repeat(1_000_000),
-    limitMs: 10_000,
+    limitMs: 170_000,
   });
   expect(result).toMatchObject({ code: 3, stdout: 'out\n', stderr: 'err\n', timedOut: false });
 });
 
 test('a program that is not there is told as an error', async () => {
-  const result = await runLimited({ ...HERE, command: '/no/such/program', args: [], limitMs: 10_000 });
+  const result = await runLimited({ ...HERE, command: '/no/such/program', args: [], limitMs: 170_000 });
   expect(result).toMatchObject({ code: null, error: expect.stringContaining('ENOENT') });
 });
 

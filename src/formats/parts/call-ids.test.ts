@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { costGrowth, MOST_LINEAR_GROWTH } from '../../testing/cost-growth.ts';
 import { CallIds } from './call-ids.ts';
 
 const result = (sourceId: string | undefined, text = 'r') => ({ sourceId, result: text, isError: false });
@@ -89,9 +90,12 @@ test('any mix of calls and results gives unique ids, one end for each start, and
 });
 
 test('many calls of one id are paired in a time that grows with their number', () => {
-  const ids = new CallIds();
-  for (let index = 0; index < 100_000; index += 1) ids.start(call('same'));
-  let paired = 0;
-  while (ids.end(result('same')) !== undefined) paired += 1;
-  expect(paired).toBe(100_000);
-}, 5_000);
+  const growth = costGrowth((factor) => {
+    const ids = new CallIds();
+    for (let index = 0; index < 5_000 * factor; index += 1) ids.start(call('same'));
+    let paired = 0;
+    while (ids.end(result('same')) !== undefined) paired += 1;
+    expect(paired).toBe(5_000 * factor);
+  });
+  expect(growth).toBeLessThan(MOST_LINEAR_GROWTH);
+});

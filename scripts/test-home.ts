@@ -1,0 +1,21 @@
+/** Set-up of the tests: a HOME for all of them, so that none of them reads or writes the files of the person who runs them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+let home = '';
+
+/** Before the first test; the processes of the tests inherit the variables. */
+export function setup(): void {
+  home = mkdtempSync(join(tmpdir(), 'coxswain-home-'));
+  process.env['HOME'] = home;
+  process.env['USERPROFILE'] = home;
+  for (const name of ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR']) {
+    delete process.env[name];
+  }
+}
+
+/** After the last test. */
+export function teardown(): void {
+  rmSync(home, { recursive: true, force: true });
+}
