@@ -42,6 +42,18 @@ export interface RunStepWork<State extends Json, Result> {
   work(run: Run, state: () => State): Result;
   /** What is saved of the host's state where the run does not begin yet; default: nothing. */
   waiting?(state: State): State;
+  /** For an input that is folded later than it arrived; default: it arrives now. */
+  readonly late?: LateInput | undefined;
+  /** Whether the run has taken this input before; then nothing happens. Default: it has not. */
+  isTaken?(state: State): boolean;
+}
+
+/** An input that the store could not take when it arrived. */
+export interface LateInput {
+  /** Unique; every record that follows from the input carries it. */
+  readonly id: string;
+  /** Unix milliseconds. The records get this time, or that of the run's last record if that is later. */
+  readonly arrivedAtMs: number;
 }
 
 /** What came of a step. */
@@ -153,14 +165,18 @@ export class RunStepper<State extends Json> {
     const faults: string[] = [];
     const before = this.#restore(view, sources);
     let { state } = before;
+    if (work.isTaken?.(state) === true) return { records, result: { result: undefined, faults } };
     const started = view.summary === undefined ? work.begin(state) : {};
     if (started === undefined) {
       const host = work.waiting?.(state);
       const saved = host === undefined ? {} : { snapshot: this.#snapshot(null, host) };
       return { records, ...saved, result: { result: undefined, faults } };
     }
+    const { late } = work;
+    const clock = late === undefined ? this.#options.clock : { nowMs: () => late.arrivedAtMs };
     const log = new RunLog(work.identity, {
-      clock: this.#options.clock,
+      clock,
+      lateInputId: late?.id,
       redact: this.#options.redact,
       nextSeq: view.nextSeq,
       lastMs: view.summary?.lastAtMs ?? 0,
@@ -174,7 +190,7 @@ export class RunStepper<State extends Json> {
     });
     const run = this.#run(log, before, faults);
     if (view.summary === undefined) {
-      const nowMs = this.#options.clock.nowMs();
+      const nowMs = clock.nowMs();
       run.begin(runStarted(started, { identity: work.identity, steering: this.#steering, nowMs }));
     }
     const result = work.work(run, () => state);

@@ -34,7 +34,7 @@ const isValid = new Ajv2020({ strict: true, strictRequired: false, strictTypes: 
 
 /** A record of every kind with every field, as it lies in a store. */
 const records = everyPayload('a text').map((payload) => {
-  const record = { ...scriptRecord({ runId: 'a', seq: 0, payload }), parent_run_id: 'b' };
+  const record = { ...scriptRecord({ runId: 'a', seq: 0, payload }), parent_run_id: 'b', late_input_id: 'c' };
   // A record is an object, and so is its payload.
   return JSON.parse(JSON.stringify(toStoredRecord(record))) as JsonObject & {
     readonly payload: { readonly kind: string };

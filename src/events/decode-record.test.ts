@@ -13,7 +13,9 @@ test('a record without schema_version and depth reads as version 0 at depth 0', 
 });
 
 test('an id of null reads as absent', () => {
-  expect(decodeRecord({ ...minimal, run_id: null, parent_run_id: null })).toEqual(decodeRecord(minimal));
+  expect(decodeRecord({ ...minimal, run_id: null, parent_run_id: null, late_input_id: null })).toEqual(
+    decodeRecord(minimal),
+  );
 });
 
 test('a newer schema is refused with both versions in the message', () => {
@@ -73,6 +75,7 @@ test('what is broken is refused with the path of the field', () => {
     [{ ...minimal, depth: 1.5 }, 'depth'],
     [{ ...minimal, run_id: 5 }, 'run_id'],
     [{ ...minimal, parent_run_id: {} }, 'parent_run_id'],
+    [{ ...minimal, late_input_id: 1 }, 'late_input_id'],
     [{ ...minimal, recorded_at_unix_ms: -1 }, 'recorded_at_unix_ms'],
     [{ ...minimal, payload: undefined }, 'payload'],
     [{ ...minimal, payload: { kind: 1 } }, 'payload.kind'],

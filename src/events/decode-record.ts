@@ -9,7 +9,8 @@ import { withSourceText } from './unrecognised-text.ts';
 /**
  * Decodes a JSON value into a record, by hand: this runs in short-lived hook processes.
  *
- * - A missing `schema_version` reads as 0, a missing `depth` as 0, a `run_id` or `parent_run_id` of null as absent.
+ * - A missing `schema_version` reads as 0, a missing `depth` as 0, a `run_id`, `parent_run_id` or `late_input_id` of null as
+ *   absent.
  * - A payload of an unknown kind becomes `{ kind: 'unrecognised', original }`, a content block of an unknown
  *   type `{ type: 'other', value }`.
  * - Unknown fields are kept.
@@ -39,13 +40,15 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
   }
   const hasId = isText(value['run_id'], 'run_id');
   const hasParent = isText(value['parent_run_id'], 'parent_run_id');
+  const hasLateInput = isText(value['late_input_id'], 'late_input_id');
   const isAsItIs = version === value['schema_version'] && depth === value['depth'] && payload === value['payload'];
   // Every field that TrajectoryRecord names was looked at above.
-  if (isAsItIs && hasId && hasParent) return value as unknown as TrajectoryRecord;
+  if (isAsItIs && hasId && hasParent && hasLateInput) return value as unknown as TrajectoryRecord;
   // Members keep their order, so that a record is written again as it was.
   const decoded: Record<string, unknown> = { ...value, schema_version: version, depth, payload };
   if (!hasId) delete decoded['run_id'];
   if (!hasParent) delete decoded['parent_run_id'];
+  if (!hasLateInput) delete decoded['late_input_id'];
   return decoded as unknown as TrajectoryRecord;
 }
 

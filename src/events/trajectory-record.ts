@@ -26,6 +26,11 @@ export interface TrajectoryRecord {
   readonly depth: number;
   /** Unix milliseconds when the event happened; 0 where an imported source does not say. */
   readonly recorded_at_unix_ms: number;
+  /**
+   * The input that this record comes from, if the store could not take it when it arrived. All records of one such input
+   * share the id, so the input is never folded twice. Absent for everything that was stored at once.
+   */
+  readonly late_input_id?: string;
   readonly payload: TrajectoryPayload;
 }
 

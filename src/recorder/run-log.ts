@@ -25,6 +25,8 @@ export interface RunLogParts {
   readonly lastMs?: number;
   /** What of a payload may be folded and stored. Every record goes through it, and there is no other way. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
+  /** As of `TrajectoryRecord.late_input_id`, for every record of this log. */
+  readonly lateInputId?: string | undefined;
 }
 
 /** Gives each payload of a run its place and time and hands it to the recorder. `seq` is gapless from 0. */
@@ -61,10 +63,19 @@ export class RunLog {
     this.#nextSeq += 1;
     const schema_version = TRAJECTORY_SCHEMA_VERSION;
     const recorded_at_unix_ms = this.#lastMs;
-    if (parentRunId === undefined)
+    const { lateInputId } = this.#parts;
+    if (parentRunId === undefined && lateInputId === undefined)
       return { schema_version, seq, run_id: runId, depth, recorded_at_unix_ms, payload: stored };
-    const parent_run_id = parentRunId;
-    return { schema_version, seq, run_id: runId, parent_run_id, depth, recorded_at_unix_ms, payload: stored };
+    return {
+      schema_version,
+      seq,
+      run_id: runId,
+      ...(parentRunId === undefined ? {} : { parent_run_id: parentRunId }),
+      depth,
+      recorded_at_unix_ms,
+      ...(lateInputId === undefined ? {} : { late_input_id: lateInputId }),
+      payload: stored,
+    };
   }
 
   /** Queues a stamped record. Never waits. Without a recorder everything counts as accepted. */
