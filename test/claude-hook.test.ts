@@ -130,30 +130,6 @@ test('a call that is repeated without a change is spoken of, and everything is r
   expect(faults(place)).toBe('');
 });
 
-test('sixteen processes at once on one run lose no record, and none has a fault', async () => {
-  const place = newPlace();
-  hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
-  const ids = Array.from({ length: 16 }, (_, index) => `p${index}`);
-  const ended = ids.map(
-    (id) =>
-      new Promise<number | null>((resolve) => {
-        const child = spawn(process.execPath, [join(built, 'hook.cjs')], {
-          env: place.env,
-          stdio: ['pipe', 'ignore', 'ignore'],
-        });
-        endWithTest(child);
-        child.on('close', resolve);
-        child.stdin.end(event('PostToolUse', { ...call(id, `echo ${id}`), tool_response: { stdout: id, stderr: '' } }));
-      }),
-  );
-  expect(await Promise.all(ended)).toEqual(ids.map(() => 0));
-  const all = await records(place);
-  expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
-  const told = all.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
-  expect(told.toSorted()).toEqual(ids.toSorted());
-  expect(faults(place)).toBe('');
-});
-
 test('a subagent is a run below its session, with the session`s deadline', async () => {
   const place = newPlace();
   writeFileSync(join(place.project, 'coxswain.config.json'), '{ "deadline": "45m" }');

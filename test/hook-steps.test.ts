@@ -285,3 +285,53 @@ test('the state of a long run stays small', async () => {
   const { snapshot } = await step(eventsOf(turns));
   expect(JSON.stringify(snapshot).length).toBeLessThan(80_000);
 });
+
+test('events that are folded late, in any mixture with others and however often, make the records that events in time make', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(scriptedTurn, { maxLength: 8 }),
+      fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 12 }),
+      fc.boolean(),
+      async (turns, folds, isRemembered) => {
+        const events = eventsOf(turns);
+        const startMs = 1_700_000_000_000;
+        const inTime = await step(events, { clock: { nowMs: () => startMs } });
+        const store = memoryStore();
+        const memory = new RunMemory<ClaudeState>(4);
+        for (const [index, event] of events.entries()) {
+          // 0: in time; else late, and found again so often less one, as after a crash.
+          const times = folds[index % folds.length] ?? 0;
+          if (times === 0) {
+            await step([event], { store, clock: { nowMs: () => startMs }, memoryFor: () => memory });
+            continue;
+          }
+          const sessions = new ClaudeSessions({
+            store,
+            config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
+            projectFolder: '/',
+            redact: (payload) => payload,
+            // The records must not get the time of the fold.
+            clock: { nowMs: () => startMs + 3_600_000 },
+            build: 'test',
+            ...(isRemembered ? { memory } : {}),
+          });
+          const input = readHookInput({ session_id: SESSION, ...event });
+          if (input === undefined) throw new Error('the script has an event that cannot be read');
+          const late = { id: `late-${index}`, arrivedAtMs: startMs, isWaiting: () => true };
+          for (let time = 0; time < times; time += 1) expect(await sessions.foldLate(input, SESSION, late)).toEqual([]);
+        }
+        const records: TrajectoryRecord[] = [];
+        for await (const record of store.readRun(SESSION)) records.push(record);
+        expect(records.map(withoutDelivery)).toEqual(inTime.records.map(withoutDelivery));
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+/** What does not depend on whether the event came late: all but its id, and what became of the advice. */
+function withoutDelivery({ payload, recorded_at_unix_ms, seq }: TrajectoryRecord): unknown {
+  const { kind } = payload;
+  const isDelivery = kind === 'feedback_delivered' || kind === 'guidance_delivered';
+  return { seq, recorded_at_unix_ms, payload: isDelivery ? kind : payload };
+}

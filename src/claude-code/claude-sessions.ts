@@ -6,7 +6,14 @@ import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { isTaskText } from '../formats/claude-code/claude-code-entry.ts';
 import type { RunMemory } from '../run-memory.ts';
 import type { ChildOptions } from '../run-options.ts';
-import { RunStepper, UnusableSnapshot, type RebuiltRun, type RunStepResult, type RunStepWork } from '../run-step.ts';
+import {
+  RunStepper,
+  UnusableSnapshot,
+  type LateInput,
+  type RebuiltRun,
+  type RunStepResult,
+  type RunStepWork,
+} from '../run-step.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
 import { completionText, missingForCompletion } from './completion-check.ts';
@@ -45,7 +52,18 @@ export interface AnsweredHook {
 export interface HookDetails {
   /** Work that goes on in the background, so that a stop is a pause. */
   readonly hasBackgroundWork: boolean;
+  /** Called once the event is stored; a completion check comes after that. */
+  readonly onStored?: () => void;
 }
+
+/** An event whose hook has already ended. */
+export interface LateEvent extends LateInput {
+  /** Asked once the store is held: false if another process has folded the event in the meantime. */
+  readonly isWaiting: () => boolean;
+}
+
+/** Why advice on a late event is recorded as undelivered. */
+const LATE_REASON = 'the store was not available in time and the hook had ended';
 
 /** Times that a run is folded anew for one step. */
 const MAX_REBUILDS = 2;
@@ -77,12 +95,9 @@ export class ClaudeSessions {
 
   /** @throws CoxswainError as `store.transact` */
   async answer(input: HookInput, sessionId: string, details: HookDetails): Promise<AnsweredHook> {
-    const { agentId } = input;
     const faults: string[] = [];
-    const text =
-      agentId === undefined
-        ? await this.#stepSession(input, sessionId, faults)
-        : await this.#stepAgent(input, { sessionId, agentId }, faults);
+    const text = await this.#stepEvent({ input, late: undefined }, sessionId, faults);
+    details.onStored?.();
     const answer: HookAnswer =
       text === undefined ? {} : { hookSpecificOutput: { hookEventName: input.event, additionalContext: text } };
     if (input.event !== 'Stop' || this.#options.config.completion === undefined || details.hasBackgroundWork) {
@@ -92,9 +107,30 @@ export class ClaudeSessions {
     return { answer: { ...answer, ...block }, faults };
   }
 
-  async #stepSession(input: HookInput, runId: string, faults: string[]): Promise<string | undefined> {
+  /**
+   * Folds an event whose hook has ended: once, however often this is called for the same id. The records get the time of
+   * its arrival; advice is recorded as undelivered, and no completion check is made.
+   *
+   * @returns faults that were survived
+   * @throws CoxswainError as `store.transact`
+   */
+  async foldLate(input: HookInput, sessionId: string, late: LateEvent): Promise<readonly string[]> {
+    const faults: string[] = [];
+    await this.#stepEvent({ input, late }, sessionId, faults);
+    return faults;
+  }
+
+  async #stepEvent(event: TakenEvent, sessionId: string, faults: string[]): Promise<string | undefined> {
+    const { agentId } = event.input;
+    return agentId === undefined
+      ? this.#stepSession(event, sessionId, faults)
+      : this.#stepAgent(event, { sessionId, agentId }, faults);
+  }
+
+  async #stepSession(event: TakenEvent, runId: string, faults: string[]): Promise<string | undefined> {
+    const { input } = event;
     return this.#step(
-      input,
+      event,
       { identity: { runId, depth: 0 }, begin: (state) => this.#beginSession(input, runId, state) },
       faults,
     );
@@ -115,14 +151,15 @@ export class ClaudeSessions {
   }
 
   async #stepAgent(
-    input: HookInput,
+    event: TakenEvent,
     { sessionId, agentId }: { readonly sessionId: string; readonly agentId: string },
     faults: string[],
   ): Promise<string | undefined> {
+    const { input } = event;
     const identity = { runId: `${sessionId}/${agentId}`, parentRunId: sessionId, depth: 1 };
     // Agents of Claude Code's own, as for a summary, stop without having started.
     if (input.event === 'SubagentStop' || input.event === 'SessionEnd') {
-      return this.#step(input, { identity, begin: () => undefined }, faults);
+      return this.#step(event, { identity, begin: () => undefined }, faults);
     }
     const agent: ChildOptions = {
       conversationId: sessionId,
@@ -132,11 +169,11 @@ export class ClaudeSessions {
     const begin = (): undefined => {
       isNew = true;
     };
-    const text = await this.#step(input, { identity, begin }, faults);
+    const text = await this.#step(event, { identity, begin }, faults);
     if (!isNew) return text;
     const atMs = await this.#deadlineOf(sessionId);
     const options = atMs === null ? agent : { ...agent, deadline: { atMs } };
-    return this.#step(input, { identity, begin: () => options }, faults);
+    return this.#step(event, { identity, begin: () => options }, faults);
   }
 
   /** A subagent has the time that its session has. */
@@ -148,7 +185,7 @@ export class ClaudeSessions {
   }
 
   async #step(
-    input: HookInput,
+    { input, late }: TakenEvent,
     run: Pick<RunStepWork<ClaudeState, string | undefined>, 'identity' | 'begin'>,
     faults: string[],
   ): Promise<string | undefined> {
@@ -157,6 +194,7 @@ export class ClaudeSessions {
     const { result } = await this.#transact(
       {
         ...run,
+        late,
         work: (stepped, state) =>
           stepEvent(input, {
             run: stepped,
@@ -165,12 +203,15 @@ export class ClaudeSessions {
             deadlineFrom,
             forceTurnAtStop,
             storedId: (id) => this.#storedId(id),
+            undeliverable: late === undefined ? undefined : LATE_REASON,
           }),
+        isTaken: (state) => late !== undefined && state.lateInputIds?.includes(late.id) === true,
         ...(input.event === 'SessionStart' && input.modelId !== undefined
           ? { waiting: remembering(input.modelId) }
           : {}),
       },
       faults,
+      late?.isWaiting,
     );
     return result;
   }
@@ -202,6 +243,7 @@ export class ClaudeSessions {
   async #transact<Result>(
     work: RunStepWork<ClaudeState, Result>,
     faults: string[],
+    isWanted: () => boolean = () => true,
   ): Promise<Pick<RunStepResult<Result>, 'result'>> {
     const { store } = this.#options;
     const { runId } = work.identity;
@@ -214,6 +256,7 @@ export class ClaudeSessions {
           // A second call, after a transaction that did not come through, must not meet what the first one changed.
           const held = taken;
           taken = undefined;
+          if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
           return this.#stepper.step(view, work, { rebuilt, held });
         });
         if (step.held !== undefined) memory?.keep(runId, step.held);
@@ -233,6 +276,12 @@ export class ClaudeSessions {
     const stored = this.#options.redact(probe);
     return stored.kind === 'tool_started' ? stored.tool_call_id : id;
   }
+}
+
+/** An event, and what is known of it if it is late. */
+interface TakenEvent {
+  readonly input: HookInput;
+  readonly late: LateEvent | undefined;
 }
 
 function remembering(modelId: string): (state: ClaudeState) => ClaudeState {

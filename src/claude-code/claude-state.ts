@@ -25,6 +25,8 @@ export type ClaudeState = {
   readonly forcedTurn: boolean;
   /** The model, where the session has begun and the run has not; null where that is not known. */
   readonly modelId: string | null;
+  /** Ids of events that were folded late, the last ones; absent before the first. */
+  readonly lateInputIds?: readonly string[];
 };
 
 /** A session of which nothing is known yet. */
@@ -43,11 +45,16 @@ export const NEW_CLAUDE_STATE: ClaudeState = {
 /** More calls than this in one turn, or open at once, and the oldest is forgotten. */
 const MAX_CALLS = 256;
 
+/** Ids of late events that are remembered; one is looked up only until its spill file is deleted, right after the fold. */
+const MAX_LATE_INPUTS = 256;
+
 /** The channel of advice that forces a turn. */
 const STOP_CHANNEL = 'Stop additionalContext';
 
 /** The state after a record. Pure. */
-export function foldClaudeState(state: ClaudeState, { payload }: TrajectoryRecord): ClaudeState {
+export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): ClaudeState {
+  const { payload, late_input_id: lateInputId } = record;
+  const state = lateInputId === undefined ? before : withLateInput(before, lateInputId);
   switch (payload.kind) {
     case 'run_started':
       return { ...state, deadlineAtMs: payload.steering?.deadline_at_unix_ms ?? null };
@@ -92,6 +99,12 @@ function foldMessage(state: ClaudeState, role: string, text: string): ClaudeStat
 
 function delivered(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {
   return arrived && channel === STOP_CHANNEL ? { ...state, forcedTurn: true } : state;
+}
+
+function withLateInput(state: ClaudeState, id: string): ClaudeState {
+  const { lateInputIds = [] } = state;
+  if (lateInputIds.includes(id)) return state;
+  return { ...state, lateInputIds: [...lateInputIds, id].slice(-MAX_LATE_INPUTS) };
 }
 
 function closed(state: ClaudeState): ClaudeState {

@@ -11,6 +11,18 @@ export interface HookEvent {
   readonly told:
     | { readonly input: HookInput; readonly sessionId: string; readonly hasBackgroundWork: boolean }
     | undefined;
+  /** What was read. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/** An event that can be taken. */
+export interface KnownHookEvent extends HookEvent {
+  readonly told: NonNullable<HookEvent['told']>;
+}
+
+/** Whether an event can be taken. */
+export function isKnownEvent(event: HookEvent): event is KnownHookEvent {
+  return event.told !== undefined;
 }
 
 /** Of an event and a session id so much is written down. */
@@ -36,6 +48,7 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
     },
     cwd: textOf(json['cwd']),
     told: input === undefined || sessionId === undefined ? undefined : { input, sessionId, hasBackgroundWork },
+    json,
   };
 }
 

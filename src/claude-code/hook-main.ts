@@ -4,25 +4,33 @@ import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
 import { faultText } from '../recorder/fault-text.ts';
+import type { OneShotStore } from '../store/sqlite-one-shot.ts';
+import type { ClaudeSessions } from './claude-sessions.ts';
+import { EventIntake } from './event-intake.ts';
 import { logFault, type HookFault } from './fault-log.ts';
 import { hookConfig } from './hook-config.ts';
-import { readHookEvent, type HookEvent } from './hook-event.ts';
+import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { openHookStore, STATE_FOLDER } from './open-hook-store.ts';
 import { projectFolderOf } from './project-folder.ts';
-import { projectSessions } from './project-sessions.ts';
+import { projectRedaction, projectSessions } from './project-sessions.ts';
 import type { StdinBytes } from './read-stdin.ts';
 import { wakeServer } from './wake-server.ts';
 import { writeStdout } from './write-stdout.ts';
 
 export { warmUp } from './warm-up.ts';
 
-/** How long the store is waited for. */
+/** How long the store is waited for, by all that an event does together. Claude Code waits 10 seconds for a hook. */
 const TIME_LIMIT_MS = 2_000;
+/** How long an event that is answered folds events of other sessions that wait, and how long the end of a session does. */
+const OTHER_SESSIONS_LIMIT_MS = 100;
+const SESSION_END_LIMIT_MS = 1_000;
 
 /** What is known of a call when something goes wrong. */
 interface Known {
   projectStateFolder?: string;
   about?: HookEvent['about'];
+  /** Writes the event beside the store; absent once it is stored, and before it is read. */
+  keep?: (why: string) => void;
 }
 
 /**
@@ -36,6 +44,7 @@ export async function runHook(stdin: Promise<StdinBytes>, leave: () => never): P
   const fail = (where: string, error: unknown): void => note({ where, message: messageOf(error) }, known);
   const failAndLeave = (where: string, error: unknown): never => {
     fail(where, error);
+    known.keep?.(messageOf(error));
     return leave();
   };
   process.on('uncaughtException', (error) => failAndLeave('uncaught exception', error));
@@ -57,22 +66,37 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: event.cwd });
   known.projectStateFolder = join(projectFolder, STATE_FOLDER);
   known.about = event.about;
-  const { told } = event;
-  if (told === undefined) {
-    return note({ where: 'input', message: 'the event is not known, or lacks what it must have' }, known);
+  if (!isKnownEvent(event)) {
+    const message = `the event is not known, or lacks what it must have (${bytes.length} bytes)`;
+    return note({ where: 'input', message }, known);
   }
   const { resolved, problems } = await hookConfig({ projectFolder, env, homeFolder: homeOf(env) });
+  const onFault = (fault: HookFault): void => note(fault, known);
   for (const problem of problems) note({ where: 'config', message: JSON.stringify(problem) }, known, true);
-  const store = await openHookStore(resolved.store, { timeoutMs: TIME_LIMIT_MS });
-  const sessions = projectSessions(resolved, { store, projectFolder, onFault: (fault) => note(fault, known) });
-  const { answer, faults } = await sessions.answer(told.input, told.sessionId, told);
+  const redact = projectRedaction(resolved, onFault);
+  const intake = new EventIntake({ storePath: resolved.store.path, redact, clock: systemClock, onFault });
+  known.keep = (why) => intake.keep(event, why);
+  let opened: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
+  const open = async (): Promise<ClaudeSessions> => {
+    const store = await openHookStore(resolved.store, { timeoutMs: TIME_LIMIT_MS });
+    opened = { store, sessions: projectSessions(resolved, { store, projectFolder, redact }) };
+    return opened.sessions;
+  };
+  const { answer, faults } = await intake.take(event, open, () => delete known.keep);
+  delete known.keep;
   for (const message of faults) note({ where: 'run', message }, known);
   // What is said is on the disk by now.
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
-  await store.close();
-  const problem = await wakeServer(told.input.event, { projectFolder, env });
+  const { event: name } = event.told.input;
+  if (opened !== undefined) {
+    // Events of other sessions, which may have no hook of their own any more. Those that are left wait on.
+    const limitMs = name === 'SessionEnd' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
+    await intake.foldWaiting(opened.sessions, { limitMs });
+    await opened.store.close();
+  }
+  const problem = await wakeServer(name, { projectFolder, env });
   if (problem !== undefined) note({ where: 'server', message: problem }, known);
-  if (told.input.event === 'SessionEnd') {
+  if (name === 'SessionEnd') {
     const { trimStore } = await import('./trim-store.ts');
     trimStore(resolved.store, { program: programBeside(process.argv[1]), env });
   }

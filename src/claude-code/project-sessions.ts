@@ -12,30 +12,38 @@ const PROVIDER_TIME_LIMIT_MS = 500;
 
 /** What the sessions of a project are taken with, besides its configuration. */
 export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory'> {
-  /** Told of a rule of the redaction that failed. */
-  readonly onFault: (fault: HookFault) => void;
+  readonly redact: ClaudeSessionsOptions['redact'];
+}
+
+/**
+ * What may be stored of a payload, as the project's configuration says.
+ *
+ * @param onFault  receives a rule of the redaction that failed
+ * @throws CoxswainError as `createRedactor`
+ */
+export function projectRedaction(
+  { redaction }: Pick<HookConfig['resolved'], 'redaction'>,
+  onFault: (fault: HookFault) => void,
+): ClaudeSessionsOptions['redact'] {
+  if (redaction === false) return (payload) => payload;
+  const redactor = createRedactor(redaction, {
+    readResult,
+    onFault: (rule, message) => onFault({ where: `redaction rule ${rule}`, message }),
+  });
+  return (payload) => redactor.redact(payload);
 }
 
 /**
  * The sessions of a project as its configuration says: the same in a process that takes one event and in one that takes all
  * of them.
  *
- * @throws CoxswainError as `ClaudeSessions` and `createRedactor`
+ * @throws CoxswainError as `ClaudeSessions`
  */
 export function projectSessions(config: HookConfig['resolved'], setup: ProjectSetup): ClaudeSessions {
-  const { onFault, ...rest } = setup;
-  const redactor =
-    config.redaction === false
-      ? undefined
-      : createRedactor(config.redaction, {
-          readResult,
-          onFault: (rule, message) => onFault({ where: `redaction rule ${rule}`, message }),
-        });
   return new ClaudeSessions({
-    ...rest,
+    ...setup,
     config: { ...config, steering: { providerTimeLimitMs: PROVIDER_TIME_LIMIT_MS, ...config.steering } },
     forceTurnAtStop: config.forceTurnAtStop,
-    redact: (payload) => redactor?.redact(payload) ?? payload,
     clock: systemClock,
     build: BUILD,
     measureMs: steadyMs,

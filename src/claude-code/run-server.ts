@@ -18,6 +18,8 @@ export const DEFAULT_IDLE_LIMIT_MS: number = 6 * 3_600_000;
 
 /** How often it looks whether it is still wanted. */
 const LOOK_MS = 30_000;
+/** How long it folds events that wait, each time it looks. */
+const FOLD_LIMIT_MS = 1_000;
 /** How often it looks at the size of the store. */
 const GC_MS = 24 * 3_600_000;
 
@@ -99,6 +101,11 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     else if (seen.events > 0 && nowMs - collectedAtMs >= GC_MS) {
       collectedAtMs = nowMs;
       void project.collectGarbage();
+    } else if (seen.events > 0) {
+      // The store may take again what it did not take at the last event of a session.
+      project.foldWaiting(FOLD_LIMIT_MS).catch((error: unknown) => {
+        onFault({ where: 'spill', message: messageOf(error) }, true);
+      });
     }
   };
   const looking = setInterval(look, Math.min(LOOK_MS, idleLimitMs));

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
 import { loadConfigSync } from '../config/load-config.ts';
@@ -12,10 +13,11 @@ import { sqliteStore } from '../store/sqlite-store.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';
+import { EventIntake, type FoldedEvents } from './event-intake.ts';
 import type { HookFault } from './fault-log.ts';
-import type { HookEvent } from './hook-event.ts';
+import { isKnownEvent, type HookEvent } from './hook-event.ts';
 import { isDefaultPlace, keepOutOfGit } from './open-hook-store.ts';
-import { projectSessions } from './project-sessions.ts';
+import { projectRedaction, projectSessions } from './project-sessions.ts';
 
 /** What a resident process takes the events of a project with. */
 export interface ServedProjectOptions {
@@ -36,8 +38,11 @@ const DEFAULT_STORE_TIMEOUT_MS = 2_000;
 interface Opened {
   /** What the files looked like that it was made from. */
   readonly key: string;
-  readonly store: TrajectoryStore;
-  readonly sessions: ClaudeSessions;
+  /** Undefined if it could not be opened: the next event tries again. */
+  readonly store: TrajectoryStore | undefined;
+  readonly intake: EventIntake;
+  /** @throws what opening the store threw */
+  readonly sessions: () => ClaudeSessions;
   readonly memory: RunMemory<ClaudeState>;
   /** Old runs may go for size. */
   readonly isTrimmed: boolean;
@@ -69,22 +74,40 @@ export class ServedProject {
   }
 
   /**
-   * Takes an event in and answers it.
+   * Takes an event in and answers it. What the store does not take waits in a file beside it, and is folded before the next event of the session.
    *
-   * @throws CoxswainError as `store.transact`, and where the store cannot be opened
+   * @throws CoxswainError as `EventIntake.take`, and what loading the configuration throws
    */
-  async answer({ about, told }: HookEvent): Promise<HookAnswer> {
+  async answer(event: HookEvent): Promise<HookAnswer> {
     const { onFault } = this.#options;
-    if (told === undefined) {
+    const { about } = event;
+    if (!isKnownEvent(event)) {
       onFault({ where: 'input', message: 'the event is not known, or lacks what it must have', ...about });
       return {};
     }
     const opened = this.#current();
-    opened.pending += 1;
-    try {
-      const { answer, faults } = await opened.sessions.answer(told.input, told.sessionId, told);
+    const { sessions } = opened;
+    return this.#using(opened, async () => {
+      const { answer, faults } = await opened.intake.take(event, () => Promise.resolve(sessions()));
       for (const message of faults) onFault({ where: 'run', message, ...about });
       return answer;
+    });
+  }
+
+  /**
+   * Folds the events that wait beside the store, of all sessions.
+   *
+   * @throws CoxswainError as `store.transact`, and where the store cannot be opened
+   */
+  async foldWaiting(limitMs: number): Promise<FoldedEvents> {
+    const opened = this.#current();
+    return this.#using(opened, () => opened.intake.foldWaiting(opened.sessions(), { limitMs }));
+  }
+
+  async #using<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
+    opened.pending += 1;
+    try {
+      return await work();
     } finally {
       opened.pending -= 1;
       this.#letGo(opened);
@@ -98,7 +121,7 @@ export class ServedProject {
   async collectGarbage(): Promise<void> {
     try {
       const { store, isTrimmed } = this.#current();
-      if (!isTrimmed) return;
+      if (!isTrimmed || store === undefined) return;
       const { failed } = await collectGarbage(store);
       for (const { runId, error } of failed) {
         this.#options.onFault({ where: 'gc', message: `run ${runId}: ${error.message}` });
@@ -126,13 +149,18 @@ export class ServedProject {
     const { projectFolder, env, onFault } = this.#options;
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
     for (const problem of problems) onFault({ where: 'config', message: JSON.stringify(problem) }, true);
-    const store = this.#openStore(resolved.store);
+    const redact = projectRedaction(resolved, onFault);
     const memory = new RunMemory<ClaudeState>(this.#options.maxRuns ?? DEFAULT_MAX_RUNS);
-    const sessions = projectSessions(resolved, { store, projectFolder, memory, onFault });
+    const { store, failure } = this.#openStore(resolved.store);
+    const sessions = store && projectSessions(resolved, { store, projectFolder, memory, redact });
     const opened = {
-      key: keyOf(this.#configFiles(), resolved.store.path),
+      key: store === undefined ? '' : keyOf(this.#configFiles(), resolved.store.path),
       store,
-      sessions,
+      intake: new EventIntake({ storePath: resolved.store.path, redact, clock: systemClock, onFault }),
+      sessions: () => {
+        if (sessions === undefined) throw failure;
+        return sessions;
+      },
       memory,
       isTrimmed: isDefaultPlace(resolved.store),
       pending: 0,
@@ -158,14 +186,19 @@ export class ServedProject {
     return [...users, ...findProject(projectFolder).files];
   }
 
-  #openStore({ kind, path }: ResolvedStore): TrajectoryStore {
-    if (isDefaultPlace({ kind, path })) keepOutOfGit(dirname(path));
-    const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
-    return kind === 'sqlite' ? sqliteStore(path, { timeoutMs: storeTimeoutMs }) : jsonlStore(path);
+  #openStore({ kind, path }: ResolvedStore): { readonly store?: TrajectoryStore; readonly failure?: unknown } {
+    try {
+      if (isDefaultPlace({ kind, path })) keepOutOfGit(dirname(path));
+      const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
+      return { store: kind === 'sqlite' ? sqliteStore(path, { timeoutMs: storeTimeoutMs }) : jsonlStore(path) };
+    } catch (failure) {
+      return { failure };
+    }
   }
 
   #letGo(opened: Opened): void {
     if (!opened.isOver || opened.pending > 0) return;
+    if (opened.store === undefined) return;
     const closed = opened.store.close().catch((error: unknown) => {
       this.#options.onFault({ where: 'store', message: messageOf(error) });
     });

@@ -26,6 +26,8 @@ export interface StepContext {
   readonly forceTurnAtStop: boolean;
   /** A call's id as it is stored. */
   readonly storedId: (id: string) => string;
+  /** Why nothing can reach the agent, such as an event that is taken late; undefined: it can. */
+  readonly undeliverable?: string | undefined;
 }
 
 /** Most characters of one answer; Claude Code moves a longer one into a file. */
@@ -38,7 +40,7 @@ export function stepEvent(input: HookInput, context: StepContext): string | unde
     case 'SessionStart':
       wake(run, input.source);
       // After a compaction the agent has forgotten what it was told, and no prompt follows.
-      return input.source === 'compact' ? say(input.event, atStart(run)) : undefined;
+      return input.source === 'compact' ? say(input.event, atStart(run), context) : undefined;
     case 'SessionEnd':
       if (run.isEnded) return undefined;
       closeCalls(context);
@@ -52,10 +54,10 @@ export function stepEvent(input: HookInput, context: StepContext): string | unde
       wake(run, 'prompt');
       setDeadline(input.prompt, context);
       run.emit(promptEvent(input.prompt));
-      return say(input.event, atStart(run));
+      return say(input.event, atStart(run), context);
     case 'SubagentStart':
       wake(run, 'subagent');
-      return say(input.event, atStart(run));
+      return say(input.event, atStart(run), context);
     case 'Stop':
     case 'SubagentStop':
       return stop(input, context);
@@ -89,7 +91,7 @@ function stop(input: StopInput, context: StepContext): string | undefined {
   }
   const advice = ask(run, 'pre_response', text === undefined ? {} : { lastResponse: text });
   const mayForce = forceTurnAtStop && !isSubagent && !input.isForced && !state().forcedTurn;
-  const answer = mayForce ? say(input.event, advice) : undefined;
+  const answer = mayForce ? say(input.event, advice, context) : undefined;
   if (!mayForce) settle(advice, forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off');
   if (isSubagent) run.emit({ type: 'agent_end', outcome: 'ended' });
   return answer;
@@ -113,12 +115,12 @@ function stepCall(input: CallInput, context: StepContext): string | undefined {
       pendingToolCalls: [{ toolCallId: id, toolName: name, args }],
     });
     run.emit(callStarted(input.call));
-    return say(input.event, advice);
+    return say(input.event, advice, context);
   }
   if (known === 'closed') return undefined;
   if (known === 'new') beginCall(input.call, context);
   run.emit(callEnded(input));
-  return say(input.event, ask(run, 'post_tool_result'));
+  return say(input.event, ask(run, 'post_tool_result'), context);
 }
 
 /** All calls of an answer are through. What no hook told the end of was refused. */
@@ -137,7 +139,7 @@ function endBatch(
   }
   closeCalls(context);
   advice.push(...ask(run, 'pre_tool_selection'));
-  return say(input.event, advice);
+  return say(input.event, advice, context);
 }
 
 function lookUp({ id }: HookCall | BatchCall, { state, storedId }: StepContext): 'new' | 'open' | 'closed' {
@@ -176,7 +178,12 @@ function ask(run: Run, point: DecisionPoint, more: AdviseContext = {}): readonly
 function say(
   event: Parameters<typeof channelOf>[0] | 'SessionStart',
   advice: readonly AdviceHandle[],
+  { undeliverable }: StepContext,
 ): string | undefined {
+  if (undeliverable !== undefined) {
+    settle(advice, undeliverable);
+    return undefined;
+  }
   const channel = event === 'SessionStart' ? 'SessionStart additionalContext' : channelOf(event);
   return deliverAdvice(advice, { channel, maxChars: MAX_CHARS });
 }

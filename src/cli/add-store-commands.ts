@@ -112,22 +112,28 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
   program
     .command('recover')
     .description(
-      'Saves what can be read of a damaged store into a new one, run by run, with gap records for what is lost; a run ' +
-        'without an end gets one that says interrupted. The original is never changed; stop what writes to it first. ' +
-        'Exit code 1 when something was lost.',
+      'With --to, saves what can be read of a damaged store into a new one, run by run, with gap records for what is ' +
+        'lost; a run without an end gets one that says interrupted. The original is never changed; stop what writes to ' +
+        'it first. Exit code 1 when something was lost. Without --to, folds the hook events that wait in spill files ' +
+        'beside the store.',
     )
-    .summary('save what can be read of a damaged store into a new one')
-    .argument('<store>', 'the damaged store')
-    .requiredOption('--to <path>', 'the new store; of the same kind where nothing else is said')
+    .summary('save what can be read of a damaged store, or fold the hook events that wait beside one')
+    .argument('<store>', 'the store')
+    .option('--to <path>', 'the new store; of the same kind where nothing else is said')
     .option(...STORE_KIND)
     .option('--json', 'print one line of JSON a run, then one with the totals')
     .addHelpText(
       'after',
       examples('coxswain recover .coxswain/runs.db --to saved.db', 'coxswain recover records/ --to saved/'),
     )
-    .action(async (store: string, options: RecoverOptions) => {
+    .action(async (store: string, { to, ...options }: Partial<RecoverOptions>) => {
+      if (to === undefined) {
+        const { foldSpillsCommand } = await import('./fold-spills-command.ts');
+        onExitCode(await foldSpillsCommand(store, options, terminal));
+        return;
+      }
       const { recoverCommand } = await import('./recover-command.ts');
-      onExitCode(await recoverCommand(store, options, terminal));
+      onExitCode(await recoverCommand(store, { to, ...options }, terminal));
     });
 
   program

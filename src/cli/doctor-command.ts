@@ -14,6 +14,7 @@ import { checkConfig } from './doctor/check-config.ts';
 import { checkFaults, readFaults } from './doctor/check-faults.ts';
 import { checkServers } from './doctor/check-servers.ts';
 import { checkSettings, commandsIn } from './doctor/check-settings.ts';
+import { checkSpills } from './doctor/check-spills.ts';
 import { checkStore } from './doctor/check-store.ts';
 import { checkVersions } from './doctor/check-versions.ts';
 import { failed, unknown, type DoctorLine, type DoctorStatus } from './doctor/doctor-line.ts';
@@ -108,6 +109,7 @@ async function examine(): Promise<DoctorReport> {
     ...servers,
     heartbeatsLine(heartbeats, nowMs),
     ...stored,
+    checkSpills(store.path),
     checkClock({ ...clocks, lastRecordMs: heartbeats?.read?.lastRecordMs ?? 0 }),
     ...checkConfig(loaded),
     checkFaults(readFaults({ projectStateFolder, env }), nowMs),

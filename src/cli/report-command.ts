@@ -14,6 +14,7 @@ import { reportHtml } from './report/report-html.ts';
 import { isStore, runsOfStore, runsOfTranscripts } from './report/report-source.ts';
 import { reportText } from './report/report-text.ts';
 import { shellWord } from './shell-word.ts';
+import { spillNote } from './spill-note.ts';
 import { allRuns } from './stored-runs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -59,6 +60,8 @@ export async function reportCommand(
     const runs = readable(runsOfStore(store, sinceMs), problems, path);
     const report = await addedUp(runs, commandOf, options, terminal);
     await write(report);
+    const { unusable, waiting } = spillNote(path);
+    for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
     if (report.count === 0) {
       for await (const { lastAtMs } of allRuns(store)) {
         const ago = durationText(Math.max(0, untilMs - lastAtMs));

@@ -1,7 +1,9 @@
+import { spillFolderOf } from '../claude-code/spilled-events.ts';
 import type { StoreProblem } from '../store/trajectory-store.ts';
 import { countOf } from './number-text.ts';
 import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
 import { jsonLine, printable, printableCut } from './printable.ts';
+import { spillNote } from './spill-note.ts';
 import { allRuns } from './stored-runs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -30,6 +32,13 @@ export async function verifyCommand(
       if (options.json === true) await terminal.write(jsonLine(problem));
       else terminal.complain(`coxswain: ${problemText(problem)}`);
     }
+    const { unusable, waiting } = spillNote(file);
+    if (unusable !== undefined) {
+      problems += 1;
+      if (options.json === true) await terminal.write(jsonLine({ place: spillFolderOf(file), problem: unusable }));
+      else terminal.complain(`coxswain: ${printable(unusable)}`);
+    }
+    if (waiting !== undefined) terminal.complain(`coxswain: ${printable(waiting)}`);
     let runs = 0;
     let records = 0;
     for await (const run of allRuns(store)) {

@@ -31,12 +31,14 @@ const MAX_LOG_BYTES = 512 * 1024;
  *
  * Cost: a transaction and a sync.
  *
- * @param timeoutMs  how long opening, and each call, waits for other processes
+ * @param timeoutMs  how long opening and all calls together wait for other processes; each call tries at least once
  * @throws CoxswainError as `sqliteStore`
  */
 export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs: number }): OneShotStore {
   const path = resolve(file);
+  const openedAtMs = steadyMs();
   const database = openSqliteDatabase(path, { timeoutMs, synchronous: 'FULL' });
+  let leftMs = timeoutMs - (steadyMs() - openedAtMs);
   // SQLite would look at it at each commit, and could not begin it anew: a process that ends without closing leaves no trace
   // of how far it came.
   database.exec('PRAGMA wal_autocheckpoint = 0');
@@ -44,15 +46,16 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
   const runs = new SqliteRuns(statements, path);
 
   const begin = (): void => {
-    const startMs = steadyMs();
     for (;;) {
+      const startMs = steadyMs();
       try {
         database.exec('BEGIN IMMEDIATE');
         return;
       } catch (thrown) {
-        if (!isBusy(thrown) || steadyMs() - startMs >= timeoutMs) throw toStoreError(thrown, `write to ${path}`);
+        if (!isBusy(thrown) || leftMs <= 0) throw toStoreError(thrown, `write to ${path}`);
       }
       sleepSync(0.2 + 0.8 * Math.random());
+      leftMs -= steadyMs() - startMs;
     }
   };
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { isJsonObject } from '../../base/json.ts';
 import { projectFolderOf } from '../../claude-code/project-folder.ts';
+import { countSpills } from '../../claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../config/find-config.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
 import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
@@ -33,8 +34,17 @@ export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<Ru
     projectDir: env['CLAUDE_PROJECT_DIR'] ?? session.projectDir,
     cwd: session.cwd ?? process.cwd(),
   });
-  const { kind, path } = await storeOf(projectFolder, env);
-  if (!existsSync(path)) return undefined;
+  const store = await storeOf(projectFolder, env);
+  const status = existsSync(store.path) ? await storedStatus(store, session, nowMs) : undefined;
+  const waitingEvents = status === undefined ? 0 : countSpills(store.path).waiting;
+  return status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
+}
+
+async function storedStatus(
+  { kind, path }: ResolvedStore,
+  session: SessionHints,
+  nowMs: number,
+): Promise<RunStatus | undefined> {
   if (kind === 'sqlite') {
     const glance = glanceSqlite(path, session.id);
     return glance && runStatus(glance.summary, glance.records, nowMs);

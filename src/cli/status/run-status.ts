@@ -18,6 +18,8 @@ export interface RunStatus {
   /** Null while the run is open. */
   readonly outcome: string | null;
   readonly lastAtMs: number;
+  /** Hook events that wait in spill files beside the store and are not counted above; absent if none do. */
+  readonly waitingEvents?: number;
 }
 
 const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };

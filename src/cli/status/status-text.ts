@@ -5,13 +5,14 @@ import type { RunStatus } from './run-status.ts';
 /** The status in a line: `cox 39 calls, 16 errors, identical_call (strong), 12 minutes left`. */
 export function statusText(status: RunStatus | undefined): string {
   if (status === undefined) return 'cox: no run';
-  const { calls, errors, leftMs, outcome, pattern } = status;
+  const { calls, errors, leftMs, outcome, pattern, waitingEvents = 0 } = status;
   const facts = [
     countOf(calls, 'call'),
     ...(errors > 0 ? [countOf(errors, 'error')] : []),
     ...(pattern === null ? [] : [`${printableCut(pattern.kind, 40)} (${pattern.level})`]),
     ...(leftMs === null ? [] : [leftText(leftMs)]),
     ...(outcome === null ? [] : [printableCut(outcome, 40)]),
+    ...(waitingEvents === 0 ? [] : [`${countOf(waitingEvents, 'event')} waiting`]),
   ];
   return `cox ${facts.join(', ')}`;
 }

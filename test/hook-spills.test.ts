@@ -1,0 +1,318 @@
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { buildHook } from '../scripts/build-hook.ts';
+import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { fakeSecrets } from '../src/testing/fake-secrets.ts';
+import { jsonLines, runCli } from './run-cli.ts';
+
+/** Hook processes on one run, 16 at a time; `COXSWAIN_HOOK_PROCESSES=200` is the figure in docs/claude-code.md. */
+const PROCESSES = Number(process.env['COXSWAIN_HOOK_PROCESSES'] ?? 40);
+const AT_ONCE = 16;
+/** Longer than a hook waits for the store: the first processes meet a store that none of them can have. */
+const LOCKED_MS = 4_000;
+const TIMEOUT_MS = 60_000 + PROCESSES * 3_000;
+
+const made: string[] = [];
+const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
+made.push(built);
+
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+beforeAll(async () => {
+  await buildHook(built);
+});
+
+interface Place {
+  readonly project: string;
+  readonly store: string;
+  readonly spills: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function newPlace(): Place {
+  const home = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
+  made.push(home);
+  const project = join(home, 'project');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  const store = join(project, '.coxswain', 'runs.db');
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home, CLAUDE_PROJECT_DIR: project };
+  return { project, store, spills: `${store}-spills`, env };
+}
+
+const event = (name: string, more: object = {}): object => ({ session_id: 's1', hook_event_name: name, ...more });
+
+const call = (id: string, command = 'npm test'): object => ({
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_use_id: id,
+});
+
+/** Runs a hook process, killed after so long if it still runs. @returns its exit code; null if it was killed */
+async function hook({ env }: Place, input: object, killAfterMs?: number): Promise<number | null> {
+  const child = spawn(process.execPath, [join(built, 'hook.cjs')], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+  // One that is killed leaves its input unread.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(JSON.stringify(input));
+  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  return code;
+}
+
+/** Does something while nobody else can write to the store. */
+async function whileLocked<Result>({ store }: Place, work: () => Promise<Result>): Promise<Result> {
+  const database = new DatabaseSync(store);
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    return await work();
+  } finally {
+    database.exec('ROLLBACK');
+    database.close();
+  }
+}
+
+async function records({ store }: Place, runId = 's1'): Promise<readonly TrajectoryRecord[]> {
+  const opened = sqliteStore(store);
+  try {
+    const all: TrajectoryRecord[] = [];
+    for await (const record of opened.readRun(runId)) all.push(record);
+    return all;
+  } finally {
+    await opened.close();
+  }
+}
+
+const startedCalls = (all: readonly TrajectoryRecord[]): readonly string[] =>
+  all.flatMap(({ payload }) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
+
+const spillsIn = ({ spills }: Place, extension = '.spill'): readonly string[] =>
+  existsSync(spills) ? readdirSync(spills).filter((name) => name.endsWith(extension)) : [];
+
+function faults({ project, env }: Place): string {
+  const files = [
+    join(project, '.coxswain', 'faults.jsonl'),
+    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
+  ];
+  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
+}
+
+test.each([
+  ['none of them killed', 0],
+  ['a third of them killed at random moments', 3],
+])(
+  'of many processes on one run, %s, each that exited with code 0 is recorded exactly once',
+  { timeout: TIMEOUT_MS },
+  async (_title, killedOf) => {
+    const place = newPlace();
+    await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+    const acknowledged: string[] = [];
+    let begun = 0;
+    const worker = async (): Promise<void> => {
+      while (begun < PROCESSES) {
+        const index = begun++;
+        const killAfterMs = killedOf > 0 && index % killedOf === 0 ? Math.random() * LOCKED_MS : undefined;
+        if ((await hook(place, event('PreToolUse', call(`c${index}`)), killAfterMs)) === 0) {
+          acknowledged.push(`c${index}`);
+        }
+      }
+    };
+    const working = { isOver: false };
+    const all = Promise.all(Array.from({ length: AT_ONCE }, worker)).finally(() => (working.isOver = true));
+    await whileLocked(place, () => new Promise((resolve) => setTimeout(resolve, LOCKED_MS)));
+    await all;
+    // Each folds for a second at most.
+    while (spillsIn(place).length > 0) await hook(place, event('SessionStart', { source: 'resume' }));
+
+    const stored = await records(place);
+    const started = startedCalls(stored);
+    expect(acknowledged.filter((id) => !started.includes(id))).toEqual([]);
+    expect(started).toHaveLength(new Set(started).size);
+    expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index));
+    expect(stored.some(({ late_input_id: id }) => id !== undefined)).toBe(true);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(killedOf === 0 ? PROCESSES : 1);
+  },
+);
+
+test('events that a locked store does not take wait in private files, and the next hook folds them before its own', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  await whileLocked(place, async () => {
+    expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0);
+    expect(await hook(place, event('PostToolUse', { ...call('c1'), tool_response: { stdout: 'ok' } }))).toBe(0);
+    expect(await hook(place, { ...event('PreToolUse', call('c2')), session_id: 's2' })).toBe(0);
+  });
+  expect(spillsIn(place)).toHaveLength(3);
+  expect(statSync(place.spills).mode & 0o777).toBe(0o700);
+  for (const name of spillsIn(place)) expect(statSync(join(place.spills, name)).mode & 0o777).toBe(0o600);
+  expect(faults(place)).toContain('waits in a spill file');
+  const beforeMs = Date.now();
+
+  expect(await hook(place, event('PreToolUse', call('c3')))).toBe(0);
+  expect(readdirSync(place.spills)).toEqual([]);
+  const all = await records(place);
+  expect(startedCalls(all)).toEqual(['c1', 'c3']);
+  expect(startedCalls(await records(place, 's2'))).toEqual(['c2']);
+  expect(all.find(({ payload }) => payload.kind === 'tool_ended')?.payload).toMatchObject({ result: 'ok' });
+  // The time is that of their arrival.
+  const late = all.filter(({ late_input_id: id }) => id !== undefined);
+  expect(late.every(({ recorded_at_unix_ms: ms }) => ms <= beforeMs)).toBe(true);
+  expect(new Set(late.map(({ late_input_id: id }) => id)).size).toBe(2);
+});
+
+test('an event whose file is still there after it was folded, as after a crash, is not folded again', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  await whileLocked(place, () => hook(place, event('UserPromptSubmit', { prompt: 'And that' })));
+  const [name = ''] = spillsIn(place);
+  const bytes = readFileSync(join(place.spills, name));
+  await hook(place, event('PreToolUse', call('c1')));
+  const before = await records(place);
+  writeFileSync(join(place.spills, name), bytes, { mode: 0o600 });
+  await hook(place, event('PreToolUse', call('c2')));
+  expect(readdirSync(place.spills)).toEqual([]);
+  const after = await records(place);
+  expect(after.slice(0, before.length)).toEqual(before);
+  expect(after.filter(({ payload }) => JSON.stringify(payload).includes('And that'))).toHaveLength(1);
+  expect(startedCalls(after)).toEqual(['c1', 'c2']);
+});
+
+test('advice on an event that is folded late is recorded as undelivered', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  const turn = async (id: string): Promise<void> => {
+    await hook(place, event('PreToolUse', call(id)));
+    await hook(place, event('PostToolUse', { ...call(id), tool_response: { stdout: 'up to date' } }));
+    await hook(place, event('PostToolBatch', { tool_calls: [{ ...call(id), tool_response: 'up to date' }] }));
+  };
+  for (const id of ['t1', 't2']) await turn(id);
+  await whileLocked(place, () => turn('t3'));
+  await hook(place, event('SessionEnd', { reason: 'other' }));
+  const answers = (await records(place)).flatMap(({ payload }) =>
+    payload.kind === 'feedback_delivered' ? [payload] : [],
+  );
+  expect(answers).toContainEqual(
+    expect.objectContaining({ delivered: false, reason: expect.stringContaining('not available in time') }),
+  );
+  expect(answers.filter(({ delivered }) => delivered)).toEqual([]);
+});
+
+test('damaged and half-written files are set aside and reported, and stand in no event`s way', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  await whileLocked(place, async () => {
+    await hook(place, event('PreToolUse', call('c1')));
+    await hook(place, event('PreToolUse', call('c2')));
+  });
+  const [first = ''] = spillsIn(place).toSorted();
+  const file = join(place.spills, first);
+  writeFileSync(file, readFileSync(file).subarray(0, -9));
+  writeFileSync(join(place.spills, '000000000000000001-0-1-x.writing'), 'half', { mode: 0o600 });
+  await hook(place, event('PreToolUse', call('c3')));
+  expect(startedCalls(await records(place))).toEqual(['c2', 'c3']);
+  expect(spillsIn(place)).toEqual([]);
+  expect(spillsIn(place, '.damaged')).toHaveLength(2);
+  expect(faults(place)).toMatch(/is damaged/);
+  expect(faults(place)).toMatch(/half written/);
+  const verified = await runCli(['verify', place.store], { cwd: place.project, env: place.env });
+  expect([verified.code, verified.stderr]).toEqual([1, expect.stringContaining('2 damaged files')]);
+});
+
+test('a file that others could have written is not folded', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  await whileLocked(place, () => hook(place, event('PreToolUse', call('c1'))));
+  const [name = ''] = spillsIn(place);
+  const bytes = readFileSync(join(place.spills, name));
+  rmSync(join(place.spills, name));
+  writeFileSync(join(place.spills, name), bytes, { mode: 0o644 });
+  const elsewhere = join(place.project, 'elsewhere');
+  writeFileSync(elsewhere, bytes, { mode: 0o600 });
+  symlinkSync(elsewhere, join(place.spills, name.replace(/^0/, '1')));
+  await hook(place, event('PreToolUse', call('c2')));
+  expect(startedCalls(await records(place))).toEqual(['c2']);
+  expect(readFileSync(elsewhere)).toEqual(bytes);
+});
+
+test('a link in the place of the folder is not followed', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  const elsewhere = join(place.project, 'elsewhere');
+  mkdirSync(elsewhere);
+  symlinkSync(elsewhere, place.spills);
+  await whileLocked(place, async () => expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0));
+  expect(readdirSync(elsewhere)).toEqual([]);
+  expect(lstatSync(place.spills).isSymbolicLink()).toBe(true);
+  expect(faults(place)).toContain('the event is lost');
+});
+
+test('a spill file holds no secret', async () => {
+  const place = newPlace();
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  const secrets = fakeSecrets().slice(0, 10);
+  const text = secrets.map(({ text: shown }) => shown).join('\n');
+  await whileLocked(place, async () => {
+    await hook(place, event('UserPromptSubmit', { prompt: text }));
+    await hook(place, event('PreToolUse', call('c1', text)));
+    await hook(place, event('PostToolUse', { ...call('c1', text), tool_response: { stdout: text } }));
+    await hook(place, event('PostToolUseFailure', { ...call('c2', text), error: text }));
+    await hook(place, event('PostToolBatch', { tool_calls: [{ ...call('c3', text), tool_response: text }] }));
+    await hook(place, event('Stop', { last_assistant_message: text }));
+  });
+  const files = spillsIn(place).map((name) => readFileSync(join(place.spills, name), 'utf8'));
+  expect(files).toHaveLength(6);
+  for (const { secret } of secrets) expect(files.filter((file) => file.includes(secret))).toEqual([]);
+  expect(files.every((file) => file.includes('[REDACTED'))).toBe(true);
+});
+
+test('commands that read say how many events wait, and recover folds them', async () => {
+  const place = newPlace();
+  const run = (args: readonly string[]): ReturnType<typeof runCli> =>
+    runCli(args, { cwd: place.project, env: place.env });
+  await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  await whileLocked(place, () => hook(place, event('PreToolUse', call('c1'))));
+  for (const args of [['verify', place.store], ['report']]) {
+    expect((await run(args)).stderr).toContain('1 event waits in spill files');
+  }
+  expect((await run(['status'])).stdout).toContain('1 event waiting');
+  // The command prints one object.
+  const doctor = jsonLines((await run(['doctor', '--json'])).stdout)[0]?.['lines'] as readonly object[];
+  expect(doctor).toContainEqual(expect.objectContaining({ check: 'spilled events', status: 'unknown' }));
+  expect(spillsIn(place)).toHaveLength(1);
+
+  const { code, stdout } = await run(['recover', place.store]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('1 event folded from spill files, 0 left')]);
+  expect(startedCalls(await records(place))).toEqual(['c1']);
+  expect((await run(['verify', place.store])).stderr).toBe('');
+});
+
+test('events of a store that cannot be opened wait until it is replaced', async () => {
+  const place = newPlace();
+  mkdirSync(join(place.project, '.coxswain'), { mode: 0o700 });
+  writeFileSync(place.store, 'this is no database, but it is long enough to be looked at', { mode: 0o600 });
+  expect(await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }))).toBe(0);
+  expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0);
+  rmSync(place.store);
+  expect(await hook(place, event('PreToolUse', call('c2')))).toBe(0);
+  const all = await records(place);
+  expect(all[0]?.payload).toMatchObject({ kind: 'run_started', task: 'Do it' });
+  expect(startedCalls(all)).toEqual(['c1', 'c2']);
+});
