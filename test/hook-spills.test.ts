@@ -19,6 +19,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { endWithTest } from '../src/testing/end-with-test.ts';
 import { fakeSecrets } from '../src/testing/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 
@@ -71,6 +72,7 @@ const call = (id: string, command = 'npm test'): object => ({
 /** Runs a hook process, killed after so long if it still runs. @returns its exit code; null if it was killed */
 async function hook({ env }: Place, input: object, killAfterMs?: number): Promise<number | null> {
   const child = spawn(process.execPath, [join(built, 'hook.cjs')], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+  endWithTest(child);
   // One that is killed leaves its input unread.
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(input));
