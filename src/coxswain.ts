@@ -1,22 +1,25 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { CoxswainError } from './base/error.ts';
+import type { InputCounts } from './base/input-fault.ts';
 import type { TrajectoryPayload } from './events/trajectory-record.ts';
 import { resolveSteering } from './options.ts';
 import type { PromptTemplate } from './prompt/prompt-template.ts';
 import { readResult } from './read-result.ts';
 import { flushOnExit } from './recorder/flush-on-exit.ts';
 import type { RecordQueueOptions } from './recorder/record-queue-options.ts';
+import { InputTally } from './recorder/input-tally.ts';
 import { RecordQueue } from './recorder/record-queue.ts';
 import type { FlushAnswer, TimeLimit } from './recorder/recorder-answers.ts';
 import type { RecorderHealth } from './recorder/recorder-health.ts';
 import { createRedactor, type RedactionOptions } from './recorder/redactor.ts';
-import { RunLog, type RunLogIdentity } from './recorder/run-log.ts';
+import { RunLog, type RunLogIdentity, type RunLogParts } from './recorder/run-log.ts';
 import { RunFold, type RunFoldOptions } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from './steering-options.ts';
+import { storableRunId } from './store/check-batch.ts';
 import type { TrajectoryStore } from './store/trajectory-store.ts';
 
 /** How coxswain is set up in a process. Steering options left out entirely mean `standardSteering()`. */
@@ -48,6 +51,8 @@ export interface Health {
   readonly recorder?: RecorderHealth;
   /** Runs started in this process and not ended. */
   readonly openRuns: number;
+  /** What was wrong with what hosts gave, and mended, by kind; absent while nothing was. See docs/recording.md. */
+  readonly input?: InputCounts;
   /** Faults of coxswain itself, which the agent never felt. */
   readonly faults: number;
   readonly lastFault?: string;
@@ -105,6 +110,7 @@ class Process implements Coxswain {
   readonly #queue: RecordQueue | undefined;
   readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
   readonly #open = new Set<Run>();
+  readonly #tally = new InputTally();
   #staysOnExit: () => void = () => undefined;
   #faults = 0;
   #lastFault: string | undefined;
@@ -123,7 +129,7 @@ class Process implements Coxswain {
     const steering = resolveSteering(this.#options, options.prompt);
     const identity = this.#identityOf(options);
     const started = runStarted(options, { identity, steering, nowMs, parent: options.parent });
-    const log = new RunLog(identity, { clock: this.#clock, queue: this.#queue, redact: this.#redact });
+    const log = new RunLog(identity, this.#logParts());
     const run = this.#run(log, { steering, prompts: [options.prompt ?? DEFAULT_PROMPT] });
     run.begin(started);
     return run;
@@ -135,9 +141,8 @@ class Process implements Coxswain {
     if (version !== 1) {
       throw new CoxswainError('snapshot-version', `run snapshot has version ${version}, this build reads 1`);
     }
-    const parts = { clock: this.#clock, queue: this.#queue, redact: this.#redact };
     const { lastAtMs } = snapshot.fold.analysis.counters;
-    const log = new RunLog(snapshot.identity, { ...parts, nextSeq: snapshot.next_seq, lastMs: lastAtMs });
+    const log = new RunLog(snapshot.identity, { ...this.#logParts(), nextSeq: snapshot.next_seq, lastMs: lastAtMs });
     const steering = resolveSteering(this.#options, prompts[0]);
     return this.#run(log, { steering, prompts, snapshot: snapshot.fold }, snapshot.ended);
   }
@@ -147,6 +152,7 @@ class Process implements Coxswain {
     return {
       ...(this.#queue === undefined ? {} : { recorder: this.#queue.health() }),
       openRuns: this.#open.size,
+      ...this.#tally.health(),
       faults: this.#faults,
       ...(this.#lastFault === undefined ? {} : { lastFault: this.#lastFault }),
     };
@@ -170,6 +176,10 @@ class Process implements Coxswain {
     const queue = this.#queue;
     if (queue !== undefined) this.#staysOnExit = flushOnExit(queue, limit);
     return () => this.#staysOnExit();
+  }
+
+  #logParts(): RunLogParts {
+    return { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally };
   }
 
   #run(log: RunLog, fold: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>, ended = false): Run {
@@ -207,7 +217,7 @@ class Process implements Coxswain {
   }
 
   #identityOf(options: RunOptions): RunLogIdentity {
-    const runId = options.runId ?? (this.#options.newRunId ?? (() => globalThis.crypto.randomUUID()))();
+    const runId = storableRunId(options.runId ?? (this.#options.newRunId ?? (() => globalThis.crypto.randomUUID()))());
     const { parent } = options;
     if (parent === undefined) return { runId, depth: 0 };
     return { runId, parentRunId: parent.id, depth: parent.depth + 1 };

@@ -4,6 +4,7 @@ export { systemClock, type Clock } from './base/clock.ts';
 export { deadlineAfter, isExpired, remainingMs, type Deadline, type TimeSpan } from './base/deadline.ts';
 export { durationText } from './base/duration-text.ts';
 export { CoxswainError, type CoxswainErrorCode } from './base/error.ts';
+export type { InputCounts, InputFault } from './base/input-fault.ts';
 export type { Json, JsonObject } from './base/json.ts';
 
 export type { AgentEvent, AgentIdentity } from './events/agent-event.ts';
@@ -229,6 +230,7 @@ export type { DerivedPayload } from './derived-draft.ts';
 export { isDerived, Replay, type ReplayOptions } from './replay.ts';
 export { SteeringReplay, type SteeringReplayOptions } from './steering-replay.ts';
 export type { ChildOptions } from './run-options.ts';
-export type { AdviseContext, Run, RunSnapshot } from './run.ts';
+export type { AdviseContext } from './evaluation-payload.ts';
+export type { Run, RunSnapshot } from './run.ts';
 export { standardSteering, type StandardSteeringOptions } from './standard-steering.ts';
 export type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';

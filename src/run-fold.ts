@@ -3,8 +3,10 @@ import { adviceId } from './advice/advice.ts';
 import { CoxswainError } from './base/error.ts';
 import { LruMap } from './base/lru-map.ts';
 import type { Json } from './base/json.ts';
+import { ValueBudget } from './base/value-budget.ts';
 import type { DerivedDraft, DerivedPayload } from './derived-draft.ts';
 import { evaluatePoint } from './evaluate-point.ts';
+import { mendPayload } from './events/decode-payload.ts';
 import type { DecisionPoint } from './events/guidance.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
 import { guidanceContextOf } from './guidance-context.ts';
@@ -147,7 +149,8 @@ export class RunFold {
     this.#reportDetectors();
     if (record.payload.kind === 'evaluation') this.#evaluate(record);
     if (this.#drafts.length === 0) return NOTHING;
-    return this.#drafts.map((draft, ordinal) => complete(draft, record.seq, ordinal));
+    // What providers and detectors say passes the gate here too, so that a replay gives what the live run recorded.
+    return this.#drafts.map((draft, ordinal) => mendPayload(complete(draft, record.seq, ordinal), new ValueBudget()));
   }
 
   /** What a model-backed classifier is asked about. */

@@ -1,6 +1,7 @@
 import type { Mutable } from './base/mutable.ts';
 import type { Budget, BudgetUsage } from './base/budget.ts';
-import type { Deadline } from './base/deadline.ts';
+import { deadlineAfter, type Deadline, type TimeSpan } from './base/deadline.ts';
+import { CoxswainError } from './base/error.ts';
 import { textOfContent, type StoredMessage } from './events/stored-message.ts';
 import type { Evaluation, SteeringStart, StoredBudget } from './events/trajectory-record.ts';
 
@@ -87,6 +88,22 @@ export function usageOf(situation: RunSituation, calls: number, stated: StoredBu
 export function deadlineOf(situation: RunSituation): Deadline | undefined {
   const { deadlineAtMs: atMs, deadlineSetAtMs: setAtMs } = situation;
   return atMs === null ? undefined : { atMs, ...(setAtMs === undefined ? {} : { setAtMs }) };
+}
+
+/**
+ * A deadline as stored: a span from `nowMs`, Unix milliseconds, or none.
+ *
+ * @throws CoxswainError "invalid-argument" for one that cannot be, such as NaN
+ */
+export function storedDeadline(
+  deadline: TimeSpan | Deadline | undefined | null,
+  nowMs: number,
+): { readonly deadline_at_unix_ms?: number } {
+  if (deadline === undefined || deadline === null) return {};
+  if (!('atMs' in deadline)) return { deadline_at_unix_ms: deadlineAfter(nowMs, deadline).atMs };
+  const atMs = Number(deadline.atMs);
+  if (Number.isFinite(atMs) && atMs >= 0) return { deadline_at_unix_ms: atMs };
+  throw new CoxswainError('invalid-argument', `a deadline is a number of Unix milliseconds, got ${atMs}`);
 }
 
 /** A budget as stored. */

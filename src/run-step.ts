@@ -180,6 +180,7 @@ export class RunStepper<State extends Json> {
       redact: this.#options.redact,
       nextSeq: view.nextSeq,
       lastMs: view.summary?.lastAtMs ?? 0,
+      onInputFault: (message) => faults.push(message),
       queue: {
         add: (record) => {
           records.push(record);

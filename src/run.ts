@@ -1,13 +1,13 @@
 import { adviceHandleOf } from './advice-handle-of.ts';
 import { deliverAdvice, type AdviceHandle } from './advice-handle.ts';
-import type { BudgetUsage } from './base/budget.ts';
-import { deadlineAfter, type TimeSpan } from './base/deadline.ts';
+import type { TimeSpan } from './base/deadline.ts';
 import { messageOf } from './base/error.ts';
-import { toJson } from './base/to-json.ts';
+import type { Json } from './base/json.ts';
 import type { DerivedPayload } from './derived-draft.ts';
 import type { AgentEvent } from './events/agent-event.ts';
+import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from './events/guidance.ts';
-import type { Evaluation, RunStarted, TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
+import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
 import { readAnswer, type AcknowledgeOutcome, type AdviceAnswer } from './feedback/acknowledge.ts';
 import { Acknowledgement } from './feedback/acknowledgement.ts';
 import { askModel, type ModelAnswer } from './guidance/model-classifier.ts';
@@ -18,9 +18,9 @@ import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder/recorder-ans
 import type { RunLog, RunLogIdentity } from './recorder/run-log.ts';
 import { toPayload } from './recorder/to-payload.ts';
 import { isDerived } from './replay.ts';
+import { storedDeadline } from './run-situation.ts';
 import type { ChildOptions } from './run-options.ts';
 import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
-import { toStoredBudget } from './run-situation.ts';
 import type { EventInput } from './session/define-event.ts';
 import type { Session, SnapshotOptions } from './session/session.ts';
 import type { ModelGuidanceConfig } from './steering-options.ts';
@@ -28,22 +28,8 @@ import type { TrajectoryAnalysis } from './trajectory/trajectory-analysis.ts';
 
 const MAX_FAULT_CHARS = 300;
 const MAX_READ_CHARS = 16_000;
-
-/** What the host knows at a decision point. All of it is recorded, so that a replay knows it too. */
-export interface AdviseContext {
-  /** Calls about to run, at `pre_tool_execution`. */
-  readonly pendingToolCalls?: readonly {
-    readonly toolCallId: string;
-    readonly toolName: string;
-    readonly args: unknown;
-  }[];
-  /** Text of the model's last answer, where the host has told of no `message_end`. */
-  readonly lastResponse?: string;
-  /** The prompt as rendered for this turn. */
-  readonly renderedPrompt?: string;
-  /** What was used so far, where the host knows better than the usage of the answers adds up to. */
-  readonly usage?: BudgetUsage;
-}
+/** Events from within one step, also those that they lead to: half of what waits for a store at most. */
+const MAX_WAITING = 5_000;
 
 /** A run's state as JSON: `cox.restoreRun(snapshot)` goes on with it. */
 export interface RunSnapshot {
@@ -80,7 +66,11 @@ export interface RunParts {
 export class Run {
   readonly #parts: RunParts;
   readonly #fold: RunFold;
-  readonly #waiting: (() => void)[] = [];
+  #waiting: (() => EmitAnswer)[] = [];
+  /** Events that waited since nothing did. */
+  #waited = 0;
+  #draining = false;
+  #hasAskedWithin = false;
   readonly #beforeEnd: (() => string | undefined)[] = [];
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
   #busy = false;
@@ -135,29 +125,36 @@ export class Run {
 
   /**
    * Takes what happened: records it, then folds it. A streaming delta does nothing. After the end only `run_resumed`
-   * is taken, and opens the run again.
+   * is taken, and opens the run again. Values may be anything: what JSON cannot say, what is out of range and what is too large
+   * is mended and counted (docs/recording.md).
    *
-   * @returns `dropped` when the recorder had no room or the run is over; the folds have it in the first case
-   * Cost: O(1); never waits for a disk.
+   * @returns `accepted` for what the store can take; `dropped` when the recorder had no room, the run is over, or nothing could
+   *   be made of the event: each is counted in `health()`. The folds have it in the first case. Never throws
+   * Cost: O(1) for any value, because no more of it is looked at than is kept; never waits for a disk.
    */
   emit(event: AgentEvent): EmitAnswer {
-    if (this.#ended && event.type !== 'run_resumed') return 'dropped';
     try {
+      if (this.#ended && event.type !== 'run_resumed') return this.#late();
       const payload = toPayload(event.type === 'agent_end' ? this.#closing(event) : event);
       if (payload === undefined) return 'accepted';
       if (this.#ended) this.#parts.onResumed();
       this.#ended = payload.kind === 'run_ended';
       return this.#take(payload, event.atMs);
     } catch (error) {
-      this.#fault('emit', error);
-      return 'dropped';
+      return this.#refuse('emit', error);
     }
   }
 
-  /** Takes an event of the host's own, for its session slices. Recorded, so that a replay sees it. */
-  dispatch(event: EventInput<unknown>): void {
-    if (this.#ended) return;
-    this.#take({ kind: 'session_event', event_type: event.type, data: toJson(event.data) }, event.atMs);
+  /** Takes an event of the host's own, for its session slices. Recorded, so that a replay sees it. Answers as `emit`. */
+  dispatch(event: EventInput<unknown>): EmitAnswer {
+    if (this.#ended) return this.#late();
+    try {
+      // The gate makes JSON of it.
+      const data = event.data as Json;
+      return this.#take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
+    } catch (error) {
+      return this.#refuse('dispatch', error);
+    }
   }
 
   /**
@@ -166,7 +163,7 @@ export class Run {
    * @returns what to say, loudest first; nothing in shadow mode, where an experiment withholds it, after the end, or when asked from within a provider
    */
   advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
-    if (this.#busy) this.#fault('advise', new Error('asked for from within a provider, which gets nothing'));
+    if (this.#busy) this.#askedWithin();
     if (this.#ended || this.#busy) return [];
     try {
       const handles = this.#evaluate(point, context);
@@ -194,12 +191,17 @@ export class Run {
     this.#take({ kind: 'prompt_used', prompt_name: prompt.name });
   }
 
-  /** From now on the run has another deadline: a span from now, Unix milliseconds, or none. */
-  setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): void {
-    if (this.#ended) return;
-    const { log } = this.#parts;
-    const at = deadline === undefined || 'atMs' in deadline ? deadline : deadlineAfter(log.nowMs(), deadline);
-    this.#take({ kind: 'deadline_set', ...(at === undefined ? {} : { deadline_at_unix_ms: at.atMs }) });
+  /**
+   * From now on the run has another deadline: a span from now, Unix milliseconds, or none. One that cannot be, such as NaN, is
+   * `dropped`, recorded as a fault, and leaves the deadline as it was. Never throws.
+   */
+  setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
+    if (this.#ended) return this.#late();
+    try {
+      return this.#take({ kind: 'deadline_set', ...storedDeadline(deadline, this.#parts.log.nowMs()) });
+    } catch (error) {
+      return this.#refuse('setDeadline', error);
+    }
   }
 
   /**
@@ -295,24 +297,7 @@ export class Run {
   }
 
   #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
-    const files = this.#filesCreated();
-    const payload: Evaluation = {
-      kind: 'evaluation',
-      point,
-      ...(context.pendingToolCalls === undefined
-        ? {}
-        : {
-            pending_calls: context.pendingToolCalls.map(({ toolCallId, toolName, args }) => ({
-              tool_call_id: toolCallId,
-              tool_name: toolName,
-              args: toJson(args),
-            })),
-          }),
-      ...(context.lastResponse === undefined ? {} : { last_response: context.lastResponse }),
-      ...(context.renderedPrompt === undefined ? {} : { rendered_prompt: context.renderedPrompt }),
-      ...(files.length === 0 ? {} : { files_created: files }),
-      ...(context.usage === undefined ? {} : { usage: toStoredBudget(context.usage) }),
-    };
+    const payload = evaluationPayload(point, context, this.#filesCreated());
     const derived: DerivedPayload[] = [];
     const record = this.#parts.log.stamp(payload);
     this.#process(record, derived);
@@ -363,19 +348,50 @@ export class Run {
     this.#take({ kind: 'model_answered', classifier_name, ...said });
   }
 
+  /** Recorded once a step: a provider may ask over and over. */
+  #askedWithin(): void {
+    this.#parts.log.countInput('crowded');
+    if (this.#hasAskedWithin) return;
+    this.#hasAskedWithin = true;
+    this.#fault('advise', new Error('asked for from within a provider, which gets nothing'));
+  }
+
+  /** What comes after the end is counted, because nothing can be recorded of it. */
+  #late(): EmitAnswer {
+    this.#parts.log.noteInput('lateEvents', 'an event after the end');
+    return 'dropped';
+  }
+
+  #refuse(where: string, error: unknown): EmitAnswer {
+    this.#parts.log.countInput('refused');
+    this.#fault(where, error);
+    return 'dropped';
+  }
+
   #take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
-    if (this.#busy) {
-      // From within a provider or a subscriber: it happens after what is happening now.
-      this.#waiting.push(() => void this.#process(this.#parts.log.stamp(payload, atMs), []));
-      return 'accepted';
+    const { log } = this.#parts;
+    if (!this.#busy) return this.#process(log.stamp(payload, atMs), []);
+    if (this.#waited >= MAX_WAITING) {
+      log.countInput('crowded');
+      if (this.#waited === MAX_WAITING) {
+        this.#waited += 1;
+        const place = 'from within providers and subscribers';
+        this.#fault('emit', new Error(`more than ${MAX_WAITING} events ${place} in one step; the rest is dropped`));
+      }
+      return 'dropped';
     }
-    return this.#process(this.#parts.log.stamp(payload, atMs), []);
+    this.#waited += 1;
+    // From within a provider or a subscriber: it happens after what is happening now, as it is now.
+    const mended = log.mend(payload);
+    this.#waiting.push(() => this.#process(log.stamp(mended, atMs), []));
+    return 'accepted';
   }
 
   /** The path of everything: record first, because a fault in the folds must not lose the call; then fold. */
   #process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
     const answer = this.#parts.log.write(record);
     this.#busy = true;
+    this.#hasAskedWithin = false;
     try {
       for (const item of this.#fold.fold(record)) {
         const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
@@ -388,8 +404,28 @@ export class Run {
     } finally {
       this.#busy = false;
     }
-    this.#waiting.shift()?.();
+    if (!this.#draining) this.#drain();
     return answer;
+  }
+
+  /** What was emitted from within, in order; what that leads to in turn comes last. */
+  #drain(): void {
+    if (this.#waiting.length === 0) return;
+    this.#draining = true;
+    try {
+      // The list grows while it is walked.
+      for (const next of this.#waiting) {
+        try {
+          next();
+        } catch (error) {
+          this.#refuse('emit', error);
+        }
+      }
+    } finally {
+      this.#draining = false;
+      this.#waiting = [];
+      this.#waited = 0;
+    }
   }
 
   /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */

@@ -57,9 +57,9 @@ export class CoxswainError extends Error {
 
 /** The message of anything that was thrown, without a stack. Never throws. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
   try {
-    return String(thrown);
+    // What is thrown may be a proxy, and a message anything.
+    return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
     return 'something that has no text was thrown';
   }

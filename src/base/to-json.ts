@@ -1,54 +1,311 @@
-import { canonicalJson } from './canonical-json.ts';
+import { binaryMark, blobMark, dataUrlMark, isBlob } from './binary-mark.ts';
+import { messageOf } from './error.ts';
 import type { Json } from './json.ts';
+import { VALUE_LIMITS, ValueBudget } from './value-budget.ts';
 
-/** Nesting below this is copied through canonical JSON, which cuts it. */
-const MAX_DEPTH = 64;
+/** A list or object of no more members keeps them all, if only as marks, whatever one of them holds. */
+const FEW_MEMBERS = 64;
+/** A text from which it is looked whether it is a picture. */
+const LONG_CHARS = 4_096;
+const MAX_ERROR_CHARS = 300;
 
 /**
- * The value as storage will show it. A value that already is plain JSON comes back as it is, not copied; anything
- * else (a Date, a Map, a member that is undefined, a cycle) becomes what `JSON.stringify` makes of it, and what
- * even that refuses becomes its canonical form.
+ * Any value as plain JSON that shares nothing with it, within `VALUE_LIMITS`. Never throws, and reads each member once.
  *
- * Cost: one walk; one copy only where the value is not JSON.
+ * What JSON can say stays as it is. A value that has `toJSON` is what that gives; a member that JSON leaves out (undefined, a
+ * function, a symbol) is left out. An `Error` is its name, message, code, cause and other plain members; a `Map` an object
+ * (pairs where a key is no text), a `Set` a list; a bigint a number where it is a safe one, else text; a `RegExp` text; bytes
+ * and pictures are their type, size and digest. A list or object that is too long keeps its head and its tail; a mark
+ * stands for what is left out, for a cycle, and for what cannot be read.
+ *
+ * Cost: one walk, bounded by the budget.
+ *
+ * @param budget  what may be kept; default: all of `VALUE_LIMITS`
  */
-export function toJson(value: unknown): Json {
-  // `isJson` has looked at every member.
-  if (isJson(value, 0)) return value as Json;
-  try {
-    const text = JSON.stringify(value);
-    // JSON.stringify answers undefined for a function, a symbol and undefined itself, whatever its type says.
-    return (text as string | undefined) === undefined ? null : (JSON.parse(text) as Json);
-  } catch {
-    // A cycle, a bigint, or a `toJSON` that throws.
-    return JSON.parse(canonicalJson(value)) as Json;
-  }
+export function toJson(value: unknown, budget: ValueBudget = new ValueBudget()): Json {
+  return copy(value, budget) ?? unsayable(value);
 }
 
-function isJson(value: unknown, depth: number): boolean {
+/** Undefined for what JSON leaves out of an object. */
+function copy(value: unknown, budget: ValueBudget): Json | undefined {
   switch (typeof value) {
     case 'string':
-    case 'boolean':
-      return true;
+      if (value.length > LONG_CHARS && value.startsWith('data:')) return pictureOf(value, budget);
+      return budget.text(value);
     case 'number':
-      return Number.isFinite(value);
+      if (value === 0) return 0;
+      if (Number.isFinite(value)) return value;
+      budget.note('badNumbers', `${value} inside a value`);
+      return null;
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return bigintOf(value);
     case 'object':
-      return value === null || (depth < MAX_DEPTH && holdsJson(value, depth));
+      return value === null ? null : copyObject(value, budget);
     default:
-      return false;
+      return undefined;
   }
 }
 
-function holdsJson(value: object, depth: number): boolean {
-  if (Array.isArray(value)) {
-    // Not `every`: it passes over holes, which JSON writes as null.
-    for (let index = 0; index < value.length; index += 1) if (!isJson(value[index], depth + 1)) return false;
-    return true;
+/** What stands in a list, or alone, for what JSON leaves out of an object. */
+function unsayable(value: unknown): Json {
+  if (typeof value === 'function') return '[function]';
+  return typeof value === 'symbol' ? `[${String(value).slice(0, 100)}]` : null;
+}
+
+function pictureOf(text: string, budget: ValueBudget): Json {
+  const mark = dataUrlMark(text);
+  if (mark === undefined) return budget.text(text);
+  budget.note('binaries', 'a data URL');
+  return mark;
+}
+
+function bigintOf(value: bigint): Json {
+  const number = Number(value);
+  if (Number.isSafeInteger(number)) return number;
+  // Writing a very long one takes a time that grows with its square.
+  return BigInt.asIntN(1_024, value) === value ? String(value) : '[a bigint of more than 1024 bits]';
+}
+
+function copyObject(value: object, budget: ValueBudget): Json {
+  const { path } = budget;
+  const depth = path.length;
+  if (path.includes(value)) {
+    budget.note('cycles', 'a value inside itself');
+    return '[circular]';
   }
+  if (depth >= VALUE_LIMITS.depth) {
+    budget.note('cutValues', `a value of more than ${VALUE_LIMITS.depth} levels`);
+    return `[… deeper than ${VALUE_LIMITS.depth} levels …]`;
+  }
+  path.push(value);
+  try {
+    if (Array.isArray(value)) {
+      const length = lengthOf(value);
+      return copyItems(value, { held: length, total: length }, budget);
+    }
+    const prototype: unknown = Object.getPrototypeOf(value);
+    if (prototype === Object.prototype || prototype === null) return copyPlain(value, budget);
+    return copyInstance(value, budget);
+  } catch (error) {
+    return unreadable(error, budget);
+  } finally {
+    path.length = depth;
+  }
+}
+
+function unreadable(error: unknown, budget: ValueBudget): string {
+  const reason = messageOf(error).slice(0, MAX_ERROR_CHARS);
+  budget.note('unreadable', 'a value that throws when it is read');
+  return `[unreadable: ${reason}]`;
+}
+
+/** An object without a class, or of one that is not known here. */
+function copyPlain(value: object, budget: ValueBudget): Json {
+  // What any object answers for a name it does not have is undefined.
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  if (typeof toJSON !== 'function') return copyMembers(value, budget);
+  let made: unknown;
+  try {
+    made = Reflect.apply(toJSON, value, ['']);
+  } catch (error) {
+    budget.note('unreadable', `toJSON threw ${messageOf(error).slice(0, 60)}`);
+    return copyMembers(value, budget);
+  }
+  if (made === value) return copyMembers(value, budget);
+  // Its own `toJSON`, where it has one, is not asked, as in JSON.
+  if (typeof made === 'object' && made !== null && isPlain(made) && !Array.isArray(made)) {
+    return copyMembers(made, budget);
+  }
+  return toJson(made, budget);
+}
+
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  for (const key in value) {
-    // A plain object's own enumerable members are its JSON; `key` is one of them.
-    if (!isJson((value as Readonly<Record<string, unknown>>)[key], depth + 1)) return false;
+  return prototype === Object.prototype || prototype === null;
+}
+
+function copyInstance(value: object, budget: ValueBudget): Json {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    budget.note('binaries', 'bytes');
+    return binaryMark(value);
   }
-  return true;
+  if (value instanceof Date) return Number.isFinite(value.getTime()) ? value.toISOString() : null;
+  if (value instanceof Error) return copyError(value, budget);
+  if (value instanceof Map) return copyMap(value, budget);
+  if (value instanceof Set) {
+    const items = firstOf<unknown>(value, budget);
+    return copyItems(items, { held: items.length, total: value.size }, budget);
+  }
+  if (value instanceof RegExp || value instanceof URLSearchParams) return budget.text(String(value));
+  if (value instanceof Promise) return '[promise]';
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+    return toJson(value.valueOf(), budget);
+  }
+  if (isBlob(value)) {
+    budget.note('binaries', 'a blob');
+    return blobMark(value);
+  }
+  return copyPlain(value, budget);
+}
+
+/** Without the stack, which is long and names places of the host's machine. */
+function copyError(error: Error, budget: ValueBudget): Json {
+  const made: Record<string, Json> = {};
+  set(
+    made,
+    'name',
+    textMember(() => error.name, budget),
+  );
+  set(
+    made,
+    'message',
+    textMember(() => error.message, budget),
+  );
+  let left = FEW_MEMBERS;
+  for (const key of Object.keys(error)) {
+    if (key === 'name' || key === 'message' || key === 'stack' || (left -= 1) < 0) continue;
+    const member: unknown = memberOf(error, key, budget);
+    // What hangs on an error besides plain values is the host's own machinery: sockets, requests, streams.
+    if (typeof member === 'object' && member !== null) continue;
+    const copied = copy(member, budget);
+    if (copied !== undefined) set(made, key, copied);
+  }
+  const cause = memberOf(error, 'cause', budget);
+  if (cause !== undefined && cause !== null) set(made, 'cause', toJson(cause, budget));
+  const errors = memberOf(error, 'errors', budget);
+  if (Array.isArray(errors)) set(made, 'errors', toJson(errors, budget));
+  return made;
+}
+
+function textMember(read: () => unknown, budget: ValueBudget): string {
+  try {
+    const text = read();
+    return budget.text(typeof text === 'string' ? text : '');
+  } catch (error) {
+    return unreadable(error, budget);
+  }
+}
+
+function copyMap(map: ReadonlyMap<unknown, unknown>, budget: ValueBudget): Json {
+  const entries = firstOf(map, budget);
+  if (!entries.every(([key]) => typeof key === 'string')) {
+    return copyItems(entries, { held: entries.length, total: map.size }, budget);
+  }
+  const members: Record<string, unknown> = {};
+  for (const [key, member] of entries) set(members, String(key), member);
+  return copyMembers(members, budget, map.size);
+}
+
+/** Of a set or a map no more is taken out than may be kept. */
+function firstOf<Item>(items: Iterable<Item>, budget: ValueBudget): readonly Item[] {
+  const first: Item[] = [];
+  for (const item of items) {
+    if (first.length > budget.nodes) break;
+    first.push(item);
+  }
+  return first;
+}
+
+/** A proxy may answer anything. */
+function lengthOf(items: readonly unknown[]): number {
+  const { length } = items;
+  return Number.isSafeInteger(length) && length > 0 ? length : 0;
+}
+
+/** @param count  how many items are at hand, and how many there are */
+function copyItems(
+  items: readonly unknown[],
+  { held: length, total }: { readonly held: number; readonly total: number },
+  budget: ValueBudget,
+): Json {
+  const made: Json[] = [];
+  if (length <= FEW_MEMBERS && length <= budget.nodes && length === total) {
+    budget.nodes -= length;
+    for (let index = 0; index < length; index += 1) made.push(copyItem(items, index, budget));
+    return made;
+  }
+  const half = budget.nodes / 2;
+  let from = 0;
+  for (; from < length && budget.nodes > half; from += 1) {
+    budget.nodes -= 1;
+    made.push(copyItem(items, from, budget));
+  }
+  const tail: Json[] = [];
+  let to = length;
+  for (; to > from && budget.nodes > 0; to -= 1) {
+    budget.nodes -= 1;
+    tail.push(copyItem(items, to - 1, budget));
+  }
+  const left = total - from - (length - to);
+  if (left > 0) made.push(leftOut(left, total, 'items', budget));
+  // One at a time: `push` of very many arguments overflows the stack.
+  for (const item of tail.reverse()) made.push(item);
+  return made;
+}
+
+function copyItem(items: readonly unknown[], index: number, budget: ValueBudget): Json {
+  let item: unknown;
+  try {
+    item = items[index];
+  } catch (error) {
+    return unreadable(error, budget);
+  }
+  return toJson(item, budget);
+}
+
+/** @param total  how many there are, where `value` does not hold all of them */
+function copyMembers(value: object, budget: ValueBudget, total?: number): Json {
+  const keys = Object.keys(value);
+  const made: Record<string, Json> = {};
+  const { length } = keys;
+  if (length <= FEW_MEMBERS && length <= budget.nodes && (total === undefined || total === length)) {
+    budget.nodes -= length;
+    for (const key of keys) copyMember(value, key, made, budget);
+    return made;
+  }
+  const half = budget.nodes / 2;
+  let from = 0;
+  for (; from < length && budget.nodes > half; from += 1) {
+    budget.nodes -= 1;
+    copyMember(value, keys[from] ?? '', made, budget);
+  }
+  const tail: Record<string, Json> = {};
+  let to = length;
+  for (; to > from && budget.nodes > 0; to -= 1) {
+    budget.nodes -= 1;
+    copyMember(value, keys[to - 1] ?? '', tail, budget);
+  }
+  const all = total ?? length;
+  const left = all - from - (length - to);
+  if (left > 0) made['…'] = leftOut(left, all, 'members', budget);
+  for (const key of Object.keys(tail).reverse()) set(made, key, tail[key] ?? null);
+  return made;
+}
+
+function leftOut(left: number, total: number, what: 'items' | 'members', budget: ValueBudget): string {
+  budget.note('cutValues', `${total} ${what} in one value`);
+  return `[… ${left} of ${total} ${what} left out …]`;
+}
+
+function copyMember(source: object, key: string, made: Record<string, Json>, budget: ValueBudget): void {
+  const copied = copy(memberOf(source, key, budget), budget);
+  if (copied !== undefined) set(made, budget.text(key), copied);
+}
+
+/** What a member holds; a mark where reading it throws. */
+function memberOf(source: object, key: string, budget: ValueBudget): unknown {
+  try {
+    // Any object may be asked for any name.
+    return (source as Readonly<Record<string, unknown>>)[key];
+  } catch (error) {
+    return unreadable(error, budget);
+  }
+}
+
+function set<Value>(made: Record<string, Value>, key: string, value: Value): void {
+  if (key !== '__proto__') made[key] = value;
+  // Set the usual way it would be the object's prototype.
+  else Object.defineProperty(made, key, { value, enumerable: true, configurable: true, writable: true });
 }

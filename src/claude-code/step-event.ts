@@ -11,7 +11,8 @@ import { deliverAdvice, type AdviceHandle } from '../advice-handle.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { DecisionPoint } from '../events/guidance.ts';
 import { isTaskText } from '../formats/claude-code/claude-code-entry.ts';
-import type { AdviseContext, Run } from '../run.ts';
+import type { AdviseContext } from '../evaluation-payload.ts';
+import type { Run } from '../run.ts';
 import type { ClaudeState } from './claude-state.ts';
 
 /** What an event is taken with. */

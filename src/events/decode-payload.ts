@@ -1,4 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
+import type { ValueBudget } from '../base/value-budget.ts';
 import { message } from './decode-message.ts';
 import {
   budget,
@@ -17,11 +18,13 @@ import {
   anyNumber,
   brokenField,
   count,
+  deadlineTime,
   decodeFields,
   flag,
   jsonObject,
   listOf,
   literal,
+  mendFields,
   nullable,
   objectOf,
   oneOf,
@@ -68,7 +71,7 @@ const payloads: PayloadFields = {
     labels: optional(jsonObject),
   },
   run_resumed: { trigger: text },
-  deadline_set: { deadline_at_unix_ms: optional(anyNumber) },
+  deadline_set: { deadline_at_unix_ms: optional(deadlineTime(anyNumber)) },
   completion_checked: { met: flag, missing: listOf(text), attempt: count, gave_up: optional(literal(true)) },
   turn_started: {},
   turn_ended: { assistant: message, tool_results: listOf(message) },
@@ -166,6 +169,22 @@ export function decodePayload(value: unknown): TrajectoryPayload {
   }
   // `payloads` checked every field that the type of this kind names.
   return decodeFields(value, payloads[kind], 'payload') as unknown as KnownPayload;
+}
+
+/**
+ * The payload as one that `decodePayload` takes and JSON can say, whatever a host has put into it: the same tables say what a
+ * store refuses and what is mended before it gets there. What had to be mended is noted in the budget.
+ *
+ * Cost: one look at each field, and one walk over each value, bounded by the budget.
+ *
+ * @throws CoxswainError `invalid-record` where nothing can be made of a field that must be there
+ */
+export function mendPayload<Payload extends TrajectoryPayload>(payload: Payload, budget: ValueBudget): Payload;
+export function mendPayload(payload: TrajectoryPayload, budget: ValueBudget): unknown {
+  if (payload.kind === 'unrecognised')
+    return { ...payload, original: jsonObject.mend(payload.original, budget, 'original') };
+  // A payload is an object, and its kind, which no type of a host guards, is looked up as any text.
+  return mendFields({ ...payload }, payloads[payload.kind], budget);
 }
 
 /** Whether this version has a name for a kind. */

@@ -4,6 +4,7 @@ import {
   amount,
   anyJson,
   count,
+  deadlineTime,
   flag,
   listOf,
   nullable,
@@ -42,7 +43,7 @@ export const budget: FieldDecode = objectOf(budgetFields);
 
 const steeringFields: Fields<SteeringStart> = {
   prompt_name: text,
-  deadline_at_unix_ms: optional(amount),
+  deadline_at_unix_ms: optional(deadlineTime(amount)),
   budget: optional(budget),
   configuration_hash: text,
   mode: oneOf(['steer', 'shadow']),

@@ -1,3 +1,4 @@
+import type { InputCounts } from '../base/input-fault.ts';
 import type { SpillHealth } from './spill-file.ts';
 import type { SpillRecovery } from './recover-spills.ts';
 
@@ -23,6 +24,8 @@ export interface RecorderHealth {
   readonly lastRecordAtMs: number;
   /** While records go through the spill file. */
   readonly spill?: SpillHealth;
+  /** What was wrong with events, where the recorder takes them itself; absent while nothing was. */
+  readonly input?: InputCounts;
   /** What was found in the spill folder at the start. */
   readonly recovered?: SpillRecovery;
 }

@@ -1,6 +1,4 @@
-import { assertNever } from '../base/assert-never.ts';
-import type { JsonObject } from '../base/json.ts';
-import { toJson } from '../base/to-json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../events/agent-event.ts';
 import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../events/agent-message.ts';
 import { isKnownKind } from '../events/decode-payload.ts';
@@ -10,9 +8,10 @@ import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 
 /**
  * What of an event is stored; undefined for a streaming delta and for `agent_start`, which only resets a stream.
- * `run_identified` becomes `run_started`.
+ * `run_identified` becomes `run_started`. Only names change here: the values are the host's, and are what the types promise
+ * only after `mendPayload`. An event of a type that has no name here is stored as `unrecognised`.
  *
- * Cost: one walk over arguments or result; nothing is copied that already is JSON.
+ * Cost: O(parts of the event).
  */
 export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
   switch (event.type) {
@@ -27,7 +26,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
       return {
         kind: 'run_ended',
         outcome: event.outcome ?? 'ended',
-        new_messages: (event.messages ?? []).map(toStoredMessage),
+        new_messages: mapList(event.messages, toStoredMessage),
         ...present({ success: event.success, reward: event.reward, labels: event.labels }),
       };
     case 'run_resumed':
@@ -46,7 +45,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
       return {
         kind: 'turn_ended',
         assistant: toStoredMessage(event.message),
-        tool_results: event.toolResults.map(toStoredMessage),
+        tool_results: mapList(event.toolResults, toStoredMessage),
       };
     case 'message_end':
       return { kind: 'message_appended', message: toStoredMessage(event.message) };
@@ -55,14 +54,14 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         kind: 'tool_started',
         tool_call_id: event.toolCallId,
         tool_name: event.toolName,
-        args: toJson(event.args),
+        args: asGiven(event.args),
       };
     case 'tool_execution_end':
       return {
         kind: 'tool_ended',
         tool_call_id: event.toolCallId,
         tool_name: event.toolName,
-        result: toJson(event.result),
+        result: asGiven(event.result),
         is_error: event.isError,
         ...present({ duration_ms: event.durationMs }),
         ...(event.resultMissing === true ? { result_missing: true } : {}),
@@ -96,18 +95,18 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
         kind: 'provider_request_prepared',
         iteration: event.iteration,
         model_id: event.modelId ?? null,
-        system_prompt_chars: event.systemPrompt.length,
-        message_count: event.messages.length,
-        tool_count: event.tools.length,
-        tools: event.tools.map((tool) => tool.name),
+        system_prompt_chars: lengthOf(event.systemPrompt),
+        message_count: lengthOf(event.messages),
+        tool_count: lengthOf(event.tools),
+        tools: mapList(event.tools, (tool) => tool.name),
       };
     case 'context_transform_applied':
       return {
         kind: 'context_transform_applied',
         iteration: event.iteration,
         plugin: event.plugin,
-        before_count: event.before.length,
-        after_count: event.after.length,
+        before_count: lengthOf(event.before),
+        after_count: lengthOf(event.after),
       };
     case 'tool_gate_applied':
       return {
@@ -133,13 +132,33 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
         new_cap: event.newCap,
       };
     default:
-      return assertNever(event);
+      return unknownEvent(event);
   }
+}
+
+/** An event of a host that is newer than this version, or not typed. */
+function unknownEvent(event: never): TrajectoryPayload {
+  return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asGiven(event) } };
+}
+
+/** A host's value, which is JSON after `mendPayload` and not before. */
+function asGiven(value: unknown): Json {
+  return value as Json;
+}
+
+/** The items changed; what is no list goes on as it is, for `mendPayload`. */
+function mapList<Item, Made>(items: readonly Item[] | undefined, change: (item: Item) => Made): readonly Made[] {
+  // What is no list is none of these types either way, and `mendPayload` says so.
+  return Array.isArray(items) ? items.map(change) : ((items ?? []) as readonly never[]);
+}
+
+function lengthOf(value: { readonly length: number } | undefined | null): number {
+  return value?.length ?? 0;
 }
 
 /** What lies in the store under a kind of its own; a kind that is missing or ours would make it unreadable there. */
 function foreign(original: JsonObject): JsonObject {
-  const { kind } = original;
+  const { kind } = isJsonObject(original) ? original : {};
   return typeof kind === 'string' && !isKnownKind(kind) ? original : { kind: 'unrecognised_event', event: original };
 }
 
@@ -158,6 +177,8 @@ export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
 }
 
 function toStoredMessage(message: AgentMessage): StoredMessage {
+  // A host that is not typed may have anything among its messages; `mendPayload` makes one of it.
+  if (!isJsonObject(message)) return message as StoredMessage;
   const content = toStoredContent(message.content);
   switch (message.role) {
     case 'system':
@@ -171,7 +192,7 @@ function toStoredMessage(message: AgentMessage): StoredMessage {
           stop_reason: message.stopReason,
           error_message: message.errorMessage,
           model_id: message.modelId,
-          usage: message.usage === undefined ? undefined : toStoredUsage(message.usage),
+          usage: isJsonObject(message.usage) ? toStoredUsage(message.usage) : undefined,
         }),
       };
     case 'tool_result':
@@ -183,21 +204,22 @@ function toStoredMessage(message: AgentMessage): StoredMessage {
         ...present({ is_error: message.isError }),
       };
     default:
-      return assertNever(message);
+      return message as StoredMessage;
   }
 }
 
 function toStoredContent(content: MessageContent): StoredContent {
-  return typeof content === 'string' ? content : content.map(toStoredBlock);
+  return typeof content === 'string' ? content : mapList(content, toStoredBlock);
 }
 
 function toStoredBlock(block: ContentBlock): StoredContentBlock {
+  if (!isJsonObject(block)) return block as StoredContentBlock;
   switch (block.type) {
     case 'text':
     case 'reasoning':
       return { type: block.type, text: block.text };
     case 'tool_call':
-      return { type: 'tool_call', id: block.id, name: block.name, args: toJson(block.args) };
+      return { type: 'tool_call', id: block.id, name: block.name, args: block.args };
     case 'image':
       return {
         type: 'image',
@@ -205,9 +227,9 @@ function toStoredBlock(block: ContentBlock): StoredContentBlock {
         ...present({ data_base64: block.dataBase64, url: block.url }),
       };
     case 'other':
-      return { type: 'other', value: toJson(block.value) };
+      return { type: 'other', value: block.value };
     default:
-      return assertNever(block);
+      return block as StoredContentBlock;
   }
 }
 

@@ -1,9 +1,15 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
+import { readEventTime } from '../base/unix-time.ts';
+import { ValueBudget } from '../base/value-budget.ts';
 import type { AgentEvent, AgentIdentity } from '../events/agent-event.ts';
+import { mendPayload } from '../events/decode-payload.ts';
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
+import { faultText } from './fault-text.ts';
 import { HeldRun } from './held-run.ts';
+import { InputTally } from './input-tally.ts';
 import type { RecordQueueOptions } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
@@ -54,8 +60,9 @@ export class TrajectoryRecorder implements EventObserver {
   /** By stream: open runs, the innermost last. */
   readonly #streams = new Map<string, HeldRun[]>();
   #redact: (payload: TrajectoryPayload) => TrajectoryPayload = (payload) => payload;
-  #ruleFaults = 0;
-  #lastRuleFault: string | undefined;
+  #ownFaults = 0;
+  #lastOwnFault: string | undefined;
+  readonly #tally = new InputTally();
   readonly #logs = new LruMap<RunLog>(MAX_KNOWN_RUNS);
 
   /**
@@ -68,16 +75,26 @@ export class TrajectoryRecorder implements EventObserver {
     this.#clock = options.clock ?? systemClock;
     if (options.redaction === false) return;
     const onFault = (rule: string, message: string): void => {
-      this.#ruleFaults += 1;
-      this.#lastRuleFault = `redaction rule ${rule}: ${message}`;
+      this.#ownFault(`redaction rule ${rule}: ${message}`);
     };
     const redactor = createRedactor(options.redaction, { onFault });
     this.#redact = (payload) => redactor.redact(payload);
   }
 
-  /** Takes an event. Never waits, and throws only what `toJSON` of the host's own objects throws. */
+  /** Takes an event. Never waits and never throws: what cannot be recorded is `dropped` and counted. */
   onEvent(event: AgentEvent, stream = ''): EmitAnswer {
-    const atMs = event.atMs ?? this.#clock.nowMs();
+    try {
+      return this.#take(event, stream);
+    } catch (error) {
+      this.#tally.note('refused');
+      this.#ownFault(`an event was not recorded: ${faultText(error)}`);
+      return 'dropped';
+    }
+  }
+
+  #take(event: AgentEvent, stream: string): EmitAnswer {
+    const { ms: atMs, fault } = readEventTime(event.atMs, this.#clock.nowMs());
+    if (fault !== undefined) this.#tally.note(fault);
     if (event.type === 'agent_start') {
       const open = this.#openRuns(stream);
       this.#abandonHeld(open);
@@ -87,11 +104,13 @@ export class TrajectoryRecorder implements EventObserver {
     const payload = toPayload(event);
     if (payload === undefined) return 'accepted';
     const open = this.#openRuns(stream);
-    if (event.type === 'run_identified' && open.at(-1)?.runId !== event.identity.runId) {
-      return this.#identify(open, event.identity, atMs);
+    if (event.type === 'run_identified') {
+      const identity = { ...event.identity, runId: storableRunId(event.identity.runId) };
+      if (open.at(-1)?.runId !== identity.runId) return this.#identify(open, identity, atMs);
     }
     const run = open.at(-1) ?? pushed(open);
-    const answer = run.take(payload, atMs);
+    // What waits for its run may be changed by the host meanwhile.
+    const answer = run.take(run.runId === undefined ? this.#mended(payload) : payload, atMs);
     if (event.type === 'agent_end') {
       this.#giveUp(run);
       open.pop();
@@ -110,11 +129,11 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.durableSeq(runId);
   }
 
-  /** How the recorder is doing, with faults of redaction rules. Records that are held count nowhere yet. */
+  /** How the recorder is doing, with faults of redaction rules and of events. Records that are held count nowhere yet. */
   health(): RecorderHealth {
-    const health = this.#queue.health();
-    if (this.#lastRuleFault === undefined) return health;
-    return { ...health, faults: health.faults + this.#ruleFaults, lastFault: health.lastFault ?? this.#lastRuleFault };
+    const health = { ...this.#queue.health(), ...this.#tally.health() };
+    if (this.#lastOwnFault === undefined) return health;
+    return { ...health, faults: health.faults + this.#ownFaults, lastFault: health.lastFault ?? this.#lastOwnFault };
   }
 
   /** As `run.ready`. */
@@ -132,6 +151,16 @@ export class TrajectoryRecorder implements EventObserver {
     for (const open of this.#streams.values()) for (const run of open) this.#giveUp(run);
     this.#streams.clear();
     return this.#queue.close(limit);
+  }
+
+  #ownFault(message: string): void {
+    this.#ownFaults += 1;
+    this.#lastOwnFault = message;
+  }
+
+  #mended(payload: TrajectoryPayload): TrajectoryPayload {
+    const budget = new ValueBudget((fault) => this.#tally.note(fault));
+    return mendPayload(payload, budget);
   }
 
   #openRuns(stream: string): HeldRun[] {
@@ -181,7 +210,7 @@ export class TrajectoryRecorder implements EventObserver {
     if (known !== undefined) return known;
     const log = new RunLog(
       { runId, depth, ...(parentRunId === undefined ? {} : { parentRunId }) },
-      { clock: this.#clock, queue: this.#queue, redact: this.#redact },
+      { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally },
     );
     this.#logs.set(runId, log);
     return log;

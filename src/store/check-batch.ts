@@ -1,10 +1,15 @@
 import { CoxswainError } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
+import { toJson } from '../base/to-json.ts';
 import { decodeRecord } from '../events/decode-record.ts';
 import { encodeRecord, toStoredRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { lastSeqOf, partOf } from './run-summary.ts';
 import type { RunPart } from './run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
+
+/** What of an id that is not stored as it is stays readable. */
+const READABLE_ID_CHARS = 100;
 
 /** A record and the line of JSON under which it is stored. */
 export interface EncodedRecord {
@@ -60,6 +65,13 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
 /** True for what may be a run's id: every other value names no run. */
 export function isRunId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
+}
+
+/** The id, or one that a store takes in its place: always the same for the same value. */
+export function storableRunId(runId: unknown): string {
+  if (isRunId(runId)) return runId;
+  const name = typeof runId === 'string' ? runId : JSON.stringify(toJson(runId));
+  return `${name.slice(0, READABLE_ID_CHARS).toWellFormed()}-${hashText(name)}`;
 }
 
 /** @throws CoxswainError `invalid-argument` for what cannot be a run's id */

@@ -1,6 +1,6 @@
 import type { AdviceHandle } from '../../advice-handle.ts';
 import type { DecisionPoint } from '../../events/guidance.ts';
-import type { AdviseContext } from '../../run.ts';
+import type { AdviseContext } from '../../evaluation-payload.ts';
 import type { ClaudeSession } from './claude-session.ts';
 import type { ClaudeThread } from './claude-thread.ts';
 import type { HookInput } from './read-hook-input.ts';

@@ -1,5 +1,6 @@
 import { identityOf, type KnownIdentity } from '../../host/adapter-options.ts';
-import type { AdviseContext, Run } from '../../run.ts';
+import type { AdviseContext } from '../../evaluation-payload.ts';
+import type { Run } from '../../run.ts';
 import { ClaudeThread } from './claude-thread.ts';
 import type { MessagePlace } from './read-message.ts';
 import type { SessionResult } from './read-result.ts';

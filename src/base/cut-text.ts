@@ -1,0 +1,70 @@
+/** Room for the mark between head and tail. */
+const MARK_CHARS = 80;
+/** How far from its middle a cut may move to fall between two lines, so that no secret is halved. */
+const SEAM_CHARS = 4_096;
+/** A private key is no longer than this. */
+const KEY_CHARS = 16_384;
+
+/**
+ * The head and the tail of a text, with a mark between them that tells its size. Falls between lines where there are any,
+ * else between words, and never into a private key or a surrogate pair: half a secret would not be recognised.
+ *
+ * Cost: O(maxChars), whatever the length of the text.
+ *
+ * @param maxChars  most UTF-16 units of the result, at least 256
+ */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor((maxChars - MARK_CHARS) / 2);
+  const head = text.slice(0, headEnd(text, half));
+  const tail = text.slice(tailStart(text, text.length - half));
+  const left = text.length - head.length - tail.length;
+  const cut = `${head}\n[… ${left} of ${text.length} characters left out …]\n${tail}`;
+  // Makes one flat text of the parts, which would keep the whole original in memory.
+  cut.charCodeAt(0);
+  return cut;
+}
+
+function headEnd(text: string, limit: number): number {
+  const window = Math.min(SEAM_CHARS, limit >> 1);
+  const near = text.slice(limit - window, limit);
+  const seam = Math.max(near.lastIndexOf('\n') + 1, 0) || lastBreak(near);
+  const end = limit - window + (seam === 0 ? window : seam);
+  const before = Math.max(0, end - KEY_CHARS);
+  const close = text.slice(before, end);
+  const opening = close.lastIndexOf('-----BEGIN');
+  if (opening > close.lastIndexOf('-----END')) return before + opening;
+  return isHigh(text.charCodeAt(end - 1)) ? end - 1 : end;
+}
+
+function tailStart(text: string, limit: number): number {
+  const window = Math.min(SEAM_CHARS, (text.length - limit) >> 1);
+  const near = text.slice(limit, limit + window);
+  const line = near.indexOf('\n');
+  const start = limit + (line >= 0 ? line + 1 : firstBreak(near));
+  const close = text.slice(start, start + KEY_CHARS);
+  const closing = close.indexOf('-----END');
+  const opening = close.indexOf('-----BEGIN');
+  if (closing >= 0 && (opening < 0 || closing < opening)) {
+    const end = close.indexOf('-----', closing + 8);
+    return start + (end < 0 ? close.length : end + 5);
+  }
+  return isLow(text.charCodeAt(start)) ? start + 1 : start;
+}
+
+/** Behind the last blank or comma; 0 where there is none. */
+function lastBreak(text: string): number {
+  return Math.max(text.lastIndexOf(' '), text.lastIndexOf(',')) + 1;
+}
+
+function firstBreak(text: string): number {
+  return text.search(/[ ,]/) + 1;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,35 @@
+/**
+ * What can be wrong with what a host hands in. Each case is mended or refused, and counted.
+ *
+ * - `badTimes`: a time that is not a number from 0; the clock's time is used
+ * - `wrongUnits`: a time in seconds, microseconds or nanoseconds; it is converted
+ * - `farTimes`: a time more than a minute ahead of the clock, or ten years behind it; the clock's time is used
+ * - `badNumbers`: a number outside the range of its field; clamped, left out, or null inside a value
+ * - `wrongTypes`: a field of another type than its own, or a missing one; converted, left out, or empty
+ * - `cutValues`: a value over the limits of size; its head and tail stay, with a mark that tells the size
+ * - `binaries`: bytes; stored as type, size and digest
+ * - `unreadable`: a getter, a proxy or a `toJSON` that throws; a mark stands in its place
+ * - `cycles`: a value inside itself; a mark stands in its place
+ * - `refused`: an event that nothing could be made of; not recorded
+ * - `lateEvents`: an event after the end of its run; not recorded
+ * - `crowded`: an event from within a provider or a subscriber, where too many wait already; not recorded
+ */
+export type InputFault =
+  | 'badTimes'
+  | 'wrongUnits'
+  | 'farTimes'
+  | 'badNumbers'
+  | 'wrongTypes'
+  | 'cutValues'
+  | 'binaries'
+  | 'unreadable'
+  | 'cycles'
+  | 'refused'
+  | 'lateEvents'
+  | 'crowded';
+
+/** Takes note of a fault. @param detail  the field and what is wrong with it; quotes no text of the agent's */
+export type NoteFault = (fault: InputFault, detail: string) => void;
+
+/** How often each fault was met since the start; a fault that was not met is absent. */
+export type InputCounts = Readonly<Partial<Record<InputFault, number>>>;

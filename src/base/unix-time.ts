@@ -1,0 +1,63 @@
+import type { InputFault } from './input-fault.ts';
+
+/** Units in which hosts and logs give Unix times. */
+export type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
+
+/**
+ * A Unix time of unknown unit in milliseconds, told by its magnitude: below 10^11 it is seconds (to the year 5138), below
+ * 10^14 milliseconds (from 1973), below 10^17 microseconds, else nanoseconds.
+ */
+export function unixMsOf(value: number): { readonly ms: number; readonly unit: TimeUnit } {
+  if (value < 1e11) return { ms: value * 1_000, unit: 'seconds' };
+  if (value < 1e14) return { ms: value, unit: 'milliseconds' };
+  return value < 1e17 ? { ms: value / 1e3, unit: 'microseconds' } : { ms: value / 1e6, unit: 'nanoseconds' };
+}
+
+/** A time as it may be recorded, and what was wrong with it. */
+export interface ReadTime {
+  /** Unix milliseconds. */
+  readonly ms: number;
+  readonly fault?: InputFault;
+  readonly detail?: string;
+}
+
+/** Nothing happens later than now; clocks of two processes differ by less than this. */
+const AHEAD_MS = 60_000;
+const DECADE_MS = 10 * 366 * 86_400_000;
+
+/**
+ * The time of an event. A time that cannot be meant is converted where its unit shows, and is the clock's otherwise.
+ *
+ * @param atMs  what the host gives: any value; undefined where it gives none
+ * @param nowMs the clock, Unix milliseconds
+ */
+export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
+  if (atMs === undefined || atMs === null) return { ms: nowMs };
+  if (typeof atMs !== 'number' || !(atMs >= 0) || atMs === Infinity) {
+    return { ms: nowMs, fault: 'badTimes', detail: `atMs must be a number from 0, got ${shown(atMs)}` };
+  }
+  if (atMs <= nowMs + AHEAD_MS && atMs >= nowMs - DECADE_MS) return { ms: atMs };
+  const { ms, unit } = unixMsOf(atMs);
+  if (unit !== 'milliseconds' && ms <= nowMs + AHEAD_MS && ms >= nowMs - DECADE_MS) {
+    return { ms, fault: 'wrongUnits', detail: `atMs ${atMs} is in ${unit}, not milliseconds` };
+  }
+  const side = atMs > nowMs ? 'ahead of' : 'behind';
+  return { ms: nowMs, fault: 'farTimes', detail: `atMs ${atMs} is far ${side} the clock, ${nowMs}` };
+}
+
+/**
+ * The time of a deadline, which may lie anywhere, but not in another unit.
+ *
+ * @param atMs  a number from 0
+ * @param nowMs the clock, Unix milliseconds
+ */
+export function readDeadlineTime(atMs: number, nowMs: number): ReadTime {
+  if (Math.abs(atMs - nowMs) <= DECADE_MS) return { ms: atMs };
+  const { ms, unit } = unixMsOf(atMs);
+  if (unit === 'milliseconds' || Math.abs(ms - nowMs) > DECADE_MS) return { ms: atMs };
+  return { ms, fault: 'wrongUnits', detail: `the deadline ${atMs} is in ${unit}, not milliseconds` };
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
+}
