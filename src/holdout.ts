@@ -19,6 +19,12 @@ export const WITHHELD_REASON = 'withheld by experiment';
 /** Why advice is not delivered in shadow mode, as delivery records say it. */
 export const SHADOW_REASON = 'shadow mode';
 
+/** Why nothing is said in a run; undefined where advice is given. */
+export function silenceReason(mode: 'steer' | 'shadow', arm: HoldoutArm | undefined): string | undefined {
+  if (mode === 'shadow') return SHADOW_REASON;
+  return arm?.withheld === true ? WITHHELD_REASON : undefined;
+}
+
 /** Hexadecimal digits of the fingerprint that are used: 52 bits, which a number holds exactly. */
 const DIGITS = 13;
 

@@ -101,9 +101,9 @@ export function storedDeadline(
 ): { readonly deadline_at_unix_ms?: number } {
   if (deadline === undefined || deadline === null) return {};
   if (!('atMs' in deadline)) return { deadline_at_unix_ms: deadlineAfter(nowMs, deadline).atMs };
-  const atMs = Number(deadline.atMs);
+  const { atMs } = deadline;
   if (Number.isFinite(atMs) && atMs >= 0) return { deadline_at_unix_ms: atMs };
-  throw new CoxswainError('invalid-argument', `a deadline is a number of Unix milliseconds, got ${atMs}`);
+  throw new CoxswainError('invalid-argument', `a deadline is a number of Unix milliseconds, got ${String(atMs)}`);
 }
 
 /** A budget as stored. */

@@ -11,9 +11,10 @@ import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from './events/t
 import { readAnswer, type AcknowledgeOutcome, type AdviceAnswer } from './feedback/acknowledge.ts';
 import { Acknowledgement } from './feedback/acknowledgement.ts';
 import { askModel, type ModelAnswer } from './guidance/model-classifier.ts';
-import { SHADOW_REASON, WITHHELD_REASON, type HoldoutArm } from './holdout.ts';
+import { silenceReason, type HoldoutArm } from './holdout.ts';
 import { Filesystem } from './prompt/filesystem.ts';
 import type { PromptTemplate } from './prompt/prompt-template.ts';
+import { LaterEvents, MAX_LATER_EVENTS } from './later-events.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder/recorder-answers.ts';
 import type { RunLog, RunLogIdentity } from './recorder/run-log.ts';
 import { toPayload } from './recorder/to-payload.ts';
@@ -28,8 +29,6 @@ import type { TrajectoryAnalysis } from './trajectory/trajectory-analysis.ts';
 
 const MAX_FAULT_CHARS = 300;
 const MAX_READ_CHARS = 16_000;
-/** Events from within one step, also those that they lead to: half of what waits for a store at most. */
-const MAX_WAITING = 5_000;
 
 /** A run's state as JSON: `cox.restoreRun(snapshot)` goes on with it. */
 export interface RunSnapshot {
@@ -66,10 +65,7 @@ export interface RunParts {
 export class Run {
   readonly #parts: RunParts;
   readonly #fold: RunFold;
-  #waiting: (() => EmitAnswer)[] = [];
-  /** Events that waited since nothing did. */
-  #waited = 0;
-  #draining = false;
+  readonly #later = new LaterEvents();
   #hasAskedWithin = false;
   readonly #beforeEnd: (() => string | undefined)[] = [];
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
@@ -309,16 +305,10 @@ export class Run {
       // Also after the end: the last words of a run may be settled late, and the record must say so.
       adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: (settled) => void this.#take(settled) }),
     );
-    const reason = this.#silence();
+    const reason = silenceReason(this.#parts.mode, this.holdout);
     if (reason === undefined) return handles;
     for (const handle of handles) handle.undelivered(reason);
     return [];
-  }
-
-  /** Why nothing is said in this run; undefined where advice is given. */
-  #silence(): string | undefined {
-    if (this.#parts.mode === 'shadow') return SHADOW_REASON;
-    return this.holdout?.withheld === true ? WITHHELD_REASON : undefined;
   }
 
   /** Files that triggers watch for and that exist now; asked outside the folds, because a replay cannot ask. */
@@ -371,20 +361,16 @@ export class Run {
   #take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
     const { log } = this.#parts;
     if (!this.#busy) return this.#process(log.stamp(payload, atMs), []);
-    if (this.#waited >= MAX_WAITING) {
-      log.countInput('crowded');
-      if (this.#waited === MAX_WAITING) {
-        this.#waited += 1;
-        const place = 'from within providers and subscribers';
-        this.#fault('emit', new Error(`more than ${MAX_WAITING} events ${place} in one step; the rest is dropped`));
-      }
-      return 'dropped';
-    }
-    this.#waited += 1;
-    // From within a provider or a subscriber: it happens after what is happening now, as it is now.
+    // As it is now: the host may change it before its turn comes.
     const mended = log.mend(payload);
-    this.#waiting.push(() => this.#process(log.stamp(mended, atMs), []));
-    return 'accepted';
+    const answer = this.#later.add(() => this.#process(log.stamp(mended, atMs), []));
+    if (answer === 'taken') return 'accepted';
+    log.countInput('crowded');
+    if (answer === 'full') {
+      const message = `more than ${MAX_LATER_EVENTS} events from within providers and subscribers; the rest is dropped`;
+      this.#fault('emit', new Error(message));
+    }
+    return 'dropped';
   }
 
   /** The path of everything: record first, because a fault in the folds must not lose the call; then fold. */
@@ -404,28 +390,8 @@ export class Run {
     } finally {
       this.#busy = false;
     }
-    if (!this.#draining) this.#drain();
+    this.#later.drain((error) => this.#refuse('emit', error));
     return answer;
-  }
-
-  /** What was emitted from within, in order; what that leads to in turn comes last. */
-  #drain(): void {
-    if (this.#waiting.length === 0) return;
-    this.#draining = true;
-    try {
-      // The list grows while it is walked.
-      for (const next of this.#waiting) {
-        try {
-          next();
-        } catch (error) {
-          this.#refuse('emit', error);
-        }
-      }
-    } finally {
-      this.#draining = false;
-      this.#waiting = [];
-      this.#waited = 0;
-    }
   }
 
   /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */

@@ -59,7 +59,7 @@ test.each([Number.NaN, Infinity, -5, '12', null, new Date(NOW), {}])(
     const turns = (await records()).filter(({ payload }) => payload.kind === 'turn_started');
     expect(turns).toHaveLength(80);
     expect(cox.health().recorder?.dropped).toBe(0);
-    if (atMs !== null) expect(cox.health().input).toEqual({ badTimes: 1 });
+    expect(cox.health().input ?? { badTimes: 0 }).toEqual({ badTimes: atMs === null ? 0 : 1 });
   },
 );
 
@@ -174,11 +174,21 @@ test('dispatch, setDeadline, advise and acknowledge take anything, also after th
   expect(cox.health().recorder?.dropped).toBe(0);
 });
 
+/** A proxy that throws whatever is asked of it, but for what fast-check wants to know. */
 function thrower(): unknown {
   const fail = (): never => {
     throw new Error('hostile');
   };
-  return new Proxy({}, { get: fail, has: fail, ownKeys: fail, getPrototypeOf: fail, getOwnPropertyDescriptor: fail });
+  return new Proxy(
+    {},
+    {
+      get: (_target, key) => (key === fc.toStringMethod ? (): string => 'thrower' : fail()),
+      has: (_target, key) => (typeof key === 'symbol' ? key === fc.toStringMethod : fail()),
+      ownKeys: fail,
+      getPrototypeOf: fail,
+      getOwnPropertyDescriptor: fail,
+    },
+  );
 }
 
 test('setDeadline(null) takes the deadline away, and one that cannot be leaves it', async () => {
@@ -227,7 +237,9 @@ test('a subscriber that answers each event with another one ends', async () => {
   run.session.subscribe(echo, ({ data }) => run.dispatch(echo({ n: data.n + 1 })));
   run.emit(ended());
   expect(cox.health().input?.crowded).toBe(1);
-  expect((await records()).at(-1)?.payload.kind).toBe('session_event');
+  const kinds = (await records()).map(({ payload }) => payload.kind);
+  expect(kinds.filter((kind) => kind === 'session_event').length).toBeGreaterThanOrEqual(1_000);
+  expect(kinds.filter((kind) => kind === 'fault_noticed')).toHaveLength(1);
 });
 
 test('a getter that emits in turn ends', async () => {
@@ -363,7 +375,7 @@ const hostileEvent: fc.Arbitrary<unknown> = fc.oneof(
           { maxKeys: 8 },
         ),
       )
-      .map(([type, fields]) => ({ ...fields, type })),
+      .map(([type, fields]) => Object.assign({}, fields, { type })),
   },
   { weight: 1, arbitrary: hostileValue },
 );

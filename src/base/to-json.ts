@@ -8,6 +8,8 @@ const FEW_MEMBERS = 64;
 /** A text from which it is looked whether it is a picture. */
 const LONG_CHARS = 4_096;
 const MAX_ERROR_CHARS = 300;
+/** Of objects that JSON writes as the value they hold. */
+const BOXES: ReadonlySet<unknown> = new Set([Number.prototype, String.prototype, Boolean.prototype]);
 
 /**
  * Any value as plain JSON that shares nothing with it, within `VALUE_LIMITS`. Never throws, and reads each member once.
@@ -140,9 +142,7 @@ function copyInstance(value: object, budget: ValueBudget): Json {
   }
   if (value instanceof RegExp || value instanceof URLSearchParams) return budget.text(String(value));
   if (value instanceof Promise) return '[promise]';
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-    return toJson(value.valueOf(), budget);
-  }
+  if (BOXES.has(Object.getPrototypeOf(value))) return toJson(value.valueOf(), budget);
   if (isBlob(value)) {
     budget.note('binaries', 'a blob');
     return blobMark(value);

@@ -173,18 +173,18 @@ export function decodePayload(value: unknown): TrajectoryPayload {
 
 /**
  * The payload as one that `decodePayload` takes and JSON can say, whatever a host has put into it: the same tables say what a
- * store refuses and what is mended before it gets there. What had to be mended is noted in the budget.
+ * store refuses and what is mended before it gets there. What had to be mended is noted in `limits`.
  *
- * Cost: one look at each field, and one walk over each value, bounded by the budget.
+ * Cost: one look at each field, and one walk over each value, bounded by `limits`.
  *
  * @throws CoxswainError `invalid-record` where nothing can be made of a field that must be there
  */
-export function mendPayload<Payload extends TrajectoryPayload>(payload: Payload, budget: ValueBudget): Payload;
-export function mendPayload(payload: TrajectoryPayload, budget: ValueBudget): unknown {
+export function mendPayload<Payload extends TrajectoryPayload>(payload: Payload, limits: ValueBudget): Payload;
+export function mendPayload(payload: TrajectoryPayload, limits: ValueBudget): unknown {
   if (payload.kind === 'unrecognised')
-    return { ...payload, original: jsonObject.mend(payload.original, budget, 'original') };
+    return { ...payload, original: jsonObject.mend(payload.original, limits, 'original') };
   // A payload is an object, and its kind, which no type of a host guards, is looked up as any text.
-  return mendFields({ ...payload }, payloads[payload.kind], budget);
+  return mendFields({ ...payload }, payloads[payload.kind], limits);
 }
 
 /** Whether this version has a name for a kind. */

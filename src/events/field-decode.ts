@@ -3,6 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import { readDeadlineTime } from '../base/unix-time.ts';
 import type { ValueBudget } from '../base/value-budget.ts';
+import { noteType, numberMeant } from './note-type.ts';
 
 /**
  * What one field may hold, said once for both directions. Called, it takes the value of the field as it lies in a store and
@@ -99,7 +100,7 @@ export const count: FieldDecode = fieldDecode(
   {
     mend: (value, budget, key) => {
       if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
-      const number = numberOf(value, budget, key);
+      const number = numberMeant(value, budget, key);
       if (number === undefined || Number.isNaN(number) || number < 0) return undefined;
       return Math.min(Math.trunc(number), Number.MAX_SAFE_INTEGER);
     },
@@ -116,7 +117,7 @@ export const anyNumber: FieldDecode = fieldDecode(
   {
     mend: (value, budget, key) => {
       if (typeof value === 'number' && Number.isFinite(value)) return value === 0 ? 0 : value;
-      const number = numberOf(value, budget, key);
+      const number = numberMeant(value, budget, key);
       return Number.isFinite(number) ? number : undefined;
     },
     fallback: 0,
@@ -132,7 +133,7 @@ export const amount: FieldDecode = fieldDecode(
   {
     mend: (value, budget, key) => {
       if (typeof value === 'number' && value >= 0 && value < Infinity) return value === 0 ? 0 : value;
-      const number = numberOf(value, budget, key);
+      const number = numberMeant(value, budget, key);
       return number !== undefined && number >= 0 && number < Infinity ? number : undefined;
     },
     fallback: 0,
@@ -333,22 +334,6 @@ function mendField(decode: FieldDecode, value: unknown, budget: ValueBudget, key
   if (decode.fallback === undefined) return decode(undefined, key);
   budget.note('wrongTypes', `${key} is missing or cannot be used`);
   return decode.fallback;
-}
-
-/** What a host may have meant as a number; notes that it is not the number it should be. */
-function numberOf(value: unknown, budget: ValueBudget, key: string | number): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'number') {
-    budget.note('badNumbers', `${key} is ${value}`);
-    return value;
-  }
-  noteType(budget, key, value);
-  if (typeof value === 'bigint') return Number(value);
-  return typeof value === 'string' && value.length < 40 && value.trim() !== '' ? Number(value) : undefined;
-}
-
-function noteType(budget: ValueBudget, key: string | number, value: unknown): void {
-  budget.note('wrongTypes', `${key} is of type ${value === null ? 'null' : typeof value}`);
 }
 
 /** Runs every decode on its field. Gives `source` itself when none of them changed anything. */

@@ -55,8 +55,17 @@ export function acknowledge(
     : { status: 'recorded', acknowledgement };
 }
 
-/** What of a model's answer can be used: cleaned and cut, or, as a text for the model, why it cannot. */
+/** What of a model's answer can be used: cleaned and cut, or, as a text for the model, why it cannot. Never throws. */
 export function readAnswer(answer: unknown): AdviceAnswer | string {
+  try {
+    return readMembers(answer);
+  } catch {
+    // A proxy of the host's, or a getter that throws: there is nothing to record.
+    return 'The answer cannot be read.';
+  }
+}
+
+function readMembers(answer: unknown): AdviceAnswer | string {
   if (!isJsonObject(answer)) return 'The answer must be an object.';
   const response = ACKNOWLEDGEMENT_RESPONSES.find((known) => known === answer['response']);
   if (response === undefined) return `response must be one of ${ACKNOWLEDGEMENT_RESPONSES.join(', ')}.`;

@@ -178,7 +178,7 @@ export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
 
 function toStoredMessage(message: AgentMessage): StoredMessage {
   // A host that is not typed may have anything among its messages; `mendPayload` makes one of it.
-  if (!isJsonObject(message)) return message as StoredMessage;
+  if (!isJsonObject(message)) return message;
   const content = toStoredContent(message.content);
   switch (message.role) {
     case 'system':
@@ -204,7 +204,7 @@ function toStoredMessage(message: AgentMessage): StoredMessage {
         ...present({ is_error: message.isError }),
       };
     default:
-      return message as StoredMessage;
+      return message;
   }
 }
 
@@ -213,7 +213,7 @@ function toStoredContent(content: MessageContent): StoredContent {
 }
 
 function toStoredBlock(block: ContentBlock): StoredContentBlock {
-  if (!isJsonObject(block)) return block as StoredContentBlock;
+  if (!isJsonObject(block)) return block;
   switch (block.type) {
     case 'text':
     case 'reasoning':
@@ -229,7 +229,7 @@ function toStoredBlock(block: ContentBlock): StoredContentBlock {
     case 'other':
       return { type: 'other', value: block.value };
     default:
-      return block as StoredContentBlock;
+      return block;
   }
 }
 
