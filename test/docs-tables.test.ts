@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { INPUT_FAULTS } from '../src/base/input-fault.ts';
+import { VALUE_LIMITS } from '../src/base/value-budget.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/events/trajectory-pattern.ts';
 import { deadlineFeedback } from '../src/feedback/deadline-feedback.ts';
 import { driftFeedback } from '../src/feedback/drift-feedback.ts';
@@ -15,6 +17,7 @@ import { parallelToolReminder } from '../src/guidance/parallel-tool-reminder.ts'
 import type { FeedbackProvider } from '../src/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../src/prompt/feedback-trigger.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../src/prompt/guidance-provider.ts';
+import { MAX_LATER_EVENTS } from '../src/later-events.ts';
 import { standardSteering } from '../src/standard-steering.ts';
 import { guidanceContext } from '../src/testing/guidance-script.ts';
 
@@ -181,4 +184,13 @@ test('the feedback page has what is said about each kind of pattern, to the lett
       suggestions: said.suggestions,
     });
   }
+});
+
+test('the faults of input and the limits of an event stand in the documents as they are', () => {
+  expect(tableOf('recording.md', 'fault').map(([fault]) => fault)).toEqual([...INPUT_FAULTS]);
+  const written = tableOf('recording.md', 'limit of one event').map(([, value]) => Number(value?.replaceAll(',', '')));
+  const { nodes, depth, textChars, chars } = VALUE_LIMITS;
+  expect(written).toEqual([nodes, depth, textChars, chars]);
+  const [, when] = tableOf('recording.md', 'fault').find(([fault]) => fault === 'crowded') ?? [];
+  expect(when).toContain(MAX_LATER_EVENTS.toLocaleString('en'));
 });

@@ -1,3 +1,19 @@
+/** Every `InputFault`, in the order of their table in docs/recording.md. */
+export const INPUT_FAULTS = [
+  'badTimes',
+  'wrongUnits',
+  'farTimes',
+  'badNumbers',
+  'wrongTypes',
+  'cutValues',
+  'binaries',
+  'unreadable',
+  'cycles',
+  'refused',
+  'lateEvents',
+  'crowded',
+] as const;
+
 /**
  * What can be wrong with what a host hands in. Each case is mended or refused, and counted.
  *
@@ -14,19 +30,7 @@
  * - `lateEvents`: an event after the end of its run; not recorded
  * - `crowded`: an event from within a provider or a subscriber, where too many wait already; not recorded
  */
-export type InputFault =
-  | 'badTimes'
-  | 'wrongUnits'
-  | 'farTimes'
-  | 'badNumbers'
-  | 'wrongTypes'
-  | 'cutValues'
-  | 'binaries'
-  | 'unreadable'
-  | 'cycles'
-  | 'refused'
-  | 'lateEvents'
-  | 'crowded';
+export type InputFault = (typeof INPUT_FAULTS)[number];
 
 /** Takes note of a fault. @param detail  the field and what is wrong with it; quotes no text of the agent's */
 export type NoteFault = (fault: InputFault, detail: string) => void;

@@ -162,13 +162,36 @@ test('a list with a length and nothing in it costs no more than the limit', () =
   expect(nodesOf(toJson(holes))).toBeLessThan(VALUE_LIMITS.nodes + 10);
 });
 
+test('no more items of a list are read than are kept', () => {
+  let reads = 0;
+  const items = Array.from({ length: 1_000_000 }, (_, index) => index);
+  const watched: unknown = new Proxy(items, {
+    get: (target, key): unknown => {
+      reads += 1;
+      return Reflect.get(target, key);
+    },
+  });
+  toJson(watched);
+  expect(reads).toBeLessThan(VALUE_LIMITS.nodes + 10);
+});
+
+test('no more bytes are read than the digest is made of', () => {
+  const bytes = new Uint8Array(1_000_000);
+  const before = toJson(bytes);
+  // Between two blocks of the sample.
+  bytes.fill(1, 18_000, 40_000);
+  expect(toJson(bytes)).toEqual(before);
+  bytes.fill(1, 0, 10);
+  expect(toJson(bytes)).not.toEqual(before);
+});
+
 test('a short object keeps every member, whatever one of them holds', () => {
   const json = toJson({ big: Array.from({ length: 50_000 }, () => 1), status: 'failed', code: 3 });
   expect(json).toMatchObject({ status: 'failed', code: 3 });
 });
 
 test('a value within the limits is never cut', () => {
-  const value = { rows: Array.from({ length: 4_000 }, (_, index) => ({ index, name: `n${index}`, at: new Date(0) })) };
+  const value = { rows: Array.from({ length: 2_000 }, (_, index) => ({ index, name: `n${index}`, at: new Date(0) })) };
   const { json, faults } = noted(value);
   expect(faults).toEqual([]);
   expect(JSON.stringify(json)).toBe(JSON.stringify(value));

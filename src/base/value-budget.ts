@@ -4,7 +4,7 @@ import type { NoteFault } from './input-fault.ts';
 /** What of one event is kept. Ordinary events stay far below: a model reads a megabyte of text at most. */
 export const VALUE_LIMITS = {
   /** Members of objects and items of lists, in all. */
-  nodes: 20_000,
+  nodes: 10_000,
   /** Levels of objects and lists inside each other. */
   depth: 64,
   /** UTF-16 units of one text. */

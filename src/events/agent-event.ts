@@ -14,13 +14,13 @@ export interface AgentIdentity {
 
 /** What every event may carry. */
 interface EventTime {
-  /** Unix milliseconds, where the host knows better than the clock when it happened. */
+  /** Unix milliseconds, where the host knows better than the clock when it happened. One that cannot be meant is not used. */
   readonly atMs?: number;
 }
 
 /**
- * What a host tells of its agent, as it happens. Discriminated on `type`. `args` and `result` may be any value: what
- * JSON cannot say is dropped, as it is in storage.
+ * What a host tells of its agent, as it happens. Discriminated on `type`. `args` and `result` may be any value:
+ * docs/recording.md says what becomes of one that JSON cannot say, or that is too large.
  *
  * The three `*_update` and `message_start` events are streaming deltas: they are for a user interface and are
  * never recorded.
