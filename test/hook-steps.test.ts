@@ -335,3 +335,24 @@ function withoutDelivery({ payload, recorded_at_unix_ms, seq }: TrajectoryRecord
   const isDelivery = kind === 'feedback_delivered' || kind === 'guidance_delivered';
   return { seq, recorded_at_unix_ms, payload: isDelivery ? kind : payload };
 }
+
+test('a number that cannot be in a hook costs that number, and is told to the log that doctor reads', async () => {
+  const store = memoryStore();
+  const sessions = new ClaudeSessions({
+    store,
+    config: { steering: standardSteering(), deadline: { minutes: 3 }, deadlineFrom: 'session' },
+    projectFolder: '/',
+    redact: (payload) => payload,
+    clock: newClock(),
+    build: 'test',
+  });
+  const call = { session_id: SESSION, tool_name: 'Bash', tool_input: { command: 'make' }, tool_use_id: 'c1' };
+  const input = readHookInput({ ...call, hook_event_name: 'PostToolUse', tool_response: 'done', duration_ms: -5 });
+  if (input === undefined) throw new Error('the event cannot be read');
+  const { faults } = await sessions.answer(input, SESSION, { hasBackgroundWork: false });
+  expect(faults).toEqual([expect.stringContaining('input: badNumbers: duration_ms is -5')]);
+  const kinds: string[] = [];
+  for await (const { payload } of store.readRun(SESSION)) kinds.push(payload.kind);
+  expect(kinds).toContain('tool_ended');
+  expect(kinds).toContain('fault_noticed');
+});
