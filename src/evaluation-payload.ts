@@ -5,7 +5,7 @@ import type { Evaluation, StoredPendingCall } from './events/trajectory-record.t
 import { toStoredBudget } from './run-situation.ts';
 
 /** A call about to run, at `pre_tool_execution`. */
-export interface PendingToolCall {
+interface PendingToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly args: unknown;

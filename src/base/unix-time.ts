@@ -1,7 +1,7 @@
 import type { InputFault } from './input-fault.ts';
 
 /** Units in which hosts and logs give Unix times. */
-export type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
+type TimeUnit = 'seconds' | 'milliseconds' | 'microseconds' | 'nanoseconds';
 
 /**
  * A Unix time of unknown unit in milliseconds, told by its magnitude: below 10^11 it is seconds (to the year 5138), below
@@ -14,7 +14,7 @@ export function unixMsOf(value: number): { readonly ms: number; readonly unit: T
 }
 
 /** A time as it may be recorded, and what was wrong with it. */
-export interface ReadTime {
+interface ReadTime {
   /** Unix milliseconds. */
   readonly ms: number;
   readonly fault?: InputFault;
@@ -24,6 +24,11 @@ export interface ReadTime {
 /** Nothing happens later than now; clocks of two processes differ by less than this. */
 const AHEAD_MS = 60_000;
 const DECADE_MS = 10 * 366 * 86_400_000;
+
+/** Whether an event can have happened at `atMs`, as far as the clock tells. */
+export function isNear(atMs: unknown, nowMs: number): atMs is number {
+  return typeof atMs === 'number' && atMs >= 0 && atMs <= nowMs + AHEAD_MS && atMs >= nowMs - DECADE_MS;
+}
 
 /**
  * The time of an event. A time that cannot be meant is converted where its unit shows, and is the clock's otherwise.
@@ -36,9 +41,9 @@ export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   if (typeof atMs !== 'number' || !(atMs >= 0) || atMs === Infinity) {
     return { ms: nowMs, fault: 'badTimes', detail: `atMs must be a number from 0, got ${shown(atMs)}` };
   }
-  if (atMs <= nowMs + AHEAD_MS && atMs >= nowMs - DECADE_MS) return { ms: atMs };
+  if (isNear(atMs, nowMs)) return { ms: atMs };
   const { ms, unit } = unixMsOf(atMs);
-  if (unit !== 'milliseconds' && ms <= nowMs + AHEAD_MS && ms >= nowMs - DECADE_MS) {
+  if (unit !== 'milliseconds' && isNear(ms, nowMs)) {
     return { ms, fault: 'wrongUnits', detail: `atMs ${atMs} is in ${unit}, not milliseconds` };
   }
   const side = atMs > nowMs ? 'ahead of' : 'behind';

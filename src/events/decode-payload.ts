@@ -24,7 +24,7 @@ import {
   jsonObject,
   listOf,
   literal,
-  mendFields,
+  mendOwn,
   nullable,
   objectOf,
   oneOf,
@@ -184,7 +184,7 @@ export function mendPayload(payload: TrajectoryPayload, limits: ValueBudget): un
   if (payload.kind === 'unrecognised')
     return { ...payload, original: jsonObject.mend(payload.original, limits, 'original') };
   // A payload is an object, and its kind, which no type of a host guards, is looked up as any text.
-  return mendFields({ ...payload }, payloads[payload.kind], limits);
+  return mendOwn({ ...payload }, payloads[payload.kind], limits);
 }
 
 /** Whether this version has a name for a kind. */

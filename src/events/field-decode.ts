@@ -306,13 +306,22 @@ export function mendFields(
   decodes: FieldDecodes,
   budget: ValueBudget,
 ): Readonly<Record<string, unknown>> {
-  const made: Record<string, unknown> = {};
-  for (const key of Object.keys(source)) {
-    if (key === '__proto__') continue;
+  return mendOwn({ ...source }, decodes, budget);
+}
+
+/** `mendFields` of an object that is nobody else's: it is changed in place. */
+export function mendOwn(
+  made: Record<string, unknown>,
+  decodes: FieldDecodes,
+  budget: ValueBudget,
+): Readonly<Record<string, unknown>> {
+  for (const key in made) {
     const decode = Object.hasOwn(decodes, key) ? decodes[key] : undefined;
-    const value = source[key];
+    const value = made[key];
     const mended = decode === undefined ? mendUnnamed(value, budget) : mendField(decode, value, budget, key);
-    if (mended !== undefined) made[key] = mended;
+    if (mended === value) continue;
+    if (mended === undefined) delete made[key];
+    else made[key] = mended;
   }
   for (const key in decodes) {
     const decode = decodes[key];

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
-import { readEventTime } from '../base/unix-time.ts';
+import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
 import { mendPayload } from '../events/decode-payload.ts';
 import { count } from '../events/field-decode.ts';
@@ -118,6 +118,7 @@ export class RunLog {
   /** Queues a stamped record. Never waits. Without a recorder everything counts as accepted. */
   write(record: TrajectoryRecord): EmitAnswer {
     const answer = this.#parts.queue?.add(record) ?? 'accepted';
+    if (this.#notices.length === 0) return answer;
     for (const message of this.#notices.splice(0)) {
       this.#parts.queue?.add(this.stamp({ kind: 'fault_noticed', where: 'input', message }));
     }
@@ -166,7 +167,9 @@ export class RunLog {
 
   #timeOf(atMs: unknown): number {
     if (atMs === undefined) return this.nowMs();
-    const { ms, fault, detail = '' } = readEventTime(atMs, this.nowMs());
+    const now = this.nowMs();
+    if (isNear(atMs, now)) return atMs;
+    const { ms, fault, detail = '' } = readEventTime(atMs, now);
     if (fault !== undefined) this.noteInput(fault, detail);
     return ms;
   }

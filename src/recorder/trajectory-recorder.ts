@@ -93,8 +93,7 @@ export class TrajectoryRecorder implements EventObserver {
   }
 
   #take(event: AgentEvent, stream: string): EmitAnswer {
-    const { ms: atMs, fault } = readEventTime(event.atMs, this.#clock.nowMs());
-    if (fault !== undefined) this.#tally.note(fault);
+    const atMs = this.#timeOf(event.atMs);
     if (event.type === 'agent_start') {
       const open = this.#openRuns(stream);
       this.#abandonHeld(open);
@@ -151,6 +150,14 @@ export class TrajectoryRecorder implements EventObserver {
     for (const open of this.#streams.values()) for (const run of open) this.#giveUp(run);
     this.#streams.clear();
     return this.#queue.close(limit);
+  }
+
+  #timeOf(atMs: unknown): number {
+    const now = this.#clock.nowMs();
+    if (atMs === undefined) return now;
+    const { ms, fault } = readEventTime(atMs, now);
+    if (fault !== undefined) this.#tally.note(fault);
+    return ms;
   }
 
   #ownFault(message: string): void {
