@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { LineReader } from './line-reader.ts';
 
@@ -29,6 +29,15 @@ test('lines are the same however the bytes are cut into chunks', () => {
       expect(lines.map(({ number, text: got }) => ({ number, text: got }))).toEqual(expected);
     }),
   );
+});
+
+test.each(['\n', '\r\n', ' \t\n'])('blank lines of %j are counted without making anything for them', (blank) => {
+  const chunk = Buffer.from(blank.repeat(1_000_000));
+  const reader = new LineReader(1_000_000);
+  const subarray = vi.spyOn(chunk, 'subarray');
+  expect([...reader.push(chunk)]).toEqual([]);
+  expect(subarray).not.toHaveBeenCalled();
+  expect([...reader.push(Buffer.from('a\n'))]).toMatchObject([{ number: 1_000_001 }]);
 });
 
 test('a last line without a line break is marked', () => {

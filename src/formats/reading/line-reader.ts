@@ -30,11 +30,11 @@ export class LineReader {
 
   /** The lines that this chunk completes. To be iterated to its end before the next call. */
   *push(chunk: Buffer): Generator<TextLine> {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+    let from = this.#skipBlankLines(chunk, 0);
+    for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       this.#collect(chunk.subarray(from, end));
       const line = this.#take(true);
-      from = end + 1;
+      from = this.#skipBlankLines(chunk, end + 1);
       if (line !== undefined) yield line;
     }
     if (from < chunk.length) this.#collect(chunk.subarray(from));
@@ -48,6 +48,20 @@ export class LineReader {
   /** True while the line that is being collected is over the limit. */
   get isOverLimit(): boolean {
     return this.#isOver;
+  }
+
+  /** Counts the blank lines that begin here, a byte at a time: compressed, a hundred kilobytes hold a hundred million of them. */
+  #skipBlankLines(chunk: Buffer, start: number): number {
+    if (this.#isOver || this.#partBytes > 0) return start;
+    let from = start;
+    for (let at = start; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      if (byte === NEWLINE) {
+        this.#number += 1;
+        from = at + 1;
+      } else if (!isBlankByte(byte)) break;
+    }
+    return from;
   }
 
   #collect(part: Buffer): void {
@@ -77,6 +91,10 @@ export class LineReader {
 }
 
 function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x09 && byte !== CARRIAGE_RETURN) return false;
+  for (const byte of bytes) if (!isBlankByte(byte)) return false;
   return true;
+}
+
+function isBlankByte(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === CARRIAGE_RETURN;
 }
