@@ -168,8 +168,10 @@ export class RunWriter {
     }
     let opened = this.#open;
     try {
+      await opened?.lock.keep();
       opened ??= await this.#opened();
     } catch (thrown) {
+      if (opened !== undefined) await this.#giveUpLock(opened);
       // All that wait now would meet the same refusal, each after its own wait.
       for (const job of this.#takeAppends(Infinity)) job.reject(thrown);
       return;
@@ -209,7 +211,16 @@ export class RunWriter {
 
   async #opened(): Promise<LockedRun> {
     await this.#lettingGo;
-    if (this.#open !== undefined) return this.#open;
+    const open = this.#open;
+    if (open !== undefined) {
+      try {
+        await open.lock.keep();
+        return open;
+      } catch (thrown) {
+        await this.#giveUpLock(open);
+        throw toStoreError(thrown, `keep the lock of ${this.#run.folder}`);
+      }
+    }
     const { folder } = this.#run;
     let lock: RunLock | undefined;
     try {
@@ -221,6 +232,15 @@ export class RunWriter {
       await lock?.release().catch(() => undefined);
       throw toStoreError(thrown, `open ${folder} to write`);
     }
+  }
+
+  /** The lock is somebody else's: a later job takes it again, after looking at what was written meanwhile. */
+  async #giveUpLock(open: LockedRun): Promise<void> {
+    this.#open = undefined;
+    this.#known = undefined;
+    // What it would sync was acknowledged or will be refused; the file is another writer's now.
+    await open.tail.close().catch(() => undefined);
+    await open.lock.release().catch(() => undefined);
   }
 
   async #openLocked(lock: RunLock): Promise<LockedRun> {

@@ -23,7 +23,7 @@ export interface LockHolder {
 export interface LockIdentity {
   /** This process, with a new token. */
   holder(): LockHolder;
-  /** False only when the holder is surely gone. A holder on another host may always be there. */
+  /** False only when the holder is surely gone, or is no process. A holder on another host or in another container may be there. */
   mayBeAlive(holder: LockHolder): boolean;
 }
 
@@ -32,6 +32,7 @@ export const processIdentity: LockIdentity = {
   holder: () => ({ ...self(), token: randomUUID(), sinceMs: Date.now() }),
   mayBeAlive(holder) {
     const { host, boot } = self();
+    if (!isProcessId(holder.pid)) return false;
     if (holder.host !== host) return true;
     if (holder.boot !== boot) return false;
     if (!isRunning(holder.pid)) return false;
@@ -44,7 +45,9 @@ export const processIdentity: LockIdentity = {
 
 /** What a message says of a holder. */
 export function describeHolder({ host, pid, sinceMs }: LockHolder): string {
-  return `process ${pid} on ${host} since ${new Date(sinceMs).toISOString()}`;
+  const since = new Date(sinceMs);
+  // A damaged lock may hold a time that no calendar has.
+  return `process ${pid} on ${host} since ${Number.isNaN(since.getTime()) ? 'an unknown time' : since.toISOString()}`;
 }
 
 let known: Omit<LockHolder, 'token' | 'sinceMs'> | undefined;
@@ -65,8 +68,13 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (thrown) {
     // Another user's process may not be asked, but it is there.
-    return !hasCode(thrown, 'ESRCH');
+    return hasCode(thrown, 'EPERM');
   }
+}
+
+/** Signals to 0 and below go to groups of processes: asking for one of these would always find something. */
+function isProcessId(pid: number): boolean {
+  return Number.isInteger(pid) && pid > 0 && pid < 2 ** 31;
 }
 
 /** State and start of a process: fields 3 and 22 of `/proc/PID/stat`, counted from the end of the name, which may hold anything. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { runScript } from '../testing/run-script.ts';
 import { simulatedDisk } from '../testing/simulated-disk.ts';
@@ -98,6 +98,44 @@ test('a lock without readable content is one of a power cut only when it is old'
   const { utimes } = await import('node:fs/promises');
   await utimes(`${run.folder}/lock-00000004`, 1, 1);
   await takeRunLock(run, { identity: identity(false), waitMs: 0 });
+});
+
+test('a holder elsewhere keeps its lock while it gives signs of life, and loses it after ten minutes without', async () => {
+  const run = await onDisk();
+  const elsewhere: LockIdentity = { ...identity(true), holder: () => ({ ...HOLDER, host: 'a container', token: 'c' }) };
+  const lock = await takeRunLock(run, { identity: elsewhere, waitMs: 0 });
+  const file = `${run.folder}/lock-00000001`;
+  const { utimes } = await import('node:fs/promises');
+  const modified = async (secondsAgo: number): Promise<void> => {
+    const at = new Date(Date.now() - secondsAgo * 1_000);
+    await utimes(file, at, at);
+  };
+  await modified(300);
+  await expect(takeRunLock(run, { identity: identity(true), waitMs: 0 })).rejects.toMatchObject({ code: 'store-io' });
+  await modified(601);
+  await takeRunLock(run, { identity: identity(true), waitMs: 0 });
+  const wake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  onTestFinished(() => wake.mockRestore());
+  await expect(lock.keep()).rejects.toMatchObject({ code: 'store-io', message: expect.stringContaining('taken over') });
+});
+
+test('a holder that was suspended and still has its lock goes on', async () => {
+  const run = await onDisk();
+  const lock = await takeRunLock(run, { identity: identity(true), waitMs: 0 });
+  expect(lock.keep()).toBeUndefined();
+  const wake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  onTestFinished(() => wake.mockRestore());
+  await lock.keep();
+  expect(lock.keep()).toBeUndefined();
+  await expect(takeRunLock(run, { identity: identity(true), waitMs: 0 })).rejects.toMatchObject({
+    details: { holder: { pid: HOLDER.pid } },
+  });
+});
+
+test.each([-1, 0, 0.5, Number.NaN, 2 ** 31, 2 ** 53])('a holder with the process id %d is no process', (pid) => {
+  const own = processIdentity.holder();
+  expect(processIdentity.mayBeAlive({ ...own, pid })).toBe(false);
+  expect(processIdentity.mayBeAlive({ ...own, host: 'elsewhere', pid })).toBe(false);
 });
 
 test('a lock is free also when the disk has no room for a name', async () => {

@@ -13,6 +13,13 @@ import { writeFully } from './write-fully.ts';
 
 /** The right to write a run. */
 export interface RunLock {
+  /**
+   * To be called before each write: makes sure of the lock where its last sign of life is old, as after a suspended machine.
+   *
+   * @returns undefined where that needs no look at the disk; a promise that rejects with CoxswainError `store-io` when a
+   *   writer elsewhere took the lock over
+   */
+  keep(): Promise<void> | undefined;
   release(): Promise<void>;
 }
 
@@ -28,6 +35,10 @@ const ANY = /^lock-(\d{8})(?:[.]free)?$/;
 const UNFINISHED = /^lock-[0-9a-f-]+[.]new$/;
 /** A lock without content is one that a power cut emptied, unless it is being made. */
 const UNREADABLE_MS = 10_000;
+/** How often a holder gives a sign of life. */
+const BEAT_MS = 60_000;
+/** A holder on another host or in another container that gave none for so long is gone: ten of them missed. */
+const FOREIGN_STALE_MS = 10 * BEAT_MS;
 const POLL_MS = { min: 1, max: 25 };
 
 /**
@@ -36,8 +47,9 @@ const POLL_MS = { min: 1, max: 25 };
  * highest number is given away by nobody, also when it is released (`.free` is put beside it), so who was slow
  * finds the higher number when looking again.
  *
- * A holder is gone when its process, on this host and since this start of the machine, does not run. A holder on
- * another host is never taken for gone.
+ * A holder is gone when its process, on this host and since this start of the machine, does not run. A process on another
+ * host or in another container cannot be asked: its holder is gone when the lock file was not modified for ten minutes. A
+ * holder adds a byte to the file every minute, and looks again before it writes after a longer pause.
  *
  * @throws CoxswainError `store-io` naming the holder when it still has the lock after `waitMs`; what the file system
  *   throws, such as `ENOENT` when the run is deleted meanwhile
@@ -83,7 +95,36 @@ async function tryLock(run: RunFiles, identity: LockIdentity): Promise<RunLock |
     await removeIfThere(run, name).catch(() => undefined);
     throw thrown;
   }
-  return { release: () => release(run, name) };
+  return heldLock(run, name);
+}
+
+function heldLock(run: RunFiles, name: string): RunLock {
+  let lastBeatMs = Date.now();
+  const beat = async (): Promise<void> => {
+    const file = await run.fileSystem.open(pathOf(run, name), 'append');
+    try {
+      await writeFully(file, Buffer.from('\n'));
+    } finally {
+      await file.close();
+    }
+    // Who takes over looks at the sign of life once more after making the next number, so one of the two sees the other.
+    if (highestIn(await namesIn(run)) > Number(LOCK.exec(name)?.[1])) throw lost(run, name);
+    lastBeatMs = Date.now();
+  };
+  // A failed sign of life is found out by `keep`, which somebody waits for.
+  const beating = setInterval(() => void beat().catch(() => undefined), BEAT_MS).unref();
+  return {
+    keep: () => {
+      if (Math.abs(Date.now() - lastBeatMs) < FOREIGN_STALE_MS / 2) return undefined;
+      return beat().catch((thrown: unknown) => {
+        throw isMissing(thrown) ? lost(run, name) : thrown;
+      });
+    },
+    release: () => {
+      clearInterval(beating);
+      return release(run, name);
+    },
+  };
 }
 
 /**
@@ -110,9 +151,12 @@ async function busyLock(run: RunFiles, name: string, identity: LockIdentity): Pr
     throw thrown;
   }
   const holder = readHolder(Buffer.from(bytes).toString());
-  if (holder !== undefined) return identity.mayBeAlive(holder) ? { name, holder } : undefined;
+  if (holder !== undefined && !identity.mayBeAlive(holder)) return undefined;
+  if (holder !== undefined && holder.host === identity.holder().host) return { name, holder };
   const facts = await run.fileSystem.facts(pathOf(run, name));
-  return facts === undefined || Date.now() - facts.modifiedMs < UNREADABLE_MS ? { name } : undefined;
+  const staleMs = holder === undefined ? UNREADABLE_MS : FOREIGN_STALE_MS;
+  if (facts !== undefined && Date.now() - facts.modifiedMs >= staleMs) return undefined;
+  return { name, ...(holder !== undefined && { holder }) };
 }
 
 /** Makes the lock with its content in one step, so that nobody finds it empty. Answers false when it is there. */
@@ -181,6 +225,14 @@ function readHolder(text: string): LockHolder | undefined {
   if (typeof host !== 'string' || typeof boot !== 'string' || typeof processStart !== 'string') return undefined;
   if (!Number.isSafeInteger(pid) || typeof token !== 'string' || !Number.isFinite(sinceMs)) return undefined;
   return { host, boot, pid: Number(pid), processStart, token, sinceMs: Number(sinceMs) };
+}
+
+function lost(run: RunFiles, name: string): CoxswainError {
+  return new CoxswainError(
+    'store-io',
+    `${run.folder} was taken over by another writer, because this one gave no sign of life for ten minutes; give each writer its own run`,
+    { details: { folder: run.folder, lock: name } },
+  );
 }
 
 function held(run: RunFiles, { name, holder }: Busy): CoxswainError {
