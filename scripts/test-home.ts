@@ -1,12 +1,15 @@
 /** Set-up of the tests: a HOME for all of them, so that none of them reads or writes the files of the person who runs them. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 let home = '';
 
 /** Before the first test; the processes of the tests inherit the variables. */
 export function setup(): void {
+  // npm, which the test of the package runs, keeps the settings and the cache that it was set up with.
+  process.env['npm_config_userconfig'] ??= join(homedir(), '.npmrc');
+  process.env['npm_config_cache'] ??= join(homedir(), '.npm');
   home = mkdtempSync(join(tmpdir(), 'coxswain-home-'));
   process.env['HOME'] = home;
   process.env['USERPROFILE'] = home;

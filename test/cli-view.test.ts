@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,6 +48,36 @@ test('view prints an address that opens the runs, and Ctrl-C ends it with nothin
   });
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/);
   expect([answers, result.code, result.stderr]).toEqual([401, 0, '']);
+  expect(await readdir(temp)).toEqual([]);
+});
+
+test('a browser is started with a file that only this user can read, and no token is among its arguments', async () => {
+  const temp = await ownTemp();
+  const bin = join(folder.path, 'bin');
+  const seen = join(folder.path, 'seen');
+  await mkdir(bin);
+  // What another user can see, and what the browser reads.
+  const opener = `#!/bin/sh\nf="\${1#file://}"\n{ echo "$*"; stat -c '%a' "$f" "$(dirname "$f")"; cat "$f"; } > '${seen}.tmp'\nmv '${seen}.tmp' '${seen}'\n`;
+  await writeFile(join(bin, 'xdg-open'), opener, { mode: 0o755 });
+  let opened = '';
+  const result = await runCli(['view', 'run.json', '--port', '0'], {
+    cwd: folder.path,
+    env: { TMPDIR: temp, PATH: `${bin}:${process.env['PATH']}` },
+    onStdout: ({ all, interrupt }) => {
+      if (opened !== '' || !all.includes('Ctrl-C')) return;
+      opened = 'waits';
+      void (async () => {
+        await expect.poll(() => readdir(folder.path)).toContain('seen');
+        opened = await readFile(seen, 'utf8');
+        interrupt();
+      })();
+    },
+  });
+  expect([result.code, result.stderr]).toEqual([0, '']);
+  const [args = '', fileMode, folderMode, ...page] = opened.split('\n');
+  expect(args).toMatch(/^file:\/\/\/[^ ]*\/open\.html$/);
+  expect([fileMode, folderMode]).toEqual(['600', '700']);
+  expect(page.join('\n')).toMatch(/content="0;url=http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}"/);
   expect(await readdir(temp)).toEqual([]);
 });
 

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
+import { boundConnections, UNPROVEN_LIMITS } from '../base/bound-connections.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import { hasCode } from '../store/file-system.ts';
@@ -33,8 +35,6 @@ export interface HookServer {
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** Of all events that are coming in together; one that comes when there is no room is passed over. */
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
-/** Connections at once. An agent has a few. */
-const MAX_CONNECTIONS = 256;
 /** How long a request may take to arrive. */
 const REQUEST_LIMIT_MS = 10_000;
 /** How long `close` waits for requests that it has. */
@@ -46,18 +46,22 @@ const CLOSE_LIMIT_MS = 5_000;
  * says that the server is there, and to whoever has the token how it is.
  *
  * Listens on the loopback interface only. A request without the token, or for another host than this one (as a page in a
- * browser would send it), is refused and never read.
+ * browser would send it), is refused and never read. Connections that have not shown the token are bounded: the oldest ends.
  *
  * @throws CoxswainError `input-io` when the port is taken or may not be used; `details.code` is the system's
  */
 export async function startHookServer(options: HookServerOptions): Promise<HookServer> {
-  const server = createServer({ requestTimeout: REQUEST_LIMIT_MS, headersTimeout: REQUEST_LIMIT_MS });
-  server.maxConnections = MAX_CONNECTIONS;
+  const server = createServer({
+    requestTimeout: REQUEST_LIMIT_MS,
+    headersTimeout: UNPROVEN_LIMITS.headersMs,
+    connectionsCheckingInterval: UNPROVEN_LIMITS.checkMs,
+  });
+  const { prove } = boundConnections(server);
   const port = await listen(server, options.port);
   const isToken = tokenCheck(options.token);
   const buffered = { bytes: 0 };
   server.on('request', (request, response) => {
-    void respond(request, response, { options, port, isToken, buffered }).catch((error: unknown) => {
+    void respond(request, response, { options, port, isToken, buffered, prove }).catch((error: unknown) => {
       options.onFault({ where: 'server', message: messageOf(error) });
       end(response, 200);
     });
@@ -69,6 +73,7 @@ interface RequestContext {
   readonly options: HookServerOptions;
   readonly port: number;
   readonly isToken: (given: string) => boolean;
+  readonly prove: (socket: Socket) => void;
   /** What the bodies that are coming in take. */
   readonly buffered: { bytes: number };
 }
@@ -87,6 +92,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, conte
     options.onFault({ where: 'server', message: 'a request without the right token was refused' }, true);
     return refuse(401);
   }
+  context.prove(request.socket);
   if (method === 'GET' && url === '/health') return end(response, 200, JSON.stringify(options.health()));
   if (url !== `/${HOOK_MARK}`) return refuse(404);
   if (method !== 'POST') return refuse(405);
@@ -176,7 +182,7 @@ async function listen(server: Server, port: number): Promise<number> {
       const code = 'code' in error ? String(error.code) : '';
       reject(new CoxswainError('input-io', message, { cause: error, details: { port, code } }));
     });
-    server.listen({ host: '127.0.0.1', port }, () => {
+    server.listen({ host: '127.0.0.1', port, backlog: UNPROVEN_LIMITS.backlog }, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });

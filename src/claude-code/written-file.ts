@@ -1,7 +1,11 @@
 import {
   chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -13,6 +17,9 @@ import { dirname } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
 
+/** Settings are a few kilobytes. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
 /** A small file that somebody else owns, such as settings, as it stands. */
 export interface FoundFile {
   /** Where it really lies: behind links. */
@@ -21,7 +28,7 @@ export interface FoundFile {
 }
 
 /**
- * Reads a file whole.
+ * Reads a regular file of 16 MiB at most whole.
  *
  * @returns undefined where there is none
  * @throws CoxswainError `input-io` where it cannot be read
@@ -30,9 +37,23 @@ export function findFile(file: string): FoundFile | undefined {
   try {
     if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
     const path = realpathSync(file);
-    return { path, bytes: readFileSync(path) };
+    return { path, bytes: readSmallFile(path) };
   } catch (error) {
     throw new CoxswainError('input-io', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** Opened without waiting: a pipe that nothing is written to would hold this process for ever. */
+function readSmallFile(path: string): Buffer {
+  // Windows has no such flag, and no such pipes in its folders.
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const facts = fstatSync(descriptor);
+    if (!facts.isFile()) throw new Error('it is no regular file');
+    if (facts.size > MAX_BYTES) throw new Error(`it has ${facts.size} bytes, more than ${MAX_BYTES}`);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,7 +1,11 @@
+import { pathToFileURL } from 'node:url';
+
 import { CoxswainError } from '../base/error.ts';
 import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { loadConfigSync } from '../config/load-config.ts';
 import { openBrowser } from '../viewer/open-browser.ts';
+import { writeRedirectFile, type RedirectFile } from '../viewer/redirect-file.ts';
+import { ONCE_MS } from '../viewer/sessions.ts';
 import { startViewer } from '../viewer/start-viewer.ts';
 import { requireStore } from './open-store.ts';
 import { printable } from './printable.ts';
@@ -32,16 +36,21 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
     ...(options.labels === undefined ? {} : { labels: options.labels }),
     ...(options.report === undefined ? {} : { reports: options.report }),
   });
+  let redirect: RedirectFile | undefined;
   try {
     const stopped = interrupted(terminal);
     await terminal.write(
       `${viewer.url}\nThe address is for you alone: whoever has it sees the runs. Ctrl-C ends it.\n`,
     );
-    if (options.open !== false && !(await openBrowser(viewer.urlOnce()))) {
+    if (options.open !== false) redirect = await writeRedirectFile(viewer.urlOnce());
+    if (redirect !== undefined && !(await openBrowser(pathToFileURL(redirect.path).href))) {
       terminal.complain('coxswain: no browser could be opened; open the address yourself');
     }
+    // The token in it is good for as long.
+    setTimeout(() => void redirect?.dispose(), ONCE_MS).unref();
     await stopped;
   } finally {
+    await redirect?.dispose();
     await viewer.close();
   }
   return 0;

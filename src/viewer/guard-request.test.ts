@@ -54,6 +54,22 @@ test('an address with a raw control character, a blank, a backslash, a broken es
   expect(passes(`/${'a'.repeat(20_000)}`)).toBe(false);
 });
 
+test('another site may open the bare page in a window, and nothing else', () => {
+  const from = (mode: string, dest: string): readonly string[] =>
+    Object.entries({ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': mode, 'Sec-Fetch-Dest': dest }).flat();
+  expect(passes('/', from('navigate', 'document'))).toBe(true);
+  expect(passes('/', from('navigate', 'document'), 'POST')).toBe(false);
+  for (const url of ['/?a', '/api/runs', '/assets/app.js'])
+    expect(passes(url, from('navigate', 'document'))).toBe(false);
+  for (const [mode, dest] of [
+    ['navigate', 'iframe'],
+    ['no-cors', 'document'],
+    ['cors', 'empty'],
+  ] as const) {
+    expect(passes('/', from(mode, dest))).toBe(false);
+  }
+});
+
 test('a header that comes twice is refused', () => {
   expect(passes('/', ['host', '127.0.0.1:1'])).toBe(false);
   expect(passes('/', ['Origin', 'http://127.0.0.1:1'])).toBe(true);

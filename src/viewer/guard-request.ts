@@ -16,7 +16,7 @@ const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
  * Refuses every request that is not of a page of the viewer itself, or of its user: another host name (DNS rebinding), another
- * origin, another site, also for documents and event streams, and addresses that are not plain. Looks at the request as it came,
+ * origin, another site, also for event streams and all documents but the bare page, and addresses that are not plain. Looks at the request as it came,
  * before anything has normalised it.
  *
  * @throws CoxswainError with the reason `forbidden`
@@ -36,11 +36,21 @@ export function guardRequest(request: IncomingMessage, hosts: readonly string[])
     throw viewerFault('forbidden', 'the Origin is not the viewer');
   }
   const site = only(request, 'sec-fetch-site');
-  if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site))) {
+  if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
     throw viewerFault('forbidden', 'another site may not ask the viewer');
   }
   // A page of the viewer says where it comes from whenever it sends something.
   if (method === 'POST' && site === 'none') throw viewerFault('forbidden', 'only a page of the viewer may write');
+}
+
+/**
+ * The page itself, opened in a window of its own: as from the file that a browser is started with, whose origin is another
+ * one. It holds nothing of a run; what it asks for then comes from the viewer's own origin.
+ */
+function opensPage(request: IncomingMessage): boolean {
+  const { method, url } = request;
+  const isNavigation = only(request, 'sec-fetch-mode') === 'navigate' && only(request, 'sec-fetch-dest') === 'document';
+  return isNavigation && method === 'GET' && url === '/';
 }
 
 /** A header that may come once; the empty text where it does not come, undefined where it comes more than once. */

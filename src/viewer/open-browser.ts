@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Opens an address in the browser of whoever sits at this machine, without a shell: the address is one argument.
+ * Opens an address in the browser of this user, without a shell: the address is one argument, which every user of the machine
+ * can read.
  *
  * @returns false when there is no program for it; whether a browser came up cannot be told
  */

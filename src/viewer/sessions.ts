@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** How long an address that was handed to a browser is good for. */
-const ONCE_MS = 60_000;
+/** How long an address that was handed to a browser is good for, in milliseconds. */
+export const ONCE_MS = 60_000;
 
 /**
  * Who may use the viewer: whoever has the token of this start, which stands in the address that is printed. It is changed for a
@@ -19,7 +19,7 @@ export class Sessions {
     this.#nowMs = nowMs;
   }
 
-  /** A token that is good once, for a minute: arguments of a process, such as the address a browser is started with, can be seen by others. */
+  /** A token that is good once, for a minute: for the file that a browser is started with. */
   issueOnce(): string {
     const token = secret();
     this.#once.set(digest(token).toString('hex'), this.#nowMs() + ONCE_MS);

@@ -1,7 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 import { getRequestListener } from '@hono/node-server';
 
+import { boundConnections, UNPROVEN_LIMITS } from '../base/bound-connections.ts';
 import { systemClock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
@@ -12,7 +14,7 @@ import { ReportFiles } from './report-files.ts';
 import { listedSource, RunList } from './run-list.ts';
 import { Sessions } from './sessions.ts';
 import { pageFolder as builtPageFolder } from './static-files.ts';
-import { createViewerApp, SECURITY_HEADERS } from './viewer-app.ts';
+import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './viewer-app.ts';
 import { problemOf } from './viewer-fault.ts';
 
 /** What a viewer is started with. */
@@ -55,8 +57,8 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   const stop = new AbortController();
   const sessions = new Sessions(() => systemClock.nowMs());
   const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
-  let listener: RequestListener = (_request, response) => void response.writeHead(503).end();
-  const { port, servers } = await listen(options.port, (request, response) => listener(request, response));
+  let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
+  const { port, servers } = await listen(options.port, (...asked) => listener(...asked));
   const app = createViewerApp({
     state: {
       sources,
@@ -71,8 +73,13 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
     signal: stop.signal,
   });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const cookie = sessionCookie(port);
   // What it throws, it answers.
-  listener = guarded((request, response) => void answer(request, response), port);
+  const proving: ProvingListener = (request, response, prove) => {
+    if (sessions.isOpen(cookieOf(request.headers.cookie, cookie))) prove(request.socket);
+    void answer(request, response);
+  };
+  listener = guarded(proving, port);
   const urlOf = (token: string): string => `http://127.0.0.1:${port}/#token=${token}`;
   return {
     port,
@@ -86,9 +93,12 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   };
 }
 
-function guarded(listener: RequestListener, port: number): RequestListener {
+/** Takes a request, and calls `prove` with a connection that has a session. */
+type ProvingListener = (request: IncomingMessage, response: ServerResponse, prove: (socket: Socket) => void) => void;
+
+function guarded(listener: ProvingListener, port: number): ProvingListener {
   const hosts = allowedHosts(port);
-  return (request, response) => {
+  return (request, response, prove) => {
     try {
       guardRequest(request, hosts);
     } catch (error) {
@@ -97,7 +107,7 @@ function guarded(listener: RequestListener, port: number): RequestListener {
       response.end(JSON.stringify({ error: problem }));
       return;
     }
-    listener(request, response);
+    listener(request, response, prove);
   };
 }
 
@@ -106,7 +116,7 @@ interface Listening {
   readonly servers: readonly Server[];
 }
 
-async function listen(wanted: number | undefined, listener: RequestListener): Promise<Listening> {
+async function listen(wanted: number | undefined, listener: ProvingListener): Promise<Listening> {
   if (wanted !== undefined) {
     const listening = await tryPort(wanted, listener);
     if (listening !== undefined) return listening;
@@ -120,7 +130,7 @@ async function listen(wanted: number | undefined, listener: RequestListener): Pr
 }
 
 /** @returns undefined when somebody else has the port at one of the addresses */
-async function tryPort(wanted: number, listener: RequestListener): Promise<Listening | undefined> {
+async function tryPort(wanted: number, listener: ProvingListener): Promise<Listening | undefined> {
   const first = await listenAt('127.0.0.1', wanted, listener);
   if (first === 'taken' || first === 'absent') return undefined;
   const address = first.address();
@@ -133,15 +143,19 @@ async function tryPort(wanted: number, listener: RequestListener): Promise<Liste
   return wanted === 0 ? tryPort(0, listener) : undefined;
 }
 
-async function listenAt(host: string, port: number, listener: RequestListener): Promise<Server | 'taken' | 'absent'> {
-  const server = createServer({ requireHostHeader: true }, listener);
+async function listenAt(host: string, port: number, listener: ProvingListener): Promise<Server | 'taken' | 'absent'> {
+  const { backlog, checkMs, headersMs } = UNPROVEN_LIMITS;
+  const options = { requireHostHeader: true, headersTimeout: headersMs, connectionsCheckingInterval: checkMs };
+  const server = createServer(options);
+  const { prove } = boundConnections(server);
+  server.on('request', (request, response) => listener(request, response, prove));
   return await new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve('taken');
       else if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve('absent');
       else reject(error);
     });
-    server.listen({ host, port, exclusive: true, ipv6Only: true }, () => resolve(server));
+    server.listen({ host, port, backlog, exclusive: true, ipv6Only: true }, () => resolve(server));
   });
 }
 

@@ -84,7 +84,7 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
 }
 
 function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): void {
-  const cookie = `coxswain-${port}`;
+  const cookie = sessionCookie(port);
   app.post('/session', async (context) => {
     requireWriteHeader(context);
     const body = await readBody(context);
@@ -101,7 +101,7 @@ function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): v
     return context.body(null, 204);
   });
   app.use('/api/*', async (context, next) => {
-    if (!sessions.isOpen(cookieOf(context, cookie))) {
+    if (!sessions.isOpen(cookieOf(context.req.header('cookie'), cookie))) {
       throw viewerFault('no-session', 'there is no session', 'Open the address that coxswain view printed.');
     }
     if (context.req.method !== 'GET' && context.req.method !== 'HEAD') requireWriteHeader(context);
@@ -135,9 +135,14 @@ function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels, reports } }: App
   );
 }
 
-/** The value of a cookie; what we set needs no decoding. */
-function cookieOf(context: ApiContext, name: string): string | undefined {
-  const cookies = (context.req.header('cookie') ?? '').split(';').map((cookie) => cookie.trim());
+/** The name of the session's cookie. Browsers keep cookies by name, not by port. */
+export function sessionCookie(port: number): string {
+  return `coxswain-${port}`;
+}
+
+/** The value of a cookie in the header `cookie`; what we set needs no decoding. */
+export function cookieOf(header: string | undefined, name: string): string | undefined {
+  const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
   return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
