@@ -4,10 +4,11 @@ import { join } from 'node:path';
 
 import { build, type BuildOptions } from 'esbuild';
 
-/** Bundles the hook of Claude Code: `hook.cjs`, and what it loads, `hook-main.cjs`. */
-export async function buildHook(folder: string): Promise<void> {
+/** Bundles the hook of Claude Code: `hook.cjs`, and what it loads, `hook-main.cjs`. Answers the paths of the modules in them. */
+export async function buildHook(folder: string): Promise<readonly string[]> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
-  const shared: BuildOptions = {
+  const shared = {
+    metafile: true,
     bundle: true,
     platform: 'node',
     format: 'cjs',
@@ -17,8 +18,8 @@ export async function buildHook(folder: string): Promise<void> {
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
-  };
-  await build({
+  } as const satisfies BuildOptions;
+  const main = await build({
     ...shared,
     entryPoints: ['src/claude-code/hook-main.ts'],
     outfile: join(folder, 'hook-main.cjs'),
@@ -38,7 +39,7 @@ export async function buildHook(folder: string): Promise<void> {
     .update(readFileSync(join(folder, 'hook-main.cjs')))
     .digest('hex')
     .slice(0, 16);
-  await build({
+  const launcher = await build({
     ...shared,
     entryPoints: ['src/claude-code/hook-launcher.ts'],
     outfile: join(folder, 'hook.cjs'),
@@ -46,4 +47,5 @@ export async function buildHook(folder: string): Promise<void> {
     // Before anything is loaded.
     banner: { js: "if(process.env.COXSWAIN_DISABLE==='1')process.exit(0);" },
   });
+  return [main, launcher].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }

@@ -2,6 +2,7 @@
  * Compiles `src` to `dist`: plain JavaScript with declarations, nothing bundled, but for the hook of Claude Code, of which
  * each event starts a process: `hook.cjs`, and what it loads, `hook-main.cjs`, also as a `plugin`; and for `coxswain status`, which a status line
  * starts again and again: `status.cjs`. The viewer's page is made of its own sources, into `viewer/index.html` and `viewer/assets`.
+ * What the bundles hold of other packages stands in `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json`.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
@@ -11,18 +12,21 @@ import { build as buildPage } from 'vite';
 
 import { buildHook } from './build-hook.ts';
 import { buildPlugin } from './build-plugin.ts';
+import { recordModules, writeBundledPackages } from './bundled-packages.ts';
 
 rmSync('dist', { recursive: true, force: true });
 const compiled = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 chmodSync('dist/cli/bin.js', 0o755);
-await buildHook('dist');
+const bundled = new Set(await buildHook('dist'));
 await buildPlugin('dist');
-await buildStatus();
-await buildPage({ configFile: 'src/viewer/page/vite.config.ts', logLevel: 'warn' });
+for (const module of await buildStatus()) bundled.add(module);
+await buildPage({ configFile: 'src/viewer/page/vite.config.ts', logLevel: 'warn', plugins: [recordModules(bundled)] });
+writeBundledPackages('dist', bundled);
 
-async function buildStatus(): Promise<void> {
-  await build({
+async function buildStatus(): Promise<readonly string[]> {
+  const { metafile } = await build({
+    metafile: true,
     bundle: true,
     platform: 'node',
     format: 'cjs',
@@ -46,4 +50,5 @@ async function buildStatus(): Promise<void> {
       },
     ],
   });
+  return Object.keys(metafile.inputs);
 }

@@ -34,7 +34,7 @@ function report(page: string, what: string): void {
   console.error(`${page}: ${what}`);
 }
 
-for (const page of ['README.md', 'AGENTS.md', ...globSync('docs/**/*.md')]) {
+for (const page of ['README.md', 'AGENTS.md', 'SECURITY.md', ...globSync('docs/**/*.md')]) {
   const text = prose(page);
   for (const [, link = '', anchor] of text.matchAll(LINK)) {
     const target = link === '' ? page : join(dirname(page), link);

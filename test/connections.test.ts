@@ -29,7 +29,7 @@ async function flood(port: number): Promise<readonly Socket[]> {
   const sockets: Socket[] = [];
   for (let count = 0; count < UNPROVEN_LIMITS.connections + 50; count += 1) sockets.push(await halfOpen(port));
   const ended = sockets.slice(0, 50);
-  await Promise.all(ended.map((socket) => socket.closed || once(socket, 'close')));
+  await Promise.all(ended.map(async (socket) => socket.closed || (await once(socket, 'close'))));
   return ended;
 }
 

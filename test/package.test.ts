@@ -81,6 +81,45 @@ test('the packed bin analyses the bundled sample', () => {
   expect(report.patterns.map((pattern) => pattern.kind)).toContain('ping_pong');
 });
 
+/** Packages that the sources of the viewer's page import, with all that these depend on. */
+function packagesOfThePage(): ReadonlySet<string> {
+  const page = join(root, 'src', 'viewer', 'page');
+  const sources = readdirSync(page).filter((name) => /\.tsx?$/.test(name) && !/\.test\.|\.config\./.test(name));
+  const found = new Set<string>();
+  const add = (name: string): void => {
+    if (found.has(name)) return;
+    found.add(name);
+    const path = join(root, 'node_modules', name, 'package.json');
+    // A manifest of npm.
+    const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+      readonly dependencies?: Readonly<Record<string, string>>;
+    };
+    for (const one of Object.keys(dependencies)) add(one);
+  };
+  for (const source of sources) {
+    for (const [, name = ''] of readFileSync(join(page, source), 'utf8').matchAll(
+      / from '((?:@[^/']+\/)?[\w-][^/']*)(?:\/[^']*)?'/g,
+    ))
+      add(name);
+  }
+  return found;
+}
+
+test('every package in the viewer`s page has its licence in the notices and stands in the bill of materials', () => {
+  const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+  const text = readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8');
+  // CycloneDX.
+  const bill = JSON.parse(text) as { readonly components: readonly { readonly name: string }[] };
+  const listed = bill.components.map(({ name }) => name);
+  const packages = [...packagesOfThePage()];
+  expect(packages).toContain('react-dom');
+  expect(packages.filter((name) => !new RegExp(`^${name} \\d\\S* \\(`, 'm').test(notices))).toEqual([]);
+  expect([...packages, 'hono', 'unbash'].filter((name) => !listed.includes(name))).toEqual([]);
+  expect(listed).not.toContain('vitest');
+  expect(text).not.toMatch(/registry|timestamp|serialNumber/);
+  expect(text).not.toContain(root);
+});
+
 test('nothing but what users need is packed: no tests, no sources of tests, no benchmarks', () => {
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
   expect(files.filter((file) => /\.test\.|^src|^test|^bench|^scripts/.test(file))).toEqual([]);
