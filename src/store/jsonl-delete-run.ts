@@ -29,6 +29,7 @@ export async function deleteRunFiles(run: RunFiles, held: RunLock | undefined, o
   let moved: MovedRun;
   try {
     moved = await moveAway(run);
+    lock.end();
   } catch (thrown) {
     await lock.release().catch(() => undefined);
     // Somebody without a lock has removed the folder.

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { encodeRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
@@ -490,4 +490,25 @@ test('what the file system refuses is store-io with its cause', async () => {
   const refused = { code: 'store-io', cause: expect.any(Error) };
   await expect(jsonlStore(folder).append(scriptCalls('a', 1))).rejects.toMatchObject(refused);
   await expect(jsonlStore(folder).listRuns()).rejects.toMatchObject(refused);
+});
+
+test('a writer whose lock was taken over refuses a write, then goes on behind what the other one wrote', async () => {
+  const folder = await newFolder();
+  const suspended = jsonlStore(folder);
+  await suspended.append(scriptCalls('run-a', 3));
+  const [run = ''] = await readdir(folder);
+  const [lock = ''] = (await readdir(join(folder, run))).filter((name) => /^lock-\d+$/.test(name));
+  await rm(join(folder, run, lock));
+  const other = jsonlStore(folder);
+  await other.append(scriptCalls('run-a', 2, 3));
+  await other.close();
+  const wake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  onTestFinished(() => wake.mockRestore());
+  await expect(suspended.append(scriptCalls('run-a', 1, 3))).rejects.toMatchObject({
+    code: 'store-io',
+    message: expect.stringContaining('taken over'),
+  });
+  expect(await suspended.append(scriptCalls('run-a', 1, 5))).toBe(5);
+  expect(await readAll(suspended, 'run-a')).toEqual(scriptCalls('run-a', 6));
+  await suspended.close();
 });

@@ -119,6 +119,16 @@ test('a holder elsewhere keeps its lock while it gives signs of life, and loses 
   await expect(lock.keep()).rejects.toMatchObject({ code: 'store-io', message: expect.stringContaining('taken over') });
 });
 
+test('a lock of the same name in a run that was deleted and begun again is not the holder`s', async () => {
+  const run = await onDisk();
+  const lock = await takeRunLock(run, { identity: identity(true), waitMs: 0 });
+  await run.fileSystem.remove(`${run.folder}/lock-00000001`);
+  await takeRunLock(run, { identity: identity(true), waitMs: 0 });
+  const wake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  onTestFinished(() => wake.mockRestore());
+  await expect(lock.keep()).rejects.toMatchObject({ code: 'store-io', message: expect.stringContaining('taken over') });
+});
+
 test('a holder that was suspended and still has its lock goes on', async () => {
   const run = await onDisk();
   const lock = await takeRunLock(run, { identity: identity(true), waitMs: 0 });

@@ -20,6 +20,8 @@ export interface RunLock {
    *   writer elsewhere took the lock over
    */
   keep(): Promise<void> | undefined;
+  /** Ends the signs of life, and leaves the file: for a lock that goes with the folder of its run. */
+  end(): void;
   release(): Promise<void>;
 }
 
@@ -82,7 +84,8 @@ async function tryLock(run: RunFiles, identity: LockIdentity): Promise<RunLock |
   }
   const number = highest + 1;
   const name = lockName(number);
-  if (!(await makeLock(run, name, identity.holder()))) return { name };
+  const holder = identity.holder();
+  if (!(await makeLock(run, name, holder))) return { name };
   try {
     const seen = await namesIn(run);
     if (highestIn(seen) > number || !(await isStillFree(run, { highest, seen, identity }))) {
@@ -95,12 +98,15 @@ async function tryLock(run: RunFiles, identity: LockIdentity): Promise<RunLock |
     await removeIfThere(run, name).catch(() => undefined);
     throw thrown;
   }
-  return heldLock(run, name);
+  return heldLock(run, name, holder.token);
 }
 
-function heldLock(run: RunFiles, name: string): RunLock {
+function heldLock(run: RunFiles, name: string, token: string): RunLock {
   let lastBeatMs = Date.now();
   const beat = async (): Promise<void> => {
+    // After a takeover the run may have been deleted and begun again, with a lock of the same name.
+    const bytes = await run.fileSystem.readWhole(pathOf(run, name));
+    if (readHolder(Buffer.from(bytes).toString())?.token !== token) throw lost(run, name);
     const file = await run.fileSystem.open(pathOf(run, name), 'append');
     try {
       await writeFully(file, Buffer.from('\n'));
@@ -120,6 +126,7 @@ function heldLock(run: RunFiles, name: string): RunLock {
         throw isMissing(thrown) ? lost(run, name) : thrown;
       });
     },
+    end: () => clearInterval(beating),
     release: () => {
       clearInterval(beating);
       return release(run, name);
