@@ -21,7 +21,14 @@ const WARM_UP = 3;
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
 const project = join(folder, 'project');
 mkdirSync(join(project, '.git'), { recursive: true });
-const env = { PATH: process.env['PATH'], HOME: folder, CLAUDE_PROJECT_DIR: project };
+// This process makes the store, and the hooks go on with it.
+process.env['XDG_STATE_HOME'] = join(folder, 'state');
+const env = {
+  PATH: process.env['PATH'],
+  HOME: folder,
+  XDG_STATE_HOME: process.env['XDG_STATE_HOME'],
+  CLAUDE_PROJECT_DIR: project,
+};
 
 interface Command {
   readonly name: string;

@@ -18,7 +18,9 @@ const BIN = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'cli', 'b
 const WARM_UP = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
-const env = { PATH: process.env['PATH'], HOME: folder };
+// This process makes the store.
+process.env['XDG_STATE_HOME'] = join(folder, 'state');
+const env = { PATH: process.env['PATH'], HOME: folder, XDG_STATE_HOME: process.env['XDG_STATE_HOME'] };
 
 async function record(calls: number): Promise<string> {
   const project = join(folder, String(calls));

@@ -16,6 +16,7 @@ import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
+import { loggedFaults, trustAs } from '../test/user-state.ts';
 
 const CLAUDE = join(import.meta.dirname, 'node_modules', '.bin', 'claude');
 const built = mkdtempSync(join(tmpdir(), 'coxswain-built-'));
@@ -55,7 +56,14 @@ async function makePlace(how: Way): Promise<Place> {
     join(home, '.claude', 'settings.json'),
     how === 'settings' ? addHooks(settings, hookGroups(command)) : settings,
   );
+  const env = {
+    HOME: home,
+    PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    // As in this process, which sets servers up.
+    XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '',
+  };
   writeFileSync(join(project, 'coxswain.config.json'), '{ "deadline": "100s" }');
+  trustAs({ project, env });
   if (how === 'http') {
     const port = await freePort();
     // The command line as a user has it, from source.
@@ -68,7 +76,7 @@ async function makePlace(how: Way): Promise<Place> {
   }
   return {
     project,
-    env: { HOME: home, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` },
+    env,
     args: how === 'plugin' ? ['--plugin-dir', join(built, 'plugin')] : [],
   };
 }
@@ -80,14 +88,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-function faults({ project, env }: Place): string {
-  const files = [
-    join(project, '.coxswain', 'faults.jsonl'),
-    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
-  ];
-  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
 }
 
 const bash = (command: string): { name: string; args: { command: string; description: string } } => ({
@@ -183,7 +183,7 @@ test.each(['settings', 'plugin', 'http'] as const)(
       ]);
       expect(JSON.stringify(records)).not.toContain('MESSAGING');
       expect(JSON.stringify(records)).not.toContain(TOKEN);
-      expect(faults(place)).toBe('');
+      expect(loggedFaults(place)).toBe('');
     } finally {
       await store.close();
     }
@@ -253,5 +253,5 @@ test.each(['settings', 'http'] as const)('by %s: what must hold at the end sends
   } finally {
     await server.close();
   }
-  expect(faults(place)).toBe('');
+  expect(loggedFaults(place)).toBe('');
 });

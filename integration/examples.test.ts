@@ -16,9 +16,9 @@ function statedOutput(source: string): string {
 }
 
 async function runFile(path: string): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, XDG_STATE_HOME } = process.env;
   // Nothing of this machine's own settings or keys: an example that needs some is not offline.
-  const child = spawn(process.execPath, [path], { cwd: folder, env: { PATH, HOME, NO_COLOR: '1' } });
+  const child = spawn(process.execPath, [path], { cwd: folder, env: { PATH, HOME, XDG_STATE_HOME, NO_COLOR: '1' } });
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));

@@ -6,6 +6,7 @@ const config: ViteUserConfig = defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     include: ['integration/*.test.ts'],
+    globalSetup: ['scripts/test-home.ts'],
     exclude: ['**/node_modules/**'],
     // Each file starts SDKs and processes of its own; on a small machine more at once only makes them slow.
     maxWorkers: 2,

@@ -13,9 +13,11 @@ export function setup(): void {
   home = mkdtempSync(join(tmpdir(), 'coxswain-home-'));
   process.env['HOME'] = home;
   process.env['USERPROFILE'] = home;
-  for (const name of ['XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR']) {
+  for (const name of ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR']) {
     delete process.env[name];
   }
+  // A test and the processes that it starts with a HOME of their own know the same marks of folders.
+  process.env['XDG_STATE_HOME'] = join(home, '.local', 'state');
 }
 
 /** After the last test. */

@@ -8,6 +8,7 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,9 @@ import { endWithTest } from '../src/testing/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { stateFile } from '../src/base/state-places.ts';
+import { makeRecords } from '../src/store/records-folder.ts';
+import { loggedFaults, trustAs } from './user-state.ts';
 
 const made: string[] = [];
 
@@ -75,14 +79,6 @@ async function records(place: Place, runId = 's1'): Promise<readonly TrajectoryR
   }
 }
 
-function faults({ project, env }: Place): string {
-  const files = [
-    join(project, '.coxswain', 'faults.jsonl'),
-    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
-  ];
-  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
-}
-
 /** One turn with one call that comes back. */
 function turn(place: Place, id: string, stdout: string): string {
   hook(place, event('PreToolUse', call(id)));
@@ -126,13 +122,14 @@ test('a call that is repeated without a change is spoken of, and everything is r
   const folder = join(place.project, '.coxswain');
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(statSync(join(folder, 'runs.db')).mode & 0o777).toBe(0o600);
-  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('*\n');
-  expect(faults(place)).toBe('');
+  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toMatch(/^# coxswain [0-9a-f]{32}\n\*\n$/);
+  expect(loggedFaults(place)).toBe('');
 });
 
 test('a subagent is a run below its session, with the session`s deadline', async () => {
   const place = newPlace();
   writeFileSync(join(place.project, 'coxswain.config.json'), '{ "deadline": "45m" }');
+  trustAs(place);
   hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
   const agent = { agent_id: 'a1', agent_type: 'helper' };
   hook(place, event('SubagentStart', agent));
@@ -228,7 +225,7 @@ test('a saved state that is damaged is made anew from the records', async () => 
   database.exec("UPDATE snapshots SET json = '{ not json'");
   database.close();
   expect(turn(place, 't3', 'up to date')).toContain('3 times');
-  expect(faults(place)).toContain('made anew');
+  expect(loggedFaults(place)).toContain('made anew');
 });
 
 test.each([
@@ -241,7 +238,7 @@ test.each([
 ])('%s on standard input is written down and harms nobody', (_name, input) => {
   const place = newPlace();
   expect(hook(place, input)).toEqual({ status: 0, stdout: '' });
-  expect(faults(place)).toContain('"where":"input"');
+  expect(loggedFaults(place)).toContain('"where":"input"');
 });
 
 test('a result of one megabyte is recorded', async () => {
@@ -254,17 +251,18 @@ test('a result of one megabyte is recorded', async () => {
 
 test('a store that is damaged, or a folder in its place, is written down and harms nobody', () => {
   const damaged = newPlace();
-  mkdirSync(join(damaged.project, '.coxswain'));
+  makeRecords(join(damaged.project, '.coxswain'), damaged);
   writeFileSync(
     join(damaged.project, '.coxswain', 'runs.db'),
     'this is no database, but it is long enough to be looked at',
   );
   expect(hook(damaged, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
-  expect(faults(damaged)).toContain('not an SQLite database');
+  expect(loggedFaults(damaged)).toContain('not an SQLite database');
   const folder = newPlace();
-  mkdirSync(join(folder.project, '.coxswain', 'runs.db'), { recursive: true });
+  makeRecords(join(folder.project, '.coxswain'), folder);
+  mkdirSync(join(folder.project, '.coxswain', 'runs.db'));
   expect(hook(folder, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
-  expect(faults(folder)).not.toBe('');
+  expect(loggedFaults(folder)).not.toBe('');
 });
 
 test('a project where nothing can be written has its faults in the user`s folder', () => {
@@ -272,17 +270,74 @@ test('a project where nothing can be written has its faults in the user`s folder
   // A file in the place of the folder: also root cannot write there.
   writeFileSync(join(place.project, '.coxswain'), '');
   expect(hook(place, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
-  const file = join(place.env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl');
+  const file = stateFile('faults', { env: place.env, projectFolder: place.project });
+  expect(file.startsWith(join(place.env['HOME'] ?? '', '.local', 'state', 'coxswain', 'projects'))).toBe(true);
   expect(readFileSync(file, 'utf8')).toContain('"event":"UserPromptSubmit"');
   expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('a folder of records that came with a repository is not used; the session hears of it and loses nothing', async () => {
+  const place = newPlace();
+  const folder = join(place.project, '.coxswain');
+  const precious = join(place.env['HOME'] ?? '', 'precious');
+  writeFileSync(precious, 'precious');
+  mkdirSync(folder);
+  for (const name of [
+    'runs.db',
+    'runs.db-wal',
+    'faults.jsonl',
+    '.gitignore',
+    'serve.json',
+    'init-claude-code.json',
+    'trimmed',
+  ]) {
+    symlinkSync(precious, join(folder, name));
+  }
+  writeFileSync(
+    join(place.project, 'coxswain.config.json'),
+    JSON.stringify({ [`$(touch ${precious})`]: 1, mode: 'shadow' }),
+  );
+  const began = hook(place, event('SessionStart', { source: 'startup' }));
+  expect(began.status).toBe(0);
+  expect(JSON.parse(began.stdout)).toEqual({ systemMessage: expect.stringContaining('is refused') });
+  expect(hook(place, event('UserPromptSubmit', { prompt: 'One' }))).toEqual({ status: 0, stdout: '' });
+  expect(turn(place, 't1', 'up to date') + turn(place, 't2', 'up to date')).toBe('');
+  expect(turn(place, 't3', 'up to date')).toContain('3 times');
+  expect(readFileSync(precious, 'utf8')).toBe('precious');
+  expect(loggedFaults(place).match(/"where":"records"/g)).toHaveLength(1);
+  const store = sqliteStore(stateFile('fallbackStore', { env: place.env, projectFolder: place.project }));
+  expect((await store.findRun('s1'))?.runId).toBe('s1');
+  await store.close();
+});
+
+test('a shipped record of a server starts nothing', () => {
+  const place = newPlace();
+  const ran = join(place.env['HOME'] ?? '', 'ran');
+  const program = [process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(ran)}, '')`];
+  makeRecords(join(place.project, '.coxswain'), place);
+  const settings = { port: 20_001, token: 'x'.repeat(43), program };
+  writeFileSync(join(place.project, '.coxswain', 'serve.json'), JSON.stringify(settings), { mode: 0o600 });
+  hook(place, event('SessionStart', { source: 'startup' }));
+  hook(place, event('UserPromptSubmit', { prompt: 'One' }));
+  expect(existsSync(ran)).toBe(false);
+  expect(loggedFaults(place)).toBe('');
+});
+
+test('a user whose state folder cannot be written is told that nothing is recorded', () => {
+  const place = newPlace();
+  writeFileSync(join(place.env['HOME'] ?? '', '.local'), '');
+  const { status, stdout } = hook(place, event('SessionStart', { source: 'startup' }));
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ systemMessage: expect.stringContaining('records nothing') });
 });
 
 test('a configuration with an error is written down once, and the rest holds', async () => {
   const place = newPlace();
   writeFileSync(join(place.project, 'coxswain.config.json'), '{ "deadlin": "45m", "mode": "shadow" }');
+  trustAs(place);
   hook(place, event('UserPromptSubmit', { prompt: 'One' }));
   hook(place, event('PreToolUse', call('c1')));
-  expect(faults(place).trim().split('\n')).toHaveLength(1);
+  expect(loggedFaults(place).trim().split('\n')).toHaveLength(1);
   expect((await records(place))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
 });
 
@@ -297,7 +352,7 @@ test('a lock that another process keeps does not hold the agent', () => {
     database.exec('ROLLBACK');
     database.close();
   }
-  expect(faults(place)).toContain('locked');
+  expect(loggedFaults(place)).toContain('locked');
 });
 
 test('standard input that never ends does not hold the agent, and a whole event on it counts', async () => {
@@ -317,7 +372,7 @@ test('standard input that never ends does not hold the agent, and a whole event 
   expect(await run(event('UserPromptSubmit', { prompt: 'One' }))).toBe(0);
   expect(await records(place)).not.toEqual([]);
   expect(await run('{ "half": ')).toBe(0);
-  expect(faults(place)).toContain('no JSON object');
+  expect(loggedFaults(place)).toContain('no JSON object');
 });
 
 test('COXSWAIN_DISABLE=1 turns everything off', () => {

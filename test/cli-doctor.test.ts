@@ -9,6 +9,7 @@ import { hookGroups } from '../src/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+import { makeRecords } from '../src/store/records-folder.ts';
 
 const MAIN = new URL('../src/claude-code/hook-main.ts', import.meta.url).href;
 const STDIN = new URL('../src/claude-code/read-stdin.ts', import.meta.url).href;
@@ -124,7 +125,7 @@ test('a hook whose files have moved fails with what to do', async () => {
 
 test('a store that is no store fails with the reason from our own log, and stays as it is', async () => {
   await settings(addHooks('', hookGroups(command)));
-  await mkdir(join(project, '.coxswain'), { mode: 0o700 });
+  makeRecords(join(project, '.coxswain'), { env });
   const file = join(project, '.coxswain', 'runs.db');
   await writeFile(file, 'this is a poem, not a database; '.repeat(200), { mode: 0o600 });
   const before = await readFile(file);
@@ -135,6 +136,20 @@ test('a store that is no store fails with the reason from our own log, and stays
   expect(of('faults')).toMatchObject({ status: 'fail', found: expect.stringContaining('not an SQLite database') });
   expect(code).toBe(1);
   expect(await readFile(file)).toEqual(before);
+});
+
+test('a folder of records that came with the project fails, and is accepted with one command', async () => {
+  await settings(addHooks('', hookGroups(command)));
+  await mkdir(join(project, '.coxswain'));
+  await writeFile(join(project, '.coxswain', 'runs.db'), '');
+  const { code, of } = await doctor();
+  expect(of('records')).toMatchObject({ status: 'fail', fix: expect.stringContaining('coxswain trust --records') });
+  expect(of('hook alive')).toMatchObject({ status: 'pass' });
+  expect(code).toBe(1);
+  expect((await runCli(['trust', '--records'], { cwd: project, env })).stdout).toContain('accepted: ');
+  const accepted = await doctor();
+  expect(accepted.of('records')).toMatchObject({ status: 'pass' });
+  expect(accepted.of('hook alive')).toMatchObject({ status: 'pass' });
 });
 
 test('hooks that are switched off, half there or unreadable fail', async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, link, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -42,10 +43,9 @@ test('init writes one hook an event, by absolute paths that are there, and undo 
   const [node = '', hook = ''] = found[0]?.split(' ') ?? [];
   expect(existsSync(node)).toBe(true);
   expect(hook).toMatch(/^\/.*hook\.cjs$/);
-  expect(await readFile(join(cwd, '.coxswain', '.gitignore'), 'utf8')).toBe('*\n');
 
   expect((await cox('init', '--undo')).code).toBe(0);
-  expect(await readdir(cwd)).toEqual(['.coxswain']);
+  expect(await readdir(cwd)).toEqual([]);
 });
 
 test('settings with comments and hooks of others come back byte for byte', async () => {
@@ -75,15 +75,44 @@ test('what somebody has changed since stays, and only the hooks of coxswain go',
   expect(JSON.parse(await readFile(settings, 'utf8'))).toEqual({ model: 'y' });
 });
 
-test('a link to the settings stays a link', async () => {
+test('a link to the user’s own settings stays a link', async () => {
   const real = join(folder.path, 'dotfiles.json');
+  const own = join(folder.path, '.claude', 'settings.json');
   await writeFile(real, '{}\n');
-  await symlink(real, settings);
-  expect((await cox('init', '--yes')).code).toBe(0);
-  expect((await lstat(settings)).isSymbolicLink()).toBe(true);
+  await mkdir(join(folder.path, '.claude'), { recursive: true });
+  await symlink(real, own);
+  expect((await cox('init', '--user', '--yes')).code).toBe(0);
+  expect((await lstat(own)).isSymbolicLink()).toBe(true);
   expect(await commands(real)).toHaveLength(11);
-  await cox('init', '--undo');
+  await cox('init', '--undo', '--user');
   expect(await readFile(real, 'utf8')).toBe('{}\n');
+});
+
+test('settings in a project are neither shown nor written through a link', async () => {
+  const precious = join(folder.path, 'precious.json');
+  await writeFile(precious, '{ "precious": true }\n');
+  await symlink(precious, settings);
+  const linked = await cox('init', '--yes');
+  expect([linked.code, linked.stdout, linked.stderr]).toEqual([1, '', expect.stringContaining('it is a link')]);
+  await rm(settings);
+  await link(precious, settings);
+  expect((await cox('init', '--yes')).stderr).toContain('hard link');
+  await rm(join(cwd, '.claude'), { recursive: true });
+  await symlink(folder.path, join(cwd, '.claude'));
+  expect((await cox('init', '--yes')).stderr).toContain('it is a link');
+  expect(await readdir(folder.path)).not.toContain('settings.json');
+  expect(await readFile(precious, 'utf8')).toBe('{ "precious": true }\n');
+});
+
+test('undo goes by the state folder alone: what a repository ships overwrites nothing', async () => {
+  const precious = join(folder.path, 'precious');
+  await writeFile(precious, 'precious');
+  const after_sha256 = createHash('sha256').update('precious').digest('hex');
+  const files = [{ file: precious, before: Buffer.from('evil').toString('base64'), after_sha256, folder_made: null }];
+  await mkdir(join(cwd, '.coxswain'));
+  await writeFile(join(cwd, '.coxswain', 'init-claude-code.json'), JSON.stringify({ schema_version: 1, files }));
+  expect((await cox('init', '--undo')).stdout).toContain('nothing to undo');
+  expect(await readFile(precious, 'utf8')).toBe('precious');
 });
 
 test('what cannot be edited is refused with the place, and nothing is written', async () => {

@@ -9,6 +9,7 @@ import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
 import { damageRecord } from './damage-record.ts';
 import { jsonLines, sampleRun } from './run-cli.ts';
+import { trustProject } from '../src/config/trust-project.ts';
 
 const here = useStoresFolder();
 const HOUR_S = 3_600;
@@ -91,6 +92,7 @@ test('a moment names a command that shows it', async () => {
 
 test('without a path the store of the project is read, and an empty night says when there was something', async () => {
   await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { path: 'mine.db' } }));
+  trustProject(here.cwd, { env: process.env });
   await record('mine.db');
   const named = await here.run(['report', '--since', '2h']);
   expect(named.stdout).toContain('mine.db');

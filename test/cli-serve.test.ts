@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
+import { readServeSettings, serveFileOf, writeServeSettings } from '../src/claude-code/serve-settings.ts';
 import { serverHealth, type ServerHealth } from '../src/claude-code/server-health.ts';
 import { findServer, stopServer } from '../src/claude-code/server-process.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+import { stateFile } from '../src/base/state-places.ts';
+import { loggedFaults } from './user-state.ts';
 
 let built: Awaited<ReturnType<typeof tempFolder>>;
 let folder: Awaited<ReturnType<typeof tempFolder>>;
@@ -32,7 +34,8 @@ beforeEach(async () => {
     HOME: folder.path,
     PATH: process.env['PATH'] ?? '',
     XDG_CONFIG_HOME: '',
-    XDG_STATE_HOME: '',
+    // As in this process, which looks at settings and records.
+    XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '',
     CLAUDE_CONFIG_DIR: join(folder.path, '.claude'),
     CLAUDE_PROJECT_DIR: '',
   };
@@ -76,8 +79,7 @@ test('init --http writes requests, keeps the token from git, terminals and other
   expect(text).toContain(`"url": "http://127.0.0.1:${settings?.port}/coxswain-hook"`);
   expect(text.match(/"type": "http"/g)).toHaveLength(9);
   expect(stdout).not.toContain(settings?.token);
-  for (const file of [local(), join(cwd, '.coxswain', 'serve.json')])
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  for (const file of [local(), serveFileOf(cwd)]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await stat(join(cwd, '.coxswain'))).mode & 0o777).toBe(0o700);
   const seen = spawnSync('git', ['status', '--porcelain', '-uall'], { cwd, encoding: 'utf8' });
   expect([seen.status, seen.stdout]).toEqual([0, '']);
@@ -90,7 +92,7 @@ test('init --http writes requests, keeps the token from git, terminals and other
   expect(await readFile(local(), 'utf8')).toBe(before);
   expect((await stat(local())).mode & 0o777).toBe(0o644);
   expect(await readFile(exclude, 'utf8')).toBe(excluded);
-  expect(existsSync(join(cwd, '.coxswain', 'serve.json'))).toBe(false);
+  expect(existsSync(serveFileOf(cwd))).toBe(false);
   expect(settings && (await serverHealth(settings)).kind).toBe('none');
 });
 
@@ -113,7 +115,7 @@ test('commands again in place of requests take the server away', async () => {
   expect((await cox('serve', 'start')).code).toBe(0);
   expect((await cox('init', '--local', '--yes')).code).toBe(0);
   expect(await readFile(local(), 'utf8')).not.toContain('"http"');
-  expect(existsSync(join(cwd, '.coxswain', 'serve.json'))).toBe(false);
+  expect(existsSync(serveFileOf(cwd))).toBe(false);
   expect(findServer(cwd)).toBeUndefined();
 });
 
@@ -152,7 +154,7 @@ test('a port that somebody else has, and settings that others may read, are told
   } finally {
     await new Promise((resolve) => other.close(resolve));
   }
-  await chmod(join(cwd, '.coxswain', 'serve.json'), 0o644);
+  await chmod(serveFileOf(cwd), 0o644);
   expect(await cox('serve', 'status')).toMatchObject({ code: 1, stderr: expect.stringContaining('others may read') });
 });
 
@@ -176,12 +178,11 @@ test('a session or a prompt starts the server where there is one, also after a c
   hook({ hook_event_name: 'UserPromptSubmit', prompt: 'One' });
   expect(await pidOf()).toBe(first);
   process.kill(first, 'SIGKILL');
-  expect(existsSync(join(cwd, '.coxswain', 'serve.pid'))).toBe(true);
+  expect(existsSync(stateFile('serverRecord', { env, projectFolder: cwd }))).toBe(true);
   hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Two' });
   expect(await pidOf()).not.toBe(first);
-  const faults = join(cwd, '.coxswain', 'faults.jsonl');
-  const lines = existsSync(faults) ? (await readFile(faults, 'utf8')).trimEnd().split('\n') : [];
-  expect(lines.filter((line) => !line.includes('did not answer in 3 seconds'))).toEqual([]);
+  const lines = loggedFaults({ project: cwd, env }).split('\n');
+  expect(lines.filter((line) => line !== '' && !line.includes('did not answer in 3 seconds'))).toEqual([]);
 });
 
 test('a server that is silent is left alone by a prompt, told of, and replaced by the next session', async () => {
@@ -191,7 +192,7 @@ test('a server that is silent is left alone by a prompt, told of, and replaced b
   process.kill(pid, 'SIGSTOP');
   hook({ hook_event_name: 'UserPromptSubmit', prompt: 'One' });
   expect(findServer(cwd)?.holder.pid).toBe(pid);
-  expect(await readFile(join(cwd, '.coxswain', 'faults.jsonl'), 'utf8')).toContain('the server is silent');
+  expect(loggedFaults({ project: cwd, env })).toContain('the server is silent');
   hook({ hook_event_name: 'SessionStart', source: 'startup' });
   expect(await pidOf()).not.toBe(pid);
 });
@@ -205,7 +206,7 @@ test('a record of a process that is another one now, or of another host, is no s
   try {
     for (const other of [{ pid: bystander.pid }, { pid: bystander.pid, processStart: '', host: 'elsewhere' }]) {
       const changed = { ...record, holder: { ...record?.holder, ...other } };
-      await writeFile(join(cwd, '.coxswain', 'serve.pid'), JSON.stringify(changed));
+      await writeFile(stateFile('serverRecord', { env, projectFolder: cwd }), JSON.stringify(changed));
       expect(findServer(cwd)).toBeUndefined();
       expect(await stopServer(cwd)).toBe(false);
     }

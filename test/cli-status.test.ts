@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,6 +11,8 @@ import { sqliteStore } from '../src/store/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import { runCli } from './run-cli.ts';
+import { makeRecords } from '../src/store/records-folder.ts';
+import { trustAs } from './user-state.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 
@@ -68,6 +70,7 @@ test('the run at work last is shown, or the session that standard input names, a
 
 test('a store that the configuration names is read, whatever its kind', async () => {
   await writeFile(join(project, 'coxswain.config.json'), JSON.stringify({ store: { kind: 'jsonl', path: 'records' } }));
+  trustAs({ project, env: { ...env, XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '' } });
   await record(jsonlStore(join(project, 'records')));
   expect(await status([], JSON.stringify({ session_id: 'first' }))).toContain('cox 8 calls, 8 errors');
   expect(await status()).toBe('cox 2 calls, 2 errors\n');
@@ -76,7 +79,13 @@ test('a store that the configuration names is read, whatever its kind', async ()
 test('without a store, with a damaged one or with strange input it is one quiet line, and nothing is made', async () => {
   expect(await status([], '\u0000 not JSON')).toBe('cox: no run\n');
   expect(await readdir(project)).toEqual(['.git']);
-  await mkdir(join(project, '.coxswain'));
+  const folder = join(project, '.coxswain');
+  await mkdir(folder);
+  await writeFile(join(folder, 'runs.db'), '');
+  expect(await status()).toBe('cox: no run, .coxswain is refused (coxswain doctor)\n');
+  expect(JSON.parse(await status(['--json']))).toMatchObject({ refused: { kind: 'unmarked' } });
+  await rm(folder, { recursive: true });
+  makeRecords(folder, { env: process.env });
   const file = join(project, '.coxswain', 'runs.db');
   await writeFile(file, 'a poem, not a database '.repeat(100));
   expect(await status()).toMatch(/^cox: .*coxswain doctor/);

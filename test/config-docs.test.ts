@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isJsonObject } from '../src/base/json.ts';
+import { STATE_FILES } from '../src/base/state-places.ts';
 import { parseBytes } from '../src/base/parse-bytes.ts';
-import { applyTrust } from '../src/config/apply-trust.ts';
 import { configFields, type ConfigField } from '../src/config/config-fields.ts';
-import type { CoxswainConfig } from '../src/config/coxswain-config.ts';
+import { FIELD_TRUST } from '../src/config/field-trust.ts';
 import { decodeConfig, readConfigText } from '../src/config/decode-config.ts';
 import { resolveConfig } from '../src/config/resolve-config.ts';
 import type { Shape } from '../src/config/shape.ts';
@@ -119,28 +119,14 @@ test('the page has the default limits of every guidance provider', () => {
   expect(limits?.map(([name]) => withoutCode(name))).toEqual(LIMITS);
 });
 
-test('the page lists what does not count without trust: all of it, and nothing else', () => {
-  const weak: CoxswainConfig = {
-    completion: { files: ['a'], command: ['b'], timeout: '1m', maxAttempts: 1 },
-    store: { kind: 'sqlite', path: '/elsewhere' },
-    gc: { olderThan: '1h', maxSize: '1GB' },
-    redaction: {
-      enabled: false,
-      mode: 'secrets',
-      key: 'sixteen characters',
-      rules: [{ name: 'a', pattern: 'b' }],
-      off: ['jwt'],
-      allow: ['x'],
-    },
-  };
-  const { ignored } = applyTrust(weak, {
-    below: { redaction: { mode: 'structureOnly' }, store: { path: '~/all.db' } },
-    storeLeadsOutside: () => true,
-  });
-  const [table] = tables('field | why');
-  expect(table?.map(([path]) => withoutCode(path)).sort()).toEqual(
-    [...ignored.map(({ path }) => path), 'coxswain.config.ts'].sort(),
-  );
+test('the page has the table of what needs trust: every class with its reason', () => {
+  const [table] = tables('field | from a repository');
+  const expected = Object.entries(FIELD_TRUST).map(([path, { needs, why }]) => [
+    path,
+    needs === 'none' ? 'counts' : 'after `coxswain trust`',
+    why,
+  ]);
+  expect(table?.map(([path, needs, why]) => [withoutCode(path), needs, why])).toEqual(expected);
 });
 
 test('the first example of the page is a configuration, and changes what it says it does', () => {
@@ -161,4 +147,10 @@ test('the default size of a store on the page is the one that is collected by', 
   const [, , text = ''] = rows.find(([path]) => path === '`gc.maxSize`') ?? [];
   const [, size = ''] = /Without both fields: `([^`]+)`/.exec(text) ?? [];
   expect(parseBytes(size)).toBe(DEFAULT_MAX_STORE_BYTES);
+});
+
+test('the page has the table of control files', () => {
+  const [table] = tables('file | what it holds');
+  const expected = Object.values(STATE_FILES).map(({ name, holds }) => [name, holds]);
+  expect(table?.map(([name, holds]) => [withoutCode(name), holds]).slice(0, expected.length)).toEqual(expected);
 });

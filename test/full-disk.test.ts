@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -10,6 +10,7 @@ import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
+import { loggedFaults } from './user-state.ts';
 
 const folder = await tempFolder();
 /** A disk of two megabytes. */
@@ -91,8 +92,7 @@ async function records(): Promise<readonly TrajectoryRecord[]> {
 }
 
 function usersFaults(): string {
-  const file = join(home, '.local', 'state', 'coxswain', 'faults.jsonl');
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return loggedFaults({ project, env: environment(home) });
 }
 
 describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linux can mount', () => {
@@ -151,7 +151,9 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
     writeServeSettings(project, { port, token, program: [process.execPath, 'unused'] });
     const settings = readServeSettings(project);
     if (settings === undefined) throw new Error('the settings of the server are not there');
-    const server = await runServer({ projectFolder: project, settings, env: environment(home) });
+    // The settings were written by this process.
+    const env = { ...environment(home), XDG_STATE_HOME: process.env['XDG_STATE_HOME'] };
+    const server = await runServer({ projectFolder: project, settings, env });
     const post = async (body: string): Promise<readonly [number, string]> => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const answer = await fetch(`http://127.0.0.1:${port}/coxswain-hook`, { method: 'POST', headers, body });

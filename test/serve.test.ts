@@ -10,11 +10,13 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { endWithTest } from '../src/testing/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import { runServer, type RunningServer } from '../src/claude-code/run-server.ts';
-import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
+import { readServeSettings, serveFileOf, writeServeSettings } from '../src/claude-code/serve-settings.ts';
 import { serverHealth } from '../src/claude-code/server-health.ts';
 import { findServer } from '../src/claude-code/server-process.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { stateFile } from '../src/base/state-places.ts';
+import { loggedFaults, trustAs } from './user-state.ts';
 
 const TOKEN = 'a token of the tests that is long enough';
 const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
@@ -48,7 +50,14 @@ function newPlace(): Place {
   const XDG_CONFIG_HOME = join(home, '.config');
   return {
     project,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME, CLAUDE_PROJECT_DIR: project },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: home,
+      XDG_CONFIG_HOME,
+      // As in this process, which has the server in it.
+      XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '',
+      CLAUDE_PROJECT_DIR: project,
+    },
   };
 }
 
@@ -66,7 +75,7 @@ async function serve(
   more: { readonly maxRuns?: number; readonly idleLimitMs?: number } = {},
 ): Promise<RunningServer> {
   const { project, env } = place;
-  if (!existsSync(join(project, '.coxswain', 'serve.json'))) {
+  if (!existsSync(serveFileOf(project))) {
     writeServeSettings(project, { port: await freePort(), token: TOKEN, program: [process.execPath, 'unused'] });
   }
   const settings = readServeSettings(project);
@@ -203,14 +212,6 @@ async function told(place: Place, runId?: string): Promise<readonly unknown[]> {
   return JSON.parse(text) as readonly unknown[];
 }
 
-function faults({ project, env }: Place): string {
-  const files = [
-    join(project, '.coxswain', 'faults.jsonl'),
-    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
-  ];
-  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
-}
-
 test(
   'processes and the server in turn say and record what either way alone says and records',
   { timeout: 120_000 },
@@ -227,7 +228,7 @@ test(
         const answer = server !== undefined && isServed ? (await send(server, input)).body : await hook(place, input);
         said.push(textOf(answer));
       }
-      expect(faults(place)).toBe('');
+      expect(loggedFaults(place)).toBe('');
       outcomes.set(way, { said, session: await told(place), agent: await told(place, 's1/a1') });
     }
     const alone = outcomes.get('processes') as { readonly said: readonly unknown[] };
@@ -242,13 +243,14 @@ test('with a store of JSON lines the two ways mix as well', { timeout: 120_000 }
     join(place.project, 'coxswain.config.json'),
     '{ "store": { "kind": "jsonl", "path": ".coxswain/records" } }',
   );
+  trustAs(place);
   const server = await serve(place);
   const said: (string | undefined)[] = [];
   const events = script().slice(0, 14);
   for (const [index, input] of events.entries()) {
     said.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
   }
-  expect(faults(place)).toBe('');
+  expect(loggedFaults(place)).toBe('');
   expect(said.some((text) => text?.includes('same call to Bash (npm) 3 times'))).toBe(true);
 });
 
@@ -263,7 +265,7 @@ test('of events that come in together only so many bytes are kept, and the other
   await Promise.all(held.map(({ sent }) => sent));
   const answers = await Promise.all(held.map(({ finish }) => finish()));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
-  const passed = faults(place).match(/came in together/g)?.length ?? 0;
+  const passed = loggedFaults(place).match(/came in together/g)?.length ?? 0;
   expect(passed).toBeGreaterThan(2);
   expect(passed).toBeLessThan(12);
   expect(await send(server, event('UserPromptSubmit', { prompt: 'x'.repeat(7_900_000) }, 'later'))).toMatchObject({
@@ -289,7 +291,7 @@ test('sixteen requests at once on one run lose no record, beside processes that 
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
   const ended = all.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.tool_call_id] : []));
   expect(ended.toSorted()).toEqual([...ids, 'last'].toSorted());
-  expect(faults(place)).toBe('');
+  expect(loggedFaults(place)).toBe('');
 });
 
 test('many runs at once, more than stay in memory, each hear and record their own', async () => {
@@ -340,7 +342,7 @@ test.each([
   const place = newPlace();
   const server = await serve(place);
   expect(await send(server, body)).toEqual({ status: 200, body: '' });
-  expect(faults(place)).toContain('"where":"input"');
+  expect(loggedFaults(place)).toContain('"where":"input"');
   await send(server, event('UserPromptSubmit', { prompt: 'One' }));
   expect(await records(place)).not.toEqual([]);
 });
@@ -359,8 +361,8 @@ test('a request without the token, for another host or another place is refused 
   expect(await status({ method: 'PUT' })).toBe(405);
   expect(existsSync(join(place.project, '.coxswain', 'runs.db'))).toBe(false);
   // Once for all of them: whoever tries may try often.
-  expect(faults(place).match(/without the right token/g)).toHaveLength(1);
-  expect(faults(place)).not.toContain(TOKEN);
+  expect(loggedFaults(place).match(/without the right token/g)).toHaveLength(1);
+  expect(loggedFaults(place)).not.toContain(TOKEN);
 
   expect(await send(server, '', { method: 'GET', path: '/health', headers: { authorization: '' } })).toMatchObject({
     status: 401,
@@ -392,7 +394,7 @@ test('a store that another process keeps locked does not hold the agent for long
   database.exec('BEGIN IMMEDIATE');
   const waiting = send(server, event('PreToolUse', call('c1')));
   expect(await waiting).toEqual({ status: 200, body: '' });
-  expect(faults(place)).toContain('locked');
+  expect(loggedFaults(place)).toContain('locked');
   const late = send(server, event('PreToolUse', call('c2')));
   database.exec('ROLLBACK');
   database.close();
@@ -438,7 +440,7 @@ test('a server that is told to stop answers and stores what it has, and leaves n
   expect((await waiting).status).toBe(200);
   await stopped;
   expect((await records(place)).map(({ payload }) => payload.kind)).toContain('tool_started');
-  expect(existsSync(join(place.project, '.coxswain', 'serve.pid'))).toBe(false);
+  expect(existsSync(stateFile('serverRecord', { env: place.env, projectFolder: place.project }))).toBe(false);
   await expect(send(server, event('PreToolUse', call('c2')))).rejects.toThrow('ECONNREFUSED');
 });
 
@@ -450,7 +452,7 @@ test('a server without events leaves, and so does one whose settings are gone', 
   const place = newPlace();
   const server = await serve(place, { idleLimitMs: 1_000 });
   expect(findServer(place.project)).toBeDefined();
-  rmSync(join(place.project, '.coxswain', 'serve.json'));
+  rmSync(serveFileOf(place.project));
   await server.stopped;
   expect(findServer(place.project)).toBeUndefined();
 });
@@ -460,11 +462,12 @@ test('a configuration that changes and a store that is replaced count from the n
   const server = await serve(place);
   await send(server, event('UserPromptSubmit', { prompt: 'One' }, 'before'));
   writeFileSync(join(place.project, 'coxswain.config.json'), '{ "mode": "shadow", "deadlin": 1 }');
+  trustAs(place);
   await send(server, event('UserPromptSubmit', { prompt: 'Two' }, 'after'));
   await send(server, event('UserPromptSubmit', { prompt: 'Three' }, 'after'));
   expect((await records(place, 'before'))[0]?.payload).toMatchObject({ steering: { mode: 'steer' } });
   expect((await records(place, 'after'))[0]?.payload).toMatchObject({ steering: { mode: 'shadow' } });
-  expect(faults(place).trim().split('\n')).toEqual([expect.stringContaining('deadlin')]);
+  expect(loggedFaults(place).trim().split('\n')).toEqual([expect.stringContaining('deadlin')]);
 
   const store = join(place.project, '.coxswain', 'runs.db');
   for (const end of ['', '-wal', '-shm']) if (existsSync(store + end)) renameSync(store + end, `${store}.old${end}`);
@@ -475,7 +478,7 @@ test('a configuration that changes and a store that is replaced count from the n
 test('settings that others may read do not count, because what they name is run', async () => {
   const place = newPlace();
   await serve(place);
-  const file = join(place.project, '.coxswain', 'serve.json');
+  const file = serveFileOf(place.project);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   writeFileSync(file, readFileSync(file), { mode: 0o644 });
   spawnSync('chmod', ['644', file]);

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, write
 
 import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { checkOutput } from '../base/guarded-file.ts';
 import { hashText } from '../base/hash.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { Configuration } from './configuration.ts';
@@ -41,6 +42,7 @@ export class ShardJournal {
   constructor(path: string, key: string) {
     this.#path = path;
     try {
+      checkOutput(path);
       if (!existsSync(path)) writeFileSync(path, `${JSON.stringify({ coxswain_backtest: VERSION, key })}\n`);
       this.done = readDone(path, key);
     } catch (error) {

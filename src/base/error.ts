@@ -15,6 +15,8 @@
  * - `format-invalid`: an importer recognised the content and it is broken
  * - `input-too-large`: a document, line or archive entry is over the stated limit
  * - `input-io`: a file could not be opened or read
+ * - `unsafe-path`: a file or folder is a link, has a second name, belongs to another user, or came with a repository; it is
+ *   neither read nor written
  */
 export type CoxswainErrorCode =
   | 'invalid-argument'
@@ -30,7 +32,8 @@ export type CoxswainErrorCode =
   | 'format-unknown'
   | 'format-invalid'
   | 'input-too-large'
-  | 'input-io';
+  | 'input-io'
+  | 'unsafe-path';
 
 /** What a `CoxswainError` carries besides its message. */
 export interface CoxswainErrorOptions {

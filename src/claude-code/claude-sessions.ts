@@ -39,6 +39,8 @@ export interface ClaudeSessionsOptions {
 export interface HookAnswer {
   readonly decision?: 'block';
   readonly reason?: string;
+  /** Shown to the user, not to the model. */
+  readonly systemMessage?: string;
   readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string };
 }
 

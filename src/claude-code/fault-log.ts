@@ -1,7 +1,7 @@
-import { appendFileSync, closeSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, fstatSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 
-import { makeFolderSync } from '../store/make-folder-sync.ts';
+import { appendGuarded } from '../base/guarded-file.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../base/state-places.ts';
 
 /** A fault of ours that an agent never felt. */
 export interface HookFault {
@@ -20,66 +20,57 @@ export interface FaultLine extends HookFault {
   readonly at: string;
 }
 
-/** Where faults are written down. */
-export interface FaultLogPlace {
-  /** The folder of the project's records, `.coxswain`; undefined where no project is known. */
-  readonly projectStateFolder: string | undefined;
-  /** For `XDG_STATE_HOME` alone. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+/** Where faults are written down: in the state folder of a project, or without one, in the user's. */
+export interface FaultLogPlace extends StateOwner {
   readonly nowMs: number;
 }
 
-/** A log that reaches this is put aside as `faults.1.jsonl`, in the place of the one before. */
+/** Problems of a configuration that are logged: a file of nothing but mistakes must not push other faults out of the log. */
+export const MAX_CONFIG_FAULTS = 3;
+
+/** A log that reaches this is put aside, in the place of the one before. */
 const MAX_LOG_BYTES = 256 * 1024;
 const MAX_MESSAGE_CHARS = 1_000;
 /** How far back `unlessKnown` looks. */
 const TAIL_BYTES = 8 * 1024;
 
 /**
- * Writes a fault into our own log, for `coxswain doctor`: `faults.jsonl` in the project's folder of records, or, where that
- * cannot be written, in the user's (`~/.local/state/coxswain`). For the owner only. Never throws: where neither can be
- * written, the fault is lost.
+ * Writes a fault into our own log, for `coxswain doctor`: `faults.jsonl` in the project's state folder, or, if that cannot be
+ * written, in the user's. Never in the project, and never through a link. Never throws.
  *
  * @param unlessKnown  leaves out what one of the last lines says already: for what is wrong at every event
+ * @returns false when it could not be written anywhere
  */
-export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = false): void {
+export function logFault(fault: HookFault, place: FaultLogPlace, unlessKnown = false): boolean {
   const line: FaultLine = {
     at: new Date(place.nowMs).toISOString(),
     ...fault,
     message: fault.message.slice(0, MAX_MESSAGE_CHARS),
   };
-  for (const folder of faultFolders(place)) {
+  return faultOwners(place).some((owner) => {
     try {
-      const file = join(folder, FAULT_LOG);
-      makeFolderSync(folder);
-      if (unlessKnown && tailOf(file).includes(JSON.stringify(line.message))) return;
-      putAside(file);
-      appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
-      return;
+      makeStateFolder(owner);
+      const file = stateFile('faults', owner);
+      if (unlessKnown && tailOf(file).includes(JSON.stringify(line.message))) return true;
+      putAside(file, stateFile('olderFaults', owner));
+      appendGuarded(file, `${JSON.stringify(line)}\n`);
+      return true;
     } catch {
-      // The next folder; there is nobody else to tell.
+      // The next place.
+      return false;
     }
-  }
+  });
 }
 
-/** The log's name in its folder. */
-export const FAULT_LOG = 'faults.jsonl';
-
-/** The folders where faults may be written down, in the order in which they are tried. */
-export function faultFolders({ projectStateFolder, env }: Omit<FaultLogPlace, 'nowMs'>): readonly string[] {
-  const state = env['XDG_STATE_HOME'];
-  const users = join(
-    state !== undefined && state !== ''
-      ? state
-      : join(process.getBuiltinModule('node:os').homedir(), '.local', 'state'),
-    'coxswain',
-  );
-  return projectStateFolder === undefined ? [users] : [projectStateFolder, users];
+/** Whose logs a fault may be in, in the order in which they are tried. */
+export function faultOwners({ env, homeFolder, projectFolder }: StateOwner): readonly StateOwner[] {
+  const users = { env, homeFolder };
+  return projectFolder === undefined ? [users] : [{ ...users, projectFolder }, users];
 }
 
-function putAside(file: string): void {
+function putAside(file: string, older: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size >= MAX_LOG_BYTES) renameSync(file, join(dirname(file), 'faults.1.jsonl'));
+  if (size >= MAX_LOG_BYTES) renameSync(file, older);
 }
 
 function tailOf(file: string): string {

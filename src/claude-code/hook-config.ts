@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
-import { isLinkedOutside } from '../config/leads-outside.ts';
 import type { LoadedConfig, LoadConfigOptions } from '../config/loaded-config.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
 import { standardSteering } from '../standard-steering.ts';
+import { RECORDS_FOLDER } from '../store/records-folder.ts';
 
 /** What of a configuration a hook goes by. */
-export type HookConfig = Pick<LoadedConfig, 'problems'> & {
+export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
   readonly resolved: Pick<
     ResolvedConfig,
     'steering' | 'redaction' | 'deadline' | 'deadlineFrom' | 'budget' | 'forceTurnAtStop' | 'store' | 'completion'
@@ -20,8 +20,7 @@ export type HookConfig = Pick<LoadedConfig, 'problems'> & {
  */
 export async function hookConfig(options: LoadConfigOptions & { readonly homeFolder: string }): Promise<HookConfig> {
   const { projectFolder } = options;
-  const path = join(projectFolder, '.coxswain', 'runs.db');
-  if (hasFiles(options) || isLinkedOutside(projectFolder, path)) {
+  if (hasFiles(options)) {
     const { loadConfigSync } = await import('../config/load-config.ts');
     return loadConfigSync(options);
   }
@@ -32,7 +31,8 @@ export async function hookConfig(options: LoadConfigOptions & { readonly homeFol
       redaction: {},
       deadlineFrom: 'session',
       forceTurnAtStop: false,
-      store: { kind: 'sqlite', path },
+      // Looked at where it is opened.
+      store: { kind: 'sqlite', path: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
     },
   };
 }

@@ -148,7 +148,7 @@ function writeCache(file: string, data: Buffer): void {
 launch()
   .catch((error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
-    const place = { projectStateFolder: undefined, env: process.env, nowMs: Date.now() };
+    const place = { env: process.env, nowMs: Date.now() };
     logFault({ where: 'launcher', message }, place);
   })
   .finally(endProcess);

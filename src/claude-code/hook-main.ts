@@ -4,13 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
 import { faultText } from '../recorder/fault-text.ts';
+import { refusalError } from '../store/records-folder.ts';
 import type { OneShotStore } from '../store/sqlite-one-shot.ts';
-import type { ClaudeSessions } from './claude-sessions.ts';
+import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
-import { logFault, type HookFault } from './fault-log.ts';
+import { logFault, MAX_CONFIG_FAULTS, type HookFault } from './fault-log.ts';
 import { hookConfig } from './hook-config.ts';
 import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
-import { openHookStore, STATE_FOLDER } from './open-hook-store.ts';
+import { openHookStore, usableStore, type UsableStore } from './open-hook-store.ts';
 import { projectFolderOf } from './project-folder.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 import type { StdinBytes } from './read-stdin.ts';
@@ -27,7 +28,7 @@ const SESSION_END_LIMIT_MS = 1_000;
 
 /** What is known of a call when something goes wrong. */
 interface Known {
-  projectStateFolder?: string;
+  projectFolder?: string;
   about?: HookEvent['about'];
   /** Writes the event beside the store; absent once it is stored, and before it is read. */
   keep?: (why: string) => void;
@@ -64,21 +65,40 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   }
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: event.cwd });
-  known.projectStateFolder = join(projectFolder, STATE_FOLDER);
+  known.projectFolder = projectFolder;
   known.about = event.about;
   if (!isKnownEvent(event)) {
     const message = `the event is not known, or lacks what it must have (${bytes.length} bytes)`;
     return note({ where: 'input', message }, known);
   }
-  const { resolved, problems } = await hookConfig({ projectFolder, env, homeFolder: homeOf(env) });
+  const homeFolder = homeOf(env);
+  const { resolved, problems, refusal: refused } = await hookConfig({ projectFolder, env, homeFolder });
   const onFault = (fault: HookFault): void => note(fault, known);
-  for (const problem of problems) note({ where: 'config', message: JSON.stringify(problem) }, known, true);
+  for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
+    note({ where: 'config', message: JSON.stringify(problem) }, known, true);
+  }
+  const { input } = event.told;
+  const isBeginning = input.event === 'SessionStart' && input.source !== 'compact';
+  let usable: UsableStore;
+  try {
+    usable = usableStore(resolved.store, { env, homeFolder });
+  } catch (error) {
+    if (isBeginning) say({ systemMessage: `coxswain records nothing in this session: ${faultText(messageOf(error))}` });
+    throw error;
+  }
+  const { place } = usable;
+  const refusal = refused ?? usable.refusal;
+  const warning =
+    refusal === undefined
+      ? undefined
+      : `${refusalError(refusal).message} Until then runs are recorded in ${place.path}.`;
+  if (warning !== undefined) note({ where: 'records', message: warning }, known, true);
   const redact = projectRedaction(resolved, onFault);
-  const intake = new EventIntake({ storePath: resolved.store.path, redact, clock: systemClock, onFault });
+  const intake = new EventIntake({ storePath: place.path, redact, clock: systemClock, onFault });
   known.keep = (why) => intake.keep(event, why);
   let opened: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
   const open = async (): Promise<ClaudeSessions> => {
-    const store = await openHookStore(resolved.store, { timeoutMs: TIME_LIMIT_MS });
+    const store = await openHookStore(place, { timeoutMs: TIME_LIMIT_MS });
     opened = { store, sessions: projectSessions(resolved, { store, projectFolder, redact }) };
     return opened.sessions;
   };
@@ -86,8 +106,8 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   delete known.keep;
   for (const message of faults) note({ where: 'run', message }, known);
   // What is said is on the disk by now.
-  if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
-  const { event: name } = event.told.input;
+  say(isBeginning && warning !== undefined ? { ...answer, systemMessage: `coxswain: ${warning}` } : answer);
+  const { event: name } = input;
   if (opened !== undefined) {
     // Events of other sessions, which may have no hook of their own any more. Those that are left wait on.
     const limitMs = name === 'SessionEnd' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
@@ -98,8 +118,12 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   if (problem !== undefined) note({ where: 'server', message: problem }, known);
   if (name === 'SessionEnd') {
     const { trimStore } = await import('./trim-store.ts');
-    trimStore(resolved.store, { program: programBeside(process.argv[1]), env });
+    trimStore(place, { program: programBeside(process.argv[1]), env });
   }
+}
+
+function say(answer: HookAnswer): void {
+  if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
 }
 
 /** What starts the command line, where it lies beside the hook; a plugin has none. */
@@ -114,10 +138,10 @@ function homeOf({ HOME }: NodeJS.ProcessEnv): string {
   return process.getBuiltinModule('node:os').homedir();
 }
 
-function note(fault: HookFault, { projectStateFolder, about }: Known, unlessKnown = false): void {
+function note(fault: HookFault, { projectFolder, about }: Known, unlessKnown = false): void {
   logFault(
     { ...fault, ...about, message: faultText(fault.message) },
-    { projectStateFolder, env: process.env, nowMs: systemClock.nowMs() },
+    { projectFolder, env: process.env, nowMs: systemClock.nowMs() },
     unlessKnown,
   );
 }

@@ -1,27 +1,29 @@
 import { createHash } from 'node:crypto';
 import { rmdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { insideFolder, readGuarded, replaceGuarded } from '../base/guarded-file.ts';
 import { isJsonObject } from '../base/json.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../base/state-places.ts';
 import { addHooks, removeHooks } from './edit-settings.ts';
+import type { IgnoreFile } from './keep-settings-out.ts';
 import { hookCommand, hookGroups, HOOK_MARK, httpHookGroups, type HookServerAddress } from './init-hooks.ts';
-import { keepOutOfGit, STATE_FOLDER } from './open-hook-store.ts';
 import { findFile, replaceFile } from './written-file.ts';
 
 /** What `coxswain init claude-code` is asked for. */
 export interface InitRequest {
   /** The settings file that gets the hooks. */
   readonly settingsFile: string;
-  /** Where what was there before is kept, for the undo; see `backupFileOf`. */
-  readonly backupFile: string;
+  /** The project, in whose folder no link is followed, or without one the user; what was there before is kept beside the rest of their state. */
+  readonly owner: StateOwner;
   /** Node, and the bundled hook, by absolute path. */
   readonly node: string;
   readonly hookFile: string;
   /** Where events go to a server instead of a process each. The settings hold its token then, and are for their owner only. */
   readonly server?: HookServerAddress;
   /** A file that should keep the settings out of git, and its text with the line that does. */
-  readonly ignore?: { readonly file: string; readonly text: string };
+  readonly ignore?: IgnoreFile;
   /** A configuration to write where there is none: path and text. */
   readonly config?: { readonly file: string; readonly text: string };
 }
@@ -34,6 +36,8 @@ export interface InitChange {
   readonly after: string;
   /** Who may read it afterwards, where that changes. */
   readonly mode?: number;
+  /** As of `ReplaceFileOptions`. */
+  readonly within?: string;
 }
 
 /** What became of a file when `init` was undone. */
@@ -57,14 +61,11 @@ interface Backup {
   readonly folder_made: string | null;
   /** Who could read it before; absent where that did not change. */
   readonly mode?: number;
+  /** As of `ReplaceFileOptions`. */
+  readonly within?: string;
 }
 
 const OWNER_ONLY = 0o600;
-
-/** Where the undo of a project's, or of the user's own, settings is kept. */
-export function backupFileOf(folder: string): string {
-  return join(folder, 'init-claude-code.json');
-}
 
 /**
  * What `init` would change; nothing where all is as it should be.
@@ -72,20 +73,26 @@ export function backupFileOf(folder: string): string {
  * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` where they cannot be read
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
-  const { settingsFile, config, ignore, server } = request;
+  const { settingsFile, config, ignore, owner, server } = request;
+  const below = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
+  // Before anything is read: what is behind a link is not shown either.
+  if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
   const before = textOf(settingsFile);
   const command = hookCommand(request.node, request.hookFile);
   const groups = server === undefined ? hookGroups(command) : httpHookGroups(command, server);
   const after = named(settingsFile, () => addHooks(before ?? '', groups));
   const secret = server === undefined ? {} : { mode: OWNER_ONLY };
-  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after, ...secret }];
+  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after, ...secret, ...below }];
   if (ignore !== undefined) {
+    insideFolder(ignore.within, ignore.file);
     const ignored = textOf(ignore.file);
     // First, so that there is no moment in which git sees them.
-    if (ignored !== ignore.text) changes.unshift({ file: ignore.file, before: ignored, after: ignore.text });
+    if (ignored !== ignore.text) {
+      changes.unshift({ file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
+    }
   }
   if (config !== undefined && findFile(config.file) === undefined) {
-    changes.push({ file: config.file, before: undefined, after: config.text });
+    changes.push({ file: config.file, before: undefined, after: config.text, ...below });
   }
   return changes;
 }
@@ -96,10 +103,9 @@ export function planInit(request: InitRequest): readonly InitChange[] {
  *
  * @throws CoxswainError `input-io` where a file cannot be written; what was written until then can be undone
  */
-export function applyInit(changes: readonly InitChange[], { backupFile }: Pick<InitRequest, 'backupFile'>): void {
-  if (basename(dirname(backupFile)) === STATE_FOLDER) keepOutOfGit(dirname(backupFile));
-  for (const { file, after, mode } of changes) {
-    const backups = readBackups(backupFile);
+export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
+  for (const { file, after, mode, within } of changes) {
+    const backups = readBackups(owner);
     const known = backups.find((backup) => backup.file === file);
     const found = findFile(file);
     const bytes = Buffer.from(after, 'utf8');
@@ -116,11 +122,12 @@ export function applyInit(changes: readonly InitChange[], { backupFile }: Pick<I
       after_sha256: sha256(bytes),
       folder_made: isOurs ? known.folder_made : null,
       ...(modeBefore === undefined ? {} : { mode: modeBefore }),
+      ...(within === undefined ? {} : { within }),
     };
     const others = backups.filter((other) => other.file !== file);
-    writeBackups(backupFile, [...others, backup]);
-    const folder_made = replaceFile(file, bytes, mode);
-    if (folder_made !== undefined) writeBackups(backupFile, [...others, { ...backup, folder_made }]);
+    writeBackups(owner, [...others, backup]);
+    const folder_made = replaceFile(file, bytes, { mode, within });
+    if (folder_made !== undefined) writeBackups(owner, [...others, { ...backup, folder_made }]);
   }
 }
 
@@ -130,15 +137,12 @@ export function applyInit(changes: readonly InitChange[], { backupFile }: Pick<I
  * @param settingsFile  looked at also where no backup tells of it
  * @throws CoxswainError `input-io` where a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
-export function undoInit({
-  backupFile,
-  settingsFile,
-}: Pick<InitRequest, 'backupFile' | 'settingsFile'>): readonly UndoneFile[] {
-  const backups = readBackups(backupFile);
+export function undoInit({ owner, settingsFile }: Pick<InitRequest, 'owner' | 'settingsFile'>): readonly UndoneFile[] {
+  const backups = readBackups(owner);
   const undone = backups.map((backup) => ({ file: backup.file, outcome: undo(backup) }));
-  rmSync(backupFile, { force: true });
+  rmSync(stateFile('initBackup', owner), { force: true });
   if (backups.some(({ file }) => file === settingsFile)) return undone;
-  const outcome = withoutHooks(settingsFile);
+  const outcome = withoutHooks(settingsFile, owner.projectFolder);
   return outcome === 'edited' ? [...undone, { file: settingsFile, outcome }] : undone;
 }
 
@@ -153,12 +157,13 @@ function foreignBytes(file: string, bytes: Buffer): Buffer {
     : bytes;
 }
 
-function undo({ file, before, after_sha256, folder_made, mode }: Backup): UndoneFile['outcome'] {
+function undo({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
+  if (within !== undefined) insideFolder(within, file);
   const found = findFile(file);
   if (found === undefined) return 'kept';
-  if (sha256(found.bytes) !== after_sha256) return withoutHooks(file);
+  if (sha256(found.bytes) !== after_sha256) return withoutHooks(file, within);
   if (before !== null) {
-    replaceFile(file, Buffer.from(before, 'base64'), mode);
+    replaceFile(file, Buffer.from(before, 'base64'), { mode, within });
     return 'restored';
   }
   rmSync(file);
@@ -166,11 +171,12 @@ function undo({ file, before, after_sha256, folder_made, mode }: Backup): Undone
   return 'removed';
 }
 
-function withoutHooks(file: string): 'edited' | 'kept' {
+function withoutHooks(file: string, within: string | undefined): 'edited' | 'kept' {
+  if (within !== undefined) insideFolder(within, file);
   const before = file.endsWith('.json') ? textOf(file) : undefined;
   const after = before === undefined ? undefined : named(file, () => removeHooks(before));
   if (after === undefined || after === before) return 'kept';
-  replaceFile(file, Buffer.from(after, 'utf8'));
+  replaceFile(file, Buffer.from(after, 'utf8'), { within });
   return 'edited';
 }
 
@@ -212,11 +218,12 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function readBackups(backupFile: string): readonly Backup[] {
-  const found = findFile(backupFile);
-  if (found === undefined) return [];
+function readBackups(owner: StateOwner): readonly Backup[] {
+  const backupFile = stateFile('initBackup', owner);
   try {
-    const json: unknown = JSON.parse(found.bytes.toString('utf8'));
+    const bytes = readGuarded(backupFile);
+    if (bytes === undefined) return [];
+    const json: unknown = JSON.parse(bytes.toString('utf8'));
     const files: unknown = isJsonObject(json) ? json['files'] : undefined;
     if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('it has another form');
     return files;
@@ -229,12 +236,19 @@ function readBackups(backupFile: string): readonly Backup[] {
 
 function isBackup(value: unknown): value is Backup {
   if (!isJsonObject(value)) return false;
-  const { file, before, after_sha256, folder_made, mode } = value;
+  const { file, before, after_sha256, folder_made, mode, within } = value;
+  if (within !== undefined && typeof within !== 'string') return false;
   if (mode !== undefined && !Number.isInteger(mode)) return false;
   const orNull = (member: unknown): boolean => member === null || typeof member === 'string';
   return typeof file === 'string' && typeof after_sha256 === 'string' && orNull(before) && orNull(folder_made);
 }
 
-function writeBackups(backupFile: string, files: readonly Backup[]): void {
-  replaceFile(backupFile, Buffer.from(`${JSON.stringify({ schema_version: 1, files }, undefined, 2)}\n`, 'utf8'));
+function writeBackups(owner: StateOwner, files: readonly Backup[]): void {
+  const backupFile = stateFile('initBackup', owner);
+  try {
+    makeStateFolder(owner);
+    replaceGuarded(backupFile, `${JSON.stringify({ schema_version: 1, files }, undefined, 2)}\n`);
+  } catch (error) {
+    throw new CoxswainError('input-io', `${backupFile} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
 }

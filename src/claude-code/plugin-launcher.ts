@@ -19,5 +19,5 @@ if (major >= LEAST_NODE) {
   // An old Node cannot look the folder up as the log does.
   const { XDG_STATE_HOME = '' } = process.env;
   const env = { XDG_STATE_HOME: XDG_STATE_HOME === '' ? join(homedir(), '.local', 'state') : XDG_STATE_HOME };
-  logFault({ where: 'plugin', message }, { projectStateFolder: undefined, env, nowMs: Date.now() });
+  logFault({ where: 'plugin', message }, { env, nowMs: Date.now() });
 }

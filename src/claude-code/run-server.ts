@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
 import { faultText } from '../recorder/fault-text.ts';
@@ -7,7 +5,6 @@ import { BUILD } from './build.ts';
 import { logFault, type HookFault } from './fault-log.ts';
 import type { HookEvent } from './hook-event.ts';
 import { startHookServer } from './hook-server.ts';
-import { STATE_FOLDER } from './open-hook-store.ts';
 import { removeServerRecord, writeServerRecord } from './server-process.ts';
 import type { ServerFacts } from './server-health.ts';
 import { ServedProject } from './served-project.ts';
@@ -58,7 +55,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const seen = { events: 0, faults: 0, lastEventAtMs: null as number | null };
   const onFault = (fault: HookFault, unlessKnown = false): void => {
     seen.faults += 1;
-    const place = { projectStateFolder: join(projectFolder, STATE_FOLDER), env, nowMs: systemClock.nowMs() };
+    const place = { projectFolder, env, nowMs: systemClock.nowMs() };
     logFault({ ...fault, message: faultText(fault.message) }, place, unlessKnown);
   };
   const project = new ServedProject({ ...options, onFault });
@@ -89,7 +86,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     clearInterval(looking);
     await server.close();
     await project.close();
-    removeServerRecord(projectFolder);
+    removeServerRecord(projectFolder, env);
     stopped.resolve();
   };
   const stopOnce = (): Promise<void> => (stopping ??= stop());
@@ -110,7 +107,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   };
   const looking = setInterval(look, Math.min(LOOK_MS, idleLimitMs));
   try {
-    writeServerRecord(projectFolder);
+    writeServerRecord(projectFolder, env);
   } catch (error) {
     await stopOnce();
     throw error;
@@ -126,7 +123,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
 
   function isWanted(folder: string, { port, token }: ServeSettings): boolean {
     try {
-      const now = readServeSettings(folder);
+      const now = readServeSettings(folder, env);
       return now?.port === port && now.token === token;
     } catch (error) {
       onFault({ where: 'server', message: messageOf(error) }, true);

@@ -1,10 +1,9 @@
-import { chmodSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync, statSync } from 'node:fs';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { readGuarded, replaceGuarded } from '../base/guarded-file.ts';
 import { isJsonObject } from '../base/json.ts';
-import { keepOutOfGit, STATE_FOLDER } from './open-hook-store.ts';
-import { findFile, replaceFile } from './written-file.ts';
+import { makeStateFolder, stateFile, type Environment } from '../base/state-places.ts';
 
 /** Where the server of a project is, and who may speak to it. */
 export interface ServeSettings {
@@ -16,9 +15,9 @@ export interface ServeSettings {
   readonly program: readonly string[];
 }
 
-/** Where the settings of a project's server are: for their owner only, in the folder that keeps itself out of git. */
-export function serveFileOf(projectFolder: string): string {
-  return join(projectFolder, STATE_FOLDER, 'serve.json');
+/** Where the settings of a project's server are: in the user's state folder, for this user only. */
+export function serveFileOf(projectFolder: string, env: Environment = process.env): string {
+  return stateFile('serveSettings', { env, projectFolder });
 }
 
 /**
@@ -28,16 +27,15 @@ export function serveFileOf(projectFolder: string): string {
  * @throws CoxswainError `input-io` where they are damaged or cannot be read, or anyone but this user may read them or has
  *   written them: what they name is run, and the token is no secret then
  */
-export function readServeSettings(projectFolder: string): ServeSettings | undefined {
-  const file = serveFileOf(projectFolder);
-  const found = findFile(file);
-  if (found === undefined) return undefined;
-  const { mode, uid } = statSync(found.path);
-  const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
-  if (!isOwn) throw refused(file, 'others may read it, or have written it');
+export function readServeSettings(projectFolder: string, env: Environment = process.env): ServeSettings | undefined {
+  const file = serveFileOf(projectFolder, env);
   let json: unknown;
   try {
-    json = JSON.parse(found.bytes.toString('utf8'));
+    const bytes = readGuarded(file);
+    if (bytes === undefined) return undefined;
+    const isSecret = process.platform === 'win32' || (statSync(file).mode & 0o077) === 0;
+    if (!isSecret) throw new Error('others may read it');
+    json = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
     throw refused(file, messageOf(error));
   }
@@ -48,9 +46,12 @@ export function readServeSettings(projectFolder: string): ServeSettings | undefi
 /** Writes them, for their owner only. @throws CoxswainError `input-io` where that is not possible */
 export function writeServeSettings(projectFolder: string, { port, token, program }: ServeSettings): void {
   const file = serveFileOf(projectFolder);
-  keepOutOfGit(dirname(file));
-  replaceFile(file, Buffer.from(`${JSON.stringify({ port, token, program }, undefined, 2)}\n`, 'utf8'), 0o600);
-  chmodSync(dirname(file), 0o700);
+  try {
+    makeStateFolder({ env: process.env, projectFolder });
+    replaceGuarded(file, `${JSON.stringify({ port, token, program }, undefined, 2)}\n`);
+  } catch (error) {
+    throw new CoxswainError('input-io', `${file} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Takes them away, if there are any. */

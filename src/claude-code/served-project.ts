@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/error.ts';
+import { stateFile } from '../base/state-places.ts';
 import { factsOf, findProject, userFolders } from '../config/find-config.ts';
 import { loadConfigSync } from '../config/load-config.ts';
 import type { ResolvedStore } from '../config/resolved-config.ts';
 import { RunMemory } from '../run-memory.ts';
+import { RECORDS_FOLDER } from '../store/records-folder.ts';
 import { collectGarbage } from '../store/collect-garbage.ts';
 import { jsonlStore } from '../store/jsonl-store.ts';
 import { sqliteStore } from '../store/sqlite-store.ts';
@@ -14,9 +16,9 @@ import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';
 import { EventIntake, type FoldedEvents } from './event-intake.ts';
-import type { HookFault } from './fault-log.ts';
+import { MAX_CONFIG_FAULTS, type HookFault } from './fault-log.ts';
 import { isKnownEvent, type HookEvent } from './hook-event.ts';
-import { isDefaultPlace, keepOutOfGit } from './open-hook-store.ts';
+import { isDefaultPlace, usableStore } from './open-hook-store.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';
 
 /** What a resident process takes the events of a project with. */
@@ -148,21 +150,24 @@ export class ServedProject {
     if (before !== undefined && before.key === this.#key(before.key)) return before;
     const { projectFolder, env, onFault } = this.#options;
     const { resolved, problems } = loadConfigSync({ projectFolder, env });
-    for (const problem of problems) onFault({ where: 'config', message: JSON.stringify(problem) }, true);
+    for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
+      onFault({ where: 'config', message: JSON.stringify(problem) }, true);
+    }
+    const { place } = usableStore(resolved.store, { env });
     const redact = projectRedaction(resolved, onFault);
     const memory = new RunMemory<ClaudeState>(this.#options.maxRuns ?? DEFAULT_MAX_RUNS);
-    const { store, failure } = this.#openStore(resolved.store);
+    const { store, failure } = this.#openStore(place);
     const sessions = store && projectSessions(resolved, { store, projectFolder, memory, redact });
     const opened = {
-      key: store === undefined ? '' : keyOf(this.#configFiles(), resolved.store.path),
+      key: store === undefined ? '' : keyOf(this.#configFiles(), place.path),
       store,
-      intake: new EventIntake({ storePath: resolved.store.path, redact, clock: systemClock, onFault }),
+      intake: new EventIntake({ storePath: place.path, redact, clock: systemClock, onFault }),
       sessions: () => {
         if (sessions === undefined) throw failure;
         return sessions;
       },
       memory,
-      isTrimmed: isDefaultPlace(resolved.store),
+      isTrimmed: isDefaultPlace(place, { env }),
       pending: 0,
       isOver: false,
     };
@@ -182,13 +187,15 @@ export class ServedProject {
   #configFiles(): readonly string[] {
     const { projectFolder, env } = this.#options;
     const { config } = userFolders({ env });
-    const users = ['config.json', 'config.ts', 'trusted.json'].map((name) => join(config, name));
-    return [...users, ...findProject(projectFolder).files];
+    const users = ['config.json', 'config.ts'].map((name) => join(config, name));
+    const { folder, files } = findProject(projectFolder);
+    // A folder of records that is accepted gets a new mark.
+    const mark = join(folder, RECORDS_FOLDER, '.gitignore');
+    return [...users, stateFile('trust', { env, projectFolder: folder }), mark, ...files];
   }
 
   #openStore({ kind, path }: ResolvedStore): { readonly store?: TrajectoryStore; readonly failure?: unknown } {
     try {
-      if (isDefaultPlace({ kind, path })) keepOutOfGit(dirname(path));
       const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
       return { store: kind === 'sqlite' ? sqliteStore(path, { timeoutMs: storeTimeoutMs }) : jsonlStore(path) };
     } catch (failure) {

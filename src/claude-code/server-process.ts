@@ -1,13 +1,13 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '../base/error.ts';
+import { readGuarded, replaceGuarded } from '../base/guarded-file.ts';
 import { isJsonObject } from '../base/json.ts';
+import { makeStateFolder, stateFile, type Environment } from '../base/state-places.ts';
 import { processIdentity, type LockHolder } from '../store/lock-identity.ts';
 import { BUILD } from './build.ts';
 import { withoutSessionSecrets } from './completion-check.ts';
-import { STATE_FOLDER } from './open-hook-store.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 import { serverHealth, type ServerFacts } from './server-health.ts';
 
@@ -43,23 +43,25 @@ export type StartResult =
   | { readonly kind: 'failed'; readonly why: string };
 
 /** Writes down that this process serves the project. @throws what the file system refuses */
-export function writeServerRecord(projectFolder: string): void {
+export function writeServerRecord(projectFolder: string, env: Environment): void {
   const record: ServerRecord = { holder: processIdentity.holder(), build: BUILD };
-  writeFileSync(recordFileOf(projectFolder), `${JSON.stringify(record)}\n`, { mode: 0o600 });
+  makeStateFolder({ env, projectFolder });
+  replaceGuarded(recordFileOf(projectFolder, env), `${JSON.stringify(record)}\n`);
 }
 
 /** Takes away what this process wrote down; of another one's it keeps its hands off. */
-export function removeServerRecord(projectFolder: string): void {
-  if (findServer(projectFolder)?.holder.pid === process.pid) rmSync(recordFileOf(projectFolder), { force: true });
+export function removeServerRecord(projectFolder: string, env: Environment): void {
+  if (findServer(projectFolder, env)?.holder.pid === process.pid)
+    rmSync(recordFileOf(projectFolder, env), { force: true });
 }
 
 /** The process that serves a project; undefined when none does: a file that a dead one left does not count. */
-export function findServer(projectFolder: string): ServerRecord | undefined {
+export function findServer(projectFolder: string, env: Environment = process.env): ServerRecord | undefined {
   let record: unknown;
   try {
-    record = JSON.parse(readFileSync(recordFileOf(projectFolder), 'utf8'));
+    record = JSON.parse(readGuarded(recordFileOf(projectFolder, env))?.toString('utf8') ?? 'null');
   } catch {
-    // No file, or one that was cut off.
+    // One that was cut off, or is not ours.
     return undefined;
   }
   if (!isRecord(record)) return undefined;
@@ -80,13 +82,13 @@ export async function ensureServer(
   { env, renew }: { readonly env: NodeJS.ProcessEnv; readonly renew: boolean },
 ): Promise<string | undefined> {
   try {
-    const settings = readServeSettings(projectFolder);
+    const settings = readServeSettings(projectFolder, env);
     if (settings === undefined) return undefined;
     const health = await serverHealth(settings);
     if (health.kind === 'ours' && (!renew || health.facts.build === BUILD)) return undefined;
     // It may only be slow: what it has to do would be lost.
     if (health.kind === 'none' && health.isSilent === true && !renew) return `the server is silent: ${health.why}`;
-    if (health.kind !== 'foreign') await stopServer(projectFolder, { limitMs: HURRIED_STOP_LIMIT_MS });
+    if (health.kind !== 'foreign') await stopServer(projectFolder, { limitMs: HURRIED_STOP_LIMIT_MS, env });
     const result = await startServer(projectFolder, { settings, env, limitMs: HURRIED_START_LIMIT_MS });
     return result.kind === 'failed' ? result.why : undefined;
   } catch (error) {
@@ -143,11 +145,11 @@ export async function startServer(
  */
 export async function stopServer(
   projectFolder: string,
-  { limitMs = STOP_LIMIT_MS }: { readonly limitMs?: number } = {},
+  { limitMs = STOP_LIMIT_MS, env = process.env }: { readonly limitMs?: number; readonly env?: Environment } = {},
 ): Promise<boolean> {
-  const record = findServer(projectFolder);
+  const record = findServer(projectFolder, env);
   if (record === undefined) {
-    rmSync(recordFileOf(projectFolder), { force: true });
+    rmSync(recordFileOf(projectFolder, env), { force: true });
     return false;
   }
   const { pid } = record.holder;
@@ -160,7 +162,7 @@ export async function stopServer(
     }
     await sleep(POLL_MS);
   }
-  rmSync(recordFileOf(projectFolder), { force: true });
+  rmSync(recordFileOf(projectFolder, env), { force: true });
   return true;
 }
 
@@ -172,8 +174,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function recordFileOf(projectFolder: string): string {
-  return join(projectFolder, STATE_FOLDER, 'serve.pid');
+function recordFileOf(projectFolder: string, env: Environment): string {
+  return stateFile('serverRecord', { env, projectFolder });
 }
 
 function isRecord(value: unknown): value is ServerRecord {

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createCoxswain } from '../coxswain.ts';
 import { sqliteStore } from '../store/sqlite-store.ts';
 import { tempFolder } from '../testing/temp-folder.ts';
+import { trimMarkOf } from './open-hook-store.ts';
 import { trimStore } from './trim-store.ts';
 
 const program = [process.execPath, fileURLToPath(new URL('../cli/bin.ts', import.meta.url))];
@@ -54,7 +55,7 @@ test('of a store over the limit the oldest runs go, once a day', async () => {
   truncateSync(path, statSync(path).size + 4_000_000);
   expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
   const yesterday = new Date(Date.now() - 25 * 3_600_000);
-  utimesSync(join(folder, 'trimmed'), yesterday, yesterday);
+  utimesSync(trimMarkOf({ kind: 'sqlite', path }, { env }), yesterday, yesterday);
   expect(trimStore({ kind: 'sqlite', path }, options)).toBe(true);
 });
 

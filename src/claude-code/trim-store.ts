@@ -1,10 +1,12 @@
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
+import { makeOwnFolder, replaceGuarded } from '../base/guarded-file.ts';
+import { stateRoot } from '../base/state-places.ts';
 import type { ResolvedStore } from '../config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../store/collect-garbage.ts';
 import { withoutSessionSecrets } from './completion-check.ts';
-import { isDefaultPlace } from './open-hook-store.ts';
+import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 
 /** How often a store is trimmed. */
 const TRIM_MS = 24 * 3_600_000;
@@ -30,13 +32,13 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
   const size = statSync(store.path, { throwIfNoEntry: false })?.size ?? 0;
   const [command, ...args] = program ?? [];
-  if (store.kind !== 'sqlite' || !isDefaultPlace(store) || size <= limit || command === undefined) return false;
-  const mark = join(dirname(store.path), 'trimmed');
+  if (store.kind !== 'sqlite' || !isDefaultPlace(store, { env }) || size <= limit || command === undefined)
+    return false;
+  const mark = trimMarkOf(store, { env });
   const lastMs = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const now = new Date();
-  if (now.getTime() - lastMs < TRIM_MS) return false;
-  writeFileSync(mark, '', { mode: 0o600 });
-  utimesSync(mark, now, now);
+  if (Date.now() - lastMs < TRIM_MS) return false;
+  makeOwnFolder(stateRoot({ env }), dirname(mark));
+  replaceGuarded(mark, '');
   const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(command, [...args, 'gc', store.path, '--max-size', `${Math.ceil(limit / 1000)}kB`], {
     env: withoutSessionSecrets(env),

@@ -12,7 +12,7 @@ export async function wakeServer(
   event: string,
   { projectFolder, env }: { readonly projectFolder: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<string | undefined> {
-  if (!WAKING_EVENTS.includes(event) || !existsSync(serveFileOf(projectFolder))) return undefined;
+  if (!WAKING_EVENTS.includes(event) || !existsSync(serveFileOf(projectFolder, env))) return undefined;
   const { ensureServer } = await import('./server-process.ts');
   return ensureServer(projectFolder, { env, renew: event === 'SessionStart' });
 }

@@ -16,6 +16,7 @@ import {
 import { dirname } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { insideFolder } from '../base/guarded-file.ts';
 
 /** Settings are a few kilobytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -57,14 +58,24 @@ function readSmallFile(path: string): Buffer {
   }
 }
 
+/** How a file is replaced. */
+export interface ReplaceFileOptions {
+  /** The mode that it gets in place of its own. */
+  readonly mode?: number | undefined;
+  /** Below this folder no link is followed: a repository may have brought it along. Undefined: the file is the user's own. */
+  readonly within?: string | undefined;
+}
+
 /**
- * Writes a file whole or not at all, and keeps its mode. A link stays one: what it points to is written.
+ * Writes a file whole or not at all, and keeps its mode. A link to a file of the user's own stays one: what it points to is
+ * written.
  *
- * @param wantedMode  the mode that it gets in place of its own
  * @returns the topmost folder that had to be made for it
- * @throws CoxswainError `input-io` where it is read-only or cannot be written
+ * @throws CoxswainError `unsafe-path` as `insideFolder`, `input-io` where it is read-only or cannot be written
  */
-export function replaceFile(file: string, bytes: Uint8Array, wantedMode?: number): string | undefined {
+export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
+  const { mode: wantedMode, within } = options;
+  if (within !== undefined) insideFolder(within, file);
   try {
     const path = lstatSync(file, { throwIfNoEntry: false }) === undefined ? file : realpathSync(file);
     const mode = statSync(path, { throwIfNoEntry: false })?.mode;

@@ -46,15 +46,19 @@ export function addConfigCommands(program: Command, { terminal, onExitCode }: Co
   program
     .command('trust')
     .description(
-      'Lets the configuration of a project decide what somebody else’s must not: run a command or code, record outside ' +
-        'the project, take less out of records. Look at the files first. A change of them withdraws it.',
+      'Lets the configuration of a project count. Without it a repository could silence advice, leave runs out of records, ' +
+        'force turns or run a command. Look at the files first. A change of them withdraws it.',
     )
-    .summary('let a project’s configuration run commands and code')
+    .summary('let a project’s configuration count')
     .argument('[folder]', 'the project (default: this folder)')
     .option('--revoke', 'take it back')
     .option('--list', 'list the projects that are trusted')
+    .option(
+      '--records',
+      'accept the folder .coxswain of the project as yours: after a move, a restore, or in a new home',
+    )
     .option('--json', 'print one line of JSON a project')
-    .addHelpText('after', examples('coxswain trust', 'coxswain trust ../app --revoke', 'coxswain trust --list'))
+    .addHelpText('after', examples('coxswain trust', 'coxswain trust ../app --revoke', 'coxswain trust --records'))
     .action(async (folder: string | undefined, options: TrustOptions) => {
       const { trustCommand } = await import('./trust-command.ts');
       onExitCode(await trustCommand(folder, options, terminal));

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { checkOutput } from '../base/guarded-file.ts';
 import { backtest } from '../backtest/backtest.ts';
 import type { BacktestReport } from '../backtest/backtest-report.ts';
 import { readLabels } from '../backtest/labels.ts';
@@ -132,6 +133,7 @@ function sayProblems(problems: readonly ShardProblem[], terminal: Terminal): voi
 async function writeHtml(path: string, report: BacktestReport): Promise<void> {
   const { htmlReport } = await import('../backtest/html-report.ts');
   try {
+    checkOutput(path);
     writeFileSync(path, htmlReport(report));
   } catch (error) {
     throw new CoxswainError('input-io', `${path}: the report cannot be written: ${messageOf(error)}`, { cause: error });

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 
 import { problemText, type ConfigProblem } from '../config/config-problem.ts';
 import { loadConfig, type IgnoredField, type LoadedConfig } from '../config/load-config.ts';
+import { refusalError } from '../store/records-folder.ts';
 import { jsonLine, printable, printableCut } from './printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,13 +25,14 @@ export async function configCheckCommand(
   terminal: Terminal,
 ): Promise<number> {
   const loaded = await loadConfig({ projectFolder: process.cwd(), explicitPath: file });
-  const { problems, ignored, sources } = loaded;
+  const { problems, ignored, refusal, sources } = loaded;
   const exitCode = problems.length === 0 ? 0 : 1;
   if (options.json === true) {
     await terminal.write(jsonLine(report(loaded)));
     return exitCode;
   }
   for (const problem of problems) terminal.complain(`coxswain: ${problemLine(problem)}`);
+  if (refusal !== undefined) terminal.complain(`coxswain: ${printable(refusalError(refusal).message)}`);
   for (const field of ignored) terminal.complain(`coxswain: ${ignoredLine(field)}`);
   if (sources.length === 0 && problems.length === 0) {
     await terminal.write('There is no configuration here: the standard steering holds.\n');
@@ -70,12 +72,13 @@ function shownPath(path: string): string {
   return printable(near === '' || near.startsWith('..') ? path : near);
 }
 
-function report({ sources, problems, ignored, resolved }: LoadedConfig): unknown {
+function report({ sources, problems, ignored, refusal, resolved }: LoadedConfig): unknown {
   const { steering: _steering, redaction: _redaction, ...rest } = resolved;
   return {
     sources,
     problems,
     ignored,
+    ...(refusal === undefined ? {} : { refusal }),
     resolved: { ...rest, speakers: steeringRows(resolved) },
   };
 }

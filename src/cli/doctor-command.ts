@@ -1,17 +1,15 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
 
 import { messageOf } from '../base/error.ts';
 import { BUILD } from '../claude-code/build.ts';
-import { STATE_FOLDER } from '../claude-code/open-hook-store.ts';
 import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { loadConfigSync } from '../config/load-config.ts';
 import type { ResolvedStore } from '../config/resolved-config.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { CAPABILITIES, capabilityTable } from './doctor/capability-table.ts';
 import { checkClock, readClocks } from './doctor/check-clock.ts';
-import { checkConfig } from './doctor/check-config.ts';
-import { checkFaults, readFaults } from './doctor/check-faults.ts';
+import { checkConfig, checkRecords } from './doctor/check-config.ts';
+import { checkFaults } from './doctor/check-faults.ts';
 import { checkServers } from './doctor/check-servers.ts';
 import { checkSettings, commandsIn } from './doctor/check-settings.ts';
 import { checkSpills } from './doctor/check-spills.ts';
@@ -82,12 +80,11 @@ async function examine(): Promise<DoctorReport> {
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
   const loaded = loadConfigSync({ projectFolder, env });
   const { store } = loaded.resolved;
-  const projectStateFolder = join(projectFolder, STATE_FOLDER);
   const open = (): Promise<TrajectoryStore> => openStore(store.path, store.kind);
 
   const versions = await checkVersions(BUILD, { cwd: projectFolder, env });
   const settings = findSettings({ projectFolder, homeFolder: homedir(), env });
-  const setup = { projectFolder, projectStateFolder, env, openStore: open };
+  const setup = { projectFolder, env, openStore: open };
   // Before the canaries: a prompt starts a server that is not there.
   const servers = await checkServers(
     settings.flatMap(({ requests }) => requests),
@@ -108,11 +105,12 @@ async function examine(): Promise<DoctorReport> {
     ...canaries,
     ...servers,
     heartbeatsLine(heartbeats, nowMs),
+    checkRecords(loaded),
     ...stored,
     checkSpills(store.path),
     checkClock({ ...clocks, lastRecordMs: heartbeats?.read?.lastRecordMs ?? 0 }),
     ...checkConfig(loaded),
-    checkFaults(readFaults({ projectStateFolder, env }), nowMs),
+    checkFaults({ projectFolder, env }, nowMs),
   ];
   const ok = lines.every(({ status }) => status !== 'fail');
   return { ok, projectFolder, store, lines, heartbeats: heartbeats?.read ?? null };

@@ -4,18 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 import { CoxswainError } from '../base/error.ts';
 import { parseDuration } from '../base/parse-duration.ts';
-import {
-  applyInit,
-  backupFileOf,
-  planInit,
-  undoInit,
-  type InitChange,
-  type UndoneFile,
-} from '../claude-code/init-claude-code.ts';
+import { applyInit, planInit, undoInit, type InitChange, type UndoneFile } from '../claude-code/init-claude-code.ts';
 import { ignoreFileFor } from '../claude-code/keep-settings-out.ts';
-import { STATE_FOLDER } from '../claude-code/open-hook-store.ts';
 import type { ServeSettings } from '../claude-code/serve-settings.ts';
+import type { StateOwner } from '../base/state-places.ts';
 import { findProject, userFolders } from '../config/find-config.ts';
+import { trustProject } from '../config/trust-project.ts';
 import { askYesNo } from './ask.ts';
 import { putServer, serverFor, takeServerAway } from './init-server.ts';
 import { lineDiff } from './line-diff.ts';
@@ -69,9 +63,9 @@ export async function initCommand(
   const settingsFile = user
     ? join(process.env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'), 'settings.json')
     : join(project, '.claude', local ? 'settings.local.json' : 'settings.json');
-  const backupFile = backupFileOf(user ? config : join(project, STATE_FOLDER));
+  const owner: StateOwner = { env: process.env, projectFolder: user ? undefined : project };
   if (undo) {
-    const files = undoInit({ backupFile, settingsFile });
+    const files = undoInit({ owner, settingsFile });
     const server = user ? undefined : await takeServerAway(project);
     return await undone(files, { settingsFile, server }, terminal);
   }
@@ -84,19 +78,19 @@ export async function initCommand(
   const ignore = server === undefined ? undefined : ignoreFileFor(settingsFile, project);
   const changes = planInit({
     settingsFile,
-    backupFile,
+    owner,
     node: process.execPath,
     hookFile,
     ...(server === undefined ? {} : { server }),
     ...(ignore === undefined ? {} : { ignore }),
-    ...configOf(options.deadline, user ? join(config, 'config.json') : join(project, 'coxswain.config.json'), project),
+    ...configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project),
   });
-  return await write(changes, { options, backupFile, settingsFile, hookFile, project, local, server }, terminal);
+  return await write(changes, { options, owner, settingsFile, hookFile, project, local, server }, terminal);
 }
 
 interface Situation {
   readonly options: InitOptions;
-  readonly backupFile: string;
+  readonly owner: StateOwner;
   readonly settingsFile: string;
   readonly hookFile: string;
   readonly project: string;
@@ -105,7 +99,7 @@ interface Situation {
 }
 
 async function write(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
-  const { options, backupFile, settingsFile, hookFile, project, local, server } = situation;
+  const { options, owner, settingsFile, hookFile, project, local, server } = situation;
   // Nobody should find it in what a terminal showed.
   const shown = (text: string): string =>
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
@@ -136,7 +130,9 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
     if (answer !== true) return 1;
   }
   if (server !== undefined) await putServer(project, server);
-  applyInit(changes, { backupFile });
+  applyInit(changes, { owner });
+  // What the user has just asked for counts.
+  if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
   if (server === undefined && local) await takeServerAway(project);
   await terminal.write('written. Claude Code sessions that begin from now on are recorded and steered.\n');
   if (server !== undefined) {
@@ -170,6 +166,10 @@ async function undone(
   if (files.length === 0)
     await terminal.write(`${printable(settingsFile)} holds nothing of coxswain; nothing to undo\n`);
   return 0;
+}
+
+function configFileOf(project: string): string {
+  return join(project, 'coxswain.config.json');
 }
 
 /** A configuration with the deadline, unless one is there: that is its owner's. */

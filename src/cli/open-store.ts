@@ -1,6 +1,9 @@
 import { stat } from 'node:fs/promises';
 
+import { dirname, resolve } from 'node:path';
+
 import { CoxswainError } from '../base/error.ts';
+import { examineRecords, refusalError, refuseLinks } from '../store/records-folder.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { printable } from './printable.ts';
 
@@ -14,9 +17,10 @@ export type StoreKind = 'sqlite' | 'jsonl';
  * The kind of the store at this path: a folder holds JSON lines, a file is SQLite. Where nothing is there yet, `wanted`
  * decides, then a slash at the end of the path, which makes a folder; else it is a file.
  *
- * @throws CoxswainError `invalid-argument` for a kind that does not exist, or that what is there is not
+ * @throws CoxswainError `invalid-argument` for a kind that does not exist, or that what is there is not; `unsafe-path`
  */
 export async function storeKindOf(path: string, wanted?: string): Promise<StoreKind> {
+  checkPlace(path);
   if (wanted !== undefined && wanted !== 'sqlite' && wanted !== 'jsonl') {
     throw new CoxswainError('invalid-argument', `--store-kind ${wanted}: give sqlite or jsonl`);
   }
@@ -52,8 +56,21 @@ export async function openExistingStore(path: string): Promise<TrajectoryStore> 
   return openStore(path);
 }
 
-/** @throws CoxswainError `input-io` when nothing is at this path, saying how to make a store */
+/**
+ * A store that nobody named must be this user's own; one that is named on the command line is its user's choice.
+ *
+ * @throws CoxswainError `unsafe-path`
+ */
+function checkPlace(path: string): void {
+  refuseLinks(path);
+  if (path !== DEFAULT_STORE) return;
+  const verdict = examineRecords(dirname(resolve(path)), { env: process.env });
+  if (verdict.kind === 'refused') throw refusalError(verdict.refusal);
+}
+
+/** @throws CoxswainError `input-io` when nothing is at this path, saying how to make a store; `unsafe-path` */
 export async function requireStore(path: string): Promise<void> {
+  checkPlace(path);
   const isThere = await stat(path).then(
     () => true,
     () => false,

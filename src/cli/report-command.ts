@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { checkOutput } from '../base/guarded-file.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { loadConfigSync } from '../config/load-config.ts';
@@ -108,6 +109,7 @@ async function writeReport(
   if (options.json === true) return terminal.write(jsonLine(report.toJson(frame)));
   if (options.html === undefined) return terminal.write(reportText(report, frame, terminal.paint));
   try {
+    checkOutput(options.html);
     await writeFile(options.html, reportHtml(report, frame), { mode: 0o600 });
   } catch (error) {
     throw new CoxswainError('input-io', `${options.html} cannot be written: ${messageOf(error)}`, { cause: error });

@@ -1,5 +1,8 @@
+import { join, resolve } from 'node:path';
+
 import { CoxswainError } from '../base/error.ts';
 import { listTrust, revokeTrust, trustProject, type TrustState } from '../config/trust-project.ts';
+import { adoptRecords, RECORDS_FOLDER } from '../store/records-folder.ts';
 import { jsonLine, printable, printableCut } from './printable.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -7,6 +10,7 @@ import type { Terminal } from './terminal.ts';
 export interface TrustOptions {
   readonly revoke?: boolean;
   readonly list?: boolean;
+  readonly records?: boolean;
   readonly json?: boolean;
 }
 
@@ -21,12 +25,17 @@ export async function trustCommand(
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { revoke = false, list = false, json = false } = options;
+  const { revoke = false, list = false, json = false, records = false } = options;
   if (list) {
-    if (revoke || folder !== undefined) {
-      throw new CoxswainError('invalid-argument', '--list stands alone: without a folder and without --revoke');
+    if (revoke || records || folder !== undefined) {
+      throw new CoxswainError('invalid-argument', '--list stands alone: without a folder, --revoke or --records');
     }
     return await listed(json, terminal);
+  }
+  if (records) {
+    if (revoke)
+      throw new CoxswainError('invalid-argument', '--records accepts a folder; to take that back, delete the folder');
+    return await accepted(folder ?? '.', json, terminal);
   }
   return revoke ? await revoked(folder ?? '.', json, terminal) : await trusted(folder ?? '.', json, terminal);
 }
@@ -45,6 +54,15 @@ async function trusted(folder: string, json: boolean, terminal: Terminal): Promi
     await terminal.write(`  counts now: ${printableCut(path, 100)}${says}\n`);
   }
   await terminal.write('A change of these files withdraws it; so does: coxswain trust --revoke\n');
+  return 0;
+}
+
+async function accepted(folder: string, json: boolean, terminal: Terminal): Promise<number> {
+  const records = join(resolve(folder), RECORDS_FOLDER);
+  adoptRecords(records, { env: process.env });
+  await terminal.write(
+    json ? jsonLine({ folder: records, state: 'accepted' }) : `accepted: ${printable(records)} is used from now on\n`,
+  );
   return 0;
 }
 

@@ -1,18 +1,18 @@
-import { basename, join } from 'node:path';
-
 import { messageOf } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
+import { stateFile } from '../base/state-places.ts';
+import { guardStore } from '../store/records-folder.ts';
 import { applyTrust } from './apply-trust.ts';
 import { checkTogether } from './check-together.ts';
 import { addCode, readModule, type CodeSection } from './code-config.ts';
-import type { ConfigProblem } from './config-problem.ts';
+import { shownProblem, type ConfigProblem } from './config-problem.ts';
 import type { ReadSource, ReadSources } from './config-sources.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readConfig, readConfigText } from './decode-config.ts';
-import { isLinkedOutside, leadsOutside, realPath } from './leads-outside.ts';
+import { isLinkedOutside } from './leads-outside.ts';
 import type { IgnoredField, LoadedConfig } from './loaded-config.ts';
 import { mergeConfig } from './merge-config.ts';
-import { resolveConfig, storeOf, type ResolveConfigOptions } from './resolve-config.ts';
+import { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
 
 /** A module of a configuration that was loaded, or what it threw. */
@@ -42,18 +42,15 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
       ignored.push({ file, path: '', why: 'code runs only after: coxswain trust, or named with --config' });
       continue;
     }
-    const given = source.trusted
-      ? layer.config
-      : untrusted(layer.config, config, paths, (field) => {
-          ignored.push({ ...field, file });
-        });
+    const given = source.trusted ? layer.config : untrusted(layer.config, (field) => ignored.push({ ...field, file }));
     config = mergeConfig(config, given);
     if (layer.code !== undefined) codes.push(layer.code);
   }
   const together = checkTogether(config);
   const only = read.sources.length === 1 ? read.sources[0]?.file : undefined;
   problems.push(...together.problems.map((one) => (only === undefined ? one : { ...one, file: only })));
-  let resolved = guardedStore(resolveConfig(together.config, paths), read, (field) => ignored.push(field));
+  const guarded = guardedStore(resolveConfig(together.config, paths), read, (field) => ignored.push(field));
+  let { resolved } = guarded;
   const texts = read.sources.filter(({ isCode, trusted }) => isCode && trusted).map(({ text }) => text);
   if (texts.length > 0) resolved = withCodeHash(resolved, hashText(texts.join('\n')));
   for (const code of codes) {
@@ -62,7 +59,15 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
     if (added.problem !== undefined) problems.push(added.problem);
   }
   const sources = read.sources.map(({ file, layer, trusted }) => ({ file, layer, trusted }));
-  return { resolved, config: together.config, folder: read.folder, problems, ignored, sources };
+  return {
+    resolved,
+    config: together.config,
+    folder: read.folder,
+    problems: problems.map(shownProblem),
+    ignored,
+    sources,
+    ...(guarded.refusal === undefined ? {} : { refusal: guarded.refusal }),
+  };
 }
 
 /** @returns undefined for code that may not run */
@@ -95,29 +100,27 @@ function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[])
 
 function untrusted(
   project: CoxswainConfig,
-  below: CoxswainConfig,
-  paths: ResolveConfigOptions,
   ignore: (field: { readonly path: string; readonly why: string }) => void,
 ): CoxswainConfig {
-  const storeLeadsOutside = (store: NonNullable<CoxswainConfig['store']>): boolean =>
-    leadsOutside(paths.folder, storeOf(store, paths).path);
-  const { config, ignored } = applyTrust(project, { below, storeLeadsOutside });
+  const { config, ignored } = applyTrust(project);
   ignored.forEach(ignore);
   return config;
 }
 
-/** A repository can bring along a link where the store would be, and so choose a file of the user's to write to. */
+/** A repository can bring along a folder or a link where the store would be, and so choose what is read and written. */
 function guardedStore(
   resolved: ResolvedConfig,
-  { folder, user, isTrusted }: ReadSources,
+  { folder, places, isTrusted }: ReadSources,
   ignore: (field: IgnoredField) => void,
-): ResolvedConfig {
-  const { store } = resolved;
-  if (!isLinkedOutside(folder, store.path) || isTrusted()) return resolved;
-  const own = join(user.state, 'projects', hashText(realPath(folder) ?? folder), basename(store.path));
-  const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${own}`;
-  ignore({ path: 'store.path', why, file: store.path });
-  return { ...resolved, store: { ...store, path: own } };
+): Pick<LoadedConfig, 'resolved' | 'refusal'> {
+  const { store: named } = resolved;
+  const { store, refusal } = guardStore(named, places);
+  if (refusal !== undefined) return { resolved: { ...resolved, store }, refusal };
+  if (!isLinkedOutside(folder, named.path) || isTrusted()) return { resolved };
+  const path = stateFile('fallbackStore', { ...places, projectFolder: folder });
+  const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${path}`;
+  ignore({ path: 'store.path', why, file: named.path });
+  return { resolved: { ...resolved, store: { kind: 'sqlite', path } } };
 }
 
 /** What code does cannot be compared, but its text can. */

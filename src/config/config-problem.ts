@@ -1,3 +1,8 @@
+import { safeText } from '../base/shown-text.ts';
+
+const MAX_PATH_CHARS = 200;
+const MAX_MESSAGE_CHARS = 500;
+
 /** One thing that is wrong with a configuration. Plain JSON. */
 export interface ConfigProblem {
   /** The field, such as `guidance.doomLoop.maxRepetitions` or `feedback.static[0].name`; empty: the file as a whole. */
@@ -19,6 +24,19 @@ export interface ConfigProblem {
   /** For `syntax`: 1-based. */
   readonly line?: number;
   readonly column?: number;
+}
+
+/** A problem as logs and terminals may show it: names and values from a file are bounded and have no control characters. */
+export function shownProblem(problem: ConfigProblem): ConfigProblem {
+  const shown = (text: string, chars: number): string =>
+    safeText(text.slice(0, chars)).replaceAll('\n', '⏎').replaceAll('\t', ' ');
+  const { path, message, suggestion } = problem;
+  return {
+    ...problem,
+    path: shown(path, MAX_PATH_CHARS),
+    message: shown(message, MAX_MESSAGE_CHARS),
+    ...(suggestion === undefined ? {} : { suggestion: shown(suggestion, MAX_PATH_CHARS) }),
+  };
 }
 
 /** The problem in one line, without the file: `guidance.doomLoop: …; did you mean …?` */

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
 
 import { messageOf } from '../base/error.ts';
+import type { StatePlaces } from '../base/state-places.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { factsOf, findProject, userFolders, type UserFolders } from './find-config.ts';
-import { realPath } from './leads-outside.ts';
 import type { ConfigSource, LoadConfigOptions } from './loaded-config.ts';
-import { readTrust, trusts, type TrustedProjects } from './trust.ts';
+import { readTrust, trustFile, trusts, type TrustedFiles } from './trust.ts';
 
 /** A file that was read. */
 export interface ReadSource extends ConfigSource {
@@ -18,6 +18,8 @@ export interface ReadSource extends ConfigSource {
 export interface ReadSources {
   readonly folder: string;
   readonly user: UserFolders;
+  /** Where the user's state folder is. */
+  readonly places: StatePlaces;
   /** The weakest first. */
   readonly sources: readonly ReadSource[];
   readonly problems: readonly ConfigProblem[];
@@ -33,12 +35,13 @@ const CODE_ENDINGS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs']
 export function readSources(options: LoadConfigOptions): ReadSources {
   const problems: ConfigProblem[] = [];
   const user = userFolders(options);
+  const places: StatePlaces = { env: options.env ?? process.env, homeFolder: user.home };
   const read = (file: string, rest: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
     const text = readSmall(file, problems);
     return text === undefined ? [] : [{ ...rest, file, text, isCode: CODE_ENDINGS.has(extname(file)) }];
   };
   const trustsProject = (folder: string, files: readonly ReadSource[]): boolean =>
-    trusts(readTrusted(user.config, problems), realPath(folder) ?? folder, files);
+    trusts(readTrusted(folder, places, problems), files);
   const own = ['config.json', 'config.ts']
     .map((name) => join(user.config, name))
     .filter((file) => factsOf(file) !== undefined)
@@ -47,13 +50,13 @@ export function readSources(options: LoadConfigOptions): ReadSources {
   if (named !== undefined) {
     const sources = [...own, ...read(resolve(named), { layer: 'explicit', trusted: true })];
     const folder = resolve(options.projectFolder);
-    return { folder, user, sources, problems, isTrusted: once(() => trustsProject(folder, [])) };
+    return { folder, user, places, sources, problems, isTrusted: once(() => trustsProject(folder, [])) };
   }
   const { folder, files } = findProject(resolve(options.projectFolder));
   const found = files.flatMap((file) => read(file, { layer: 'project', trusted: false }));
   const isTrusted = once(() => trustsProject(folder, found));
-  const project = needsTrust(found) && isTrusted() ? found.map((source) => ({ ...source, trusted: true })) : found;
-  return { folder, user, sources: [...own, ...project], problems, isTrusted };
+  const project = found.length > 0 && isTrusted() ? found.map((source) => ({ ...source, trusted: true })) : found;
+  return { folder, user, places, sources: [...own, ...project], problems, isTrusted };
 }
 
 function once(ask: () => boolean): () => boolean {
@@ -61,17 +64,12 @@ function once(ask: () => boolean): () => boolean {
   return () => (answer ??= ask());
 }
 
-/** A quick look: most files have nothing in them that needs trust, and then nobody needs to look who trusts whom. */
-function needsTrust(sources: readonly ReadSource[]): boolean {
-  return sources.some(({ isCode, text }) => isCode || /redaction|completion|store|gc|\\u/.test(text));
-}
-
-function readTrusted(configFolder: string, problems: ConfigProblem[]): TrustedProjects {
+function readTrusted(folder: string, places: StatePlaces, problems: ConfigProblem[]): TrustedFiles | undefined {
   try {
-    return readTrust(configFolder);
+    return readTrust(folder, places);
   } catch (error) {
-    problems.push({ path: '', kind: 'file', message: messageOf(error), file: join(configFolder, 'trusted.json') });
-    return {};
+    problems.push({ path: '', kind: 'file', message: messageOf(error), file: trustFile(folder, places) });
+    return undefined;
   }
 }
 

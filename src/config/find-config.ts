@@ -1,6 +1,8 @@
 import { statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 
+import { stateRoot } from '../base/state-places.ts';
+
 /** The data of a project's configuration, and its code. */
 const CONFIG_FILE = 'coxswain.config.json';
 const CODE_FILE = 'coxswain.config.ts';
@@ -16,21 +18,18 @@ export interface ConfigPlaces {
 /** The user's own folders. All absolute. */
 export interface UserFolders {
   readonly home: string;
-  /** `config.json`, `config.ts` and `trusted.json` are here. */
+  /** `config.json` and `config.ts` are here. */
   readonly config: string;
+  /** Control files: `STATE_FILES`. */
   readonly state: string;
 }
 
 /** The user's folders, by the XDG rules: a variable that holds no absolute path does not count. */
 export function userFolders({ env = process.env, homeFolder }: ConfigPlaces): UserFolders {
   const home = homeFolder ?? process.getBuiltinModule('node:os').homedir();
-  const at = (variable: string | undefined, fallback: string): string =>
-    join(variable !== undefined && isAbsolute(variable) ? variable : join(home, fallback), 'coxswain');
-  return {
-    home,
-    config: at(env['XDG_CONFIG_HOME'], '.config'),
-    state: at(env['XDG_STATE_HOME'], '.local/state'),
-  };
+  const named = env['XDG_CONFIG_HOME'];
+  const config = join(named !== undefined && isAbsolute(named) ? named : join(home, '.config'), 'coxswain');
+  return { home, config, state: stateRoot({ env, homeFolder: home }) };
 }
 
 /** A project's configuration as it lies on the disk. */

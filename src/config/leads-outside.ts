@@ -11,7 +11,7 @@ const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
  * @param path absolute; nothing needs to be there
  * Cost: up to six look-ups where the path is there.
  */
-export function leadsOutside(folder: string, path: string): boolean {
+function leadsOutside(folder: string, path: string): boolean {
   const realFolder = realPath(folder);
   const real = realTarget(path);
   if (realFolder === undefined || real === undefined || !isInside(realFolder, real)) return true;

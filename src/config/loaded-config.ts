@@ -1,3 +1,4 @@
+import type { RecordsRefusal } from '../store/records-folder.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import type { ConfigPlaces } from './find-config.ts';
@@ -25,7 +26,7 @@ export interface ConfigSource {
   readonly file: string;
   /** Whose it is; `explicit` was named with `--config`. */
   readonly layer: 'user' | 'project' | 'explicit';
-  /** False: what needs trust does not count. Also false for a file of the project that has nothing that needs it. */
+  /** False: what needs trust does not count. */
   readonly trusted: boolean;
 }
 
@@ -41,4 +42,6 @@ export interface LoadedConfig {
   readonly ignored: readonly IgnoredField[];
   /** The files, the weakest first. */
   readonly sources: readonly ConfigSource[];
+  /** Why the project's folder of records is not used; absent where it is. `resolved.store` is the user's own then. */
+  readonly refusal?: RecordsRefusal;
 }

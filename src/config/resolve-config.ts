@@ -93,7 +93,7 @@ function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): str
 }
 
 /** Where a store section says that runs are recorded. */
-export function storeOf({ kind = 'sqlite', path }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
+function storeOf({ kind = 'sqlite', path }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
   return { kind, path: pathOf(path ?? DEFAULT_PATH[kind], options) };
 }
 

@@ -35,8 +35,8 @@ test('a project is trusted with its files as they are, and what counts now is sh
     files: ['coxswain.config.json', 'coxswain.config.ts'],
     counts: [
       { path: 'completion.command', value: ['npm', 'test'] },
-      { path: 'redaction.off', value: ['jwt'] },
       { path: 'redaction.key' },
+      { path: 'redaction.off', value: ['jwt'] },
       { path: 'coxswain.config.ts' },
     ],
   });
@@ -52,7 +52,7 @@ test('a list of what is trusted says what was changed, and what is gone', () => 
   expect(states()).toEqual(['trusted', 'trusted']);
   write({ mode: 'steer' });
   rmSync(join(root, 'other'), { recursive: true });
-  expect(states()).toEqual(['changed', 'gone']);
+  expect(states()).toEqual(['gone', 'changed']);
 });
 
 test('trust is taken back through any path to the project, also when the folder is gone', () => {

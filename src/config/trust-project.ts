@@ -3,11 +3,12 @@ import { basename, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
+import { realProject, type StatePlaces } from '../base/state-places.ts';
 import { readConfigText } from './decode-config.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
 import { realPath } from './leads-outside.ts';
 import { loadConfigSync, type IgnoredField } from './load-config.ts';
-import { hashesOf, readTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
+import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
 
 /** A project that is trusted now. Plain JSON. */
 export interface TrustedProject {
@@ -42,10 +43,9 @@ export interface TrustState {
  * @throws CoxswainError "input-io" when the folder is not there, or a file cannot be read or written
  */
 export function trustProject(folder: string, places: ConfigPlaces = {}): TrustedProject {
-  const user = userFolders(places);
   const { real, files } = projectAt(folder);
   const { ignored } = loadConfigSync({ ...places, projectFolder: resolve(folder) });
-  writeTrust(user.config, { ...readTrust(user.config), [real]: hashesOf(files) });
+  writeTrust(real, files, statePlaces(places));
   return {
     folder: real,
     files: files.map(({ file }) => basename(file)),
@@ -74,25 +74,24 @@ function valueAt(value: unknown, steps: readonly string[]): unknown {
  * @throws CoxswainError "input-io" when the file of trust cannot be read or written
  */
 export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
-  const user = userFolders(places);
-  const trusted = readTrust(user.config);
+  const state = statePlaces(places);
   const given = resolve(folder);
   // A folder that is gone has no real path, and its entry must go all the same.
-  const real = realPath(findProject(given).folder) ?? given;
-  const found = [real, realPath(given) ?? given].find((path) => Object.hasOwn(trusted, path));
-  if (found === undefined) return undefined;
-  writeTrust(user.config, Object.fromEntries(Object.entries(trusted).filter(([path]) => path !== found)));
-  return found;
+  return [realProject(findProject(given).folder), realProject(given)].find((path) => removeTrust(path, state));
 }
 
 /** Every project that is trusted. @throws CoxswainError "input-io" when the file of trust cannot be read */
 export function listTrust(places: ConfigPlaces = {}): readonly TrustState[] {
-  const trusted = readTrust(userFolders(places).config);
-  return Object.entries(trusted).map(([folder, hashes]) => {
-    const files = Object.keys(hashes);
+  return readAllTrust(statePlaces(places)).map((trusted) => {
+    const { folder } = trusted;
+    const files = Object.keys(trusted.files);
     if (factsOf(folder) === undefined) return { folder, files, state: 'gone' };
-    return { folder, files, state: trusts(trusted, folder, filesIn(folder)) ? 'trusted' : 'changed' };
+    return { folder, files, state: trusts(trusted, filesIn(folder)) ? 'trusted' : 'changed' };
   });
+}
+
+function statePlaces(places: ConfigPlaces): StatePlaces {
+  return { env: places.env ?? process.env, homeFolder: userFolders(places).home };
 }
 
 function projectAt(folder: string): { readonly real: string; readonly files: readonly TrustedFile[] } {

@@ -1,13 +1,24 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { readGuarded, replaceGuarded } from '../base/guarded-file.ts';
 import { isJsonObject } from '../base/json.ts';
-import { factsOf } from './find-config.ts';
+import {
+  makeStateFolder,
+  realProject,
+  STATE_FILES,
+  stateFile,
+  stateFolder,
+  type StatePlaces,
+} from '../base/state-places.ts';
 
-/** What a user trusts: by the real path of a project, the hashes of its configuration files. Plain JSON. */
-export interface TrustedProjects {
-  readonly [folder: string]: Readonly<Record<string, string>>;
+/** A project whose configuration the user accepted. Plain JSON. */
+export interface TrustedFiles {
+  /** The real path of the project. */
+  readonly folder: string;
+  /** The text of each file that was accepted, by its name. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** A file's name and text. */
@@ -17,26 +28,48 @@ export interface TrustedFile {
   readonly text: string;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
-/** The file that holds what is trusted, in the user's folder. */
-export function trustFile(configFolder: string): string {
-  return join(configFolder, 'trusted.json');
+/** The file that holds what is trusted of a project, in the user's state folder. */
+export function trustFile(folder: string, places: StatePlaces): string {
+  return stateFile('trust', { ...places, projectFolder: folder });
 }
 
 /**
- * What is trusted; nothing where the file is not there.
+ * What is trusted of a project.
  *
- * @throws CoxswainError "input-io" when it cannot be read or is not what `writeTrust` wrote
+ * @param folder  any path to the project
+ * @returns undefined for a project that is not trusted
+ * @throws CoxswainError "input-io" when the file cannot be read or is not what `writeTrust` wrote
  */
-export function readTrust(configFolder: string): TrustedProjects {
-  const path = trustFile(configFolder);
-  if (factsOf(path) === undefined) return {};
+export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
+  const trusted = readTrustFile(trustFile(folder, places));
+  // Two paths with one key, or a file that was moved.
+  return trusted?.folder === realProject(folder) ? trusted : undefined;
+}
+
+/** Every project that is trusted, by its path. Damaged files are left out. @throws CoxswainError "input-io" */
+export function readAllTrust(places: StatePlaces): readonly TrustedFiles[] {
+  const folder = join(stateFolder(places), 'projects');
+  let names: readonly string[];
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (isJsonObject(parsed) && parsed['version'] === VERSION && isTrusted(parsed['projects'])) {
-      return parsed['projects'];
-    }
+    names = readdirSync(folder);
+  } catch {
+    // Nothing was ever trusted here.
+    return [];
+  }
+  const found = names.map((name) => readTrustFile(join(folder, name, STATE_FILES.trust.name)));
+  return found
+    .filter((trusted) => trusted !== undefined)
+    .toSorted((a, b) => (a.folder < b.folder ? -1 : a.folder > b.folder ? 1 : 0));
+}
+
+function readTrustFile(path: string): TrustedFiles | undefined {
+  try {
+    const bytes = readGuarded(path);
+    if (bytes === undefined) return undefined;
+    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
+    if (isJsonObject(parsed) && parsed['version'] === VERSION && isTrusted(parsed)) return parsed;
     throw new Error('it is not what coxswain writes there');
   } catch (cause) {
     throw new CoxswainError(
@@ -47,45 +80,47 @@ export function readTrust(configFolder: string): TrustedProjects {
   }
 }
 
-function isTrusted(value: unknown): value is TrustedProjects {
+function isTrusted(
+  value: Readonly<Record<string, unknown>>,
+): value is Readonly<Record<string, unknown>> & TrustedFiles {
+  const { folder, files } = value;
   return (
-    isJsonObject(value) &&
-    Object.values(value).every(
-      (files) => isJsonObject(files) && Object.values(files).every((hash) => typeof hash === 'string'),
-    )
+    typeof folder === 'string' && isJsonObject(files) && Object.values(files).every((text) => typeof text === 'string')
   );
 }
 
 /**
- * Replaces what is trusted, in one step. The file is for its owner only.
+ * Trusts a project with these files, in place of what was trusted before. The file is for its owner only.
  *
  * @throws CoxswainError "input-io" when it cannot be written
  */
-export function writeTrust(configFolder: string, projects: TrustedProjects): void {
-  const path = trustFile(configFolder);
-  const fresh = `${path}.${process.pid}.new`;
+export function writeTrust(folder: string, files: readonly TrustedFile[], places: StatePlaces): void {
+  const path = trustFile(folder, places);
+  const texts = Object.fromEntries(files.map(({ file, text }) => [basename(file), text]));
+  const json = JSON.stringify({ version: VERSION, folder: realProject(folder), files: texts }, undefined, 2);
   try {
-    mkdirSync(configFolder, { recursive: true, mode: 0o700 });
-    writeFileSync(fresh, `${JSON.stringify({ version: VERSION, projects }, undefined, 2)}\n`, { mode: 0o600 });
-    renameSync(fresh, path);
+    makeStateFolder({ ...places, projectFolder: folder });
+    replaceGuarded(path, `${json}\n`);
   } catch (cause) {
     throw new CoxswainError('input-io', `${path} cannot be written: ${messageOf(cause)}`, { details: { path }, cause });
   }
 }
 
-/** What is remembered of a project's files when it is trusted. */
-export function hashesOf(files: readonly TrustedFile[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(files.map(({ file, text }) => [basename(file), sha256(text)]));
+/** Takes trust back. @returns false when there was none */
+export function removeTrust(folder: string, places: StatePlaces): boolean {
+  if (readTrust(folder, places) === undefined) return false;
+  rmSync(trustFile(folder, places), { force: true });
+  return true;
 }
 
-/** True when a project is trusted with just these files: a change of one, or a new one, withdraws it. */
-export function trusts(projects: TrustedProjects, folder: string, files: readonly TrustedFile[]): boolean {
-  const known = Object.hasOwn(projects, folder) ? projects[folder] : undefined;
-  if (known === undefined) return false;
-  return Object.entries(hashesOf(files)).every(([name, hash]) => Object.hasOwn(known, name) && known[name] === hash);
-}
-
-function sha256(text: string): string {
-  // Loaded only here: a hook without anything to trust does without it.
-  return process.getBuiltinModule('node:crypto').hash('sha256', text);
+/**
+ * True when a project is trusted with just these files: a change of one, or a new one, withdraws it. Texts are compared, not
+ * hashes: loading a hash takes a hook 6 ms.
+ */
+export function trusts(trusted: TrustedFiles | undefined, files: readonly TrustedFile[]): boolean {
+  if (trusted === undefined) return false;
+  return files.every(({ file, text }) => {
+    const name = basename(file);
+    return Object.hasOwn(trusted.files, name) && trusted.files[name] === text;
+  });
 }

@@ -61,10 +61,12 @@ export interface FileSystem {
   syncFolder(folder: string): Promise<void>;
 }
 
-const WRITE_AT_END = constants.O_WRONLY | constants.O_APPEND;
+// A store has no links in it; Windows lacks the flag.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const WRITE_AT_END = constants.O_WRONLY | constants.O_APPEND | NO_FOLLOW;
 
 const FLAGS: Readonly<Record<OpenMode, number>> = {
-  read: constants.O_RDONLY,
+  read: constants.O_RDONLY | NO_FOLLOW,
   append: WRITE_AT_END,
   make: WRITE_AT_END | constants.O_CREAT,
   create: WRITE_AT_END | constants.O_CREAT | constants.O_EXCL,

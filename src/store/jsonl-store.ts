@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 
-import { nodeFileSystem } from './file-system.ts';
+import { nodeFileSystem, type FileSystem } from './file-system.ts';
 import { JsonlDriver } from './jsonl-driver.ts';
 import { resolveJsonlSettings } from './jsonl-settings.ts';
 import type { JsonlStoreOptions } from './jsonl-settings.ts';
 import { processIdentity } from './lock-identity.ts';
+import { openRecords, refuseLinks } from './records-folder.ts';
 import type { TrajectoryStore } from './trajectory-store.ts';
 
 export type { JsonlStoreOptions } from './jsonl-settings.ts';
@@ -29,9 +30,15 @@ export type { JsonlStoreOptions } from './jsonl-settings.ts';
  * each run. `readRun` reads from the start of a segment also for a late `fromSeq`. `search` reads everything, with
  * memory for one page of hits; there is no index.
  *
- * @throws CoxswainError `invalid-argument` for an option out of range
+ * @throws CoxswainError `invalid-argument` for an option out of range; `unsafe-path` for a `.coxswain` that is a link
  */
 export function jsonlStore(folder: string, options: JsonlStoreOptions = {}): TrajectoryStore {
-  const ports = { fileSystem: nodeFileSystem, identity: processIdentity };
-  return new JsonlDriver(resolve(folder), resolveJsonlSettings(options), ports);
+  const path = resolve(folder);
+  refuseLinks(path);
+  const makeFolder: FileSystem['makeFolder'] = async (at) => {
+    openRecords(path, { env: process.env });
+    return nodeFileSystem.makeFolder(at);
+  };
+  const ports = { fileSystem: { ...nodeFileSystem, makeFolder }, identity: processIdentity };
+  return new JsonlDriver(path, resolveJsonlSettings(options), ports);
 }

@@ -13,7 +13,7 @@ export function makeFolderSync(folder: string): void {
 }
 
 /** Waits until the disk has the names in a folder. Windows cannot open folders and orders such writes itself. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const fd = openSync(folder, 'r');
   try {

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { CoxswainError } from '../base/error.ts';
 import { makeFolderSync } from './make-folder-sync.ts';
+import { openRecords } from './records-folder.ts';
 import { layoutOf, migrate, NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import { toStoreError } from './store-error.ts';
 
@@ -70,6 +71,7 @@ export function requireSqlite(version: string): void {
 
 /** SQLite would create the file for everyone to read; the log beside it takes its mode from the file. */
 function createPrivately(file: string): void {
+  openRecords(file, { env: process.env });
   makeFolderSync(dirname(file));
   closeSync(openSync(file, 'a', 0o600));
 }

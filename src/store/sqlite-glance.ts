@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { refuseLinks } from './records-folder.ts';
 import type { RunSummary } from './run-summary.ts';
 
 /** A run as a status line shows it. */
@@ -28,6 +29,7 @@ const LOCK_LIMIT_MS = 200;
  * Cost: reads 50 summaries and 2,064 records at most; parses few of them.
  */
 export function glanceSqlite(file: string, runId?: string): RunGlance | undefined {
+  refuseLinks(file);
   const database = new DatabaseSync(file, { readOnly: true, timeout: LOCK_LIMIT_MS });
   try {
     const summaries =

@@ -8,6 +8,7 @@ import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { isRunId } from './check-batch.ts';
 import { checkReadQuery } from './check-read-query.ts';
 import { checkRunQuery, toRunPage } from './run-page.ts';
+import { refuseLinks } from './records-folder.ts';
 import type { RunSummary } from './run-summary.ts';
 import { checkSearchQuery, compareHits, toHit, toSearchPage } from './search-page.ts';
 import { isBusy, whileBusy } from './sqlite-busy.ts';
@@ -82,6 +83,7 @@ export function openSqliteReader(file: string, options: { readonly timeoutMs?: n
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   let database: DatabaseSync | undefined;
   try {
+    refuseLinks(path);
     // SQLite would wait on the calling thread, so for long nothing is waited for here.
     database = new DatabaseSync(path, { readOnly: true, timeout: Math.min(timeoutMs, OPEN_WAIT_MS) });
     requireLayout(database, path);

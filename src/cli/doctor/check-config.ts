@@ -27,3 +27,11 @@ export function checkConfig({ ignored, problems, sources }: LoadedConfig): reado
         ]),
   ];
 }
+
+/** Whether the project's folder of records is used. */
+export function checkRecords({ refusal, resolved }: LoadedConfig): DoctorLine {
+  const check = 'records';
+  if (refusal === undefined) return passed(check, `in ${resolved.store.path}`);
+  const found = `${refusal.folder} is refused: ${refusal.why}; runs are recorded in ${resolved.store.path}`;
+  return failed(check, found, refusal.fix);
+}

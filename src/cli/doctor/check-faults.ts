@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
 
 import { isJsonObject } from '../../base/json.ts';
-import { FAULT_LOG, faultFolders, type FaultLine, type FaultLogPlace } from '../../claude-code/fault-log.ts';
+import { stateFile, type StateOwner } from '../../base/state-places.ts';
+import { faultOwners, type FaultLine } from '../../claude-code/fault-log.ts';
 import { countOf, durationText } from '../number-text.ts';
 import { failed, passed, type DoctorLine } from './doctor-line.ts';
 
@@ -13,14 +13,15 @@ const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
 
 /** The faults in our logs, the oldest first. Never throws. */
-export function readFaults(place: Omit<FaultLogPlace, 'nowMs'>): readonly FaultLine[] {
-  const files = faultFolders(place).flatMap((folder) => [join(folder, 'faults.1.jsonl'), join(folder, FAULT_LOG)]);
+export function readFaults(place: StateOwner): readonly FaultLine[] {
+  const files = faultOwners(place).flatMap((owner) => [stateFile('olderFaults', owner), stateFile('faults', owner)]);
   const faults = files.flatMap((file) => tailOf(file).split('\n').flatMap(faultOf));
   return faults.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 /** What went wrong in the hook without any agent feeling it: a failure where it was in the last 24 hours. */
-export function checkFaults(faults: readonly FaultLine[], nowMs: number): DoctorLine {
+export function checkFaults(place: StateOwner, nowMs: number): DoctorLine {
+  const faults = readFaults(place);
   const recent = faults.filter(({ at }) => nowMs - Date.parse(at) < RECENT_MS);
   const [first] = faults;
   if (recent.length === 0) {
@@ -39,7 +40,7 @@ export function checkFaults(faults: readonly FaultLine[], nowMs: number): Doctor
     return `${durationText(nowMs - Date.parse(at))} ago (${what}): ${message.slice(0, 200)}`;
   });
   const found = `${countOf(recent.length, 'fault')} in ${since} (${counts.join(', ')}); ${said.join('; ')}`;
-  return failed('faults', found, `Mend what they name; then delete ${FAULT_LOG} in the store's folder to begin anew.`);
+  return failed('faults', found, `Mend what they name; then delete ${stateFile('faults', place)}.`);
 }
 
 function faultOf(line: string): readonly FaultLine[] {

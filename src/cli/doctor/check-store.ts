@@ -3,9 +3,9 @@ import { basename, dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { messageOf } from '../../base/error.ts';
-import { STATE_FOLDER } from '../../claude-code/open-hook-store.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../store/collect-garbage.ts';
+import { RECORDS_FOLDER } from '../../store/records-folder.ts';
 import { bytesText } from '../number-text.ts';
 import { shellWord } from '../shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
@@ -45,7 +45,7 @@ function permissions({ kind, path }: ResolvedStore): DoctorLine {
   const places = [
     path,
     ...(kind === 'sqlite' ? [`${path}-wal`, `${path}-shm`] : []),
-    ...(basename(folder) === STATE_FOLDER ? [folder] : []),
+    ...(basename(folder) === RECORDS_FOLDER ? [folder] : []),
   ];
   try {
     const open = places.filter((place) => ((statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);

@@ -18,7 +18,6 @@ const SHOWN_CHARS = 300;
 /** What a canary needs. */
 export interface CanarySetup {
   readonly projectFolder: string;
-  readonly projectStateFolder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Opens the store that the configuration names. */
   readonly openStore: () => Promise<TrajectoryStore>;

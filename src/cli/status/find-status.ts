@@ -7,12 +7,21 @@ import { countSpills } from '../../claude-code/spilled-events.ts';
 import { findProject, userFolders } from '../../config/find-config.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
 import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../store/records-folder.ts';
 import { glanceSqlite } from '../../store/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
 /** Of a run in a folder of JSON lines, the first and the last records are read. */
 const HEAD_RECORDS = 64;
 const TAIL_RECORDS = 2_000;
+
+/** How a project stands. */
+export interface FoundStatus {
+  /** Absent when there is no run. */
+  readonly run?: RunStatus;
+  /** Why the project's folder of records is not used. */
+  readonly refusal?: RecordsRefusal;
+}
 
 /** What `findStatus` goes by. */
 export interface StatusHints {
@@ -25,19 +34,19 @@ export interface StatusHints {
 /**
  * How the run of this project stands: the one of the session that standard input names, else the one at work last.
  *
- * @returns undefined when there is none
  * @throws what the store throws
  */
-export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<RunStatus | undefined> {
+export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<FoundStatus> {
   const session = sessionOf(stdin);
   const projectFolder = projectFolderOf({
     projectDir: env['CLAUDE_PROJECT_DIR'] ?? session.projectDir,
     cwd: session.cwd ?? process.cwd(),
   });
-  const store = await storeOf(projectFolder, env);
+  const { store, refusal } = await storeOf(projectFolder, env);
   const status = existsSync(store.path) ? await storedStatus(store, session, nowMs) : undefined;
   const waitingEvents = status === undefined ? 0 : countSpills(store.path).waiting;
-  return status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
+  const run = status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
+  return { ...(run === undefined ? {} : { run }), ...(refusal === undefined ? {} : { refusal }) };
 }
 
 async function storedStatus(
@@ -72,14 +81,16 @@ async function storedStatus(
 async function storeOf(
   projectFolder: string,
   env: Readonly<Record<string, string | undefined>>,
-): Promise<ResolvedStore> {
+): Promise<GuardedStore<ResolvedStore>> {
   const own = userFolders({ env }).config;
   const isConfigured =
     findProject(projectFolder).files.length > 0 ||
     ['config.json', 'config.ts'].some((name) => existsSync(join(own, name)));
-  if (!isConfigured) return { kind: 'sqlite', path: join(projectFolder, '.coxswain', 'runs.db') };
+  if (!isConfigured)
+    return guardStore({ kind: 'sqlite', path: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
   const { loadConfigSync } = await import('../../config/load-config.ts');
-  return loadConfigSync({ projectFolder, env }).resolved.store;
+  const { resolved, refusal } = loadConfigSync({ projectFolder, env });
+  return { store: resolved.store, ...(refusal === undefined ? {} : { refusal }) };
 }
 
 interface SessionHints {

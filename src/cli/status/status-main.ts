@@ -1,6 +1,7 @@
 import { messageOf } from '../../base/error.ts';
 import { endProcess, readStdin } from '../../claude-code/read-stdin.ts';
 import { writeStdout } from '../../claude-code/write-stdout.ts';
+import { RECORDS_FOLDER } from '../../store/records-folder.ts';
 import { jsonLine, printable } from '../printable.ts';
 import { findStatus } from './find-status.ts';
 import { formattedStatus, statusText } from './status-text.ts';
@@ -29,9 +30,11 @@ export async function statusMain(options: StatusOptions): Promise<never> {
 
 async function statusLine({ format, json }: StatusOptions): Promise<string> {
   try {
-    const status = await findStatus({ env: process.env, stdin: await input(), nowMs: Date.now() });
-    if (json === true) return jsonLine(status ?? null);
-    return `${format === undefined ? statusText(status) : formattedStatus(format, status)}\n`;
+    const { run, refusal } = await findStatus({ env: process.env, stdin: await input(), nowMs: Date.now() });
+    if (json === true) return jsonLine(refusal === undefined ? (run ?? null) : { ...run, refused: refusal });
+    if (format !== undefined) return `${formattedStatus(format, run)}\n`;
+    const warning = refusal === undefined ? '' : `, ${RECORDS_FOLDER} is refused (coxswain doctor)`;
+    return `${statusText(run)}${warning}\n`;
   } catch (error) {
     if (json === true) return jsonLine({ problem: printable(messageOf(error)) });
     return format === undefined ? 'cox: the store cannot be read (coxswain doctor)\n' : '\n';

@@ -1,0 +1,314 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import { CoxswainError, messageOf } from '../base/error.ts';
+import { faultOfFile, faultOfFolder, lookAt, readGuarded, replaceGuarded, unsafePath } from '../base/guarded-file.ts';
+import { isJsonObject } from '../base/json.ts';
+import {
+  makeStateFolder,
+  realProject,
+  stateFile,
+  stateFolder,
+  type StateOwner,
+  type StatePlaces,
+} from '../base/state-places.ts';
+import { findGit, indexStamp, isTracked } from './git-index.ts';
+import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
+
+/** The folder of a project's records, in the project. */
+export const RECORDS_FOLDER = '.coxswain';
+
+/** Why a folder of records is refused. Plain JSON. */
+export interface RecordsRefusal {
+  /** The folder, behind links in the project's own path. */
+  readonly folder: string;
+  /**
+   * - `unmarked`: it was not made here by this user's coxswain, so it may have come with the project
+   * - `tracked`: git tracks it, so the next checkout may replace it
+   * - `unsafe`: it, or a file of the store in it, is a link, has a second name, or belongs to another user
+   */
+  readonly kind: 'unmarked' | 'tracked' | 'unsafe';
+  readonly why: string;
+  /** What to do. */
+  readonly fix: string;
+}
+
+/** What a look at a folder of records finds. */
+export type RecordsVerdict =
+  | { readonly kind: 'absent' | 'ours' }
+  | { readonly kind: 'refused'; readonly refusal: RecordsRefusal };
+
+/** What SQLite, and events that wait, keep beside a database. */
+const SIDE_FILES = ['', '-wal', '-shm', '-journal', '-spills'] as const;
+const IGNORE_FILE = '.gitignore';
+/** The first line of the ignore file; the same key names a file in the user's state folder. */
+const MARK = /^# coxswain ([0-9a-f]{32})\r?\n/;
+const IN_PROJECT = { maxBytes: 65_536, mayBeShared: true };
+
+/** What the user's state folder knows of a mark. */
+interface KnownMark {
+  /** The real path of the folder. */
+  readonly folder: string;
+  readonly inode: number;
+  /** The stamp of git's index when it was last seen not to track the folder. */
+  readonly untracked: string;
+}
+
+/** Whether a path is that of a store in a folder of records. */
+export function isInRecordsFolder(storePath: string): boolean {
+  return basename(dirname(storePath)) === RECORDS_FOLDER;
+}
+
+/**
+ * Looks whether a project's folder of records may be used: made here by this user's coxswain, no link, not tracked by git,
+ * and with nothing but plain files of this user in the places of the store.
+ *
+ * The mark: a random key in the folder's ignore file, which names a file in the user's state folder that holds the
+ * folder's real path and inode. A repository cannot know the key, and a copy of the folder has another inode.
+ *
+ * @param folder  absolute: `.coxswain` in a project
+ * Cost: some 15 look-ups; after git has written its index, reading that.
+ */
+export function examineRecords(folder: string, places: StatePlaces): RecordsVerdict {
+  const place = placeOf(folder);
+  try {
+    return examine(place, places);
+  } catch (error) {
+    return refuse(place, 'unsafe', messageOf(error));
+  }
+}
+
+function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
+  const { real } = place;
+  const facts = lookAt(real);
+  if (facts === undefined) return { kind: 'absent' };
+  const fault = faultOfFolder(facts);
+  if (fault !== undefined) return refuse(place, 'unsafe', fault);
+  const key = markIn(real);
+  const owner = { ...places, projectFolder: place.project };
+  const known = key === undefined ? undefined : readMark(join(stateFolder(owner), markName(key)));
+  const git = findGit(place.project);
+  const stamp = git === undefined ? '' : indexStamp(git);
+  if (git !== undefined && stamp !== '' && stamp !== known?.untracked && isTracked(git, real)) {
+    return refuse(place, 'tracked', 'git tracks it, so a checkout can replace what is recorded');
+  }
+  if (key === undefined || known === undefined || known.folder !== real || known.inode !== facts.ino) {
+    // What is empty decides nothing. The next writer puts a marked folder in its place.
+    if (readdirSync(real).length === 0) return { kind: 'absent' };
+    return refuse(place, 'unmarked', 'it was not made here by your coxswain, so it may have come with the project');
+  }
+  const file = faultOfStores(real);
+  if (file !== undefined) return refuse(place, 'unsafe', file);
+  // Without this the index is read again at each event; a state folder that is full or read-only costs only that.
+  if (known.untracked !== stamp) tryTo(() => writeMark(owner, key, { ...known, untracked: stamp }));
+  return { kind: 'ours' };
+}
+
+function tryTo(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // The next process tries again.
+  }
+}
+
+/** The first part of the stores in a folder of records that must not be opened, and why. */
+function faultOfStores(folder: string): string | undefined {
+  return faultOfStore(join(folder, 'runs.db')) ?? faultOfStore(join(folder, 'runs'));
+}
+
+/** The same for one: a file with what SQLite keeps beside it, or a folder of JSON lines. */
+function faultOfStore(path: string): string | undefined {
+  for (const suffix of SIDE_FILES) {
+    const facts = lookAt(path + suffix);
+    if (facts === undefined) continue;
+    const fault = facts.isDirectory() ? faultOfFolder(facts) : faultOfFile(facts);
+    if (fault !== undefined) return `${basename(path)}${suffix}: ${fault}`;
+    if (facts.isDirectory()) return undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Makes a folder of records with its mark, where it is missing.
+ *
+ * @returns what `examineRecords` finds then, never `absent`
+ * @throws CoxswainError "input-io" or "unsafe-path" where the user's state folder cannot be written, so that no mark can be
+ *   kept; what the file system refuses in the project
+ */
+export function makeRecords(folder: string, places: StatePlaces): RecordsVerdict {
+  const verdict = examineRecords(folder, places);
+  if (verdict.kind !== 'absent') return verdict;
+  const place = placeOf(folder);
+  const key = newKey();
+  // Whole before it has its name: several processes may begin at once, and one of their folders stays.
+  const unfinished = `${place.real}-${key}`;
+  makeFolderSync(place.project);
+  mkdirSync(unfinished, { mode: 0o700 });
+  const owner = { ...places, projectFolder: place.project };
+  try {
+    writeFileSync(join(unfinished, IGNORE_FILE), markLine(key) + '*\n', { flag: 'wx', mode: 0o600 });
+    mark(owner, key, unfinished, place.real);
+    renameSync(unfinished, place.real);
+    syncFolder(place.real);
+    syncFolder(place.project);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    rmSync(join(stateFolder(owner), markName(key)), { force: true });
+    const now = examineRecords(folder, places);
+    if (now.kind !== 'absent') return now;
+    throw error;
+  }
+  return examineRecords(folder, places);
+}
+
+/**
+ * Marks a folder of records that is there as this user's, however it came there.
+ *
+ * @throws CoxswainError "unsafe-path" where it is a link, tracked by git, or holds links; "input-io" where there is none or
+ *   the mark cannot be written
+ */
+export function adoptRecords(folder: string, places: StatePlaces): void {
+  const place = placeOf(folder);
+  const verdict = examineRecords(folder, places);
+  if (verdict.kind === 'ours') return;
+  if (verdict.kind !== 'refused') {
+    throw new CoxswainError('input-io', `${place.real}: there is no folder of records to accept`);
+  }
+  const { kind, why, fix } = verdict.refusal;
+  if (kind !== 'unmarked') throw unsafePath(place.real, `${why}; ${fix}`);
+  const fault = faultOfStores(place.real);
+  if (fault !== undefined) throw unsafePath(place.real, fault);
+  const ignore = join(place.real, IGNORE_FILE);
+  const before = readGuarded(ignore, IN_PROJECT)?.toString('utf8') ?? '*\n';
+  const key = newKey();
+  const owner = { ...places, projectFolder: place.project };
+  replaceGuarded(ignore, markLine(key) + before.replace(MARK, ''));
+  mark(owner, key, place.real, place.real);
+}
+
+/**
+ * Checks a store that its user named: nothing in its folder of records may lead elsewhere.
+ *
+ * @param storePath  one outside of a folder of records is not looked at
+ * @returns whether the folder of records is missing
+ * @throws CoxswainError "unsafe-path" for a link, a hard link or a file of another user
+ */
+export function refuseLinks(storePath: string): boolean {
+  const path = resolve(storePath);
+  if (!isInRecordsFolder(path)) return false;
+  const { real } = placeOf(dirname(path));
+  const facts = lookAt(real);
+  if (facts === undefined) return true;
+  const fault = faultOfFolder(facts) ?? faultOfStore(join(real, basename(path)));
+  if (fault !== undefined) throw unsafePath(real, fault);
+  return false;
+}
+
+/**
+ * For a writer of a store that its user named: makes a folder of records that is missing, with its mark where one can be
+ * kept.
+ *
+ * @throws CoxswainError as `refuseLinks`
+ */
+export function openRecords(storePath: string, places: StatePlaces): void {
+  // A program that may write its project and nothing else still gets its store.
+  if (refuseLinks(storePath)) tryTo(() => void makeRecords(dirname(resolve(storePath)), places));
+}
+
+/** What a command says that works on a project's own records, and finds them refused. */
+export function refusalError({ folder, why, fix }: RecordsRefusal): CoxswainError {
+  return new CoxswainError('unsafe-path', `${folder} is refused: ${why}. ${fix}`, { details: { folder } });
+}
+
+interface RecordsPlace {
+  /** Real path of the folder above. */
+  readonly project: string;
+  readonly real: string;
+}
+
+function placeOf(folder: string): RecordsPlace {
+  const project = realProject(dirname(folder));
+  return { project, real: join(project, basename(folder)) };
+}
+
+function refuse({ project, real }: RecordsPlace, kind: RecordsRefusal['kind'], why: string): RecordsVerdict {
+  return { kind: 'refused', refusal: { folder: real, kind, why, fix: FIXES[kind](project) } };
+}
+
+const FIXES: Readonly<Record<RecordsRefusal['kind'], (project: string) => string>> = {
+  unmarked: (project) =>
+    `If the records are yours (moved, restored, or from another home folder), run: coxswain trust --records ${project}; else delete the folder.`,
+  tracked: () => `Take it out of git (git rm -r --cached ${RECORDS_FOLDER}), or delete it.`,
+  unsafe: () => 'Delete it, or move it away; a folder elsewhere can be named as "store" in your own configuration.',
+};
+
+function markLine(key: string): string {
+  return `# coxswain ${key}\n`;
+}
+
+function markName(key: string): string {
+  return `mark-${key}.json`;
+}
+
+function markIn(folder: string): string | undefined {
+  return MARK.exec(readGuarded(join(folder, IGNORE_FILE), IN_PROJECT)?.toString('latin1') ?? '')?.[1];
+}
+
+/** @param at  where the folder is now; a rename keeps its inode */
+function mark(owner: StateOwner, key: string, at: string, folder: string): void {
+  writeMark(owner, key, { folder, inode: lookAt(at)?.ino ?? -1, untracked: '' });
+}
+
+function writeMark(owner: StateOwner, key: string, known: KnownMark): void {
+  const folder = makeStateFolder(owner);
+  replaceGuarded(join(folder, markName(key)), `${JSON.stringify(known)}\n`, { isDurable: known.untracked === '' });
+  // A power cut must not leave the folder without its mark.
+  if (known.untracked === '') syncFolder(folder);
+}
+
+/** @returns undefined for a mark that is damaged, as for none */
+function readMark(file: string): KnownMark | undefined {
+  const bytes = readGuarded(file);
+  if (bytes === undefined) return undefined;
+  try {
+    const json: unknown = JSON.parse(bytes.toString('utf8'));
+    if (!isJsonObject(json)) return undefined;
+    const { folder, inode, untracked } = json;
+    if (typeof folder !== 'string' || typeof inode !== 'number' || typeof untracked !== 'string') return undefined;
+    return { folder, inode, untracked };
+  } catch {
+    // Cut off by a full disk: the folder can be accepted again.
+    return undefined;
+  }
+}
+
+/** Loaded only where a folder is made. */
+function newKey(): string {
+  return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
+}
+
+/** Where a store is. */
+interface StoreAddress {
+  readonly kind: 'sqlite' | 'jsonl';
+  readonly path: string;
+}
+
+/** A store as the configuration names it, and in its place the user's own where the project's folder of records is refused. */
+export interface GuardedStore<Store> {
+  readonly store: Store;
+  readonly refusal?: RecordsRefusal;
+}
+
+/**
+ * The store to record into: the one that is named, or, while its folder of records is refused, one in the user's state
+ * folder, so that nothing is lost meanwhile.
+ */
+export function guardStore(store: StoreAddress, places: StatePlaces): GuardedStore<StoreAddress> {
+  if (!isInRecordsFolder(store.path)) return { store };
+  const folder = dirname(store.path);
+  const verdict = examineRecords(folder, places);
+  if (verdict.kind !== 'refused') return { store };
+  const path = stateFile('fallbackStore', { ...places, projectFolder: dirname(folder) });
+  return { store: { kind: 'sqlite', path }, refusal: verdict.refusal };
+}

@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+import { stateFile } from '../src/base/state-places.ts';
+import { faultOwners } from '../src/claude-code/fault-log.ts';
+import { trustProject } from '../src/config/trust-project.ts';
+
+/** A project, and the environment of the user who works in it. */
+export interface UserPlace {
+  readonly project: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** All faults that were logged for a project, and for no project, as text. */
+export function loggedFaults({ project, env }: UserPlace): string {
+  const files = faultOwners({ env, projectFolder: project }).map((owner) => stateFile('faults', owner));
+  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
+}
+
+/** What `coxswain trust` does in the project. */
+export function trustAs({ project, env }: UserPlace): void {
+  trustProject(project, { env, homeFolder: env['HOME'] });
+}
