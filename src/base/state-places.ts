@@ -85,9 +85,9 @@ export function realProject(projectFolder: string): string {
 }
 
 /**
- * Of a project, named by its real path: 128 bits. Not a cryptographic hash, because loading one takes a hook 6 ms; whoever could
+ * The folder of the control files of a project, named by its real path: 128 bits. Not a cryptographic hash, because loading one takes a hook 6 ms; whoever could
  * choose the path of another project of the same user needs no collision.
  */
-function folderOfProject(root: string, real: string): string {
+export function folderOfProject(root: string, real: string): string {
   return join(root, 'projects', hashText(real) + hashText(real, 1));
 }

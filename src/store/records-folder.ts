@@ -5,12 +5,14 @@ import { CoxswainError, messageOf } from '../base/error.ts';
 import { faultOfFile, faultOfFolder, lookAt, readGuarded, replaceGuarded, unsafePath } from '../base/guarded-file.ts';
 import { isJsonObject } from '../base/json.ts';
 import {
+  folderOfProject,
   makeStateFolder,
   realProject,
   stateFile,
   stateFolder,
   type StateOwner,
   type StatePlaces,
+  stateRoot,
 } from '../base/state-places.ts';
 import { findGit, indexStamp, isTracked } from './git-index.ts';
 import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
@@ -86,7 +88,8 @@ function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
   if (fault !== undefined) return refuse(place, 'unsafe', fault);
   const key = markIn(real);
   const owner = { ...places, projectFolder: place.project };
-  const known = key === undefined ? undefined : readMark(join(stateFolder(owner), markName(key)));
+  const known =
+    key === undefined ? undefined : readMark(join(folderOfProject(stateRoot(places), place.project), markName(key)));
   const git = findGit(place.project);
   const stamp = git === undefined ? '' : indexStamp(git);
   if (git !== undefined && stamp !== '' && stamp !== known?.untracked && isTracked(git, real)) {
@@ -197,11 +200,12 @@ export function adoptRecords(folder: string, places: StatePlaces): void {
 export function refuseLinks(storePath: string): boolean {
   const path = resolve(storePath);
   if (!isInRecordsFolder(path)) return false;
-  const { real } = placeOf(dirname(path));
-  const facts = lookAt(real);
+  // A link above it is the user's own way to the project.
+  const folder = dirname(path);
+  const facts = lookAt(folder);
   if (facts === undefined) return true;
-  const fault = faultOfFolder(facts) ?? faultOfStore(join(real, basename(path)));
-  if (fault !== undefined) throw unsafePath(real, fault);
+  const fault = faultOfFolder(facts) ?? faultOfStore(path);
+  if (fault !== undefined) throw unsafePath(folder, fault);
   return false;
 }
 
