@@ -9,7 +9,7 @@ import { buildHook } from '../scripts/build-hook.ts';
 import { buildPlugin } from '../scripts/build-plugin.ts';
 import { addHooks } from '../src/claude-code/edit-settings.ts';
 import { hookCommand, hookGroups, httpHookGroups } from '../src/claude-code/init-hooks.ts';
-import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
+import { readServeSettings, serveFileOf, writeServeSettings } from '../src/claude-code/serve-settings.ts';
 import { serverHealth } from '../src/claude-code/server-health.ts';
 import { stopServer } from '../src/claude-code/server-process.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
@@ -221,7 +221,7 @@ test('over http all but what starts the server comes to it, and a session after 
   expect(second.kind === 'ours' && first.kind === 'ours' && second.facts.pid !== first.facts.pid).toBe(true);
 
   // It dies while a session is at work, and nothing starts it: the agent feels nothing, and the log tells.
-  rmSync(join(place.project, '.coxswain', 'serve.json'));
+  rmSync(serveFileOf(place.project));
   await stopServer(place.project);
   expect(await play('THIRD')).toBe(false);
   const store = sqliteStore(join(place.project, '.coxswain', 'runs.db'));

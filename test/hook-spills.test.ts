@@ -22,6 +22,8 @@ import { sqliteStore } from '../src/store/sqlite-store.ts';
 import { endWithTest } from '../src/testing/end-with-test.ts';
 import { fakeSecrets } from '../src/testing/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
+import { makeRecords } from '../src/store/records-folder.ts';
+import { loggedFaults } from './user-state.ts';
 
 /** Hook processes on one run, 16 at a time; `COXSWAIN_HOOK_PROCESSES=200` is the figure in docs/claude-code.md. */
 const PROCESSES = Number(process.env['COXSWAIN_HOOK_PROCESSES'] ?? 40);
@@ -111,14 +113,6 @@ const startedCalls = (all: readonly TrajectoryRecord[]): readonly string[] =>
 const spillsIn = ({ spills }: Place, extension = '.spill'): readonly string[] =>
   existsSync(spills) ? readdirSync(spills).filter((name) => name.endsWith(extension)) : [];
 
-function faults({ project, env }: Place): string {
-  const files = [
-    join(project, '.coxswain', 'faults.jsonl'),
-    join(env['HOME'] ?? '', '.local', 'state', 'coxswain', 'faults.jsonl'),
-  ];
-  return files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : '')).join('');
-}
-
 test.each([
   ['none of them killed', 0],
   ['a third of them killed at random moments', 3],
@@ -169,7 +163,7 @@ test('events that a locked store does not take wait in private files, and the ne
   expect(spillsIn(place)).toHaveLength(3);
   expect(statSync(place.spills).mode & 0o777).toBe(0o700);
   for (const name of spillsIn(place)) expect(statSync(join(place.spills, name)).mode & 0o777).toBe(0o600);
-  expect(faults(place)).toContain('waits in a spill file');
+  expect(loggedFaults(place)).toContain('waits in a spill file');
   const beforeMs = Date.now();
 
   expect(await hook(place, event('PreToolUse', call('c3')))).toBe(0);
@@ -236,8 +230,8 @@ test('damaged and half-written files are set aside and reported, and stand in no
   expect(startedCalls(await records(place))).toEqual(['c2', 'c3']);
   expect(spillsIn(place)).toEqual([]);
   expect(spillsIn(place, '.damaged')).toHaveLength(2);
-  expect(faults(place)).toMatch(/is damaged/);
-  expect(faults(place)).toMatch(/half written/);
+  expect(loggedFaults(place)).toMatch(/is damaged/);
+  expect(loggedFaults(place)).toMatch(/half written/);
   const verified = await runCli(['verify', place.store], { cwd: place.project, env: place.env });
   expect([verified.code, verified.stderr]).toEqual([1, expect.stringContaining('2 damaged files')]);
 });
@@ -267,7 +261,7 @@ test('a link in the place of the folder is not followed', async () => {
   await whileLocked(place, async () => expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0));
   expect(readdirSync(elsewhere)).toEqual([]);
   expect(lstatSync(place.spills).isSymbolicLink()).toBe(true);
-  expect(faults(place)).toContain('the event is lost');
+  expect(loggedFaults(place)).toContain('the event is lost');
 });
 
 test('a spill file holds no secret', async () => {
@@ -312,7 +306,7 @@ test('commands that read say how many events wait, and recover folds them', asyn
 
 test('events of a store that cannot be opened wait until it is replaced', async () => {
   const place = newPlace();
-  mkdirSync(join(place.project, '.coxswain'), { mode: 0o700 });
+  makeRecords(join(place.project, '.coxswain'), place);
   writeFileSync(place.store, 'this is no database, but it is long enough to be looked at', { mode: 0o600 });
   expect(await hook(place, event('UserPromptSubmit', { prompt: 'Do it' }))).toBe(0);
   expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0);
