@@ -7,7 +7,7 @@ import { segmentsIn } from '../store/jsonl-names.ts';
 import { jsonlStore } from '../store/jsonl-store.ts';
 import { isRunFolderName } from '../store/run-folder-name.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import { sqliteStore } from '../store/sqlite-store.ts';
+import { openSqliteReader } from '../store/sqlite-reader.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** Part of the input that one worker reads at a time. Plain JSON. */
@@ -45,9 +45,9 @@ export async function listShards(paths: readonly string[]): Promise<readonly Sha
   return shards;
 }
 
-/** Opens the store at this path. */
-export function openStoreAt(path: string, kind: StoreKind): TrajectoryStore {
-  return kind === 'jsonl' ? jsonlStore(path) : sqliteStore(path);
+/** Opens the store at this path for reading only: nothing in its folder moves. */
+export function openStoreAt(path: string, kind: StoreKind): Pick<TrajectoryStore, 'listRuns' | 'readRun' | 'close'> {
+  return kind === 'jsonl' ? jsonlStore(path) : openSqliteReader(path);
 }
 
 async function fileShards(path: string): Promise<readonly Shard[]> {

@@ -9,6 +9,9 @@
  * - `store-conflict`: another record is already stored under that `(run_id, seq)`
  * - `store-gap`: the batch does not continue the stored sequence
  * - `store-closed`: the store was used after `close()`
+ * - `store-damaged`: a stored record, summary, snapshot or page is not what was written; `details` has `runId` and `seq` where
+ *   they are known
+ * - `store-schema`: a database holds tables, triggers, views or other objects that coxswain did not make
  * - `store-io`: the disk or the database refused
  * - `store-version`: the storage engine is too old or the file belongs to another program
  * - `format-unknown`: no importer recognises the content
@@ -27,6 +30,8 @@ export type CoxswainErrorCode =
   | 'store-conflict'
   | 'store-gap'
   | 'store-closed'
+  | 'store-damaged'
+  | 'store-schema'
   | 'store-io'
   | 'store-version'
   | 'format-unknown'

@@ -20,7 +20,7 @@ import { findSettings } from './doctor/find-settings.ts';
 import { heartbeatLine, readHeartbeats, type Heartbeats } from './doctor/heartbeats.ts';
 import { sendCanary } from './doctor/send-canary.ts';
 import { within } from './doctor/within.ts';
-import { openStore } from './open-store.ts';
+import { openReadableStore, openStore, type ReadableStore } from './open-store.ts';
 import type { Style } from './paint.ts';
 import { jsonLine, printableCut } from './printable.ts';
 import type { Terminal } from './terminal.ts';
@@ -96,7 +96,7 @@ async function examine(): Promise<DoctorReport> {
   }
   const stored = await checkStore(store, projectFolder);
   const isThere = stored.length > 2;
-  const heartbeats = isThere ? await heartbeatsOf(open) : undefined;
+  const heartbeats = isThere ? await heartbeatsOf(() => openReadableStore(store.path)) : undefined;
   const clocks = await readClocks();
   const nowMs = clocks.nowMs;
   const lines = [
@@ -121,7 +121,7 @@ interface ReadHeartbeats {
   readonly problem?: string;
 }
 
-async function heartbeatsOf(open: () => Promise<TrajectoryStore>): Promise<ReadHeartbeats> {
+async function heartbeatsOf(open: () => Promise<ReadableStore>): Promise<ReadHeartbeats> {
   const look = async (): Promise<ReadHeartbeats> => {
     const store = await open();
     try {

@@ -3,10 +3,9 @@ import { resolve } from 'node:path';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../store/run-summary.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { openTarget } from './export-target.ts';
 import { countOf } from './number-text.ts';
-import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
+import { DEFAULT_STORE, openReadableStore, type ReadableStore } from './open-store.ts';
 import { jsonLine, printable } from './printable.ts';
 import { Problems } from './problems.ts';
 import { allRuns, namedRun } from './stored-runs.ts';
@@ -38,7 +37,7 @@ export async function exportCommand(
   checkTarget(file, options);
   const problems = new Problems(terminal);
   problems.source(file);
-  const store = await openExistingStore(file);
+  const store = await openReadableStore(file);
   try {
     const named: RunSummary[] = [];
     for (const one of wanted) named.push(await namedRun(store, one, file));
@@ -85,7 +84,7 @@ function checkTarget(file: string, { to, toStore }: ExportOptions): void {
 
 /** The records of a run up to the first that cannot be read, which is a problem; so is an end before the listed one. */
 async function* readable(
-  store: TrajectoryStore,
+  store: ReadableStore,
   { runId, lastSeq }: RunSummary,
   problems: Problems,
 ): AsyncGenerator<TrajectoryRecord, void, void> {

@@ -2,9 +2,10 @@ import { CoxswainError } from '../base/error.ts';
 import { parseBytes } from '../base/parse-bytes.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../store/collect-garbage.ts';
-import type { CollectedRun, GcOptions } from '../store/collect-garbage.ts';
+import type { CollectableStore, CollectedRun, GcOptions } from '../store/collect-garbage.ts';
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { bytesText, countOf } from './number-text.ts';
-import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
+import { DEFAULT_STORE, openExistingStore, openReadableStore } from './open-store.ts';
 import { jsonLine, printable, printableCut } from './printable.ts';
 import { Problems } from './problems.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,7 +32,7 @@ export async function gcCommand(
   const file = path ?? DEFAULT_STORE;
   const limits = limitsOf(options);
   const isDryRun = options.dryRun === true;
-  const store = await openExistingStore(file);
+  const store = await (isDryRun ? openForPlanning(file) : openExistingStore(file));
   try {
     const report = await collectGarbage(store, { ...limits, isDryRun, maxRuns: Infinity });
     const { bytesAfter, bytesBefore, collected, failed, left } = report;
@@ -55,6 +56,18 @@ export async function gcCommand(
   } finally {
     await store.close();
   }
+}
+
+/** A dry run deletes nothing, so it opens the store for reading. */
+async function openForPlanning(file: string): Promise<CollectableStore & Pick<TrajectoryStore, 'close'>> {
+  const store = await openReadableStore(file);
+  return {
+    listRuns: (query) => store.listRuns(query),
+    findRun: (runId) => store.findRun(runId),
+    sizeOf: () => store.sizeOf(),
+    deleteRun: async () => false,
+    close: () => store.close(),
+  };
 }
 
 /** Where nothing is said the default size counts; said here too, because the end compares with it. */

@@ -10,6 +10,9 @@ import { printable } from './printable.ts';
 /** Where runs are recorded when nothing else is said. */
 export const DEFAULT_STORE = '.coxswain/runs.db';
 
+/** How long a reading command waits for a lock; `sqliteStore` waits as long. */
+const READ_WAIT_MS = 5_000;
+
 /** The kinds of store that a path can be: a file, or a folder. */
 export type StoreKind = 'sqlite' | 'jsonl';
 
@@ -66,6 +69,25 @@ function checkPlace(path: string): void {
   if (path !== DEFAULT_STORE) return;
   const verdict = examineRecords(dirname(resolve(path)), { env: process.env });
   if (verdict.kind === 'refused') throw refusalError(verdict.refusal);
+}
+
+/** What a command needs of a store that it only reads. */
+export type ReadableStore = Pick<
+  TrajectoryStore,
+  'listRuns' | 'findRun' | 'readRun' | 'search' | 'verify' | 'sizeOf' | 'close'
+>;
+
+/**
+ * Opens a store that is there for reading only: nothing in its folder moves, so that media and folders that cannot be written
+ * to do as well.
+ *
+ * @throws CoxswainError `input-io` when it is not there, saying how to make one; else as `openSqliteReader` and `jsonlStore`
+ */
+export async function openReadableStore(path: string): Promise<ReadableStore> {
+  await requireStore(path);
+  if ((await storeKindOf(path)) === 'jsonl') return openStore(path);
+  const { openSqliteReader } = await import('../store/sqlite-reader.ts');
+  return openSqliteReader(path, { timeoutMs: READ_WAIT_MS });
 }
 
 /** @throws CoxswainError `input-io` when nothing is at this path, saying how to make a store; `unsafe-path` */

@@ -6,7 +6,7 @@ import { parseDuration } from '../base/parse-duration.ts';
 import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { loadConfigSync } from '../config/load-config.ts';
 import { durationText } from './number-text.ts';
-import { openExistingStore } from './open-store.ts';
+import { openReadableStore } from './open-store.ts';
 import { jsonLine, printable } from './printable.ts';
 import { Problems } from './problems.ts';
 import { NightReport, type ReportFrame } from './report/night-report.ts';
@@ -55,7 +55,7 @@ export async function reportCommand(
     await write(await addedUp(runs, () => command, options, terminal));
     return problems.any ? 1 : 0;
   }
-  const store = await openExistingStore(path);
+  const store = await openReadableStore(path);
   try {
     const commandOf = (runId: string): string => `coxswain show ${shellWord(runId)} --store ${shellWord(path)}`;
     const runs = readable(runsOfStore(store, sinceMs), problems, path);

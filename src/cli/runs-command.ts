@@ -1,7 +1,7 @@
 import type { RunSummary } from '../store/run-summary.ts';
 import { limitOf } from './limit-of.ts';
 import { countOf, durationText } from './number-text.ts';
-import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
+import { DEFAULT_STORE, openReadableStore } from './open-store.ts';
 import { jsonLine, printableCut } from './printable.ts';
 import { outcomeText } from './run-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -22,7 +22,7 @@ export interface RunsOptions {
  */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
-  const store = await openExistingStore(options.store ?? DEFAULT_STORE);
+  const store = await openReadableStore(options.store ?? DEFAULT_STORE);
   try {
     const { runs, next } = await store.listRuns({
       limit,

@@ -1,7 +1,7 @@
-import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../store/trajectory-store.ts';
+import type { SearchHit } from '../store/trajectory-store.ts';
 import { limitOf } from './limit-of.ts';
 import { countOf, countText } from './number-text.ts';
-import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
+import { DEFAULT_STORE, openReadableStore } from './open-store.ts';
 import { jsonLine, printableCut } from './printable.ts';
 import { namedRun } from './stored-runs.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,13 +16,13 @@ export interface SearchOptions {
   readonly json?: boolean;
 }
 
-/** How long a search goes on with the index, where records are missing in it. */
-const INDEXING_MS = 30_000;
+/** Damaged records that are named; of more only the number. */
+const MAX_DAMAGED = 10;
 
 /**
  * `coxswain search`: one page of the records whose text holds all the words, newest first.
  *
- * @returns the exit code: 0, also when nothing is found
+ * @returns the exit code: 0, also when nothing is found; 1 when damaged records were left out
  * @throws CoxswainError `invalid-argument`, `input-io` without a store or such a run, and as the store
  */
 export async function searchCommand(
@@ -32,7 +32,7 @@ export async function searchCommand(
 ): Promise<number> {
   const limit = limitOf(options.limit);
   const file = options.store ?? DEFAULT_STORE;
-  const store = await openExistingStore(file);
+  const store = await openReadableStore(file);
   try {
     const run = options.run === undefined ? undefined : await namedRun(store, options.run, file);
     const query = {
@@ -42,30 +42,27 @@ export async function searchCommand(
       ...(options.kind === undefined ? {} : { kinds: options.kind }),
       ...(options.after === undefined ? {} : { after: options.after }),
     };
-    const { hits, next, notIndexed } = await searchIndexed(store, query, terminal);
+    const { damaged = [], hits, next, notIndexed } = await store.search(query);
     for (const hit of hits) await terminal.write(options.json === true ? jsonLine(hit) : hitText(hit, terminal));
     if (hits.length === 0) terminal.complain('coxswain: nothing found');
     if (notIndexed > 0) {
       const count = countOf(notIndexed, 'record');
-      terminal.complain(`coxswain: ${count} not yet indexed and so not searched; search again to go on`);
+      terminal.complain(
+        `coxswain: ${count} not yet indexed and so not searched; whatever records into the store indexes them`,
+      );
     }
+    for (const place of damaged.slice(0, MAX_DAMAGED)) terminal.complain(`coxswain: left out: ${damagedText(place)}`);
+    if (damaged.length > MAX_DAMAGED)
+      terminal.complain(`coxswain: and ${countText(damaged.length - MAX_DAMAGED)} more`);
     if (next !== undefined) terminal.complain(`coxswain: more follow: --after ${next}`);
-    return 0;
+    return damaged.length === 0 ? 0 : 1;
   } finally {
     await store.close();
   }
 }
 
-/** Each search indexes some of what is missing. When this process ends nobody may be left to do it, so it is done here. */
-async function searchIndexed(store: TrajectoryStore, query: SearchQuery, terminal: Terminal): Promise<SearchPage> {
-  const endMs = performance.now() + INDEXING_MS;
-  let page = await store.search(query);
-  while (page.notIndexed > 0 && performance.now() < endMs) {
-    terminal.status(`indexing, ${countText(page.notIndexed)} records left`);
-    page = await store.search(query);
-  }
-  terminal.status('');
-  return page;
+function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: number }): string {
+  return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
 function hitText({ runId, seq, atMs, kind, snippet }: SearchHit, { paint }: Terminal): string {

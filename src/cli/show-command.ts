@@ -1,7 +1,7 @@
 import { encodeRecord } from '../events/encode-record.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import { countOf } from './number-text.ts';
-import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
+import { DEFAULT_STORE, openReadableStore } from './open-store.ts';
 import { printable, printableCut, printableJson } from './printable.ts';
 import { RunFold } from './run-fold.ts';
 import { runLines } from './run-text.ts';
@@ -25,7 +25,7 @@ export interface ShowOptions {
  */
 export async function showCommand(wanted: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   const file = options.store ?? DEFAULT_STORE;
-  const store = await openExistingStore(file);
+  const store = await openReadableStore(file);
   try {
     const run = await namedRun(store, wanted, file);
     if (options.json === true) {

@@ -1,13 +1,13 @@
 import { CoxswainError } from '../base/error.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { ReadableStore } from './open-store.ts';
 import { printable, printableCut } from './printable.ts';
 
 const MAX_CANDIDATES = 5;
 const PAGE_RUNS = 1000;
 
 /** Every run of a store, the one that started last first. Throws as `listRuns`. */
-export async function* allRuns(store: TrajectoryStore): AsyncGenerator<RunSummary, void, void> {
+export async function* allRuns(store: Pick<ReadableStore, 'listRuns'>): AsyncGenerator<RunSummary, void, void> {
   let after: string | undefined;
   do {
     const page = await store.listRuns(after === undefined ? { limit: PAGE_RUNS } : { limit: PAGE_RUNS, after });
@@ -22,7 +22,11 @@ export async function* allRuns(store: TrajectoryStore): AsyncGenerator<RunSummar
  * @param path  of the store, for messages
  * @throws CoxswainError `input-io` without such a run, `invalid-argument` when it may be several, and as the store
  */
-export async function namedRun(store: TrajectoryStore, wanted: string, path: string): Promise<RunSummary> {
+export async function namedRun(
+  store: Pick<ReadableStore, 'listRuns' | 'findRun'>,
+  wanted: string,
+  path: string,
+): Promise<RunSummary> {
   const exact = await store.findRun(wanted);
   if (exact !== undefined) return exact;
   const found: RunSummary[] = [];

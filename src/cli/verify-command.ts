@@ -1,7 +1,7 @@
 import { spillFolderOf } from '../claude-code/spilled-events.ts';
 import type { StoreProblem } from '../store/trajectory-store.ts';
 import { countOf } from './number-text.ts';
-import { DEFAULT_STORE, openExistingStore } from './open-store.ts';
+import { DEFAULT_STORE, openReadableStore } from './open-store.ts';
 import { jsonLine, printable, printableCut } from './printable.ts';
 import { spillNote } from './spill-note.ts';
 import { allRuns } from './stored-runs.ts';
@@ -24,7 +24,7 @@ export async function verifyCommand(
   terminal: Terminal,
 ): Promise<number> {
   const file = path ?? DEFAULT_STORE;
-  const store = await openExistingStore(file);
+  const store = await openReadableStore(file);
   try {
     let problems = 0;
     for await (const problem of store.verify()) {

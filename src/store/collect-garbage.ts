@@ -59,6 +59,9 @@ export interface GcReport {
   readonly left: number;
 }
 
+/** What a collection needs of a store. */
+export type CollectableStore = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 'sizeOf' | 'deleteRun'>;
+
 /**
  * Deletes runs that are too old or too much, as `planGc` chooses them. May be called at any time beside writers, and by
  * several processes at once; what one call leaves the next one finds.
@@ -69,7 +72,7 @@ export interface GcReport {
  * Cost: one `sizeOf` when only the size counts and the store is within it; else a listing of all runs, and a lookup and a
  *   `deleteRun` for each run that goes.
  */
-export async function collectGarbage(store: TrajectoryStore, options: GcOptions = {}): Promise<GcReport> {
+export async function collectGarbage(store: CollectableStore, options: GcOptions = {}): Promise<GcReport> {
   const { isDryRun = false, maxRuns = DEFAULT_MAX_RUNS } = options;
   checkOptions(options);
   const bytesBefore = await store.sizeOf();
@@ -89,7 +92,7 @@ export async function collectGarbage(store: TrajectoryStore, options: GcOptions 
 }
 
 async function planFor(
-  store: TrajectoryStore,
+  store: CollectableStore,
   { maxBytes, nowMs = systemClock.nowMs(), olderThanMs }: GcOptions,
   bytes: number,
 ): Promise<readonly PlannedTree[]> {
@@ -104,7 +107,7 @@ async function planFor(
   return planGc(await allRuns(store), limits);
 }
 
-async function allRuns(store: TrajectoryStore): Promise<readonly StoredRun[]> {
+async function allRuns(store: CollectableStore): Promise<readonly StoredRun[]> {
   const runs: StoredRun[] = [];
   let after: string | undefined;
   do {
@@ -116,7 +119,7 @@ async function allRuns(store: TrajectoryStore): Promise<readonly StoredRun[]> {
 }
 
 /** True when somebody wrote to a run of the tree since it was listed. */
-async function hasChanged(store: TrajectoryStore, tree: PlannedTree): Promise<boolean> {
+async function hasChanged(store: CollectableStore, tree: PlannedTree): Promise<boolean> {
   for (const { summary } of tree.runs) {
     const now = await store.findRun(summary.runId);
     if (now !== undefined && now.lastSeq !== summary.lastSeq) return true;
@@ -125,7 +128,7 @@ async function hasChanged(store: TrajectoryStore, tree: PlannedTree): Promise<bo
 }
 
 async function deleteTree(
-  store: TrajectoryStore,
+  store: CollectableStore,
   tree: PlannedTree,
   { collected, failed }: { readonly collected: CollectedRun[]; readonly failed: FailedRun[] },
 ): Promise<void> {

@@ -44,7 +44,9 @@ export async function searchPostgres(
       if (hit !== undefined) hits.push(hit);
     }
   }
-  return toSearchPage(hits, query.limit, isCaughtUp ? 0 : await countNotIndexed(client, schema));
+  return toSearchPage(hits, query.limit, {
+    notIndexed: isCaughtUp ? 0 : await countNotIndexed(client, schema),
+  });
 }
 
 function hitIn(json: string, { phrases, kinds }: CheckedSearchQuery): SearchHit | undefined {

@@ -48,7 +48,7 @@ export function pageOfAllRuns(runs: Iterable<RunSummary>, query: CheckedRunQuery
 }
 
 /** Listing order: the run that started last first, then by `runId` in code point order. */
-function compareRuns(left: RunPlace, right: RunPlace): number {
+export function compareRuns(left: RunPlace, right: RunPlace): number {
   if (left.startedAtMs !== right.startedAtMs) return right.startedAtMs - left.startedAtMs;
   if (left.runId === right.runId) return 0;
   // UTF-8 bytes sort as code points do, and as SQLite sorts text; UTF-16 units do not.

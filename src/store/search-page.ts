@@ -43,12 +43,19 @@ export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
  *
  * @param hits  up to `limit + 1` of them, beginning after the cursor: the one too many tells that there is more
  */
-export function toSearchPage(hits: readonly SearchHit[], limit: number, notIndexed = 0): SearchPage {
+export function toSearchPage(
+  hits: readonly SearchHit[],
+  limit: number,
+  { notIndexed = 0, damaged = [] }: Partial<Pick<SearchPage, 'notIndexed' | 'damaged'>> = {},
+): SearchPage {
   const page = hits.slice(0, limit);
   const last = page.at(-1);
-  return hits.length > limit && last !== undefined
-    ? { hits: page, next: writePageCursor([last.atMs, last.runId, last.seq]), notIndexed }
-    : { hits: page, notIndexed };
+  return {
+    hits: page,
+    ...(hits.length > limit && last !== undefined && { next: writePageCursor([last.atMs, last.runId, last.seq]) }),
+    notIndexed,
+    ...(damaged.length > 0 && { damaged }),
+  };
 }
 
 /** The order of a search: the latest time first, then by `runId` in code point order, then the highest `seq` first. */

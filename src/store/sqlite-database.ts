@@ -1,12 +1,13 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { CoxswainError } from '../base/error.ts';
 import { makeFolderSync } from './make-folder-sync.ts';
 import { openRecords } from './records-folder.ts';
+import { GUARDED, guard, refuseOddCompanions } from './sqlite-hardening.ts';
 import { layoutOf, migrate, NEWEST_LAYOUT } from './sqlite-migrations.ts';
-import { toStoreError } from './store-error.ts';
+import { isNotADatabase, toStoreError } from './store-error.ts';
 
 /** SQLite before this release could lose what was in the write-ahead log when it was reset. */
 const OLDEST_SQLITE = '3.51.3';
@@ -19,7 +20,7 @@ const OLDEST_SQLITE = '3.51.3';
  * @param options  `timeoutMs`: how long opening waits for other processes
  *
  * @throws CoxswainError `store-version` when SQLite is too old, or the file is no database, another program's, or
- *   written by a newer layout; `store-io` for what the file system or SQLite refuses
+ *   written by a newer layout; `store-schema` when it holds anything but a store's tables; `store-io` for what the file system or SQLite refuses
  */
 export function openSqliteDatabase(
   file: string,
@@ -28,7 +29,9 @@ export function openSqliteDatabase(
   let database: DatabaseSync | undefined;
   try {
     createPrivately(file);
-    database = new DatabaseSync(file, { timeout: timeoutMs });
+    refuseOddCompanions(file);
+    database = new DatabaseSync(file, { ...GUARDED, timeout: timeoutMs });
+    guard(database);
     requireSqlite(process.versions['sqlite'] ?? text(database, 'SELECT sqlite_version() AS value'));
     const layout = layoutOf(database, file);
     // Only as long as a file is empty can it be made one that gives room back.
@@ -73,7 +76,14 @@ export function requireSqlite(version: string): void {
 function createPrivately(file: string): void {
   openRecords(file, { env: process.env });
   makeFolderSync(dirname(file));
-  closeSync(openSync(file, 'a', 0o600));
+  // A link would make a file elsewhere, and a named pipe would be waited for.
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  const fd = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    if (!fstatSync(fd).isFile()) throw new CoxswainError('store-io', `${file} is not a file; choose another place`);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function noWriteAheadLog(file: string, journal: string): CoxswainError {
@@ -89,9 +99,4 @@ function text(database: DatabaseSync, sql: string): string {
 
 function firstColumn(database: DatabaseSync, sql: string): unknown {
   return Object.values(database.prepare(sql).get() ?? {})[0];
-}
-
-function isNotADatabase(thrown: unknown): boolean {
-  const SQLITE_NOTADB = 26;
-  return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_NOTADB;
 }

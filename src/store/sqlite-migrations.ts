@@ -1,6 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 
 import { CoxswainError } from '../base/error.ts';
+import { hashText } from '../base/hash.ts';
 
 /** "Coxs" in ASCII: tells a database of coxswain from any other (`PRAGMA application_id`). */
 const APPLICATION_ID = 0x436f7873;
@@ -20,6 +21,9 @@ const APPLICATION_ID = 0x436f7873;
  * 3. Deletion: what `removed_runs` names is out of sight, and its rows are removed in steps (`SqliteRemovals`, which also
  *    says why FTS5 is told not to merge after removals). `chars` is the length of a run's records, by which its part of the
  *    file is told.
+ * 4. A checksum in each row of records, runs and snapshots (`rowChecksums`). Adding a column takes no time, whatever the size
+ *    of the file; a row from before has no checksum, and that is allowed for records up to `indexing.unchecked_through_id`
+ *    only, so that a damaged row never passes for an old one.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -78,16 +82,38 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE removed_runs (run_id TEXT NOT NULL PRIMARY KEY) STRICT;
   INSERT INTO record_words (record_words, rank) VALUES ('deletemerge', 0);
   `,
+  `
+  ALTER TABLE records ADD COLUMN checksum INTEGER;
+  ALTER TABLE runs ADD COLUMN checksum INTEGER;
+  ALTER TABLE snapshots ADD COLUMN checksum INTEGER;
+  ALTER TABLE indexing ADD COLUMN unchecked_through_id INTEGER NOT NULL DEFAULT 0;
+  UPDATE indexing SET unchecked_through_id = (SELECT coalesce(max(id), 0) FROM records);
+  `,
 ];
 
 /** What `layoutOf` says of a database that lacks no step. */
 export const NEWEST_LAYOUT: number = MIGRATIONS.length;
 
+/** The layout from which on rows have checksums. */
+export const CHECKED_LAYOUT = 4;
+
 /**
- * Where a database stands: 0 is an empty one.
+ * The fingerprint of `sqlite_schema` at each layout, from 1 on: every table and index with its SQL. Written down because working
+ * it out takes a database in memory and every step, which a hook has no time for; a test compares them with the steps.
+ */
+const SCHEMA_PRINTS: readonly string[] = [
+  '4b661b1805c3ec61',
+  '1e4e2c7474eefc1b',
+  'dcbe36be17aef698',
+  '4ed0ca29ea9f2d90',
+];
+
+/**
+ * Where a database stands: 0 is an empty one. Nothing but the schema is read.
  *
  * @param file  for the message
- * @throws CoxswainError `store-version` for a database of another program or of a newer layout
+ * @throws CoxswainError `store-version` for a database of another program or of a newer layout, `store-schema` for one that
+ *   holds anything but the tables and indexes of its layout: a trigger of a foreign file would run with our statements
  */
 export function layoutOf(database: DatabaseSync, file: string): number {
   if (database.isTransaction) return readLayout(database, file);
@@ -105,7 +131,10 @@ function readLayout(database: DatabaseSync, file: string): number {
   const application = number(database, 'PRAGMA application_id');
   const layout = number(database, 'PRAGMA user_version');
   if (application === APPLICATION_ID) {
-    if (layout <= MIGRATIONS.length) return layout;
+    if (layout > 0 && layout <= MIGRATIONS.length) {
+      requireExactSchema(database, file, layout);
+      return layout;
+    }
     throw new CoxswainError(
       'store-version',
       `${file} has store layout ${layout}, this version of coxswain reads up to ${MIGRATIONS.length}; update coxswain to open it`,
@@ -120,6 +149,57 @@ function readLayout(database: DatabaseSync, file: string): number {
     `${file} is a database of another program; choose another file for the store`,
     { details: { applicationId: application } },
   );
+}
+
+/** An object of a database, as `sqlite_schema` describes it. */
+interface SchemaObject {
+  readonly name: string;
+  /** Its type, name, table and SQL. */
+  readonly text: string;
+}
+
+function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
+  const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
+  return rows
+    .map((row) => ({
+      name: `${String(row['type'])} ${String(row['name'])}`,
+      text: JSON.stringify([row['type'], row['name'], row['tbl_name'], row['sql']]),
+    }))
+    .toSorted((a, b) => (a.text < b.text ? -1 : 1));
+}
+
+/** The fingerprint of what a database holds. Exported for the test that compares `SCHEMA_PRINTS` with the steps. */
+export function schemaPrint(database: DatabaseSync): string {
+  return hashText(
+    schemaOf(database)
+      .map(({ text }) => text)
+      .join('\n'),
+  );
+}
+
+function requireExactSchema(database: DatabaseSync, file: string, layout: number): void {
+  if (schemaPrint(database) === SCHEMA_PRINTS[layout - 1]) return;
+  throw new CoxswainError(
+    'store-schema',
+    `${file} is not opened: ${differenceOf(schemaOf(database), schemaOf(emptyDatabase(layout)))}; a store of layout ${layout} ` +
+      'has exactly the tables and indexes that coxswain made. coxswain recover saves its records into a new store',
+    { details: { layout } },
+  );
+}
+
+function differenceOf(found: readonly SchemaObject[], wanted: readonly SchemaObject[]): string {
+  const extra = found.find((one) => !wanted.some(({ text }) => text === one.text));
+  const missing = wanted.find((one) => !found.some(({ text }) => text === one.text));
+  const isAltered = extra !== undefined && wanted.some(({ name }) => name === extra.name);
+  if (isAltered) return `its ${extra.name} was altered`;
+  return extra === undefined ? `its ${missing?.name ?? 'schema'} is missing` : `it holds a foreign ${extra.name}`;
+}
+
+/** A database in memory with the tables of a layout. Exported for tests. */
+export function emptyDatabase(layout: number): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  for (const step of MIGRATIONS.slice(0, layout)) database.exec(step);
+  return database;
 }
 
 /**

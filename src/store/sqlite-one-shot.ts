@@ -2,13 +2,11 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { steadyMs } from '../base/steady-ms.ts';
-import { parseRecord } from '../events/decode-record.ts';
-import { checkRunId, isRunId } from './check-batch.ts';
-import { checkReadQuery } from './check-read-query.ts';
-import { isBusy } from './sqlite-busy.ts';
+import { checkRunId } from './check-batch.ts';
+import { isBusy, whileBusy } from './sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
-import { prepareSqliteStatements, toRecordRow } from './sqlite-statements.ts';
+import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-reads.ts';
 import { toStoreError } from './store-error.ts';
 import type { TrajectoryStore } from './trajectory-store.ts';
 
@@ -42,8 +40,8 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
   // SQLite would look at it at each commit, and could not begin it anew: a process that ends without closing leaves no trace
   // of how far it came.
   database.exec('PRAGMA wal_autocheckpoint = 0');
-  const statements = prepareSqliteStatements(database);
-  const runs = new SqliteRuns(statements, path);
+  const session = createSqliteSession(database);
+  const runs = new SqliteRuns(session, path);
 
   const begin = (): void => {
     for (;;) {
@@ -56,6 +54,14 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
       }
       sleepSync(0.2 + 0.8 * Math.random());
       leftMs -= steadyMs() - startMs;
+    }
+  };
+
+  const read: SqliteRead = async (doing, work) => {
+    try {
+      return await whileBusy(() => work(session), timeoutMs);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${doing} ${path}`);
     }
   };
 
@@ -73,11 +79,7 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
         throw thrown;
       }
     },
-    async *readRun(runId, query) {
-      const { fromSeq, limit } = checkReadQuery(query);
-      if (!isRunId(runId)) return;
-      for (const row of statements.readRecords.iterate(runId, fromSeq, limit)) yield parseRecord(toRecordRow(row).json);
-    },
+    readRun: (runId, query) => readSqliteRun(read, runId, query),
     async close() {
       // Somebody who reads keeps it from being moved: then the next one does it.
       if (logBytes() > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -1,15 +1,14 @@
-import type { DatabaseSync } from 'node:sqlite';
-
 import { CoxswainError } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { toHit } from './search-page.ts';
-import type { CheckedSearchQuery } from './search-page.ts';
+import { toHit, type CheckedSearchQuery, type SearchPlace } from './search-page.ts';
+import type { SqliteSession } from './sqlite-reads.ts';
+import { recordColumns } from './sqlite-statements.ts';
+import type { DamagedPlace } from './store-error.ts';
 import type { SearchHit } from './trajectory-store.ts';
 
 /** The join begins at the words, whatever SQLite thinks of it: they are what a search is about. */
-const FIND_IDS = `
-  SELECT found.id
+const FIND_PLACES = `
+  SELECT found.id, -minus_at_ms AS at_ms, found.run_id, -minus_seq AS seq
   FROM record_words CROSS JOIN indexed_records AS found ON found.id = record_words.rowid
   WHERE record_words MATCH :match
     AND (:run_id IS NULL OR found.run_id = :run_id)
@@ -19,38 +18,58 @@ const FIND_IDS = `
   ORDER BY minus_at_ms, run_id, minus_seq
   LIMIT :limit`;
 
+/** What the index has for a query. */
+export interface FoundRecords {
+  /** Up to `limit + 1`, in order. */
+  readonly hits: readonly SearchHit[];
+  /** Records that the index names and that cannot be read, or are not those that it names. */
+  readonly damaged: readonly DamagedPlace[];
+}
+
 /**
  * Answers a search from the index.
  *
- * @returns up to `limit + 1` hits, in order
  * Cost: a look at a short row for each record that holds the words, and decoding those that are given.
  */
-export function searchSqlite(database: DatabaseSync, query: CheckedSearchQuery): readonly SearchHit[] {
-  const { after, kinds, phrases, runId } = query;
-  const ids = database.prepare(FIND_IDS).all({
-    // Words have no quotes in them.
-    match: phrases.map((phrase) => `"${phrase.join(' ')}"`).join(' AND '),
-    run_id: runId ?? null,
-    kinds: kinds === undefined ? null : JSON.stringify(kinds),
-    after_ms: after?.atMs ?? null,
-    after_run_id: after?.runId ?? null,
-    after_seq: after?.seq ?? null,
-    limit: query.limit + 1,
-  });
-  const read = database.prepare('SELECT json FROM records WHERE id = ?');
-  return ids.flatMap(({ id }) => {
-    const record = readable(String(read.get(Number(id))?.['json']));
-    const hit = record === undefined ? undefined : toHit(record, phrases);
-    return hit === undefined ? [] : [hit];
-  });
-}
+export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery): FoundRecords {
+  const { kinds, phrases, runId, limit } = query;
+  const { checks, database, layout } = session;
+  const find = database.prepare(FIND_PLACES);
+  const read = database.prepare(`SELECT ${recordColumns(layout)} FROM records WHERE id = ?`);
+  const hits: SearchHit[] = [];
+  const damaged: DamagedPlace[] = [];
 
-/** Undefined for a record that was damaged since it was indexed: no reason to hide the others. */
-function readable(json: string): TrajectoryRecord | undefined {
-  try {
-    return parseRecord(json);
-  } catch (thrown) {
-    if (thrown instanceof CoxswainError) return undefined;
-    throw thrown;
+  function hitAt(id: number, place: SearchPlace): SearchHit | undefined {
+    try {
+      const row = read.get(id);
+      const record = row === undefined ? undefined : checks.record(row);
+      if (record?.runId !== place.runId || record.seq !== place.seq) throw new CoxswainError('store-damaged', 'moved');
+      return toHit(parseRecord(record.json), phrases);
+    } catch (thrown) {
+      if (!(thrown instanceof CoxswainError)) throw thrown;
+      // A record that is damaged hides no other one.
+      damaged.push({ runId: place.runId, seq: place.seq });
+      return undefined;
+    }
   }
+
+  for (let after = query.after, isLast = false; !isLast && hits.length <= limit;) {
+    const rows = find.all({
+      // Words have no quotes in them.
+      match: phrases.map((phrase) => `"${phrase.join(' ')}"`).join(' AND '),
+      run_id: runId ?? null,
+      kinds: kinds === undefined ? null : JSON.stringify(kinds),
+      after_ms: after?.atMs ?? null,
+      after_run_id: after?.runId ?? null,
+      after_seq: after?.seq ?? null,
+      limit: limit + 1,
+    });
+    isLast = rows.length <= limit;
+    for (const row of rows) {
+      after = { atMs: Number(row['at_ms']), runId: String(row['run_id']), seq: Number(row['seq']) };
+      const hit = hitAt(Number(row['id']), after);
+      if (hit !== undefined && hit.atMs === after.atMs) hits.push(hit);
+    }
+  }
+  return { hits: hits.slice(0, limit + 1), damaged };
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import type { RunSummary } from './run-summary.ts';
-import type { SavedSnapshot } from './run-view.ts';
+import { CHECKED_LAYOUT, NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import { SqliteRemovals } from './sqlite-removals.ts';
 
 /** What the SQLite store asks of its tables. */
@@ -12,6 +11,8 @@ export interface SqliteStatements {
   readonly saveSummary: StatementSync;
   readonly listRuns: StatementSync;
   readonly findRecord: StatementSync;
+  /** The last record before a `seq`. */
+  readonly findRecordBefore: StatementSync;
   readonly insertRecord: StatementSync;
   /** The same for `ROWS_AN_INSERT` records. What it inserted before it met a fault stays until the transaction is rolled back. */
   readonly insertRecords: StatementSync;
@@ -26,12 +27,35 @@ const IS_NOT_REMOVED = 'NOT EXISTS (SELECT 1 FROM removed_runs WHERE run_id = ?1
 
 /** Records that one statement inserts where there are as many: a third less work than one by one. */
 export const ROWS_AN_INSERT = 16;
-const VALUES = Array.from({ length: ROWS_AN_INSERT }, () => '(?, ?, ?)').join(', ');
+const VALUES = Array.from({ length: ROWS_AN_INSERT }, () => '(?, ?, ?, ?)').join(', ');
 /** Without OR FAIL, SQLite would keep a journal of its own for each of these statements. */
-const INSERT_RECORDS = `INSERT OR FAIL INTO records (run_id, seq, json) VALUES ${VALUES}`;
+const INSERT_RECORDS = `INSERT OR FAIL INTO records (run_id, seq, json, checksum) VALUES ${VALUES}`;
 
-/** Each is prepared when it is first asked for: a process that writes once needs few. */
-export function prepareSqliteStatements(database: DatabaseSync): SqliteStatements {
+/** SQL of the columns of `records` that `SqliteRowChecks` reads; before layout 4 no row has a checksum. */
+export function recordColumns(layout: number): string {
+  return `id, run_id, seq, json, ${checksumColumn(layout)}`;
+}
+
+/** The same of `runs`. */
+export function runColumns(layout: number): string {
+  return `run_id, minus_started_ms, summary, chars, ${checksumColumn(layout)}`;
+}
+
+/** The same of `snapshots`. */
+export function snapshotColumns(layout: number): string {
+  return `run_id, covers_seq, json, ${checksumColumn(layout)}`;
+}
+
+function checksumColumn(layout: number): string {
+  return layout < CHECKED_LAYOUT ? 'NULL AS checksum' : 'checksum';
+}
+
+/**
+ * Each is prepared when it is first asked for: a process that writes once needs few.
+ *
+ * @param layout  of the database; the statements that write want the newest
+ */
+export function prepareSqliteStatements(database: DatabaseSync, layout: number = NEWEST_LAYOUT): SqliteStatements {
   const prepared = new Map<string, StatementSync>();
   const once = (sql: string): StatementSync => {
     const known = prepared.get(sql);
@@ -42,43 +66,49 @@ export function prepareSqliteStatements(database: DatabaseSync): SqliteStatement
   };
   return {
     get findRun() {
-      return once('SELECT summary FROM runs WHERE run_id = ?');
+      return once(`SELECT ${runColumns(layout)} FROM runs WHERE run_id = ?`);
     },
     get saveRun() {
       return once(
-        'INSERT INTO runs (run_id, minus_started_ms, summary, chars) VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE ' +
-          'SET minus_started_ms = excluded.minus_started_ms, summary = excluded.summary, chars = chars + excluded.chars',
+        'INSERT INTO runs (run_id, minus_started_ms, summary, chars, checksum) VALUES (?, ?, ?, ?, ?) ' +
+          'ON CONFLICT (run_id) DO UPDATE SET minus_started_ms = excluded.minus_started_ms, summary = excluded.summary, ' +
+          'chars = chars + excluded.chars, checksum = excluded.checksum',
       );
     },
     get saveSummary() {
-      return once('UPDATE runs SET summary = ?, chars = chars + ? WHERE run_id = ?');
+      return once('UPDATE runs SET summary = ?, chars = chars + ?, checksum = ? WHERE run_id = ?');
     },
     get listRuns() {
       return once(
-        'SELECT summary, chars FROM runs WHERE (minus_started_ms, run_id) > (?, ?) ORDER BY minus_started_ms, run_id LIMIT ?',
+        `SELECT ${runColumns(layout)} FROM runs WHERE (minus_started_ms, run_id) > (?, ?) ORDER BY minus_started_ms, run_id LIMIT ?`,
       );
     },
     get findRecord() {
-      return once('SELECT seq, json FROM records WHERE run_id = ? AND seq = ?');
+      return once(`SELECT ${recordColumns(layout)} FROM records WHERE run_id = ? AND seq = ?`);
+    },
+    get findRecordBefore() {
+      return once(
+        `SELECT ${recordColumns(layout)} FROM records WHERE run_id = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
+      );
     },
     get insertRecord() {
-      return once('INSERT INTO records (run_id, seq, json) VALUES (?, ?, ?)');
+      return once('INSERT INTO records (run_id, seq, json, checksum) VALUES (?, ?, ?, ?)');
     },
     get insertRecords() {
       return once(INSERT_RECORDS);
     },
     get readRecords() {
       return once(
-        `SELECT seq, json FROM records WHERE run_id = ?1 AND seq >= ?2 AND ${IS_NOT_REMOVED} ORDER BY seq LIMIT ?3`,
+        `SELECT ${recordColumns(layout)} FROM records WHERE run_id = ?1 AND seq >= ?2 AND ${IS_NOT_REMOVED} ORDER BY seq LIMIT ?3`,
       );
     },
     get findSnapshot() {
-      return once('SELECT covers_seq, json FROM snapshots WHERE run_id = ?');
+      return once(`SELECT ${snapshotColumns(layout)} FROM snapshots WHERE run_id = ?`);
     },
     get saveSnapshot() {
       return once(
-        'INSERT INTO snapshots (run_id, covers_seq, json) VALUES (?, ?, ?) ON CONFLICT (run_id) DO UPDATE ' +
-          'SET covers_seq = excluded.covers_seq, json = excluded.json',
+        'INSERT INTO snapshots (run_id, covers_seq, json, checksum) VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE ' +
+          'SET covers_seq = excluded.covers_seq, json = excluded.json, checksum = excluded.checksum',
       );
     },
     removals: new SqliteRemovals(database),
@@ -87,22 +117,3 @@ export function prepareSqliteStatements(database: DatabaseSync): SqliteStatement
 
 /** A row as `node:sqlite` gives it. */
 export type SqliteRow = Readonly<Record<string, unknown>>;
-
-/** A stored record, not decoded. */
-export interface RecordRow {
-  readonly seq: number;
-  readonly json: string;
-}
-
-export function toRecordRow(row: SqliteRow): RecordRow {
-  return { seq: Number(row['seq']), json: String(row['json']) };
-}
-
-export function toSummary(row: SqliteRow): RunSummary {
-  // Only `saveRun` writes this column.
-  return JSON.parse(String(row['summary'])) as RunSummary;
-}
-
-export function toSnapshot(row: SqliteRow): SavedSnapshot {
-  return { coversSeq: Number(row['covers_seq']), json: String(row['json']) };
-}

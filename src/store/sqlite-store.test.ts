@@ -11,6 +11,7 @@ import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
 import { storeContract } from '../testing/store-contract.ts';
 import { tempFolder } from '../testing/temp-folder.ts';
 import { requireSqlite } from './sqlite-database.ts';
+import { rowChecksums } from './row-checksum.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
 storeContract('sqliteStore', () => openOnDisk((folder) => sqliteStore(join(folder, 'runs.db'))));
@@ -58,7 +59,7 @@ test('a store of a newer layout is refused with both versions in the message', a
   database.exec('PRAGMA user_version = 99');
   database.close();
   expect(() => sqliteStore(file)).toThrow(
-    expect.objectContaining({ code: 'store-version', message: expect.stringMatching(/layout 99.*reads up to 3/) }),
+    expect.objectContaining({ code: 'store-version', message: expect.stringMatching(/layout 99.*reads up to 4/) }),
   );
 });
 
@@ -122,12 +123,11 @@ test('a fault in the middle of an append leaves nothing of the batch', async () 
     [20, 40],
   ] as const) {
     const file = await newFile();
-    await sqliteStore(file).close();
+    const store = sqliteStore(file);
     const other = new DatabaseSync(file);
     other.exec(
       `CREATE TRIGGER no BEFORE INSERT ON records WHEN new.seq = ${seq} BEGIN SELECT RAISE(ABORT, 'disk on fire'); END`,
     );
-    const store = sqliteStore(file);
     const appends = [store.append(scriptCalls('a', count)), store.append(scriptCalls('b', 1))];
     await expect(appends[0]).rejects.toMatchObject({
       code: 'store-io',
@@ -149,7 +149,9 @@ test('a stored record of a newer schema is refused when it is reached', async ()
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 2));
   const other = new DatabaseSync(file);
-  other.exec(`UPDATE records SET json = replace(json, '"schema_version":1', '"schema_version":5') WHERE seq = 1`);
+  const json = JSON.stringify(scriptCalls('a', 2)[1]).replace('"schema_version":1', '"schema_version":5');
+  const update = other.prepare('UPDATE records SET json = ?, checksum = ? WHERE seq = 1');
+  update.run(json, rowChecksums('records', 'a')(1, json));
   other.close();
   expect(await readAll(store, 'a', { limit: 1 })).toHaveLength(1);
   await expect(readAll(store, 'a')).rejects.toMatchObject({ code: 'schema-version' });

@@ -1,14 +1,9 @@
 import { resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { CoxswainError } from '../base/error.ts';
-import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId, type CheckedBatch } from './check-batch.ts';
 import type { CheckedSink } from './checked-sink.ts';
-import { checkReadQuery } from './check-read-query.ts';
-import { checkRunQuery, toRunPage } from './run-page.ts';
 import { checkSearchQuery, toSearchPage } from './search-page.ts';
 import { whileBusy } from './sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
@@ -16,9 +11,9 @@ import { deleteSqliteRun } from './sqlite-delete-run.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import type { RunSummary } from './run-summary.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
-import { sqliteBytes, sqliteBytesByRow } from './sqlite-size.ts';
-import { prepareSqliteStatements, toRecordRow, toSummary } from './sqlite-statements.ts';
-import type { RecordRow, SqliteStatements } from './sqlite-statements.ts';
+import { createSqliteSession, findSqliteRun, listSqliteRuns, readSqliteRun } from './sqlite-reads.ts';
+import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
+import { sqliteBytes } from './sqlite-size.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { SqliteWordIndex } from './sqlite-word-index.ts';
 import { SqliteWriteQueue } from './sqlite-write-queue.ts';
@@ -51,7 +46,6 @@ export interface SqliteStoreOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 5000;
-const CHARS_A_PAGE = 1024 * 1024;
 /** How long a search indexes what is missing before it answers. */
 const SEARCH_INDEXING_MS = 150;
 
@@ -90,8 +84,7 @@ export function sqliteStore(file: string, options: SqliteStoreOptions = {}): Tra
 class SqliteStore implements TrajectoryStore, CheckedSink {
   readonly #path: string;
   readonly #timeoutMs: number;
-  readonly #database: DatabaseSync;
-  readonly #statements: SqliteStatements;
+  readonly #session: SqliteSession;
   readonly #runs: SqliteRuns;
   readonly #writes: SqliteWriteQueue;
   readonly #index: SqliteWordIndex;
@@ -102,11 +95,10 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     const database = openSqliteDatabase(path, { timeoutMs, synchronous });
     this.#path = path;
     this.#timeoutMs = timeoutMs;
-    this.#database = database;
-    this.#statements = prepareSqliteStatements(database);
-    this.#runs = new SqliteRuns(this.#statements, path);
+    this.#session = createSqliteSession(database);
+    this.#runs = new SqliteRuns(this.#session, path);
     this.#writes = new SqliteWriteQueue(database, { timeoutMs, isGrouped: fsync !== 'each' });
-    this.#index = new SqliteWordIndex(database, { synchronous, lastWriteMs: () => this.#writes.lastWriteMs });
+    this.#index = new SqliteWordIndex(this.#session, { synchronous, lastWriteMs: () => this.#writes.lastWriteMs });
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
@@ -155,21 +147,14 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
     this.#mustBeOpen();
-    const { limit, after, withBytes } = checkRunQuery(query);
-    const place = after === undefined ? ([-Infinity, ''] as const) : ([-after.startedAtMs, after.runId] as const);
-    const { rows, bytesOf } = await this.#read('list', () => ({
-      rows: this.#statements.listRuns.all(...place, limit + 1),
-      bytesOf: withBytes ? sqliteBytesByRow(this.#database) : undefined,
-    }));
-    const page = toRunPage(rows.map(toSummary), limit);
-    return bytesOf === undefined ? page : { ...page, bytes: rows.slice(0, limit).map(bytesOf) };
+    return await listSqliteRuns(this.#read, query);
   }
 
   async deleteRun(runId: string): Promise<boolean> {
     this.#mustBeOpen();
     if (!isRunId(runId)) return false;
     return await deleteSqliteRun(runId, {
-      removals: this.#statements.removals,
+      removals: this.#session.statements.removals,
       write: (work) => this.#write('delete a run of', () => work),
       isClosing: () => this.#closing !== undefined,
     });
@@ -177,34 +162,18 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
 
   async sizeOf(): Promise<number> {
     this.#mustBeOpen();
-    return await this.#read('look at the size of', () => sqliteBytes(this.#database));
+    return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
     this.#mustBeOpen();
-    return isRunId(runId) ? await this.#read('read', () => this.#runs.summaryOf(runId)) : undefined;
+    return await findSqliteRun(this.#read, runId);
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
-    const { fromSeq, limit } = checkReadQuery(query);
     this.#mustBeOpen();
-    if (!isRunId(runId)) return;
-    let nextSeq = fromSeq;
-    let left = limit;
-    let last: RecordRow | undefined;
-    while (left > 0) {
-      const page = await this.#read('read', () =>
-        this.#isStillThere(runId, last) ? this.#readPage(runId, nextSeq, left) : { rows: [], isLast: true },
-      );
-      last = page.rows.at(-1);
-      for (const { seq, json } of page.rows) {
-        this.#mustBeOpen();
-        nextSeq = seq + 1;
-        left -= 1;
-        yield parseRecord(json);
-      }
-      if (page.isLast) return;
-      await nextTurn();
+    for await (const record of readSqliteRun(this.#read, runId, query)) {
+      yield record;
       this.#mustBeOpen();
     }
   }
@@ -216,16 +185,15 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     this.#mustBeOpen();
     await this.#index.catchUp(SEARCH_INDEXING_MS);
     this.#mustBeOpen();
-    const { hits, notIndexed } = await this.#read('search', () => ({
-      hits: searchSqlite(this.#database, checked),
-      notIndexed: this.#index.missing(),
-    }));
-    return toSearchPage(hits, checked.limit, notIndexed);
+    return await this.#read('search', (session) => {
+      const { hits, damaged } = searchSqlite(session, checked);
+      return toSearchPage(hits, checked.limit, { notIndexed: this.#index.missing(), damaged });
+    });
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
     this.#mustBeOpen();
-    for await (const problem of verifySqlite(this.#database)) {
+    for await (const problem of verifySqlite(this.#read)) {
       yield problem;
       this.#mustBeOpen();
     }
@@ -235,34 +203,10 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     this.#index.close();
     await this.#writes.drain();
     try {
-      this.#database.close();
+      this.#session.database.close();
     } catch (thrown) {
       throw toStoreError(thrown, `close ${this.#path}`);
     }
-  }
-
-  /** False when the run was deleted since the record was read; it may have begun anew. */
-  #isStillThere(runId: string, last: RecordRow | undefined): boolean {
-    if (last === undefined) return true;
-    const row = this.#statements.findRecord.get(runId, last.seq);
-    return row !== undefined && toRecordRow(row).json === last.json;
-  }
-
-  /** Rows worth about `CHARS_A_PAGE`, at least one. No statement stays open between two calls. */
-  #readPage(
-    runId: string,
-    fromSeq: number,
-    limit: number,
-  ): { readonly rows: readonly RecordRow[]; readonly isLast: boolean } {
-    const rows: RecordRow[] = [];
-    let chars = 0;
-    for (const row of this.#statements.readRecords.iterate(runId, fromSeq, limit)) {
-      const record = toRecordRow(row);
-      rows.push(record);
-      chars += record.json.length;
-      if (chars > CHARS_A_PAGE) return { rows, isLast: false };
-    }
-    return { rows, isLast: true };
   }
 
   async #write<Result>(doing: string, plan: () => () => Result): Promise<Result> {
@@ -273,16 +217,16 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     }
   }
 
-  async #read<Result>(doing: string, work: () => Result): Promise<Result> {
+  readonly #read: SqliteRead = async (doing, work) => {
     try {
       return await whileBusy(() => {
         this.#mustBeOpen();
-        return work();
+        return work(this.#session);
       }, this.#timeoutMs);
     } catch (thrown) {
       throw toStoreError(thrown, `${doing} ${this.#path}`);
     }
-  }
+  };
 
   #mustBeOpen(): void {
     if (this.#closing !== undefined) throw storeClosed();

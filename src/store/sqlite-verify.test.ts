@@ -59,26 +59,49 @@ test('records missing at the end do not fit the summary, nor the snapshot', asyn
 });
 
 test.each([
-  ["UPDATE records SET json = substr(json, 1, 40) WHERE run_id = 'a' AND seq = 3", 'JSON'],
-  [`UPDATE records SET json = replace(json, '"tool_started"', '7') WHERE run_id = 'a' AND seq = 3`, 'payload.kind'],
-  [
-    `UPDATE records SET json = replace(json, '"schema_version":1', '"schema_version":9') WHERE run_id = 'a' AND seq = 3`,
-    '9',
-  ],
-  [`UPDATE records SET json = replace(json, '"seq":3', '"seq":4') WHERE run_id = 'a' AND seq = 3`, 'it is seq 4'],
-  [
-    `UPDATE records SET json = replace(json, '"run_id":"a"', '"run_id":"x"') WHERE run_id = 'a' AND seq = 3`,
-    'of run "x"',
-  ],
+  ["UPDATE records SET json = substr(json, 1, 40) WHERE run_id = 'a' AND seq = 3", 'checksum'],
+  [`UPDATE records SET json = replace(json, 'call-3', 'call-4') WHERE run_id = 'a' AND seq = 3`, 'checksum'],
+  ["UPDATE records SET checksum = checksum + 1 WHERE run_id = 'a' AND seq = 3", 'checksum'],
+  ["UPDATE records SET checksum = NULL WHERE run_id = 'a' AND seq = 3", 'checksum'],
 ])('a damaged record is told and does not hide the rest: %s', async (sql, problem) => {
   expect(await verifyAfter(sql)).toEqual([
     { runId: 'a', seq: 3, place: expect.any(String), problem: expect.stringContaining(problem) },
   ]);
 });
 
+/** Takes the checksums of the first rows away, as in a store from before there were any. */
+const UNCHECKED =
+  'UPDATE indexing SET unchecked_through_id = (SELECT max(id) FROM records); UPDATE records SET checksum = NULL; ' +
+  'UPDATE runs SET checksum = NULL; UPDATE snapshots SET checksum = NULL;';
+
 test.each([
-  [`UPDATE runs SET summary = replace(summary, '"calls":6', '"calls":7') WHERE run_id = 'a'`, 'does not say'],
-  ["UPDATE runs SET summary = '{' WHERE run_id = 'a'", 'not JSON'],
+  [`UPDATE records SET json = replace(json, '"tool_started"', '7') WHERE run_id = 'a' AND seq = 3`, 'payload.kind'],
+  [`UPDATE records SET json = replace(json, '"seq":3', '"seq":4') WHERE run_id = 'a' AND seq = 3`, 'it is seq 4'],
+  [
+    `UPDATE records SET json = replace(json, '"run_id":"a"', '"run_id":"x"') WHERE run_id = 'a' AND seq = 3`,
+    'of run "x"',
+  ],
+])('a record from before checksums is read, and checked by what it says: %s', async (sql, problem) => {
+  expect(await verifyAfter(UNCHECKED)).toEqual([]);
+  expect(await verifyAfter(`${UNCHECKED} ${sql}`)).toEqual([
+    { runId: 'a', seq: 3, place: expect.any(String), problem: expect.stringContaining(problem) },
+  ]);
+});
+
+test('two records that changed places are damaged, each under its own name', async () => {
+  const swap =
+    "UPDATE records SET seq = 99 WHERE run_id = 'a' AND seq = 2; UPDATE records SET seq = 2 WHERE run_id = 'a' AND seq = 3; " +
+    "UPDATE records SET seq = 3 WHERE run_id = 'a' AND seq = 99";
+  const problems = await verifyAfter(swap);
+  expect(problems.map(({ runId, seq }) => [runId, seq])).toEqual([
+    ['a', 2],
+    ['a', 3],
+  ]);
+});
+
+test.each([
+  [`UPDATE runs SET summary = replace(summary, '"calls":6', '"calls":7') WHERE run_id = 'a'`, 'checksum'],
+  ["UPDATE runs SET summary = '{' WHERE run_id = 'a'", 'checksum'],
   ["UPDATE runs SET minus_started_ms = -7 WHERE run_id = 'a'", 'another time'],
   ["DELETE FROM runs WHERE run_id = 'a'", 'no summary'],
   ["DELETE FROM records WHERE run_id = 'a'", 'without records'],
@@ -89,12 +112,23 @@ test.each([
 });
 
 test.each([
-  ['UPDATE snapshots SET covers_seq = 99', 'covers seq 99'],
-  ["UPDATE snapshots SET json = '{'", 'not JSON'],
+  ['UPDATE snapshots SET covers_seq = 99', 'checksum'],
+  ["UPDATE snapshots SET json = '{'", 'checksum'],
+  [`${UNCHECKED} UPDATE snapshots SET covers_seq = 99`, 'covers seq 99'],
+  [`${UNCHECKED} UPDATE snapshots SET json = '{'`, 'JSON'],
 ])('a snapshot that does not fit is told: %s', async (sql, problem) => {
   expect(await verifyAfter(sql)).toMatchObject([
     { runId: 'b', place: 'table snapshots', problem: expect.stringContaining(problem) },
   ]);
+});
+
+test.each([
+  ["INSERT INTO removed_runs VALUES ('a')", 'removed_runs'],
+  ['UPDATE indexing SET through_id = 999', 'indexing'],
+  ['DELETE FROM indexing', 'indexing'],
+])('lists that hide records are told: %s', async (sql, place) => {
+  const problems = await verifyAfter(sql);
+  expect(problems.map((problem) => problem.place)).toContain(`table ${place}`);
 });
 
 test('what SQLite itself finds wrong is told', async () => {

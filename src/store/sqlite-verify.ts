@@ -1,13 +1,12 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Buffer } from 'node:buffer';
+import type { DatabaseSync } from 'node:sqlite';
 
-import { messageOf } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { createRunCheck } from './run-check.ts';
-import type { RunCheck } from './run-check.ts';
-import type { RunSummary } from './run-summary.ts';
-import type { SqliteRow } from './sqlite-statements.ts';
+import { createRunCheck, type RunCheck } from './run-check.ts';
+import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
+import { recordColumns, snapshotColumns, type SqliteRow } from './sqlite-statements.ts';
+import { problemOf } from './store-error.ts';
 import type { StoreProblem } from './trajectory-store.ts';
 
 const PAGE_ROWS = 200;
@@ -15,79 +14,120 @@ const MOST_FAULTS_OF_SQLITE = 100;
 
 /**
  * Reads a whole database and gives what is wrong: with the file, as SQLite's integrity check sees it, then run by run
- * with the records, their columns, the summaries and the snapshots. Changes nothing.
+ * with the records, their columns and checksums, the summaries and the snapshots, then with what the index and the list of
+ * removed runs say. Changes nothing.
  *
  * Cost: reads everything. The integrity check holds up the event loop while it lasts; the rest goes page by page.
  */
-export async function* verifySqlite(database: DatabaseSync): AsyncGenerator<StoreProblem, void, void> {
-  yield* checkFile(database);
-  const nextRun = database.prepare(
-    'SELECT min(run_id) AS run_id FROM (SELECT min(run_id) AS run_id FROM records WHERE run_id > :after ' +
-      'UNION ALL SELECT min(run_id) FROM runs WHERE run_id > :after ' +
-      'UNION ALL SELECT min(run_id) FROM snapshots WHERE run_id > :after)',
-  );
-  const first = database.prepare(
-    "SELECT 1 FROM records WHERE run_id = '' UNION SELECT 1 FROM runs WHERE run_id = '' " +
-      "UNION SELECT 1 FROM snapshots WHERE run_id = ''",
-  );
-  if (first.get() !== undefined) yield* checkRun(database, '');
-  for (let runId = nextOf(nextRun, ''); runId !== undefined; runId = nextOf(nextRun, runId)) {
-    yield* checkRun(database, runId);
+export async function* verifySqlite(read: SqliteRead): AsyncGenerator<StoreProblem, void, void> {
+  yield* await read('check', ({ database }) => checkFile(database));
+  let runId: string | undefined = await read('check', ({ database }) => firstRun(database));
+  while (runId !== undefined) {
+    yield* checkRun(read, runId);
+    const after: string = runId;
+    try {
+      runId = await read('check', ({ database }) => nextRun(database, after));
+    } catch (thrown) {
+      yield {
+        place: `after run ${JSON.stringify(after)}`,
+        problem: `the runs behind it are not checked: ${problemOf(thrown)}`,
+      };
+      break;
+    }
+    if (runId !== undefined && Buffer.compare(Buffer.from(after), Buffer.from(runId)) >= 0) {
+      yield { place: 'database', problem: `an index is out of order at run ${JSON.stringify(runId)}` };
+      break;
+    }
   }
+  yield* await read('check', checkLists);
 }
 
-function nextOf(nextRun: StatementSync, after: string): string | undefined {
-  const runId = nextRun.get({ after })?.['run_id'];
-  return typeof runId === 'string' ? runId : undefined;
-}
-
-function* checkFile(database: DatabaseSync): Generator<StoreProblem, void, void> {
+function checkFile(database: DatabaseSync): readonly StoreProblem[] {
   let found: readonly SqliteRow[];
   try {
     found = database.prepare(`PRAGMA integrity_check(${MOST_FAULTS_OF_SQLITE})`).all();
   } catch (thrown) {
-    yield { place: 'database', problem: messageOf(thrown) };
-    return;
+    return [{ place: 'database', problem: problemOf(thrown) }];
   }
-  for (const row of found) {
-    const problem = String(Object.values(row)[0]);
-    if (problem !== 'ok') yield { place: 'database', problem };
-  }
+  const problems = found.map((row) => String(Object.values(row)[0]));
+  return problems.filter((problem) => problem !== 'ok').map((problem) => ({ place: 'database', problem }));
 }
 
-async function* checkRun(database: DatabaseSync, runId: string): AsyncGenerator<StoreProblem, void, void> {
-  const readRows = database.prepare(
-    'SELECT id, run_id, seq, json FROM records WHERE run_id = ?1 AND seq > ?2 ' +
-      'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE run_id = ?1) ORDER BY seq LIMIT ?3',
+const TABLES = ['records', 'runs', 'snapshots'] as const;
+
+/** The empty id is the first in order, and no id lies before it. */
+function firstRun(database: DatabaseSync): string | undefined {
+  const isEmptyThere = TABLES.some(
+    (table) => database.prepare(`SELECT 1 FROM ${table} WHERE run_id = '' LIMIT 1`).get() !== undefined,
   );
+  return isEmptyThere ? '' : nextRun(database, '');
+}
+
+function nextRun(database: DatabaseSync, after: string): string | undefined {
+  const lowest = TABLES.map((table) => `SELECT min(run_id) AS run_id FROM ${table} WHERE run_id > :after`);
+  const row = database.prepare(`SELECT min(run_id) AS run_id FROM (${lowest.join(' UNION ALL ')})`).get({ after });
+  const runId = row?.['run_id'];
+  return typeof runId === 'string' ? runId : undefined;
+}
+
+async function* checkRun(read: SqliteRead, runId: string): AsyncGenerator<StoreProblem, void, void> {
   const check = createRunCheck(runId);
   let afterSeq = -Infinity;
   try {
     for (;;) {
-      const rows: readonly SqliteRow[] = readRows.all(runId, afterSeq, PAGE_ROWS);
-      for (const row of rows) {
-        afterSeq = Number(row['seq']);
-        yield* checkRow(check, row);
-      }
-      if (rows.length < PAGE_ROWS) break;
-      await nextTurn();
+      const problems: StoreProblem[] = [];
+      const from = afterSeq;
+      const { rows, isLast, seq } = await read('check', (session) => readRows(session, runId, from));
+      for (const { row, checked } of rows) problems.push(...takeRow(check, row, checked));
+      afterSeq = seq;
+      yield* problems;
+      if (isLast) break;
     }
-    yield* checkSummary(database, check, runId);
-    yield* checkSnapshot(database, runId);
+    yield* await read('check', (session) => [...checkSummary(session, check, runId), ...checkSnapshot(session, runId)]);
   } catch (thrown) {
     // A damaged page: what lies behind it in this run cannot be reached.
-    yield { runId, place: `table records after seq ${afterSeq}`, problem: messageOf(thrown) };
+    yield { runId, place: `table records after seq ${afterSeq}`, problem: problemOf(thrown) };
   }
 }
 
-function checkRow(check: RunCheck, row: SqliteRow): readonly StoreProblem[] {
+interface VerifiedRow {
+  readonly row: SqliteRow;
+  /** The record's JSON, or why there is none. */
+  readonly checked: { readonly json: string } | { readonly problem: string };
+}
+
+function readRows(
+  { checks, database, layout }: SqliteSession,
+  runId: string,
+  afterSeq: number,
+): { readonly rows: readonly VerifiedRow[]; readonly isLast: boolean; readonly seq: number } {
+  const statement = database.prepare(
+    `SELECT ${recordColumns(layout)} FROM records WHERE run_id = ?1 AND seq > ?2 ` +
+      'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE run_id = ?1) ORDER BY seq LIMIT ?3',
+  );
+  const found: readonly SqliteRow[] = statement.all(runId, afterSeq, PAGE_ROWS);
+  let seq = afterSeq;
+  const rows = found.map((row): VerifiedRow => {
+    if (!(Number(row['seq']) > seq)) throw new Error(`the records are out of order behind seq ${seq}`);
+    seq = Number(row['seq']);
+    try {
+      return { row, checked: checks.record(row) };
+    } catch (thrown) {
+      return { row, checked: { problem: problemOf(thrown) } };
+    }
+  });
+  return { rows, isLast: rows.length < PAGE_ROWS, seq };
+}
+
+function takeRow(check: RunCheck, row: SqliteRow, checked: VerifiedRow['checked']): readonly StoreProblem[] {
   const place = `table records, id ${String(row['id'])}`;
   const seq = Number(row['seq']);
+  if ('problem' in checked) return check.damaged(seq, { place, problem: checked.problem });
   let record: TrajectoryRecord;
   try {
-    record = parseRecord(String(row['json']));
+    record = parseRecord(checked.json);
   } catch (thrown) {
-    return check.damaged(seq, { place, problem: messageOf(thrown) });
+    return check.damaged(seq, { place, problem: problemOf(thrown) });
   }
   if (record.run_id !== row['run_id'] || record.seq !== seq) {
     const problem = `the record says that it is seq ${record.seq} of run ${JSON.stringify(record.run_id)}`;
@@ -96,42 +136,83 @@ function checkRow(check: RunCheck, row: SqliteRow): readonly StoreProblem[] {
   return check.take(record, place);
 }
 
-function checkSummary(database: DatabaseSync, check: RunCheck, runId: string): readonly StoreProblem[] {
+function checkSummary({ checks, statements }: SqliteSession, check: RunCheck, runId: string): readonly StoreProblem[] {
   const place = 'table runs';
-  const row = database.prepare('SELECT minus_started_ms, summary FROM runs WHERE run_id = ?').get(runId);
+  const row = statements.findRun.get(runId);
   if (row === undefined) return check.end(undefined, place);
-  let summary: RunSummary;
   try {
-    // `check.end` compares all of it.
-    summary = JSON.parse(String(row['summary'])) as RunSummary;
+    return check.end(checks.summary(row), place);
   } catch (thrown) {
-    return [{ runId, place, problem: `the summary is not JSON: ${messageOf(thrown)}` }];
+    return [{ runId, place, problem: problemOf(thrown) }];
   }
-  const problems = check.end(summary, place);
-  if (problems.length > 0 || row['minus_started_ms'] === 0 - summary.startedAtMs) return problems;
-  return [{ runId, place, problem: 'the run is listed under another time than its summary says' }];
 }
 
-function checkSnapshot(database: DatabaseSync, runId: string): readonly StoreProblem[] {
+function checkSnapshot({ checks, database, layout }: SqliteSession, runId: string): readonly StoreProblem[] {
   const place = 'table snapshots';
   const row = database
     .prepare(
-      'SELECT covers_seq, json, (SELECT max(seq) FROM records WHERE run_id = :run_id) AS last_seq, ' +
-        '(SELECT json_extract(summary, :path) FROM runs WHERE run_id = :run_id) AS summary_seq ' +
-        'FROM snapshots WHERE run_id = :run_id',
+      `SELECT ${snapshotColumns(layout)}, (SELECT max(seq) FROM records WHERE run_id = :run_id) AS last_seq, ` +
+        '(SELECT summary FROM runs WHERE run_id = :run_id) AS summary FROM snapshots WHERE run_id = :run_id',
     )
-    .get({ run_id: runId, path: '$.lastSeq' });
+    .get({ run_id: runId });
   if (row === undefined) return [];
-  const problems: StoreProblem[] = [];
   try {
-    JSON.parse(String(row['json']));
+    const { coversSeq, json } = checks.snapshot(row);
+    JSON.parse(json);
+    const lastSeq = Math.max(Number(row['last_seq'] ?? -1), lastSeqIn(row['summary']));
+    if (coversSeq <= lastSeq) return [];
+    return [{ runId, place, problem: `the snapshot covers seq ${coversSeq}, the run ends at ${lastSeq}` }];
   } catch (thrown) {
-    problems.push({ runId, place, problem: `the snapshot is not JSON: ${messageOf(thrown)}` });
+    return [{ runId, place, problem: problemOf(thrown) }];
   }
-  const lastSeq = Math.max(Number(row['last_seq'] ?? -1), Number(row['summary_seq'] ?? -1));
-  if (Number(row['covers_seq']) > lastSeq) {
-    const problem = `the snapshot covers seq ${String(row['covers_seq'])}, the run ends at ${lastSeq}`;
-    problems.push({ runId, place, problem });
-  }
-  return problems;
+}
+
+/** Behind a gap at the end of a run no record stands at its last `seq`; a damaged summary is a problem of its own. */
+function lastSeqIn(summary: unknown): number {
+  const found = typeof summary === 'string' ? /"lastSeq":(\d+)/.exec(summary)?.[1] : undefined;
+  return found === undefined ? -1 : Number(found);
+}
+
+/** What one statement each finds: lists that say another thing than the tables they are about. */
+const LISTS: readonly { readonly sql: string; readonly place: string; readonly problem: string }[] = [
+  {
+    sql: 'SELECT count(*) AS found FROM removed_runs JOIN runs USING (run_id)',
+    place: 'table removed_runs',
+    problem: 'a run that is listed is also named as removed, which hides its records',
+  },
+  {
+    sql: 'SELECT (SELECT count(*) FROM indexing) <> 1 AS found',
+    place: 'table indexing',
+    problem: 'the state of the word index is missing',
+  },
+  {
+    sql: 'SELECT count(*) AS found FROM indexing WHERE through_id > (SELECT coalesce(max(id), 0) FROM records)',
+    place: 'table indexing',
+    problem: 'the word index claims to hold records that are not there; searches may miss later ones',
+  },
+  {
+    sql:
+      'SELECT count(*) AS found FROM indexed_records AS i LEFT JOIN records AS r USING (id) ' +
+      'WHERE r.id IS NULL OR i.run_id <> r.run_id OR i.minus_seq <> -r.seq',
+    place: 'table indexed_records',
+    problem: 'records in the word index that are not those in the store',
+  },
+  {
+    sql:
+      'SELECT count(*) AS found FROM records AS r WHERE id <= (SELECT through_id FROM indexing) ' +
+      'AND NOT EXISTS (SELECT 1 FROM indexed_records AS i WHERE i.id = r.id)',
+    place: 'table indexed_records',
+    problem: 'records that the word index should hold and does not; searches miss them',
+  },
+];
+
+function checkLists({ database }: SqliteSession): readonly StoreProblem[] {
+  return LISTS.flatMap(({ sql, place, problem }) => {
+    try {
+      const found = Number(database.prepare(sql).get()?.['found']);
+      return found === 0 ? [] : [{ place, problem: found === 1 ? problem : `${problem} (${found})` }];
+    } catch (thrown) {
+      return [{ place, problem: problemOf(thrown) }];
+    }
+  });
 }

@@ -8,7 +8,10 @@ import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { recordText } from './record-text.ts';
 import { storedKind } from './search-page.ts';
 import { isBusy } from './sqlite-busy.ts';
-import type { SqliteRow } from './sqlite-statements.ts';
+import { NEWEST_LAYOUT } from './sqlite-migrations.ts';
+import type { SqliteSession } from './sqlite-reads.ts';
+import type { RecordRow, SqliteRowChecks } from './sqlite-row-checks.ts';
+import { recordColumns, type SqliteRow } from './sqlite-statements.ts';
 import { wordsIn } from './words-in.ts';
 
 /** Most records of a batch, and about the milliseconds that finding their words takes; writing them takes as long. */
@@ -47,14 +50,14 @@ interface IndexState {
  * power cut what is missing is indexed again.
  */
 export class SqliteWordIndex {
-  readonly #database: DatabaseSync;
+  readonly #session: SqliteSession;
   readonly #options: WordIndexOptions;
   readonly #owner = randomUUID();
   #statements: IndexStatements | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(database: DatabaseSync, options: WordIndexOptions) {
-    this.#database = database;
+  constructor(session: SqliteSession, options: WordIndexOptions) {
+    this.#session = session;
     this.#options = options;
     this.#schedule(IDLE_PAUSE_MS);
   }
@@ -68,7 +71,7 @@ export class SqliteWordIndex {
   /** Indexes what is missing, for about `budgetMs`; other processes are not waited for. */
   async catchUp(budgetMs: number): Promise<void> {
     const endMs = performance.now() + budgetMs;
-    while (this.#database.isOpen && this.missing() > 0 && performance.now() < endMs) {
+    while (this.#session.database.isOpen && this.missing() > 0 && performance.now() < endMs) {
       this.#indexBatch();
       await nextTurn();
     }
@@ -119,7 +122,7 @@ export class SqliteWordIndex {
     const rows: { readonly id: number; readonly entry: IndexEntry | undefined }[] = [];
     const endMs = performance.now() + BATCH_MS;
     for (const row of this.#prepared().readAfter.iterate(afterId, BATCH_RECORDS)) {
-      rows.push({ id: Number(row['id']), entry: toEntry(row) });
+      rows.push({ id: Number(row['id']), entry: toEntry(this.#session.checks, row) });
       if (performance.now() >= endMs) break;
     }
     return rows;
@@ -128,16 +131,16 @@ export class SqliteWordIndex {
   #transact(work: () => boolean): boolean {
     const { synchronous } = this.#options;
     try {
-      this.#database.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE');
+      this.#session.database.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE');
       const isDone = work();
-      this.#database.exec('COMMIT');
+      this.#session.database.exec('COMMIT');
       return isDone;
     } catch (thrown) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (this.#session.database.isTransaction) this.#session.database.exec('ROLLBACK');
       if (isBusy(thrown)) return false;
       throw thrown;
     } finally {
-      this.#database.exec(`PRAGMA synchronous = ${synchronous}`);
+      this.#session.database.exec(`PRAGMA synchronous = ${synchronous}`);
     }
   }
 
@@ -154,7 +157,7 @@ export class SqliteWordIndex {
 
   /** Late, because most short-lived processes never index. */
   #prepared(): IndexStatements {
-    return (this.#statements ??= prepareIndexStatements(this.#database));
+    return (this.#statements ??= prepareIndexStatements(this.#session.database));
   }
 }
 
@@ -167,18 +170,20 @@ interface IndexEntry {
 }
 
 /** What the index keeps of a record; undefined for one that is damaged, which `verify` reports. */
-function toEntry(row: SqliteRow): IndexEntry | undefined {
+function toEntry(checks: SqliteRowChecks, row: SqliteRow): IndexEntry | undefined {
+  let stored: RecordRow;
   let record: TrajectoryRecord;
   try {
-    record = parseRecord(String(row['json']));
+    stored = checks.record(row);
+    record = parseRecord(stored.json);
   } catch {
     return undefined;
   }
   return {
     words: wordsIn(recordText(record)).words.join(' '),
     atMs: record.recorded_at_unix_ms,
-    runId: String(row['run_id']),
-    seq: Number(row['seq']),
+    runId: stored.runId,
+    seq: stored.seq,
     kind: storedKind(record),
   };
 }
@@ -197,7 +202,7 @@ function prepareIndexStatements(database: DatabaseSync): IndexStatements {
       'SELECT through_id, removals, owner, until_ms, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing',
     ),
     saveState: database.prepare('UPDATE indexing SET through_id = ?, owner = ?, until_ms = ?'),
-    readAfter: database.prepare('SELECT id, run_id, seq, json FROM records WHERE id > ? ORDER BY id LIMIT ?'),
+    readAfter: database.prepare(`SELECT ${recordColumns(NEWEST_LAYOUT)} FROM records WHERE id > ? ORDER BY id LIMIT ?`),
     insertWords: database.prepare('INSERT INTO record_words (rowid, words) VALUES (?, ?)'),
     insertPlace: database.prepare(
       'INSERT INTO indexed_records (id, minus_at_ms, run_id, minus_seq, kind) VALUES (?, ?, ?, ?, ?)',

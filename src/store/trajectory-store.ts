@@ -103,6 +103,8 @@ export interface SearchPage {
    * goes down to 0 by itself when nothing is appended.
    */
   readonly notIndexed: number;
+  /** Records that the index names for these words and that are damaged: they are left out. Absent when there is none. */
+  readonly damaged?: readonly { readonly runId: string; readonly seq?: number }[];
 }
 
 /** Something wrong with what is stored. */
@@ -155,7 +157,7 @@ export interface TrajectoryStore extends TrajectorySink {
    */
   listRuns(query?: RunQuery): Promise<RunPage>;
 
-  /** The summary of one run, or undefined when there is none of that id. */
+  /** The summary of one run, or undefined when there is none of that id; of a damaged summary, as of a damaged run, its `problem`. */
   findRun(runId: string): Promise<RunSummary | undefined>;
 
   /**
@@ -163,8 +165,9 @@ export interface TrajectoryStore extends TrajectorySink {
    * bounded by about a megabyte and the largest record. Nothing for an unknown run. Records appended meanwhile
    * may be among those given. Unknown payload kinds come back as they were stored.
    *
-   * The iteration throws CoxswainError `invalid-argument` for a query out of range, `invalid-record` or
-   * `schema-version` when it reaches a record that it cannot read, `store-io`, and `store-closed`.
+   * The iteration throws CoxswainError `invalid-argument` for a query out of range, `store-damaged` (with `runId` and
+   * `seq` in `details`) when it reaches a record that is not what was written or is missing, `invalid-record` or
+   * `schema-version` for one that it cannot decode, `store-io`, and `store-closed`.
    */
   readRun(runId: string, query?: ReadQuery): AsyncIterable<TrajectoryRecord>;
 
@@ -206,7 +209,8 @@ export interface TrajectoryStore extends TrajectorySink {
 
   /**
    * Records whose text holds the words, newest first. Records that arrive between two pages neither repeat nor hide
-   * one of a later page. Nothing for an unknown run or kind, and no record that is damaged: `verify` tells of those.
+   * one of a later page. Nothing for an unknown run or kind. A damaged record is left out; SQLite and
+   * PostgreSQL name it in `damaged`.
    *
    * @throws CoxswainError `invalid-argument` for a query without words, out of range, or an `after` that no page gave
    */

@@ -26,7 +26,7 @@ export interface Heartbeats {
  *
  * Cost: 20 runs of 500 records at most.
  */
-export async function readHeartbeats(store: TrajectoryStore): Promise<Heartbeats> {
+export async function readHeartbeats(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>): Promise<Heartbeats> {
   const { runs } = await store.listRuns({ limit: LISTED_RUNS });
   const lived = runs.filter(({ format, runId }) => format === undefined && !runId.startsWith(CANARY_PREFIX));
   const latest = lived.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
@@ -35,7 +35,11 @@ export async function readHeartbeats(store: TrajectoryStore): Promise<Heartbeats
   return { lastByEvent: Object.fromEntries(lastByEvent), lastRecordMs: latest[0]?.lastAtMs ?? 0 };
 }
 
-async function readRun(store: TrajectoryStore, run: RunSummary, last: Map<string, number>): Promise<void> {
+async function readRun(
+  store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
+  run: RunSummary,
+  last: Map<string, number>,
+): Promise<void> {
   if (run.problem !== undefined || !(await isOfHook(store, run))) return;
   let pointBefore: string | undefined;
   for await (const record of store.readRun(run.runId, { fromSeq: Math.max(0, run.lastSeq - TAIL_RECORDS + 1) })) {
@@ -47,7 +51,7 @@ async function readRun(store: TrajectoryStore, run: RunSummary, last: Map<string
 }
 
 /** A session's run is named like its conversation; a subagent's, like that and more. */
-async function isOfHook(store: TrajectoryStore, { runId }: RunSummary): Promise<boolean> {
+async function isOfHook(store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>, { runId }: RunSummary): Promise<boolean> {
   for await (const { payload } of store.readRun(runId, { limit: 1 })) {
     if (payload.kind !== 'run_started') return false;
     const { conversation_id: conversation } = payload.identity;

@@ -47,7 +47,10 @@ export async function isStore(path: string): Promise<boolean> {
  *
  * Memory: one run at a time.
  */
-export async function* runsOfStore(store: TrajectoryStore, sinceMs: number): AsyncGenerator<FoundRun, void, void> {
+export async function* runsOfStore(
+  store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
+  sinceMs: number,
+): AsyncGenerator<FoundRun, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs && (summary.lastAtMs > 0 || sinceMs > 0)) continue;
     const fold = new NightFold(summary.runId);
