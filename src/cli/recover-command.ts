@@ -24,7 +24,7 @@ const MAX_RANGES = 5;
  * `coxswain recover`: saves what can be read of a damaged store into a new one, and verifies that. The original is
  * never changed.
  *
- * @returns the exit code: 1 when something was lost
+ * @returns the exit code: 1 when something was lost, or may have been
  * @throws CoxswainError `invalid-argument` when something is at the new path, `input-io` without a store, `store-io`
  *   and `store-version` when it cannot be opened at all
  */
@@ -40,7 +40,8 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   const newKind = options.storeKind ?? (/[/\\]$/.test(to) ? 'jsonl' : kind);
   const problems = new Problems(terminal);
   problems.source(path);
-  const source = await openRecoverSource(path, { kind, beside: to });
+  const source = await openRecoverSource(path, kind);
+  const { uncheckedRecords: unchecked, problems: sourceProblems } = source;
   try {
     const target = await openStore(to, newKind);
     try {
@@ -49,13 +50,23 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
         ({ runId, error }) => problems.fault({ message: `run ${runId} is not saved: ${messageOf(error)}` }),
         { isCopy: true },
       );
-      const totals = { runs: 0, saved: 0, lost: 0, interrupted: 0, problems: 0 };
-      for await (const { runId, lastSeq, items } of source.runs()) {
-        const run = await recoverRun(runId, items, { recorder, lastSeq });
+      const totals = {
+        runs: 0,
+        saved: 0,
+        lost: 0,
+        interrupted: 0,
+        endUnknown: 0,
+        unchecked,
+        sourceProblems,
+        problems: 0,
+      };
+      for await (const { runId, lastSeq, isEndKnown, items } of source.runs()) {
+        const run = { ...(await recoverRun(runId, items, { recorder, lastSeq })), isEndKnown };
         totals.runs += 1;
         totals.saved += run.saved;
         totals.lost += lostOf(run);
         if (run.interrupted) totals.interrupted += 1;
+        if (!isEndKnown) totals.endUnknown += 1;
         await terminal.write(options.json === true ? jsonLine(run) : runText(run, terminal));
       }
       for await (const problem of target.verify()) {
@@ -63,30 +74,51 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
         problems.fault({ message: `the new store is not whole: ${problemText(problem)}` });
       }
       problems.endSource();
-      const count = `${countOf(totals.runs, 'run')}, ${countOf(totals.saved, 'record')} saved, ${countText(totals.lost)} lost`;
-      const checked = totals.problems === 0 ? 'verified' : 'not whole';
-      await terminal.write(
-        options.json === true ? jsonLine(totals) : `${printable(to)}: ${count}; the new store is ${checked}\n`,
-      );
-      return problems.any || totals.lost > 0 ? 1 : 0;
+      await terminal.write(options.json === true ? jsonLine(totals) : `${printable(to)}: ${totalsText(totals)}\n`);
+      return problems.any || totals.lost + totals.endUnknown + sourceProblems > 0 ? 1 : 0;
     } finally {
       await target.close();
     }
   } finally {
-    await source.close();
+    source.close();
   }
+}
+
+/** What a recovery came to; every member is a number of what its name says. */
+interface RecoveryTotals {
+  readonly runs: number;
+  readonly saved: number;
+  readonly lost: number;
+  readonly endUnknown: number;
+  readonly unchecked: number;
+  readonly sourceProblems: number;
+  readonly problems: number;
+}
+
+/** Verified is what has no doubt: every record with a checksum, every run with its end. */
+function totalsText(totals: RecoveryTotals): string {
+  const { endUnknown, lost, problems, runs, saved, sourceProblems, unchecked } = totals;
+  const doubts = [
+    ...(problems > 0 ? ['the new store is not whole'] : []),
+    ...(endUnknown > 0 ? [`${countOf(endUnknown, 'run')} may have gone on further`] : []),
+    ...(unchecked > 0 ? [`${countOf(unchecked, 'record')} of an earlier version had no checksum`] : []),
+  ];
+  const count = `${countOf(runs, 'run')}, ${countOf(saved, 'record')} saved, ${countText(lost)} lost`;
+  const source = sourceProblems === 0 ? '' : `; the old store has ${countOf(sourceProblems, 'problem')}`;
+  return `${count}; ${doubts.length === 0 ? 'the new store is verified' : doubts.join('; ')}${source}`;
 }
 
 function lostOf({ lost }: RecoveredRun): number {
   return lost.reduce((sum, { fromSeq, throughSeq }) => sum + throughSeq - fromSeq + 1, 0);
 }
 
-function runText(run: RecoveredRun, { paint }: Terminal): string {
+function runText(run: RecoveredRun & { readonly isEndKnown: boolean }, { paint }: Terminal): string {
   const lost = lostOf(run);
   const facts = [
     `${countOf(run.saved, 'record')} saved`,
     ...(lost === 0 ? [] : [`${countText(lost)} lost`]),
     ...(run.interrupted ? ['interrupted'] : []),
+    ...(run.isEndKnown ? [] : ['its last records may be missing']),
   ];
   const ranges = run.lost.slice(0, MAX_RANGES).map(rangeText);
   if (run.lost.length > MAX_RANGES) ranges.push(`and ${countText(run.lost.length - MAX_RANGES)} more places`);

@@ -2,7 +2,7 @@ import { TRAJECTORY_SCHEMA_VERSION } from '../events/trajectory-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { RunRecorder } from './run-recorder.ts';
-import type { Salvaged } from './salvage.ts';
+import type { Salvaged } from './salvage-lines.ts';
 
 /** `seq`s that nothing could be read of. */
 export interface LostRange {
@@ -32,7 +32,7 @@ export interface RecoveredRun {
  */
 export async function recoverRun(
   runId: string,
-  items: AsyncIterable<Salvaged>,
+  items: AsyncIterable<Salvaged> | Iterable<Salvaged>,
   { recorder, lastSeq }: { readonly recorder: RunRecorder; readonly lastSeq: number },
 ): Promise<RecoveredRun> {
   const lost: LostRange[] = [];

@@ -1,75 +1,96 @@
-import { rmSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError } from '../base/error.ts';
+import { carveSqlite, type CarvedRun } from '../store/carve-sqlite.ts';
 import { nodeFileSystem } from '../store/file-system.ts';
 import { readCheckpoint } from '../store/jsonl-checkpoint.ts';
 import { isRunFolderName, runIdInFolderName } from '../store/run-folder-name.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import { openStore, type StoreKind } from './open-store.ts';
+import { lastSeqOf } from '../store/run-summary.ts';
+import { toStoreError } from '../store/store-error.ts';
+import { openReadableStore, type StoreKind } from './open-store.ts';
 import { printable } from './printable.ts';
-import { salvageLines } from './salvage-lines.ts';
-import { salvageRun, type Salvaged } from './salvage.ts';
-import { allRuns } from './stored-runs.ts';
+import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
 /** A run to be saved. */
 export interface RunToSave {
   readonly runId: string;
   /** How far it once went, where the store remembers; else -1. */
   readonly lastSeq: number;
-  readonly items: AsyncIterable<Salvaged>;
+  /** False where nothing tells how far it went, so that its last records may be missing unnoticed. */
+  readonly isEndKnown: boolean;
+  readonly items: AsyncIterable<Salvaged> | Iterable<Salvaged>;
 }
 
 /** A damaged store. */
 export interface RecoverSource {
-  runs(): AsyncIterable<RunToSave>;
-  close(): Promise<void>;
+  runs(): AsyncIterable<RunToSave> | Iterable<RunToSave>;
+  /** What `verify` finds wrong with it, as a number. */
+  readonly problems: number;
+  /** Records that were written before there were checksums, so that nothing proves them. */
+  readonly uncheckedRecords: number;
+  close(): void;
 }
 
 /**
- * Opens a store to save what can be read of it, and never writes to it: of a SQLite file, which the engine changes by
- * opening it, a copy is read that lies beside the new store until `close`.
+ * Opens a store to save what can be read of it, and never writes to it. Of a SQLite file the pages are read, not the trees.
  *
- * @throws CoxswainError `store-io` and `store-version` when it cannot be opened at all
+ * @throws CoxswainError `store-io`, and as opening the store where nothing is found in it
  */
-export async function openRecoverSource(
-  path: string,
-  { kind, beside }: { readonly kind: StoreKind; readonly beside: string },
-): Promise<RecoverSource> {
-  if (kind === 'jsonl') return { runs: () => runFolders(resolve(path)), close: async () => {} };
-  const parent = dirname(resolve(beside));
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(parent, '.coxswain-recover-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  // Also when Ctrl-C or a closed pipe ends the process.
-  process.once('exit', remove);
+export async function openRecoverSource(path: string, kind: StoreKind): Promise<RecoverSource> {
+  const { problems, error } = await problemsOf(path);
+  if (kind === 'jsonl')
+    return { runs: () => runFolders(resolve(path)), problems, uncheckedRecords: 0, close: () => {} };
   try {
-    const copy = join(folder, basename(resolve(path)));
-    await copyFile(path, copy);
-    // Its latest records may lie only there.
-    await copyFile(`${path}-wal`, `${copy}-wal`).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    });
-    const store = await openStore(copy).catch((error: unknown) => {
-      const reason = messageOf(error).replaceAll(copy, path);
-      const code = error instanceof CoxswainError ? error.code : 'store-io';
-      throw new CoxswainError(code, `${printable(path)}: nothing can be recovered: ${reason}`, { cause: error });
-    });
-    return {
-      runs: () => storedRuns(store, (text) => text.replaceAll(copy, path)),
-      close: async () => {
-        try {
-          await store.close();
-        } finally {
-          remove();
-        }
-      },
-    };
-  } catch (error) {
-    remove();
-    throw error;
+    const { close, runs, uncheckedRecords } = carveSqlite(resolve(path));
+    if (error === undefined || runs.length > 0)
+      return { runs: () => runs.map(toSave), problems, uncheckedRecords, close };
+    close();
+  } catch (thrown) {
+    throw toStoreError(thrown, `read ${path}`);
   }
+  throw new CoxswainError(error.code, `${printable(path)}: nothing can be recovered: ${error.message}`, {
+    cause: error,
+  });
+}
+
+/** Counts what is wrong with a store; one that cannot be opened at all has the problem `error`. */
+async function problemsOf(path: string): Promise<{ readonly problems: number; readonly error?: CoxswainError }> {
+  let problems = 0;
+  try {
+    const store = await openReadableStore(path);
+    try {
+      for await (const { problem } of store.verify()) if (problem !== '') problems += 1;
+    } finally {
+      await store.close();
+    }
+    return { problems };
+  } catch (thrown) {
+    return { problems: problems + 1, error: toStoreError(thrown, `read ${path}`) };
+  }
+}
+
+function toSave(run: CarvedRun): RunToSave {
+  const { hasSummary, lastSeq, runId } = run;
+  return { runId, lastSeq, isEndKnown: hasSummary, items: itemsOf(run) };
+}
+
+/** The records, with the damaged ones in their places. */
+function* itemsOf({ damaged, records }: CarvedRun): Generator<Salvaged, void, void> {
+  const waiting = [...damaged];
+  let throughSeq = -1;
+  const damageBefore = function* (seq: number): Generator<Salvaged, void, void> {
+    for (let one = waiting[0]; one !== undefined && one < seq; one = waiting[0]) {
+      waiting.shift();
+      if (one > throughSeq) yield { type: 'damage', reason: 'it is not as it was written' };
+    }
+  };
+  for (const record of records()) {
+    yield* damageBefore(record.seq);
+    yield { type: 'record', record };
+    throughSeq = lastSeqOf(record);
+  }
+  yield* damageBefore(Infinity);
 }
 
 async function* runFolders(folder: string): AsyncGenerator<RunToSave, void, void> {
@@ -83,31 +104,6 @@ async function* runFolders(folder: string): AsyncGenerator<RunToSave, void, void
     }
     const saved = await readCheckpoint({ fileSystem: nodeFileSystem, folder: path }).catch(() => undefined);
     const lastSeq = saved?.summary.lastSeq ?? -1;
-    yield { runId: runId ?? runIdInFolderName(name), lastSeq, items: salvageLines(path) };
+    yield { runId: runId ?? runIdInFolderName(name), lastSeq, isEndKnown: true, items: salvageLines(path) };
   }
-}
-
-/** The runs that are listed, and those that are not, but of which something is wrong. */
-async function* storedRuns(
-  store: TrajectoryStore,
-  named: (text: string) => string,
-): AsyncGenerator<RunToSave, void, void> {
-  const seen = new Set<string>();
-  for await (const { runId, lastSeq } of allRuns(store)) {
-    seen.add(runId);
-    yield { runId, lastSeq, items: renamed(salvageRun(store, runId), named) };
-  }
-  for await (const { runId } of store.verify()) {
-    if (runId === undefined || seen.has(runId)) continue;
-    seen.add(runId);
-    yield { runId, lastSeq: -1, items: renamed(salvageRun(store, runId), named) };
-  }
-}
-
-/** The items with the path of the original in place of the copy's. */
-async function* renamed(
-  items: AsyncIterable<Salvaged>,
-  named: (text: string) => string,
-): AsyncGenerator<Salvaged, void, void> {
-  for await (const item of items) yield item.type === 'damage' ? { ...item, reason: named(item.reason) } : item;
 }

@@ -9,7 +9,11 @@ import { checkLine, jsonOfLine } from '../store/jsonl-line.ts';
 import { segmentsIn } from '../store/jsonl-names.ts';
 import { namesIn, segmentLines } from '../store/jsonl-run-files.ts';
 import { findWholePart } from '../store/jsonl-scan.ts';
-import type { Salvaged } from './salvage.ts';
+
+/** A record that could be read, or a place where one or more could not. */
+export type Salvaged =
+  | { readonly type: 'record'; readonly record: TrajectoryRecord }
+  | { readonly type: 'damage'; readonly reason: string };
 
 /**
  * What can be read of the folder of a run in a jsonl store: each line that is as it was written, whatever stands around

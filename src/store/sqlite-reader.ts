@@ -8,6 +8,7 @@ import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
 import { checkSearchQuery, compareHits, toHit, toSearchPage } from './search-page.ts';
 import { isBusy, whileBusy } from './sqlite-busy.ts';
+import { openSqlitePages } from './sqlite-pages.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
 import { findSqliteRun, listSqliteRuns, readSqliteRun, type SqliteRead, type SqliteSession } from './sqlite-reads.ts';
 import type { SqliteRowChecks } from './sqlite-row-checks.ts';
@@ -115,8 +116,9 @@ class Reader implements SqliteReader {
     return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
   }
 
-  verify(): AsyncGenerator<StoreProblem, void, void> {
-    return verifySqlite(this.#read);
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    yield* verifySqlite(this.#read);
+    yield* await this.#read('look at the log of', () => checkLog(this.#path));
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
@@ -228,6 +230,19 @@ class Reader implements SqliteReader {
       this.#openings += 1;
     }
   }
+}
+
+/**
+ * What SQLite itself does not tell: it takes a damaged log for one that ends there. One commit may be there that was never
+ * acknowledged, of a writer that is at work or was killed.
+ */
+function checkLog(path: string): readonly StoreProblem[] {
+  const pages = openSqlitePages(path);
+  const lost = pages.lostCommits - 1;
+  pages.close();
+  if (lost < 1) return [];
+  const problem = `the log is damaged; ${lost} or more commits behind that place are not read`;
+  return [{ place: `${path}-wal`, problem }];
 }
 
 const STATE =

@@ -127,15 +127,9 @@ export class SqliteRuns {
    * @throws what `fold` throws, as it is, and as `append`
    */
   planTransaction<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): () => Result {
-    const summary = this.summaryOf(runId);
-    const snapshot = this.#snapshotOf(runId, summary?.lastSeq ?? -1);
-    const view = createRunView({ summary, snapshot }, (seq) => {
-      try {
-        return this.recordsAfter(runId, seq);
-      } catch (thrown) {
-        throw toStoreError(thrown, `read ${this.#path}`);
-      }
-    });
+    const summary = this.#reading(() => this.summaryOf(runId));
+    const snapshot = this.#reading(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
+    const view = createRunView({ summary, snapshot }, (seq) => this.#reading(() => this.recordsAfter(runId, seq)));
     const { batch, snapshotJson, result } = checkChange(runId, fold(view));
     const plan = batch === undefined ? undefined : this.planAppend(batch);
     return () => {
@@ -146,5 +140,14 @@ export class SqliteRuns {
       }
       return result;
     };
+  }
+
+  /** What the fold throws stays as it is; what reading for it throws is the store's. */
+  #reading<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (thrown) {
+      throw toStoreError(thrown, `read ${this.#path}`);
+    }
   }
 }
