@@ -91,7 +91,9 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     expect(await store.sizeOf()).toBe(await sum());
     expect((await store.listRuns({ withBytes: true })).bytes).toEqual([await sum()]);
     await admin.unsafe(
-      `ALTER TABLE ${schema}.runs DROP COLUMN bytes; UPDATE ${schema}.coxswain_layout SET version = 2`,
+      `ALTER TABLE ${schema}.runs DROP COLUMN bytes, DROP COLUMN checksum;
+       ALTER TABLE ${schema}.records DROP COLUMN checksum; ALTER TABLE ${schema}.snapshots DROP COLUMN checksum;
+       UPDATE ${schema}.coxswain_layout SET version = 2`,
     );
     const again = open({ schema });
     expect(await again.sizeOf()).toBe(await sum());

@@ -71,7 +71,10 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     const schema = newSchema();
     await open(schema).append(scriptCalls('a', 3));
     await admin.unsafe(
-      `DROP TABLE ${schema}.record_words, ${schema}.indexed_runs; ALTER TABLE ${schema}.runs DROP COLUMN bytes; UPDATE ${schema}.coxswain_layout SET version = 1`,
+      `DROP TABLE ${schema}.record_words, ${schema}.indexed_runs;
+       ALTER TABLE ${schema}.runs DROP COLUMN bytes, DROP COLUMN checksum;
+       ALTER TABLE ${schema}.records DROP COLUMN checksum; ALTER TABLE ${schema}.snapshots DROP COLUMN checksum;
+       UPDATE ${schema}.coxswain_layout SET version = 1`,
     );
     const store = open(schema);
     expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 3));
@@ -84,7 +87,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     await admin.unsafe(`UPDATE ${newer}.coxswain_layout SET version = 99`);
     await expect(open(newer).listRuns()).rejects.toMatchObject({
       code: 'store-version',
-      message: expect.stringMatching(/layout 99.*reads up to 3/),
+      message: expect.stringMatching(/layout 99.*reads up to 4/),
     });
     const foreign = newSchema();
     await admin.unsafe(`CREATE SCHEMA ${foreign}; CREATE TABLE ${foreign}.runs (mine int)`);

@@ -34,6 +34,18 @@ describe.skipIf(noPostgres !== undefined)(
             let store = postgresStore(handle, { schema, partitioning });
             return {
               store,
+              damage: async (damage) => {
+                const run = `run_no = (SELECT run_no FROM ${schema}.runs WHERE run_id = '${damage.runId}')`;
+                const changed = (column: string): string => `${column} = replace(${column}, 'a', 'e')`;
+                const sql = {
+                  record: () => `UPDATE ${schema}.records SET json = replace(json, 'call-', 'cell-') WHERE ${run}`,
+                  'missing record': () => `DELETE FROM ${schema}.records WHERE ${run}`,
+                  summary: () => `UPDATE ${schema}.runs SET ${changed('summary')} WHERE ${run}`,
+                  snapshot: () => `UPDATE ${schema}.snapshots SET ${changed('json')} WHERE ${run}`,
+                }[damage.what]();
+                const text = 'seq' in damage ? `${sql} AND seq = ${damage.seq}` : sql;
+                await ('unsafe' in handle ? handle.unsafe(text) : handle.query({ text }));
+              },
               reopen: async () => {
                 await store.close();
                 store = postgresStore(handle, { schema });

@@ -323,7 +323,8 @@ async function askAll(reader: SqliteReader, findings: Findings, recordsOf: (runI
     }
     if (damaged.length > 0) findings.isDifferent = true;
   });
-  let problems = 0;
+  let problems = 1;
+  // What it throws is an error of the command, which says that something is wrong too.
   await findings.read(async () => {
     problems = (await allOf(reader.verify())).length;
   });

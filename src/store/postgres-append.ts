@@ -10,6 +10,7 @@ import {
   readStored,
   recordRows,
   recordValues,
+  summaryChecksum,
   toRunRow,
   touchRun,
   writeRecords,
@@ -66,31 +67,34 @@ async function appendAtOnce(
   if (batch.firstSeq !== lastSeq + 1 || chunksOf(batch.records, ({ json }) => json.length).length > 1) return undefined;
   const { summary } = planAppend(batch, known?.summary, () => undefined);
   const bytes = String(bytesOfRecords(batch.records));
-  const head = [String(summary.lastSeq), String(summary.startedAtMs), JSON.stringify(summary), bytes];
+  const json = JSON.stringify(summary);
+  const checksum = summaryChecksum(batch.runId, json);
+  const head = [String(summary.lastSeq), String(summary.startedAtMs), json, bytes, checksum];
+  const records = recordValues(batch.runId, batch.records);
   const [row] = await (known === undefined
-    ? client.query(insertBoth(schema), [toIdText(batch.runId), ...head, ...recordValues(batch.records)])
-    : client.query(updateBoth(schema), [known.runNo, String(lastSeq), ...head, ...recordValues(batch.records)]));
-  return row === undefined ? undefined : { ...toRunRow(row), summary };
+    ? client.query(insertBoth(schema), [toIdText(batch.runId), ...head, ...records])
+    : client.query(updateBoth(schema), [known.runNo, String(lastSeq), ...head, ...records]));
+  return row === undefined ? undefined : { ...toRunRow(row, batch.runId), summary };
 }
 
 function insertBoth(schema: string): string {
   return `WITH head AS (
-      INSERT INTO ${schema}.runs (run_id, month, last_seq, started_ms, summary, bytes, changed_at)
-      VALUES ($1, ${THIS_MONTH}, $2::bigint, $3::float8, $4, $5::bigint, now()) ON CONFLICT DO NOTHING RETURNING run_no, month
+      INSERT INTO ${schema}.runs (run_id, month, last_seq, started_ms, summary, bytes, checksum, changed_at)
+      VALUES ($1, ${THIS_MONTH}, $2::bigint, $3::float8, $4, $5::bigint, $6::bigint, now()) ON CONFLICT DO NOTHING RETURNING run_no, month
     ), added AS (
-      INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json)
-      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(6)}
+      INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json, checksum)
+      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(7)}
     ) SELECT run_no::text AS run, month::text AS month FROM head`;
 }
 
 function updateBoth(schema: string): string {
   return `WITH head AS (
       UPDATE ${schema}.runs SET last_seq = $3::bigint, started_ms = $4::float8, summary = $5,
-        bytes = bytes + $6::bigint, changed_at = now()
+        bytes = bytes + $6::bigint, checksum = $7::bigint, changed_at = now()
       WHERE run_no = $1::bigint AND last_seq = $2::bigint RETURNING run_no, month
     ), added AS (
-      INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json)
-      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(7)}
+      INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json, checksum)
+      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(8)}
     ) SELECT run_no::text AS run, month::text AS month FROM head`;
 }
 
@@ -118,7 +122,9 @@ export async function planLocked(
 ): Promise<AppendPlan> {
   const throughSeq = Math.min(batch.lastSeq, run.summary?.lastSeq ?? -1);
   const stored =
-    throughSeq < batch.firstSeq ? [] : await readStored(session, schema, { run, fromSeq: batch.firstSeq, throughSeq });
+    throughSeq < batch.firstSeq
+      ? []
+      : await readStored(session, schema, { run, runId: batch.runId, fromSeq: batch.firstSeq, throughSeq });
   const jsonAt = new Map(stored.map(({ seq, json }) => [seq, json]));
   return planAppend(batch, run.summary, (seq) => jsonAt.get(seq));
 }

@@ -30,6 +30,7 @@ const PARTITIONED = ['records', 'record_words'] as const;
  * - `month` is part of the records' key because a partition key must be; a run has one month, so `(run_no, seq)` stays
  *   unique. With one table it is there too, so that this table can be attached as a partition later.
  * - `fillfactor` leaves room for the next version of a run's row beside it: no index is touched by an append.
+ * - `checksum` (`rowChecksums`) is null in rows of versions before it, which may go on writing while others are newer.
  * - `runs.summary` is null for a run of which only a snapshot is saved; `runs.bytes` is the size of its records' JSON.
  */
 const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
@@ -84,6 +85,10 @@ const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
     UPDATE ${schema}.runs SET bytes = stored.bytes FROM (
       SELECT run_no, sum(octet_length(json)) AS bytes FROM ${schema}.records GROUP BY run_no
     ) AS stored WHERE stored.run_no = runs.run_no;`,
+  ({ schema }) => `
+    ALTER TABLE ${schema}.records ADD COLUMN checksum bigint;
+    ALTER TABLE ${schema}.runs ADD COLUMN checksum bigint;
+    ALTER TABLE ${schema}.snapshots ADD COLUMN checksum bigint;`,
 ];
 
 function partitionClause(partitioning: PostgresPartitioning): string {

@@ -1,11 +1,12 @@
 import { systemClock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import { parseRecord } from '../events/decode-record.ts';
-import type { PostgresClient, PostgresValue } from './postgres-client.ts';
+import type { PostgresClient, PostgresRow, PostgresValue } from './postgres-client.ts';
 import { toStoredRow } from './postgres-run-row.ts';
 import { fromIdText, joinTexts, listOf, toIdText, toKindText } from './postgres-text.ts';
 import { storedKind, toHit, toSearchPage } from './search-page.ts';
 import type { CheckedSearchQuery, SearchPlace } from './search-page.ts';
+import type { DamagedPlace } from './store-error.ts';
 import type { SearchHit, SearchPage } from './trajectory-store.ts';
 import { wordsIn } from './words-in.ts';
 import { recordText } from './record-text.ts';
@@ -34,18 +35,25 @@ export async function searchPostgres(
 ): Promise<SearchPage> {
   const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS });
   const hits: SearchHit[] = [];
+  const damaged: DamagedPlace[] = [];
   let after = query.after;
   for (let isLast = false; !isLast && hits.length <= query.limit;) {
     const rows = await client.query(candidatesSql(schema, query, after), candidateValues(query, after));
     isLast = rows.length < CANDIDATES_A_PAGE;
     for (const row of rows) {
       after = { atMs: Number(row['at']), runId: fromIdText(String(row['id'])), seq: Number(row['seq']) };
-      const hit = hitIn(String(row['json']), query);
-      if (hit !== undefined) hits.push(hit);
+      try {
+        const hit = hitIn(toStoredRow(row, after.runId).json, query);
+        if (hit !== undefined) hits.push(hit);
+      } catch (thrown) {
+        if (!(thrown instanceof CoxswainError)) throw thrown;
+        damaged.push({ runId: after.runId, seq: after.seq });
+      }
     }
   }
   return toSearchPage(hits, query.limit, {
     notIndexed: isCaughtUp ? 0 : await countNotIndexed(client, schema),
+    damaged,
   });
 }
 
@@ -67,7 +75,8 @@ function candidatesSql(schema: string, query: CheckedSearchQuery, after: SearchP
         (r.run_id > ${id} OR (r.run_id = ${id} AND w.seq < ${seq}::bigint))))`,
     );
   }
-  return `SELECT found.id, found.seq::text AS seq, found.at_ms::text AS at, records.json FROM (
+  return `SELECT found.id, found.seq::text AS seq, found.at_ms::text AS at, records.json,
+      records.checksum::text AS checksum FROM (
       SELECT w.month, w.run_no, w.seq, w.at_ms, r.run_id AS id
       FROM ${schema}.record_words w JOIN ${schema}.runs r USING (run_no) WHERE ${conditions.join(' AND ')}
       ORDER BY w.at_ms DESC, r.run_id, w.seq DESC LIMIT ${CANDIDATES_A_PAGE}
@@ -101,7 +110,7 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
   for (;;) {
     const runs = await client.query(
       `SELECT r.run_no::text AS run, r.month::text AS month, coalesce(i.through_seq, -1)::text AS seq,
-         r.last_seq::text AS last
+         r.last_seq::text AS last, r.run_id AS id
        FROM ${schema}.runs r LEFT JOIN ${schema}.indexed_runs i USING (run_no)
        WHERE r.last_seq > coalesce(i.through_seq, -1) AND ($1::text IS NULL OR r.run_id = $1)
        ORDER BY r.run_no DESC LIMIT 200`,
@@ -109,7 +118,12 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
     );
     if (runs.length === 0) return true;
     for (const run of runs) {
-      const place = { run: String(run['run']), month: String(run['month']), lastSeq: Number(run['last']) };
+      const place = {
+        run: String(run['run']),
+        month: String(run['month']),
+        lastSeq: Number(run['last']),
+        runId: fromIdText(String(run['id'])),
+      };
       for (let throughSeq = Number(run['seq']); throughSeq < place.lastSeq;) {
         if (systemClock.nowMs() >= until) return false;
         throughSeq = await indexStep(client, schema, { ...place, throughSeq }).catch((thrown: unknown) => {
@@ -127,6 +141,7 @@ function isForeignKeyViolation(thrown: unknown): boolean {
 }
 
 interface IndexStep {
+  readonly runId: string;
   readonly run: string;
   readonly month: string;
   readonly throughSeq: number;
@@ -138,7 +153,7 @@ interface IndexStep {
 async function indexStep(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
   const rows = (
     await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])
-  ).map(toStoredRow);
+  ).map((row) => ({ seq: Number(row['seq']), vector: vectorOf(row, step.runId) }));
   // Where no row is left, a gap record at the end fills the seqs.
   const throughSeq = rows.at(-1)?.seq ?? step.lastSeq;
   await client.query(
@@ -156,7 +171,7 @@ async function indexStep(client: PostgresClient, schema: string, step: IndexStep
       step.month,
       step.run,
       rows.map(({ seq }) => seq).join(','),
-      joinTexts(rows.map(({ json }) => vectorOf(json))),
+      joinTexts(rows.map(({ vector }) => vector)),
       String(throughSeq),
     ],
   );
@@ -168,10 +183,10 @@ const NO_WORDS = ' ';
 const TOO_MANY_WORDS = '-';
 
 /** The words of a record as text that PostgreSQL reads as a `tsvector`. */
-function vectorOf(json: string): string {
+function vectorOf(row: PostgresRow, runId: string): string {
   let words: readonly string[];
   try {
-    words = wordsIn(recordText(parseRecord(json))).words;
+    words = wordsIn(recordText(parseRecord(toStoredRow(row, runId).json))).words;
   } catch (thrown) {
     // A record that cannot be read cannot be found; reading the run or `verify` tells of it.
     if (thrown instanceof CoxswainError) return NO_WORDS;
@@ -185,9 +200,9 @@ function vectorOf(json: string): string {
 
 /** SQL of the records of a run from a `seq` on, worth about a megabyte, at least one. */
 export function pageSql(schema: string): string {
-  return `SELECT seq::text AS seq, json FROM (
-      SELECT seq, json, sum(octet_length(json)) OVER (ORDER BY seq) - octet_length(json) AS before FROM (
-        SELECT seq, json FROM ${schema}.records
+  return `SELECT seq::text AS seq, json, checksum::text AS checksum FROM (
+      SELECT seq, json, checksum, sum(octet_length(json)) OVER (ORDER BY seq) - octet_length(json) AS before FROM (
+        SELECT seq, json, checksum FROM ${schema}.records
         WHERE month = $1::int AND run_no = $2::bigint AND seq >= $3::bigint ORDER BY seq LIMIT $4::bigint
       ) AS page
     ) AS sized WHERE before < ${BYTES_A_STEP} ORDER BY sized.seq`;

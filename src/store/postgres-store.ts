@@ -5,27 +5,27 @@ import { checkBatch, isRunId } from './check-batch.ts';
 import { checkReadQuery } from './check-read-query.ts';
 import { createPostgresAppender } from './postgres-append.ts';
 import type { PostgresAppender } from './postgres-append.ts';
-import type { PostgresClient } from './postgres-client.ts';
+import type { PostgresClient, PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfRunSql, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
 import { clientFromPool } from './postgres-from-pool.ts';
 import type { PgPool } from './postgres-from-pool.ts';
 import { clientFromSql } from './postgres-from-sql.ts';
 import type { PostgresSql } from './postgres-from-sql.ts';
 import { withRetry } from './postgres-retry.ts';
-import { RUN_COLUMNS, toRunRow, toStoredRow, toSummary } from './postgres-run-row.ts';
+import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow } from './postgres-run-row.ts';
 import type { RunRow } from './postgres-run-row.ts';
 import { addMonths, openPostgresSchema } from './postgres-schema.ts';
 import type { PostgresLayout, PostgresPartitioning } from './postgres-schema.ts';
 import { pageSql, searchPostgres } from './postgres-search.ts';
 import { channelOf, createPostgresAnnouncer, tailPostgres } from './postgres-tail.ts';
 import type { PostgresAnnouncer, RunEnd } from './postgres-tail.ts';
-import { toIdText } from './postgres-text.ts';
+import { fromIdText, toIdText } from './postgres-text.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
 import { verifyPostgres } from './postgres-verify.ts';
 import { checkRunQuery, toRunPage } from './run-page.ts';
-import type { RunSummary } from './run-summary.ts';
+import { lastSeqOf, type RunSummary } from './run-summary.ts';
 import { checkSearchQuery } from './search-page.ts';
-import { storeClosed, toStoreError } from './store-error.ts';
+import { storeClosed, storeDamaged, toStoreError } from './store-error.ts';
 import type {
   ReadQuery,
   RunChange,
@@ -175,14 +175,14 @@ class PostgresTrajectoryStore implements PostgresStore {
     const minusStarted = after === undefined ? '-Infinity' : String(-after.startedAtMs);
     const rows = await this.#do('list', ({ schema }) =>
       this.#client.query(
-        `SELECT summary${withBytes ? `, ${bytesOfRunSql(schema)}` : ''} FROM ${schema}.runs
+        `SELECT run_id AS id, started_ms::text AS started, summary, checksum::text AS checksum${withBytes ? `, ${bytesOfRunSql(schema)}` : ''} FROM ${schema}.runs
          WHERE ((-started_ms), left(run_id, 200), run_id) > ($1::float8, left($2, 200), $2) AND last_seq >= 0
          ORDER BY (-started_ms), left(run_id, 200), run_id LIMIT $3::bigint`,
         [minusStarted, id, String(limit + 1)],
       ),
     );
     const page = toRunPage(
-      rows.map((row) => toSummary(String(row['summary']))),
+      rows.map((row) => toListedSummary(row, fromIdText(String(row['id'])))),
       limit,
     );
     return withBytes ? { ...page, bytes: rows.slice(0, limit).map(bytesOfRow) } : page;
@@ -204,7 +204,9 @@ class PostgresTrajectoryStore implements PostgresStore {
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
     this.#mustBeOpen();
-    return (await this.#findRow(runId))?.summary;
+    if (!isRunId(runId)) return undefined;
+    const [row] = await this.#rowOf(runId);
+    return typeof row?.['summary'] === 'string' ? toListedSummary(row, runId) : undefined;
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
@@ -217,15 +219,22 @@ class PostgresTrajectoryStore implements PostgresStore {
     while (left > 0) {
       const values = [run.month, run.runNo, String(nextSeq), String(Math.min(left, RECORDS_A_PAGE))];
       const rows = await this.#do('read', ({ schema }) => this.#client.query(pageSql(schema), values));
-      if (rows.length === 0) return;
-      for (const { seq, json } of rows.map(toStoredRow)) {
+      if (rows.length === 0) break;
+      for (const row of rows) {
         this.#mustBeOpen();
-        nextSeq = seq + 1;
+        const { seq, json } = toStoredRow(row, runId);
+        // The first one may stand behind a gap that began before `fromSeq`.
+        if (seq !== nextSeq && (nextSeq > fromSeq || fromSeq === 0)) throw missing(runId, nextSeq);
+        const record = parseRecord(json);
+        nextSeq = lastSeqOf(record) + 1;
         left -= 1;
-        yield parseRecord(json);
+        yield record;
       }
       this.#mustBeOpen();
     }
+    const isShort = left > 0 && (nextSeq > fromSeq || fromSeq === 0) && nextSeq <= (run.summary?.lastSeq ?? -1);
+    // Of a run that was deleted meanwhile no more is given.
+    if (isShort && (await this.#findRow(runId))?.runNo === run.runNo) throw missing(runId, nextSeq);
   }
 
   async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
@@ -280,10 +289,16 @@ class PostgresTrajectoryStore implements PostgresStore {
 
   async #findRow(runId: string): Promise<RunRow | undefined> {
     if (!isRunId(runId)) return undefined;
-    const [row] = await this.#do('read', ({ schema }) =>
-      this.#client.query(`SELECT ${RUN_COLUMNS} FROM ${schema}.runs WHERE run_id = $1`, [toIdText(runId)]),
+    const [row] = await this.#rowOf(runId);
+    return row === undefined ? undefined : toRunRow(row, runId);
+  }
+
+  async #rowOf(runId: string): Promise<readonly PostgresRow[]> {
+    return this.#do('read', ({ schema }) =>
+      this.#client.query(`SELECT ${RUN_COLUMNS}, started_ms::text AS started FROM ${schema}.runs WHERE run_id = $1`, [
+        toIdText(runId),
+      ]),
     );
-    return row === undefined ? undefined : toRunRow(row);
   }
 
   /** Writes of one run one after the other, in the order of the calls. */
@@ -335,6 +350,10 @@ class PostgresTrajectoryStore implements PostgresStore {
   #mustBeOpen(): void {
     if (this.#closed !== undefined) throw storeClosed();
   }
+}
+
+function missing(runId: string, seq: number): CoxswainError {
+  return storeDamaged({ runId, seq }, 'it is missing in the store');
 }
 
 function codeOf(thrown: unknown): unknown {

@@ -5,10 +5,11 @@ import { parseRecord } from '../events/decode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { checkChange } from './check-change.ts';
 import { lockRunSurely, planLocked } from './postgres-append.ts';
-import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-client.ts';
-import { readStored, touchRun, writeRecords } from './postgres-run-row.ts';
+import type { PostgresClient, PostgresSession } from './postgres-client.ts';
+import { isAsWritten, readStored, touchRun, writeRecords } from './postgres-run-row.ts';
 import type { RunRow } from './postgres-run-row.ts';
 import { joinTexts, listOf } from './postgres-text.ts';
+import { rowChecksums } from './row-checksum.ts';
 import type { RunChange, RunView } from './trajectory-store.ts';
 
 /** One call of `transact`, which may take several attempts. */
@@ -44,8 +45,8 @@ export function createPostgresTransaction<Result>(
       await touchRun(session, schema, run);
       return committed;
     }
-    const saved = await readSnapshot(session, schema, run);
-    const change = checkChange(runId, (await callFold(session, schema, { run, saved, fold })).change);
+    const saved = await readSnapshot(session, schema, { run, runId });
+    const change = checkChange(runId, (await callFold(session, schema, { run, runId, saved, fold })).change);
     const token = randomUUID();
     let lastSeq = run.summary?.lastSeq ?? -1;
     if (change.batch !== undefined) {
@@ -55,9 +56,15 @@ export function createPostgresTransaction<Result>(
     }
     if (change.snapshotJson !== undefined) {
       await session.query(
-        `INSERT INTO ${schema}.snapshots (run_no, covers_seq, json) VALUES ($1::bigint, $2::bigint, $3)
-         ON CONFLICT (run_no) DO UPDATE SET covers_seq = excluded.covers_seq, json = excluded.json`,
-        [run.runNo, String(lastSeq), change.snapshotJson],
+        `INSERT INTO ${schema}.snapshots (run_no, covers_seq, json, checksum) VALUES ($1::bigint, $2::bigint, $3, $4::bigint)
+         ON CONFLICT (run_no) DO UPDATE SET covers_seq = excluded.covers_seq, json = excluded.json,
+           checksum = excluded.checksum`,
+        [
+          run.runNo,
+          String(lastSeq),
+          change.snapshotJson,
+          String(rowChecksums('snapshots', runId)(lastSeq, change.snapshotJson)),
+        ],
       );
     } else if (change.batch === undefined && run.summary === undefined && saved === undefined) {
       // The row was made to hold the lock; nothing came of it.
@@ -99,20 +106,25 @@ interface SavedSnapshot {
   readonly json: string;
 }
 
-async function readSnapshot(session: PostgresSession, schema: string, run: RunRow): Promise<SavedSnapshot | undefined> {
+async function readSnapshot(
+  session: PostgresSession,
+  schema: string,
+  { run, runId }: { readonly run: RunRow; readonly runId: string },
+): Promise<SavedSnapshot | undefined> {
   const [row] = await session.query(
-    `SELECT covers_seq::text AS seq, json FROM ${schema}.snapshots WHERE run_no = $1::bigint`,
+    `SELECT covers_seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.snapshots WHERE run_no = $1::bigint`,
     [run.runNo],
   );
-  return row === undefined ? undefined : toSaved(row);
-}
-
-function toSaved(row: PostgresRow): SavedSnapshot {
-  return { coversSeq: Number(row['seq']), json: String(row['json']) };
+  if (row === undefined) return undefined;
+  const saved = { coversSeq: Number(row['seq']), json: String(row['json']) };
+  const isWhole = isAsWritten('snapshots', row, { runId, place: saved.coversSeq, text: saved.json });
+  // A damaged one says nothing: whoever wants it folds the records.
+  return isWhole ? saved : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
 }
 
 interface FoldCall<Result> {
   readonly run: RunRow;
+  readonly runId: string;
   readonly saved: SavedSnapshot | undefined;
   readonly fold: (view: RunView) => RunChange<Result>;
 }
@@ -124,7 +136,7 @@ interface FoldCall<Result> {
 async function callFold<Result>(
   session: PostgresSession,
   schema: string,
-  { run, saved, fold }: FoldCall<Result>,
+  { run, runId, saved, fold }: FoldCall<Result>,
 ): Promise<{ readonly change: RunChange<Result> }> {
   const lastSeq = run.summary?.lastSeq ?? -1;
   const snapshotSeq = saved?.coversSeq ?? -1;
@@ -148,7 +160,7 @@ async function callFold<Result>(
   } catch (thrown) {
     if (!wantsMissed) throw new FoldError(thrown);
   }
-  const rows = await readStored(session, schema, { run, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
+  const rows = await readStored(session, schema, { run, runId, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
   const missed = rows.map(({ json }) => parseRecord(json));
   try {
     return { change: fold(viewWith(missed)) };

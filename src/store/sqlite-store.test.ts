@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { damageSqlite } from '../testing/damage-sqlite.ts';
 import { openOnDisk } from '../testing/open-on-disk.ts';
 import { listAll, readAll } from '../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
@@ -14,7 +15,12 @@ import { requireSqlite } from './sqlite-database.ts';
 import { rowChecksums } from './row-checksum.ts';
 import { sqliteStore } from './sqlite-store.ts';
 
-storeContract('sqliteStore', () => openOnDisk((folder) => sqliteStore(join(folder, 'runs.db'))));
+storeContract('sqliteStore', () =>
+  openOnDisk(
+    (folder) => sqliteStore(join(folder, 'runs.db')),
+    (folder, damage) => damageSqlite(join(folder, 'runs.db'), damage),
+  ),
+);
 
 async function newFile(): Promise<string> {
   const folder = await tempFolder();

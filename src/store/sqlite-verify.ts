@@ -6,7 +6,7 @@ import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { createRunCheck, type RunCheck } from './run-check.ts';
 import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
 import { recordColumns, snapshotColumns, type SqliteRow } from './sqlite-statements.ts';
-import { problemOf } from './store-error.ts';
+import { isDamaged, problemOf } from './store-error.ts';
 import type { StoreProblem } from './trajectory-store.ts';
 
 const PAGE_ROWS = 200;
@@ -21,23 +21,27 @@ const MOST_FAULTS_OF_SQLITE = 100;
  */
 export async function* verifySqlite(read: SqliteRead): AsyncGenerator<StoreProblem, void, void> {
   yield* await read('check', ({ database }) => checkFile(database));
-  let runId: string | undefined = await read('check', ({ database }) => firstRun(database));
-  while (runId !== undefined) {
-    yield* checkRun(read, runId);
-    const after: string = runId;
+  let after: string | undefined;
+  for (;;) {
+    let runId: string | undefined;
     try {
-      runId = await read('check', ({ database }) => nextRun(database, after));
+      const from = after;
+      runId = await read('check', ({ database }) =>
+        from === undefined ? firstRun(database) : nextRun(database, from),
+      );
     } catch (thrown) {
-      yield {
-        place: `after run ${JSON.stringify(after)}`,
-        problem: `the runs behind it are not checked: ${problemOf(thrown)}`,
-      };
+      if (!isDamaged(thrown)) throw thrown;
+      const behind = after === undefined ? 'database' : `behind run ${JSON.stringify(after)}`;
+      yield { place: behind, problem: `the runs there are not checked: ${problemOf(thrown)}` };
       break;
     }
-    if (runId !== undefined && Buffer.compare(Buffer.from(after), Buffer.from(runId)) >= 0) {
+    if (runId === undefined) break;
+    if (after !== undefined && Buffer.compare(Buffer.from(after), Buffer.from(runId)) >= 0) {
       yield { place: 'database', problem: `an index is out of order at run ${JSON.stringify(runId)}` };
       break;
     }
+    yield* checkRun(read, runId);
+    after = runId;
   }
   yield* await read('check', checkLists);
 }

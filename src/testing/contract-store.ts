@@ -1,11 +1,21 @@
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { ContractTest, ContractTools } from './contract-tools.ts';
 
+/** What a test changes behind a store's back. */
+export type StoredDamage =
+  | { readonly what: 'record' | 'missing record'; readonly runId: string; readonly seq: number }
+  | { readonly what: 'summary' | 'snapshot'; readonly runId: string };
+
 /** A store for one test. */
 export interface ContractStore {
   readonly store: TrajectoryStore;
   /** Closes the store and opens another on the same data; absent for a store that lives in memory. */
   readonly reopen?: () => Promise<TrajectoryStore>;
+  /**
+   * Changes a letter of a stored text, or removes a record, as a fault of the medium would: so that it decodes all the same. Absent
+   * for a store whose driver keeps no checksums.
+   */
+  readonly damage?: (damage: StoredDamage) => Promise<void>;
   /** Closes whatever is open and deletes the data. */
   dispose(): Promise<void>;
 }

@@ -1,9 +1,12 @@
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import type { ContractStore } from './contract-store.ts';
+import type { ContractStore, StoredDamage } from './contract-store.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Opens a store for the contract in a folder of its own, which `dispose` deletes. */
-export async function openOnDisk(openIn: (folder: string) => TrajectoryStore): Promise<ContractStore> {
+export async function openOnDisk(
+  openIn: (folder: string) => TrajectoryStore,
+  damageIn?: (folder: string, damage: StoredDamage) => Promise<void>,
+): Promise<ContractStore> {
   const folder = await tempFolder();
   let open = openIn(folder.path);
   return {
@@ -13,6 +16,7 @@ export async function openOnDisk(openIn: (folder: string) => TrajectoryStore): P
       open = openIn(folder.path);
       return open;
     },
+    ...(damageIn !== undefined && { damage: (damage) => damageIn(folder.path, damage) }),
     dispose: async () => {
       await open.close();
       await folder.dispose();

@@ -1,6 +1,7 @@
 import type { ContractStore, WithStore } from './contract-store.ts';
 import type { ContractTools } from './contract-tools.ts';
 import { appendContract } from './store-contract-append.ts';
+import { damageContract } from './store-contract-damage.ts';
 import { deleteContract } from './store-contract-delete.ts';
 import { listContract } from './store-contract-list.ts';
 import { readContract } from './store-contract-read.ts';
@@ -14,7 +15,7 @@ export interface StoreContractOptions {
 }
 
 /**
- * Registers the tests that every `TrajectoryStore` passes: appending, reading, listing, transactions, searching, deleting.
+ * Registers the tests that every `TrajectoryStore` passes: appending, reading, listing, transactions, searching, deleting, damage.
  *
  * @param open  makes an empty store
  * @param tools  the test runner's own functions: `{ describe, test, expect }`
@@ -44,6 +45,7 @@ export function trajectoryStoreContract(
     transactContract(contract);
     searchContract(contract);
     deleteContract(contract);
+    damageContract(contract);
   });
 }
 

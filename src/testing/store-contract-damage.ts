@@ -1,0 +1,89 @@
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { ContractStore, StoreContractCase } from './contract-store.ts';
+import { allOf, listAll } from './read-all.ts';
+import { scriptCalls } from './record-script.ts';
+
+const NO_DAMAGE = 'the driver was not told how to damage what it stores';
+const RECORDS = 5;
+
+/** What a store says of rows that were changed behind its back. */
+export function damageContract({ test, expect, withStore }: StoreContractCase): void {
+  const recorded = async ({ store }: ContractStore): Promise<void> => {
+    await store.append(scriptCalls('a', RECORDS));
+    await store.transact('a', () => ({ records: [], snapshot: { at: RECORDS }, result: 0 }));
+    await store.append(scriptCalls('b', RECORDS));
+  };
+
+  test(
+    'a damaged record is an error with its run and seq, after the records before it, and hides no other run',
+    withStore(async (opened, skip) => {
+      const { store, damage } = opened;
+      if (damage === undefined) return skip(NO_DAMAGE);
+      await recorded(opened);
+      await damage({ what: 'record', runId: 'a', seq: 3 });
+      const seqs: number[] = [];
+      const reading = (async (): Promise<void> => {
+        for await (const { seq } of store.readRun('a')) seqs.push(seq);
+      })();
+      await expect(reading).rejects.toMatchObject({ code: 'store-damaged', details: { runId: 'a', seq: 3 } });
+      expect(seqs).toEqual([0, 1, 2]);
+      expect((await allOf(store.readRun('a', { fromSeq: 4 }))).map(({ seq }) => seq)).toEqual([4]);
+      expect(await allOf(store.readRun('b'))).toEqual(scriptCalls('b', RECORDS));
+      expect((await allOf(store.verify())).some(({ runId, seq }) => runId === 'a' && seq === 3)).toBe(true);
+      const { hits } = await store.search({ text: 'call-3', runId: 'a' });
+      expect(hits).toEqual([]);
+    }),
+  );
+
+  test(
+    'a record that is missing is damage too',
+    withStore(async (opened, skip) => {
+      const { store, damage } = opened;
+      if (damage === undefined) return skip(NO_DAMAGE);
+      await recorded(opened);
+      for (const [runId, seq] of [
+        ['a', 2],
+        ['b', RECORDS - 1],
+      ] as const) {
+        await damage({ what: 'missing record', runId, seq });
+        await expect(allOf(store.readRun(runId))).rejects.toMatchObject({
+          code: 'store-damaged',
+          details: { runId, seq },
+        });
+      }
+      expect(await damagedRuns(store)).toEqual(new Set(['a', 'b']));
+    }),
+  );
+
+  test(
+    'a run whose summary is damaged is listed with its problem',
+    withStore(async (opened, skip) => {
+      const { store, damage } = opened;
+      if (damage === undefined) return skip(NO_DAMAGE);
+      await recorded(opened);
+      await damage({ what: 'summary', runId: 'a' });
+      const runs = await listAll(store);
+      expect(runs.filter(({ problem }) => problem !== undefined).map(({ runId }) => runId)).toEqual(['a']);
+      expect(runs).toHaveLength(2);
+      expect((await store.findRun('a'))?.problem === undefined).toBe(false);
+      expect(await damagedRuns(store)).toEqual(new Set(['a']));
+    }),
+  );
+
+  test(
+    'a damaged snapshot says nothing, and the fold goes by the records',
+    withStore(async (opened, skip) => {
+      const { store, damage } = opened;
+      if (damage === undefined) return skip(NO_DAMAGE);
+      await recorded(opened);
+      await damage({ what: 'snapshot', runId: 'a' });
+      const seen = await store.transact('a', ({ nextSeq, snapshot }) => ({ records: [], result: [nextSeq, snapshot] }));
+      expect(seen).toEqual([RECORDS, null]);
+      expect(await damagedRuns(store)).toEqual(new Set(['a']));
+    }),
+  );
+}
+
+async function damagedRuns(store: TrajectoryStore): Promise<ReadonlySet<string | undefined>> {
+  return new Set((await allOf(store.verify())).map(({ runId }) => runId));
+}
