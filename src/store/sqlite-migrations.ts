@@ -168,8 +168,8 @@ function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
     .toSorted((a, b) => (a.text < b.text ? -1 : 1));
 }
 
-/** The fingerprint of what a database holds. Exported for the test that compares `SCHEMA_PRINTS` with the steps. */
-export function schemaPrint(database: DatabaseSync): string {
+/** The fingerprint of what a database holds. */
+function schemaPrint(database: DatabaseSync): string {
   return hashText(
     schemaOf(database)
       .map(({ text }) => text)
