@@ -1,5 +1,6 @@
 import { CoxswainError } from './base/error.ts';
 import { hashText } from './base/hash.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from './events/delivery-reason.ts';
 import type { SteeringStart } from './events/trajectory-record.ts';
 
 /** An experiment: advice is withheld from a share of runs, so that one sees what becomes of runs without it. */
@@ -12,12 +13,6 @@ export interface HoldoutOptions {
 
 /** A run's part in an experiment, as its first record says it. */
 export type HoldoutArm = NonNullable<SteeringStart['holdout']>;
-
-/** Why advice is not delivered in an experiment, as delivery records say it. */
-export const WITHHELD_REASON = 'withheld by experiment';
-
-/** Why advice is not delivered in shadow mode, as delivery records say it. */
-export const SHADOW_REASON = 'shadow mode';
 
 /** Why nothing is said in a run; undefined where advice is given. */
 export function silenceReason(mode: 'steer' | 'shadow', arm: HoldoutArm | undefined): string | undefined {

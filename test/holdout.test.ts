@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { adviceOutcomes } from '../src/backtest/advice-outcome.ts';
+import { viewOf } from '../src/run-view/run-view.ts';
 import { resolveConfig } from '../src/config/resolve-config.ts';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
@@ -66,8 +66,8 @@ test('a withheld run works out and records what a steered one does, is told noth
   expect(others[0]?.payload).not.toHaveProperty('steering.holdout');
   // Cadence goes on as if it had been said, so the arms differ in nothing but what the agent reads.
   expect(seqless(derivedOf(records))).toBe(seqless(derivedOf(others)));
-  expect(adviceOutcomes(records).map(({ arm, reason }) => [arm, reason])).toEqual(
-    adviceOutcomes(others).map(() => ['withheld', 'withheld by experiment']),
+  expect(viewOf(records).advice.map(({ arm, reason }) => [arm, reason])).toEqual(
+    viewOf(others).advice.map(() => ['withheld', 'withheld by experiment']),
   );
 });
 
@@ -111,7 +111,7 @@ test('in shadow mode there is no experiment, and the record says shadow mode', a
   expect(getStuck(run)).toEqual([]);
   const records = await recordsOf(run, store);
   expect(records[0]?.payload).not.toHaveProperty('steering.holdout');
-  expect(new Set(adviceOutcomes(records).map(({ arm, reason }) => `${arm}: ${reason}`))).toEqual(
+  expect(new Set(viewOf(records).advice.map(({ arm, reason }) => `${arm}: ${reason}`))).toEqual(
     new Set(['shadowed: shadow mode']),
   );
 });

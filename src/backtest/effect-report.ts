@@ -1,4 +1,4 @@
-import type { AdviceArm } from './advice-outcome.ts';
+import type { AdviceArm } from '../run-view/advice-outcome.ts';
 import type { QuartilesReport, ShareReport } from './backtest-report.ts';
 
 /** Version of the shape of an `EffectReport`. */

@@ -1,6 +1,7 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { RunStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { HoldoutArm } from '../holdout.ts';
-import { AdviceOutcomeFold, type AdviceArm, type AdviceOutcome } from './advice-outcome.ts';
+import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
+import { RunView } from '../run-view/run-view.ts';
 
 /** What of a run says whether advice helps. Plain JSON, small, because all runs are kept. */
 export interface EffectRow {
@@ -37,44 +38,23 @@ const MAX_FLAGGED = 256;
 /** Folds the records of one run into its row. Records in `seq` order, from the first. */
 export class EffectRowFold {
   readonly #id: string;
-  readonly #outcomes: AdviceOutcomeFold;
+  readonly #view: RunView;
   readonly #flagged = new Set<string>();
   /** Ids of the pieces of the first evaluation that rest on a flagged pattern. */
   readonly #first = new Set<string>();
   readonly #later = new Set<string>();
   #firstCause: { readonly seq: number; readonly atMs: number } | undefined;
-  #parent: string | null = null;
-  #steering: EffectRow['steering'] = null;
-  #gap = false;
-  #ended = false;
 
   /** @param within  calls over which a pattern may clear */
   constructor(id: string, within: number) {
     this.#id = id;
-    this.#outcomes = new AdviceOutcomeFold({ within });
+    this.#view = new RunView({ advice: { within } });
   }
 
   /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const { payload } = record;
     switch (payload.kind) {
-      case 'run_started': {
-        this.#parent = payload.identity.parent_run_id ?? null;
-        const { steering } = payload;
-        if (steering === undefined) break;
-        const { mode, configuration_hash: configuration, holdout = null } = steering;
-        this.#steering = { mode, configuration, holdout };
-        break;
-      }
-      case 'run_ended':
-        this.#ended = true;
-        break;
-      case 'run_resumed':
-        this.#ended = false;
-        break;
-      case 'gap':
-        this.#gap = true;
-        break;
       case 'pattern_flagged':
         this.#flag(payload.pattern.identity);
         break;
@@ -89,12 +69,12 @@ export class EffectRowFold {
         break;
       default:
     }
-    this.#outcomes.fold(record);
+    this.#view.fold(record);
   }
 
   /** What came of the run so far. */
   row(): EffectRow {
-    const outcomes = this.#outcomes.outcomes();
+    const { advice: outcomes, lostRecords, outcome, started } = this.#view;
     const counts = new Map<string, { provider: string; arm: AdviceArm; count: number }>();
     for (const { providerName: provider, arm } of outcomes) {
       const key = `${arm} ${provider}`;
@@ -110,10 +90,10 @@ export class EffectRowFold {
     });
     return {
       id: this.#id,
-      parent: this.#parent,
-      steering: this.#steering,
-      gap: this.#gap,
-      ended: this.#ended,
+      parent: started?.identity.parent_run_id ?? null,
+      steering: steeringOf(started),
+      gap: lostRecords > 0,
+      ended: outcome !== undefined,
       pieces: [...counts.values()],
       ...(this.#firstCause === undefined ? {} : { first: { atMs: this.#firstCause.atMs, pieces } }),
       later: [...this.#later].filter((provider) => !seen.has(provider)),
@@ -138,4 +118,10 @@ export class EffectRowFold {
     if (piece.cause_seq === this.#firstCause.seq) this.#first.add(piece.advice_id);
     else this.#later.add(piece.provider_name);
   }
+}
+
+function steeringOf(started: RunStarted | undefined): EffectRow['steering'] {
+  if (started?.steering === undefined) return null;
+  const { mode, configuration_hash: configuration, holdout = null } = started.steering;
+  return { mode, configuration, holdout };
 }

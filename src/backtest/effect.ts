@@ -1,5 +1,5 @@
 import { CoxswainError } from '../base/error.ts';
-import { DEFAULT_WITHIN_CALLS } from './advice-outcome.ts';
+import { DEFAULT_WITHIN_CALLS } from '../run-view/advice-outcome.ts';
 import type { EffectReport } from './effect-report.ts';
 import { EffectRowFold, type EffectRow } from './effect-row.ts';
 import { measureEffect } from './measure-effect.ts';

@@ -20,13 +20,7 @@ export {
   type SweepPointReport,
   type SweepReport,
 } from './backtest-report.ts';
-export {
-  adviceOutcomes,
-  AdviceOutcomeFold,
-  type AdviceArm,
-  type AdviceOutcome,
-  type AdviceOutcomeOptions,
-} from './advice-outcome.ts';
+export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions } from '../run-view/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectComparison, EffectReport, EffectRuns, ProviderEffect } from './effect-report.ts';
 export { htmlReport } from './html-report.ts';

@@ -1,4 +1,4 @@
-import type { AdviceArm, AdviceOutcome } from './advice-outcome.ts';
+import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
 import {
   EFFECT_REPORT_VERSION,
   MAX_INTERVAL_FACTOR,

@@ -2,6 +2,7 @@ import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { isDerived } from '../replay.ts';
 import { RunFold } from '../run-fold.ts';
+import { RunView } from '../run-view/run-view.ts';
 import { SteeringReplay } from '../steering-replay.ts';
 import type { Configuration } from './configuration.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
@@ -33,13 +34,12 @@ export class RunReplay {
   readonly #keys: FiringKeys;
   readonly #fired: number[][];
   readonly #wanted: Set<string>;
+  readonly #view = new RunView();
   #players: readonly Player[] = [];
   #begun = false;
   #task = '';
-  #success: boolean | null = null;
   #own = false;
   #asked = false;
-  #gap = false;
 
   constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys) {
     this.#id = id;
@@ -52,6 +52,7 @@ export class RunReplay {
   /** Takes the next record of the run. */
   take(record: TrajectoryRecord): void {
     if (!this.#begun) this.#begin(record);
+    this.#view.fold(record);
     this.#note(record.payload);
     for (let index = 0; index < this.#players.length; index += 1) {
       const player = this.#players[index];
@@ -66,11 +67,11 @@ export class RunReplay {
     return {
       id: this.#id,
       task: this.#task,
-      calls: this.#players[0]?.calls() ?? 0,
-      success: this.#success,
+      calls: this.#view.calls,
+      success: this.#view.outcome?.success ?? null,
       own: this.#own,
       asked: this.#asked,
-      gap: this.#gap,
+      gap: this.#view.lostRecords > 0,
       unanswered: [...this.#wanted].sort(),
       fired: this.#fired,
     };
@@ -88,17 +89,11 @@ export class RunReplay {
 
   #note(payload: TrajectoryPayload): void {
     switch (payload.kind) {
-      case 'run_ended':
-        this.#success = payload.success ?? null;
-        return;
       case 'evaluation':
         if (this.#own) this.#asked = true;
         return;
       case 'tool_ended':
         if (!this.#own && payload.result_missing !== true) this.#asked = true;
-        return;
-      case 'gap':
-        this.#gap = true;
         return;
       case 'model_answered':
         this.#wanted.delete(payload.classifier_name);

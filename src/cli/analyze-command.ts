@@ -14,6 +14,7 @@ import type { Terminal } from './terminal.ts';
 export interface AnalyzeOptions {
   readonly json?: boolean;
   readonly hints?: boolean;
+  readonly recompute?: boolean;
   readonly stuck?: boolean;
   readonly summary?: boolean;
   readonly all?: boolean;
@@ -45,9 +46,9 @@ export async function analyzeCommand(
   const output = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
   const store = options.store === undefined ? undefined : await openStore(options.store, options.storeKind);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
-  const { hints = false, verbose = false } = options;
+  const { hints = false, recompute = false, verbose = false } = options;
   try {
-    await analyzeSources(paths, { problems, progress, output, recorder, format, hints, verbose });
+    await analyzeSources(paths, { problems, progress, output, recorder, format, hints, recompute, verbose });
   } finally {
     progress.end();
     await store?.close();

@@ -9,7 +9,7 @@ import { RunIds } from '../formats/run-ids.ts';
 import type { Problems } from './problems.ts';
 import type { Progress } from './progress.ts';
 import type { ReportOutput } from './report-output.ts';
-import { RunFold } from './run-fold.ts';
+import { ReportFold } from './report-fold.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import type { RunDiagnostic } from './run-report.ts';
 
@@ -25,6 +25,8 @@ export interface AnalyzeSetup {
   readonly recorder?: RunRecorder | undefined;
   readonly format?: FormatName | undefined;
   readonly hints: boolean;
+  /** Patterns on record are passed over, and found again by the default detectors. */
+  readonly recompute: boolean;
   /** Notes of the importers are said too, not errors only. */
   readonly verbose: boolean;
   /** What a source is called in reports and records; default the path as given, and resolved in records. */
@@ -56,7 +58,7 @@ class SourceAnalysis {
   readonly #setup: AnalyzeSetup;
   readonly #name: string;
   /** The runs that are open, the one whose last record is the oldest first. */
-  readonly #folds = new Map<ReadRun, RunFold>();
+  readonly #folds = new Map<ReadRun, ReportFold>();
   /** Runs that were reported before their end, to make room; true once more came of them. */
   readonly #reported = new Map<ReadRun, boolean>();
   #last: ReadRun | undefined;
@@ -114,7 +116,8 @@ class SourceAnalysis {
       this.#folds.delete(run);
       this.#folds.set(run, fold);
     } else if (!this.#reported.has(run)) {
-      this.#folds.set(run, new RunFold(run.id, { hints: this.#setup.hints, source: this.#name }));
+      const { hints, recompute } = this.#setup;
+      this.#folds.set(run, new ReportFold(run.id, { hints, recompute, source: this.#name }));
       await this.#makeRoom();
     } else if (this.#reported.get(run) === false) {
       this.#reported.set(run, true);

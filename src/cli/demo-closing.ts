@@ -4,7 +4,7 @@ import { countOf, countText } from './number-text.ts';
 import { DEFAULT_STORE } from './open-store.ts';
 import type { Paint } from './paint.ts';
 import { printable, printableCut } from './printable.ts';
-import { RunFold } from './run-fold.ts';
+import { ReportFold } from './report-fold.ts';
 import { runText } from './run-text.ts';
 
 /** A run that was just recorded. */
@@ -20,19 +20,14 @@ interface RecordedRun {
 /** What stands under a played run: its report, read back from the store, what was said, and what to do next. */
 export async function demoClosing(run: RecordedRun, paint: Paint): Promise<string> {
   const { store, runId, file, source } = run;
-  const fold = new RunFold(runId, { hints: false, source });
-  const saidBy = new Map<string, number>();
-  let delivered = 0;
-  for await (const record of store.readRun(runId)) {
-    fold.fold(record);
-    const { payload } = record;
-    if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') {
-      saidBy.set(payload.provider_name, (saidBy.get(payload.provider_name) ?? 0) + 1);
-    } else if (payload.kind === 'feedback_delivered') delivered += payload.delivered ? 1 : 0;
-    else if (payload.kind === 'guidance_delivered') delivered += payload.guidance.delivered ? 1 : 0;
-  }
+  const fold = new ReportFold(runId, { source });
+  for await (const record of store.readRun(runId)) fold.fold(record);
   const report = fold.report();
-  const said = [...saidBy.values()].reduce((sum, count) => sum + count, 0);
+  const { advice, adviceLeftOut } = fold.view;
+  const saidBy = new Map<string, number>();
+  for (const { providerName } of advice) saidBy.set(providerName, (saidBy.get(providerName) ?? 0) + 1);
+  const said = advice.length + adviceLeftOut;
+  const delivered = advice.filter(({ arm }) => arm === 'delivered').length;
   const speakers = [...saidBy].map(([name, count]) => `${printableCut(name, 60)} ${countText(count)}`).join(', ');
   const counts = [
     countOf(report.calls, 'call'),

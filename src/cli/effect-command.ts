@@ -1,4 +1,4 @@
-import { DEFAULT_WITHIN_CALLS } from '../backtest/advice-outcome.ts';
+import { DEFAULT_WITHIN_CALLS } from '../run-view/advice-outcome.ts';
 import { effect } from '../backtest/effect.ts';
 import { CoxswainError } from '../base/error.ts';
 import { effectText } from './effect-text.ts';

@@ -2,7 +2,8 @@ import { runItems, type OnReadProblem } from '../backtest/run-items.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { SteeringReplay } from '../steering-replay.ts';
-import { CallLines } from './call-lines.ts';
+import { RunView } from '../run-view/run-view.ts';
+import { callEventOf } from './call-event.ts';
 import type { CallEvent } from './live-event.ts';
 
 /** Which moments are offered. */
@@ -71,10 +72,9 @@ class RunMoments {
   readonly #run: string;
   readonly #options: MomentOptions;
   readonly #replay = new SteeringReplay();
-  readonly #lines = new CallLines();
+  readonly #view = new RunView();
   readonly #calls: CallEvent[] = [];
   readonly #marked = new Set<number>();
-  #task = '';
 
   constructor(run: string, options: MomentOptions) {
     this.#run = run;
@@ -83,25 +83,25 @@ class RunMoments {
 
   take(record: TrajectoryRecord): void {
     const { from } = this.#options;
-    if (record.payload.kind === 'run_started') this.#task = record.payload.task ?? '';
     const came = this.#replay.follow(record);
-    const call = this.#lines.take(record.payload, this.#replay.analysis);
+    const call = callEventOf(this.#view.fold(record));
     if (call !== undefined && this.#calls.length < MAX_CALLS) this.#calls.push(call);
     if (from === 'random') return;
     for (const { kind } of came) {
       const isWanted =
         from === 'patterns' ? kind === 'pattern_flagged' : kind === 'feedback_produced' || kind === 'guidance_produced';
-      if (isWanted) this.#marked.add(Math.max(0, this.#replay.analysis.calls - 1));
+      if (isWanted) this.#marked.add(Math.max(0, this.#view.calls - 1));
     }
   }
 
   found(): readonly LabelMoment[] {
-    const total = this.#replay.analysis.calls;
+    const { calls, started } = this.#view;
+    const task = started?.task ?? '';
     return this.#chosen().flatMap((call) => {
       const place = this.#calls.findIndex(({ index }) => index === call);
       if (place < 0) return [];
       const around = this.#calls.slice(Math.max(0, place - CALLS_BEFORE), place + CALLS_AFTER + 1);
-      return [{ id: `${this.#run}@${call}`, run: this.#run, call, calls: total, task: this.#task, around }];
+      return [{ id: `${this.#run}@${call}`, run: this.#run, call, calls, task, around }];
     });
   }
 

@@ -2,7 +2,7 @@ import type { PatternLevel, TrajectoryPattern } from '../events/trajectory-patte
 import { countOf } from './number-text.ts';
 import type { Paint, Style } from './paint.ts';
 import { printable, printableCut } from './printable.ts';
-import { shownEvidence } from './run-fold.ts';
+import { shownEvidence } from './report-fold.ts';
 import type { RunReport } from './run-report.ts';
 import { spanLine } from './run-strip.ts';
 

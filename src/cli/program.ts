@@ -65,7 +65,8 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .argument('<paths...>', 'files, folders, globs, or -')
     .option('--json', 'print one line of JSON a run')
     .option('--stuck', 'report only runs that got stuck')
-    .option('--hints', 'report patterns too that never got beyond a hint')
+    .option('--hints', 'report patterns too that never got beyond a hint, which no record holds (implies --recompute)')
+    .option('--recompute', 'find the patterns of a steered run again instead of showing those on its record')
     .option('--summary', 'print the totals only')
     .option('--all', 'print every run, however many')
     .option('--format <name>', 'read everything as this format')
@@ -119,7 +120,8 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .argument('<run>', 'id of the run, or the beginning of it')
     .option(STORE_FLAG, 'the store to read (default: .coxswain/runs.db)')
     .option('--json', 'print its records as they are stored, one a line')
-    .option('--hints', 'report patterns too that never got beyond a hint')
+    .option('--hints', 'report patterns too that never got beyond a hint, which no record holds (implies --recompute)')
+    .option('--recompute', 'find the patterns of a steered run again instead of showing those on its record')
     .addHelpText('after', examples('coxswain show retry-storm', 'coxswain show retry-storm --json > run.jsonl'))
     .action(async (run: string, options: ShowOptions) => {
       const { showCommand } = await import('./show-command.ts');

@@ -43,6 +43,8 @@ function report(id: string, more: Partial<RunReport> = {}): RunReport {
     calls: 6,
     turns: 6,
     errors: 1,
+    patternBasis: 'recomputed',
+    steered: false,
     patterns: [],
     diagnostics: [],
     strip: { cells: '···×··', callsPerColumn: 1 },

@@ -1,6 +1,7 @@
+import { saysStuck } from '../run-view/seen-pattern.ts';
 import { countText } from './number-text.ts';
 import { jsonLine } from './printable.ts';
-import { isStuck, reportJson, type RunReport } from './run-report.ts';
+import { reportJson, type RunReport } from './run-report.ts';
 import { runText } from './run-text.ts';
 import { RunTotals } from './run-totals.ts';
 import type { Terminal } from './terminal.ts';
@@ -48,7 +49,7 @@ export class JsonOutput implements ReportOutput {
   async add(report: RunReport): Promise<void> {
     this.#totals.add(report);
     const { summaryOnly, stuckOnly } = this.#options;
-    if (summaryOnly || (stuckOnly && !isStuck(report))) return;
+    if (summaryOnly || (stuckOnly && !saysStuck(report.patterns))) return;
     await this.#terminal.write(jsonLine(reportJson(report)));
   }
 
@@ -88,7 +89,7 @@ export class TextOutput implements ReportOutput {
   async add(report: RunReport): Promise<void> {
     this.#totals.add(report);
     const { summaryOnly, stuckOnly, all } = this.#options;
-    const stuck = isStuck(report);
+    const stuck = saysStuck(report.patterns);
     if (summaryOnly || (stuckOnly && !stuck)) return;
     if (all) {
       await this.#terminal.write(runText(report, this.#terminal.paint));

@@ -1,15 +1,9 @@
 import type { JsonObject } from '../base/json.ts';
 import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type { RunOutcome } from '../run-view/run-view.ts';
+import type { RunPatterns } from '../run-view/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
 import type { StripText } from './run-strip.ts';
-
-/** How a run went, as far as its source says. */
-export interface RunOutcome {
-  readonly success?: boolean;
-  readonly reward?: number;
-  readonly outcome?: string;
-  readonly labels?: JsonObject;
-}
 
 /** Something of a run that could not be read, or was repaired. */
 export interface RunDiagnostic {
@@ -30,17 +24,15 @@ export interface RunReport {
   readonly errors: number;
   readonly durationMs?: number;
   readonly outcome?: RunOutcome;
+  readonly patternBasis: RunPatterns['basis'];
+  /** By coxswain, so that there may be patterns on record. */
+  readonly steered: boolean;
   /** By their first call; hints only where they were asked for. */
   readonly patterns: readonly TrajectoryPattern[];
   readonly diagnostics: readonly RunDiagnostic[];
   readonly strip: StripText;
   /** Evidence calls of the patterns, by call index, as far as they were kept. */
   readonly previews: ReadonlyMap<number, CallPreview>;
-}
-
-/** True when a pattern of the run says, from `warn` up, that the agent was stuck. */
-export function isStuck(report: RunReport): boolean {
-  return report.patterns.some((pattern) => pattern.stuck && pattern.level !== 'hint');
 }
 
 /** A report as `--json` prints it. */
@@ -55,6 +47,7 @@ export function reportJson(report: RunReport): JsonObject {
     errors,
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
+    patternBasis: report.patternBasis,
     patterns: report.patterns.map(patternJson),
     diagnostics: report.diagnostics.map((diagnostic) => ({ ...diagnostic })),
   };

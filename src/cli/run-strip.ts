@@ -1,7 +1,4 @@
-import { StretchCounts } from '../base/stretch-counts.ts';
-
-/** Columns of a strip at most. */
-const MAX_COLUMNS = 60;
+import type { StretchCounts } from '../base/stretch-counts.ts';
 
 /** A strip as text, and how call indices map to its columns. */
 export interface StripText {
@@ -11,27 +8,14 @@ export interface StripText {
   readonly callsPerColumn: number;
 }
 
-/**
- * A run at a glance: a column for each call, or for 2, 4, 8 … of them once there are more than 60.
- *
- * Cost: O(1) amortised a call, 60 numbers of memory, whatever the length of the run.
- */
-export class RunStrip {
-  readonly #failures = new StretchCounts(MAX_COLUMNS);
-
-  /** Counts the call at `index` in, and as failed where it did. */
-  mark(index: number, failed: boolean): void {
-    this.#failures.mark(index, failed);
-  }
-
-  text(): StripText {
-    const { length, perStretch: callsPerColumn } = this.#failures;
-    const cells = this.#failures.counts().map((failures, column) => {
-      const calls = Math.min(callsPerColumn, length - column * callsPerColumn);
-      return failures === 0 ? '·' : failures < calls ? '▪' : '×';
-    });
-    return { cells: cells.join(''), callsPerColumn };
-  }
+/** A run at a glance: a column for each call, or for 2, 4, 8 … of them. @param failures  along the calls */
+export function stripOf(failures: StretchCounts): StripText {
+  const { length, perStretch: callsPerColumn } = failures;
+  const cells = failures.counts().map((count, column) => {
+    const calls = Math.min(callsPerColumn, length - column * callsPerColumn);
+    return count === 0 ? '·' : count < calls ? '▪' : '×';
+  });
+  return { cells: cells.join(''), callsPerColumn };
 }
 
 /** Which calls a mark under the strip covers. */

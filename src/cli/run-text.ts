@@ -1,8 +1,10 @@
+import type { RunOutcome } from '../run-view/run-view.ts';
+import { saysStuck } from '../run-view/seen-pattern.ts';
 import { countOf, durationText } from './number-text.ts';
 import type { Paint } from './paint.ts';
 import { patternLines, type ReportTextOptions } from './pattern-text.ts';
 import { printable, printableCut } from './printable.ts';
-import { isStuck, type RunOutcome, type RunReport } from './run-report.ts';
+import type { RunReport } from './run-report.ts';
 
 const ID_CHARS = 80;
 const TASK_CHARS = 100;
@@ -18,7 +20,9 @@ export function runText(report: RunReport, paint: Paint, options: ReportTextOpti
 
 /** The report of one run as a block, also when nothing was found. */
 export function runLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
-  const mark = isStuck(report) ? paint('red', '●') : paint(report.patterns.length === 0 ? 'green' : 'yellow', '●');
+  const mark = saysStuck(report.patterns)
+    ? paint('red', '●')
+    : paint(report.patterns.length === 0 ? 'green' : 'yellow', '●');
   const head = `${mark} ${paint('bold', printableCut(report.id, ID_CHARS))}`;
   const { task } = report;
   return [
@@ -30,13 +34,14 @@ export function runLines(report: RunReport, paint: Paint, options: ReportTextOpt
 }
 
 function factsOf(report: RunReport): readonly string[] {
-  const { calls, turns, errors, durationMs, outcome } = report;
+  const { calls, turns, errors, durationMs, outcome, patternBasis, steered } = report;
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
     ...(outcome === undefined ? [] : [outcomeText(outcome)]),
+    ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
   ];
 }
 
@@ -46,6 +51,6 @@ export function outcomeText({ outcome, success, reward }: RunOutcome): string {
     ...(success === undefined ? [] : [success ? 'success' : 'no success']),
     ...(reward === undefined ? [] : [`reward ${Math.round(reward * 1000) / 1000}`]),
   ];
-  const word = printableCut(outcome ?? 'ended', 60);
+  const word = printableCut(outcome, 60);
   return facts.length === 0 ? `outcome ${word}` : `outcome ${word} (${facts.join(', ')})`;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
-import { isStuck, type RunReport } from './run-report.ts';
+import { saysStuck } from '../run-view/seen-pattern.ts';
+import type { RunReport } from './run-report.ts';
 
 /** Different outcomes and kinds counted by name; all further ones are counted together. */
 const MAX_NAMES = 64;
@@ -74,7 +75,7 @@ function tallied(tally: RunTally, report: RunReport): RunTally {
   const success = report.outcome?.success;
   return {
     runs: tally.runs + 1,
-    stuck: tally.stuck + (isStuck(report) ? 1 : 0),
+    stuck: tally.stuck + (saysStuck(report.patterns) ? 1 : 0),
     judged: tally.judged + (success === undefined ? 0 : 1),
     succeeded: tally.succeeded + (success === true ? 1 : 0),
   };
@@ -82,7 +83,7 @@ function tallied(tally: RunTally, report: RunReport): RunTally {
 
 function outcomeName({ outcome }: RunReport): string {
   if (outcome === undefined) return 'unknown';
-  const word = outcome.outcome ?? 'ended';
+  const word = outcome.outcome;
   if (outcome.success === undefined) return word;
   const judged = outcome.success ? 'success' : 'no success';
   return word === 'ended' ? judged : `${judged} (${word})`;

@@ -28,13 +28,19 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       limit,
       ...(options.after === undefined ? {} : { after: options.after }),
     });
-    for (const run of runs) await terminal.write(options.json === true ? jsonLine(run) : rowText(run, terminal));
+    for (const run of runs)
+      await terminal.write(options.json === true ? jsonLine(listed(run)) : rowText(run, terminal));
     if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
     if (next !== undefined) terminal.complain(`coxswain: more runs follow: --after ${next}`);
     return 0;
   } finally {
     await store.close();
   }
+}
+
+/** What is open is how a store joins later results: of no use to a reader. */
+function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
+  return run;
 }
 
 function rowText(run: RunSummary, { paint }: Terminal): string {

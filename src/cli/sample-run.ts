@@ -11,7 +11,8 @@ import type { Run } from '../run.ts';
 import { standardSteering } from '../standard-steering.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import { CallLines } from './call-lines.ts';
+import { RunView } from '../run-view/run-view.ts';
+import { callEventOf } from './call-event.ts';
 import type { LiveEvent } from './live-event.ts';
 import { PatternChanges } from './pattern-changes.ts';
 
@@ -53,11 +54,12 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     ...(task === undefined ? {} : { task }),
   });
   const player = new Player(run, options.onEvent);
-  for (const { payload, recorded_at_unix_ms } of records) {
+  for (const record of records) {
+    const { payload, recorded_at_unix_ms } = record;
     // The time is still that of the record before: the model is about to be asked.
     if (payload.kind === 'turn_started' && run.analysis.turns > 0) await player.advise('pre_tool_selection');
     nowMs = recorded_at_unix_ms;
-    await player.play(payload);
+    await player.play(record);
     if (payload.kind === 'tool_ended') await player.advise('post_tool_result');
   }
   await run.flush();
@@ -67,7 +69,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
 class Player {
   readonly #run: Run;
   readonly #onEvent: PlayOptions['onEvent'];
-  readonly #calls = new CallLines();
+  readonly #view = new RunView();
   readonly #patterns = new PatternChanges();
 
   constructor(run: Run, onEvent: PlayOptions['onEvent']) {
@@ -75,11 +77,11 @@ class Player {
     this.#onEvent = onEvent;
   }
 
-  async play(payload: TrajectoryPayload): Promise<void> {
-    const event = eventOf(payload);
+  async play(record: TrajectoryRecord): Promise<void> {
+    const event = eventOf(record.payload);
     if (event === undefined) return;
     this.#run.emit(event);
-    const call = this.#calls.take(payload, this.#run.analysis);
+    const call = callEventOf(this.#view.fold(record));
     if (call !== undefined) await this.#onEvent(call);
     for (const change of this.#patterns.take(this.#run.analysis.patterns())) await this.#onEvent(change);
   }

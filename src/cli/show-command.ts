@@ -3,7 +3,7 @@ import type { RunSummary } from '../store/run-summary.ts';
 import { countOf } from './number-text.ts';
 import { DEFAULT_STORE, openReadableStore } from './open-store.ts';
 import { printable, printableCut, printableJson } from './printable.ts';
-import { RunFold } from './run-fold.ts';
+import { ReportFold } from './report-fold.ts';
 import { runLines } from './run-text.ts';
 import { namedRun } from './stored-runs.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,10 +13,11 @@ export interface ShowOptions {
   readonly store?: string;
   readonly json?: boolean;
   readonly hints?: boolean;
+  readonly recompute?: boolean;
 }
 
 /**
- * `coxswain show`: the report of a recorded run, analysed anew, or its records as they are stored.
+ * `coxswain show`: the report of a recorded run, or its records as they are stored.
  *
  * @param wanted  a run id, or the beginning of one and no other
  * @returns the exit code
@@ -32,7 +33,8 @@ export async function showCommand(wanted: string, options: ShowOptions, terminal
       for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));
       return 0;
     }
-    const fold = new RunFold(run.runId, { hints: options.hints === true });
+    const { hints = false, recompute = false } = options;
+    const fold = new ReportFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
     const lines = [...headerLines(run, file), ...runLines(fold.report(), terminal.paint)];
     await terminal.write(`${lines.join('\n')}\n`);

@@ -47,7 +47,13 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
     if (item.type === 'end') runs.end(item.run);
     if (item.type === 'diagnostic' && item.diagnostic.severity === 'error') problems.fault(item.diagnostic);
     if (item.type !== 'record') continue;
-    for (const event of runs.of(item.run)?.take(item.record) ?? []) await feed.take(event);
+    const watched = runs.of(item.run);
+    if (watched !== undefined) {
+      const { calls } = watched;
+      const events = watched.take(item.record);
+      feed.called(watched.calls - calls);
+      for (const event of events) await feed.take(event);
+    }
     if (options.untilEnd === true && item.record.payload.kind === 'run_ended' && item.run.depth === 0) break;
   }
   await feed.finish();

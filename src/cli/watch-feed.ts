@@ -14,10 +14,11 @@ const MAX_RECENT = 200;
  */
 export class WatchFeed {
   readonly #output: WatchOutput;
-  readonly #recent = new RingBuffer<{ readonly event: WatchedEvent; readonly calls: number }>(MAX_RECENT);
+  readonly #recent = new RingBuffer<{ readonly event: WatchedEvent; readonly results: number }>(MAX_RECENT);
   #isLive: boolean;
   #runs = 0;
   #calls = 0;
+  #results = 0;
   #patterns = 0;
   #advice = 0;
 
@@ -31,13 +32,18 @@ export class WatchFeed {
     return { runs: this.#runs, calls: this.#calls, patterns: this.#patterns, advice: this.#advice };
   }
 
+  /** More calls have begun in some run. */
+  called(count: number): void {
+    this.#calls += count;
+  }
+
   async take(event: WatchedEvent): Promise<void> {
     if (event.type === 'run_started') this.#runs += 1;
-    else if (event.type === 'call') this.#calls += 1;
+    else if (event.type === 'call') this.#results += 1;
     else if (event.type === 'advice') this.#advice += 1;
     else if (event.type === 'pattern' && event.change === 'flagged') this.#patterns += 1;
     if (this.#isLive) await this.#output.write(event);
-    else this.#recent.push({ event, calls: this.#calls });
+    else this.#recent.push({ event, results: this.#results });
   }
 
   /** Nothing more comes. */
@@ -50,7 +56,7 @@ export class WatchFeed {
   async caughtUp(): Promise<void> {
     if (this.#isLive) return;
     this.#isLive = true;
-    const recent = this.#recent.toArray().filter(({ calls }) => calls > this.#calls - RECENT_CALLS);
+    const recent = this.#recent.toArray().filter(({ results }) => results > this.#results - RECENT_CALLS);
     this.#recent.clear();
     await this.#output.write({ type: 'caught_up', ...this.counts, shown: recent.length });
     for (const { event } of recent) await this.#output.write(event);

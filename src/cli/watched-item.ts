@@ -3,6 +3,7 @@ import type { LiveEvent } from './live-event.ts';
 /** What was seen so far of everything that is watched. */
 export interface WatchCounts {
   readonly runs: number;
+  /** Calls that began, also those without a result so far. */
   readonly calls: number;
   /** Flagged ones. */
   readonly patterns: number;

@@ -1,9 +1,11 @@
 import type { TimeSpan } from '../base/deadline.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { ReadRun } from '../formats/read-runs.ts';
+import type { RunCall } from '../run-view/run-call.ts';
+import { RunView } from '../run-view/run-view.ts';
 import { standardSteering } from '../standard-steering.ts';
 import { SteeringReplay } from '../steering-replay.ts';
-import { CallLines } from './call-lines.ts';
+import { callEventOf } from './call-event.ts';
 import { liveEventOf } from './live-event.ts';
 import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 
@@ -22,7 +24,7 @@ export class WatchedRun {
   readonly #run: ReadRun;
   readonly #label: string;
   readonly #steering: SteeringReplay;
-  readonly #calls = new CallLines();
+  readonly #view = new RunView();
 
   constructor(run: ReadRun, { label, deadline }: WatchedRunOptions) {
     this.#run = run;
@@ -32,12 +34,21 @@ export class WatchedRun {
     this.#steering = new SteeringReplay({ steering: standardSteering(), ...limit });
   }
 
-  /** Takes the next record. @returns what a reader should know of it, in order */
-  take(record: TrajectoryRecord): readonly WatchedEvent[] {
-    return this.#steering.take(record).flatMap((item) => this.#eventsOf(item));
+  /** Calls of the run so far. */
+  get calls(): number {
+    return this.#view.calls;
   }
 
-  #eventsOf({ payload, recorded_at_unix_ms: atMs }: TrajectoryRecord): readonly WatchedEvent[] {
+  /** Takes the next record. @returns what a reader should know of it, in order */
+  take(record: TrajectoryRecord): readonly WatchedEvent[] {
+    const call = this.#view.fold(record);
+    return this.#steering.take(record).flatMap((item) => this.#eventsOf(item, call));
+  }
+
+  #eventsOf(
+    { payload, recorded_at_unix_ms: atMs }: TrajectoryRecord,
+    call: RunCall | undefined,
+  ): readonly WatchedEvent[] {
     const place: WatchPlace = { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
     if (payload.kind === 'run_started') {
       const { format = 'coxswain', task } = payload;
@@ -52,7 +63,7 @@ export class WatchedRun {
       const { outcome, success } = payload;
       return [{ type: 'run_ended', ...place, outcome, ...(success === undefined ? {} : { success }) }];
     }
-    const event = this.#calls.take(payload, this.#steering.analysis) ?? liveEventOf(payload);
+    const event = payload.kind === 'tool_ended' ? callEventOf(call) : liveEventOf(payload);
     return event === undefined ? [] : [{ ...event, ...place }];
   }
 }

@@ -4,8 +4,7 @@ import { toJson } from '../base/to-json.ts';
 import { decodeRecord } from '../events/decode-record.ts';
 import { encodeRecord, toStoredRecord } from '../events/encode-record.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { lastSeqOf, partOf } from './run-summary.ts';
-import type { RunPart } from './run-summary.ts';
+import { lastSeqOf } from './run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
 
 /** What of an id that is not stored as it is stays readable. */
@@ -28,8 +27,6 @@ export interface CheckedBatch {
   readonly lastSeq: number;
   /** Of all the JSON, in UTF-16 units. */
   readonly chars: number;
-  /** What the records add to the summary of their run. */
-  readonly added: RunPart;
 }
 
 /**
@@ -59,7 +56,7 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
     chars += json.length;
     nextSeq = lastSeqOf(record) + 1;
   }
-  return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars, added: partOf(batch) };
+  return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars };
 }
 
 /** True for what may be a run's id: every other value names no run. */

@@ -6,7 +6,7 @@ import type { RunFiles } from './jsonl-run-files.ts';
 const NAME = 'checkpoint.json';
 
 /** A checkpoint of another version says nothing: summaries may have changed. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 
 /**
  * Saves how far a run has come, so that the next one to open it need not read it from its start, and knows what must

@@ -12,8 +12,7 @@ import { namesIn, nextSegmentPath, pathOf } from './jsonl-run-files.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
 import { findSnapshot } from './jsonl-snapshot.ts';
 import { runIdInFolderName } from './run-folder-name.ts';
-import { foldRunSummary } from './run-summary.ts';
-import type { RunSummary } from './run-summary.ts';
+import { RunCounter, type RunSummary } from './run-summary.ts';
 
 /** What is known of a run as it was at one moment. */
 export interface RunState {
@@ -73,13 +72,13 @@ async function foldFrom(run: RunFiles, begin: RunProgress | undefined): Promise<
     const lost = `record ${begin.summary.lastSeq} was stored and is not where it was`;
     return { ...folded, problem: folded.problem ?? `${run.folder}: ${lost}` };
   }
+  const counter = new RunCounter(begin?.summary);
   let progress = begin;
   try {
     for await (const lines of readRunLines(run, startAfter(begin))) {
-      let summary = progress?.summary;
-      for (const { record } of lines) summary = foldRunSummary(summary, record);
+      for (const { record } of lines) counter.fold(record);
       const place = lines.at(-1)?.place;
-      if (summary !== undefined && place !== undefined) progress = { place, summary };
+      if (place !== undefined) progress = { place, summary: counter.summary() };
     }
   } catch (thrown) {
     if (!isDamage(thrown)) throw thrown;

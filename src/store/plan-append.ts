@@ -1,8 +1,6 @@
 import { CoxswainError } from '../base/error.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { CheckedBatch, EncodedRecord } from './check-batch.ts';
-import { foldRunSummaries, joinPart } from './run-summary.ts';
-import type { RunSummary } from './run-summary.ts';
+import { RunCounter, type RunSummary } from './run-summary.ts';
 
 /** What an append has to write. */
 export interface AppendPlan {
@@ -28,7 +26,8 @@ export function planAppend(
   storedJson: (seq: number) => string | undefined,
 ): AppendPlan {
   const lastSeq = stored?.lastSeq ?? -1;
-  if (batch.firstSeq === lastSeq + 1) return { fresh: batch.records, summary: joinPart(stored, batch.added), stored };
+  if (batch.firstSeq === lastSeq + 1)
+    return { fresh: batch.records, summary: summaryWith(stored, batch.records), stored };
   const fresh: EncodedRecord[] = [];
   for (const item of batch.records) {
     const { seq } = item;
@@ -41,12 +40,14 @@ export function planAppend(
     }
   }
   // Neither at the end nor behind it: something of it is stored, so the run is.
-  const summary = fresh.length === 0 && stored !== undefined ? stored : foldRunSummaries(stored, recordsOf(fresh));
+  const summary = fresh.length === 0 && stored !== undefined ? stored : summaryWith(stored, fresh);
   return { fresh, summary, stored };
 }
 
-function recordsOf(items: readonly EncodedRecord[]): readonly TrajectoryRecord[] {
-  return items.map(({ record }) => record);
+function summaryWith(stored: RunSummary | undefined, fresh: readonly EncodedRecord[]): RunSummary {
+  const counter = new RunCounter(stored);
+  for (const { record } of fresh) counter.fold(record);
+  return counter.summary();
 }
 
 /** Both are compared as text that was parsed, so that what JSON drops does not tell them apart. */

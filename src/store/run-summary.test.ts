@@ -1,15 +1,20 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { everyPayload } from '../testing/every-payload.ts';
-import { scriptRecord } from '../testing/record-script.ts';
-import { foldRunSummaries, foldRunSummary, joinPart, partOf } from './run-summary.ts';
-import type { RunSummary } from './run-summary.ts';
+import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
+import { RunCounter, type RunSummary } from './run-summary.ts';
+
+function counted(before: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
+  const counter = new RunCounter(before);
+  for (const record of records) counter.fold(record);
+  return counter.summary();
+}
 
 function previewOf(task: string): string | undefined {
   const payload = { kind: 'run_started', identity: { run_id: 'a', depth: 0 }, task } as const;
-  return foldRunSummary(undefined, scriptRecord({ runId: 'a', seq: 0, payload })).task;
+  return counted(undefined, [scriptRecord({ runId: 'a', seq: 0, payload })]).task;
 }
 
 test('the preview of a task never ends in half a character', () => {
@@ -25,6 +30,8 @@ const payload: fc.Arbitrary<TrajectoryPayload> = fc.oneof(
     { kind: 'run_ended', outcome: 'ended', new_messages: [] },
     { kind: 'run_resumed', trigger: 'resume' },
     { kind: 'run_started', identity: { run_id: 'a', depth: 0 } },
+    { kind: 'tool_started', tool_call_id: 'another', tool_name: 'read', args: {} },
+    { kind: 'tool_ended', tool_call_id: 'another', tool_name: 'read', result: '', is_error: true },
   ),
 );
 
@@ -39,14 +46,29 @@ test('a summary is the same however the records of a run are parted', () => {
         list.map(([one, atMs]) => scriptRecord({ runId: 'a', seq: (seq += 1), payload: one, atMs })),
       );
       let joined: RunSummary | undefined;
-      let folded: RunSummary | undefined;
-      for (const list of lists) {
-        joined = joinPart(joined, partOf(list));
-        for (const record of list) folded = foldRunSummary(folded, record);
-      }
-      expect(joined).toEqual(folded);
-      expect(foldRunSummaries(undefined, lists.flat())).toEqual(folded);
+      // Through JSON, as a store keeps it between two appends.
+      for (const list of lists) joined = counted(joined && JSON.parse(JSON.stringify(joined)), list);
+      expect(joined).toEqual(counted(undefined, lists.flat()));
     }),
     { numRuns: 500 },
   );
+});
+
+test('a row of an earlier version, which does not say what is open, goes on counting starts alone', () => {
+  const { openCalls: _openCalls, ...row } = counted(undefined, scriptCalls('a', 2));
+  const lost: TrajectoryPayload = {
+    kind: 'tool_ended',
+    tool_call_id: 'x',
+    tool_name: 'read',
+    result: '',
+    is_error: true,
+  };
+  const summary = counted(row, [scriptRecord({ runId: 'a', seq: 2, payload: lost }), ...scriptCalls('a', 1, 3)]);
+  expect(summary).toMatchObject({ calls: 3, errors: 1 });
+  expect(summary).not.toHaveProperty('openCalls');
+});
+
+test('of a run with endless calls without results, the summary keeps 512 ids', () => {
+  const summary = counted(undefined, scriptCalls('a', 2_000));
+  expect([summary.calls, summary.openCalls?.length]).toEqual([2_000, 512]);
 });

@@ -1,7 +1,12 @@
+import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { OpenCalls } from '../base/open-calls.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 
-/** What a list of runs shows of one run, kept up to date by every store as records arrive. */
+/**
+ * What a list of runs shows of one run. `RunCounter` is the only code that counts: every store keeps the summary up to date with it
+ * as records arrive, and `RunView` counts with it whatever is read.
+ */
 export interface RunSummary {
   readonly runId: string;
   readonly parentRunId?: string;
@@ -14,9 +19,16 @@ export interface RunSummary {
   /** Highest `seq` that is filled, also by a gap record. */
   readonly lastSeq: number;
   readonly turns: number;
+  /** Calls that began, and results whose start was lost (`OpenCalls`). */
   readonly calls: number;
+  /** Results that are failures. */
   readonly errors: number;
-  /** `outcome` of the run's `run_ended`; absent while the run is open or was cut off. */
+  /**
+   * Calls without a result so far, by `callKey`, so that later results can be joined to them; 512 at most. Absent in rows of stores
+   * that were written before joins were counted: in those only starts are calls.
+   */
+  readonly openCalls?: readonly string[];
+  /** `outcome` of the last `run_ended`, unless the run was resumed since; absent while the run is open or was cut off. */
   readonly outcome?: string;
   readonly success?: boolean;
   readonly reward?: number;
@@ -33,61 +45,112 @@ export interface RunSummary {
 }
 
 const TASK_PREVIEW_CHARS = 200;
+/** Longer call ids are kept as their hash. */
+const MAX_KEY_CHARS = 64;
 
-/**
- * Folds one record into its run's summary. Pure; the first record of a run comes with `summary` undefined.
- *
- * @param record  has a `run_id`
- */
-export function foldRunSummary(summary: RunSummary | undefined, record: TrajectoryRecord): RunSummary {
-  return foldRunSummaries(summary, [record]);
+/** The summary of a run after some more records, in order; `summary` is undefined before the first one. */
+export function foldRunSummaries(summary: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
+  const counter = new RunCounter(summary);
+  for (const record of records) counter.fold(record);
+  return counter.summary();
 }
 
 /**
- * The same for several records of a run, in order; at least one where `summary` is undefined. Cost: one copy of the summary.
+ * Counts one run. Cost: O(1) a record; memory for 512 open calls.
  */
-export function foldRunSummaries(summary: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
-  const [first] = records;
-  const draft: Draft = summary === undefined ? newSummary(first) : { ...summary };
-  for (const record of records) {
+export class RunCounter {
+  #draft: Draft | undefined;
+  /** Undefined for a run whose summary does not say which calls are open. */
+  readonly #open: OpenCalls<true> | undefined;
+
+  /** @param summary  what was counted before; default: nothing */
+  constructor(summary?: RunSummary) {
+    this.#draft = summary === undefined ? undefined : { ...summary };
+    if (summary === undefined) this.#open = new OpenCalls();
+    else if (summary.openCalls !== undefined) this.#open = new OpenCalls(summary.openCalls.map((key) => [key, true]));
+  }
+
+  /** Calls so far. */
+  get calls(): number {
+    return this.#draft?.calls ?? 0;
+  }
+  /** Unix milliseconds; 0 before a record that has a time. */
+  get lastAtMs(): number {
+    return this.#draft?.lastAtMs ?? 0;
+  }
+
+  /** Takes the next record. */
+  fold(record: TrajectoryRecord): void {
     const at = record.recorded_at_unix_ms;
+    const draft = (this.#draft ??= newSummary(record));
     if (draft.startedAtMs === 0) draft.startedAtMs = at;
     if (at > draft.lastAtMs) draft.lastAtMs = at;
     draft.records += 1;
     draft.lastSeq = lastSeqOf(record);
-    foldPayload(draft, record);
+    this.#count(draft, record.payload);
   }
-  return draft;
+
+  /** What was counted; before the first record, the summary of a run without id. */
+  summary(): RunSummary {
+    const draft = this.#draft ?? newSummary(undefined);
+    if (this.#open === undefined) return { ...draft };
+    return { ...draft, openCalls: this.#open.entries().map(([key]) => key) };
+  }
+
+  #count(draft: Draft, payload: TrajectoryPayload): void {
+    switch (payload.kind) {
+      case 'run_started':
+        if (payload.task !== undefined) draft.task = previewOf(payload.task);
+        if (payload.source !== undefined) draft.source = payload.source;
+        if (payload.format !== undefined) draft.format = payload.format;
+        if (payload.identity.model_id !== undefined) draft.modelId = payload.identity.model_id;
+        return;
+      case 'turn_started':
+        draft.turns += 1;
+        return;
+      case 'tool_started':
+        draft.calls += 1;
+        this.#open?.begin(callKey(payload.tool_call_id), true);
+        return;
+      case 'tool_ended':
+        if (this.#open !== undefined && this.#open.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
+        if (payload.is_error) draft.errors += 1;
+        return;
+      case 'run_ended':
+        forgetEnd(draft);
+        draft.outcome = payload.outcome;
+        if (payload.success !== undefined) draft.success = payload.success;
+        if (payload.reward !== undefined) draft.reward = payload.reward;
+        return;
+      case 'run_resumed':
+        forgetEnd(draft);
+        return;
+      default:
+    }
+  }
 }
 
-/** What some records of a run, one after the other, say for its summary. Plain data. */
-export interface RunPart {
-  /** Of these records alone. */
-  readonly summary: RunSummary;
-  /** True when one of them says that the run goes on, so that what its end had said holds no longer. */
-  readonly isResumed: boolean;
+/**
+ * What a store should hold where the records of a run add up to `counted`: a row that an earlier version wrote may differ in what
+ * that version counted by other rules.
+ */
+export function expectedSummary(
+  stored: RunSummary | undefined,
+  counted: RunSummary | undefined,
+): RunSummary | undefined {
+  if (stored === undefined || counted === undefined || stored.openCalls !== undefined) return counted;
+  const { openCalls: _openCalls, reward: _reward, success: _success, ...rest } = counted;
+  const { calls, reward, success } = stored;
+  return {
+    ...rest,
+    calls,
+    ...(success === undefined ? {} : { success }),
+    ...(reward === undefined ? {} : { reward }),
+  };
 }
 
-/** @param records  at least one */
-export function partOf(records: readonly TrajectoryRecord[]): RunPart {
-  const isResumed = records.some(({ payload }) => payload.kind === 'run_resumed');
-  return { summary: foldRunSummaries(undefined, records), isResumed };
-}
-
-/** The summary of a run with one more part: what folding all its records gives. */
-export function joinPart(before: RunSummary | undefined, { summary: part, isResumed }: RunPart): RunSummary {
-  if (before === undefined) return part;
-  const joined: Draft = { ...before };
-  if (isResumed) forgetEnd(joined);
-  const { runId: _runId, parentRunId: _parentRunId, depth: _depth, ...said } = part;
-  return Object.assign(joined, said, {
-    startedAtMs: before.startedAtMs === 0 ? part.startedAtMs : before.startedAtMs,
-    lastAtMs: Math.max(before.lastAtMs, part.lastAtMs),
-    records: before.records + part.records,
-    turns: before.turns + part.turns,
-    calls: before.calls + part.calls,
-    errors: before.errors + part.errors,
-  });
+function callKey(id: string): string {
+  return id.length <= MAX_KEY_CHARS ? id : hashText(id);
 }
 
 /** A summary while it is worked out. */
@@ -106,6 +169,7 @@ function newSummary(first: TrajectoryRecord | undefined): Draft {
     turns: 0,
     calls: 0,
     errors: 0,
+    openCalls: [],
   };
 }
 
@@ -121,35 +185,6 @@ function previewOf(task: string): string {
     !cut.slice(-1).isWellFormed() &&
     task.slice(cut.length - 1, cut.length + 1).isWellFormed();
   return splitsPair ? cut.slice(0, -1) : cut;
-}
-
-function foldPayload(draft: Draft, { payload }: TrajectoryRecord): void {
-  switch (payload.kind) {
-    case 'run_started':
-      if (payload.task !== undefined) draft.task = previewOf(payload.task);
-      if (payload.source !== undefined) draft.source = payload.source;
-      if (payload.format !== undefined) draft.format = payload.format;
-      if (payload.identity.model_id !== undefined) draft.modelId = payload.identity.model_id;
-      return;
-    case 'turn_started':
-      draft.turns += 1;
-      return;
-    case 'tool_started':
-      draft.calls += 1;
-      return;
-    case 'tool_ended':
-      if (payload.is_error) draft.errors += 1;
-      return;
-    case 'run_ended':
-      draft.outcome = payload.outcome;
-      if (payload.success !== undefined) draft.success = payload.success;
-      if (payload.reward !== undefined) draft.reward = payload.reward;
-      return;
-    case 'run_resumed':
-      forgetEnd(draft);
-      return;
-    default:
-  }
 }
 
 function forgetEnd(draft: Draft): void {

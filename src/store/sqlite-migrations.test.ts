@@ -8,8 +8,7 @@ import { allOf, listAll, readAll } from '../testing/read-all.ts';
 import { scriptCalls } from '../testing/record-script.ts';
 import { runScript } from '../testing/run-script.ts';
 import { tempFolder } from '../testing/temp-folder.ts';
-import { foldRunSummary } from './run-summary.ts';
-import type { RunSummary } from './run-summary.ts';
+import { RunCounter } from './run-summary.ts';
 import { emptyDatabase, layoutOf, NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import { sqliteOneShot } from './sqlite-one-shot.ts';
 import { openSqliteReader } from './sqlite-reader.ts';
@@ -26,13 +25,15 @@ async function oldFile(): Promise<string> {
     raw.exec(String(sql));
   }
   raw.exec('PRAGMA application_id = 0x436f7873; PRAGMA user_version = 1');
-  let summary: RunSummary | undefined;
+  const counter = new RunCounter();
   for (const record of scriptCalls('old', 3)) {
-    summary = foldRunSummary(summary, record);
+    counter.fold(record);
     raw
       .prepare('INSERT INTO records VALUES (?, ?, ?, ?, ?)')
       .run('old', record.seq, record.recorded_at_unix_ms, record.payload.kind, JSON.stringify(record));
   }
+  // Versions that wrote this layout did not keep which calls are open.
+  const { openCalls: _openCalls, ...summary } = counter.summary();
   raw.prepare('INSERT INTO runs VALUES (?, ?, ?)').run('old', -1000, JSON.stringify(summary));
   raw.close();
   return file;

@@ -6,7 +6,7 @@ import { payloadsOf, type Scene } from './adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';
 import { FAILING_BESIDE, FINAL_TEXT, PARALLEL, RESULTS, SEQUENTIAL } from './contract-scenes.ts';
 import { DECISION_POINTS } from '../events/guidance.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../holdout.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../events/delivery-reason.ts';
 import type { SteeringOptions } from '../steering-options.ts';
 
 /** What the agent did is on record as it happened, and coxswain leaves no trace where it says nothing. */

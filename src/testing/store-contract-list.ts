@@ -1,6 +1,6 @@
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
 import { listAll } from './read-all.ts';
-import { scriptRecord, scriptRun } from './record-script.ts';
+import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';
 
 /** What `listRuns` and `findRun` say of runs. */
@@ -34,6 +34,7 @@ export function listContract({ test, expect, withStore }: StoreContractCase): vo
         turns: 1,
         calls: 2,
         errors: 1,
+        openCalls: [],
         outcome: 'limit',
         success: false,
         reward: 0.5,
@@ -44,6 +45,18 @@ export function listContract({ test, expect, withStore }: StoreContractCase): vo
       };
       expect(await store.findRun('a')).toEqual(expected);
       expect((await store.listRuns()).runs).toEqual([expected]);
+    }),
+  );
+
+  test(
+    'a result is joined to the call of an earlier append, and one whose start was lost is a call of its own',
+    withStore(async ({ store }) => {
+      await store.append(scriptCalls('a', 2));
+      const results = ['call-1', 'lost'].map((id): TrajectoryPayload => {
+        return { kind: 'tool_ended', tool_call_id: id, tool_name: 'read', result: '', is_error: false };
+      });
+      await store.append(scriptRun('a', results, { fromSeq: 2 }));
+      expect(await store.findRun('a')).toMatchObject({ calls: 3, openCalls: ['call-0'] });
     }),
   );
 

@@ -1,5 +1,6 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
+import { OpenCalls } from '../base/open-calls.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
@@ -38,8 +39,6 @@ export interface TrajectoryAnalysisOptions {
 }
 
 const MAX_TOOLS = 512;
-/** Calls that may be open at once; beyond it the oldest is forgotten and counts as a call without result. */
-const MAX_PENDING = 512;
 const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
 const NO_DECLARATIONS: ToolDeclarations = {};
@@ -52,7 +51,7 @@ const NO_DECLARATIONS: ToolDeclarations = {};
  */
 export class TrajectoryAnalysis {
   readonly #counters: OwnCounters;
-  readonly #pending: Map<string, PendingCall>;
+  readonly #pending: OpenCalls<PendingCall>;
   readonly #recentCalls: RingBuffer<RecentCall>;
   readonly #recentErrors: RingBuffer<RecentCall>;
   readonly #tools: FrequencyTable;
@@ -78,7 +77,7 @@ export class TrajectoryAnalysis {
       throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 3`);
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
-    this.#pending = new Map(snapshot?.pending);
+    this.#pending = new OpenCalls(snapshot?.pending);
     const { recentCalls, recentErrors, errorLines, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
     const [calls, failed] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
     this.#recentCalls = RingBuffer.restore(recentCalls, calls.map(unpackCall), this.#counters.finished);
@@ -117,7 +116,7 @@ export class TrajectoryAnalysis {
         counters.compactions += 1;
         return NO_CHANGES;
       case 'tool_started':
-        this.#begin(payload, at);
+        this.#pending.begin(payload.tool_call_id, this.#begin(payload, at));
         return NO_CHANGES;
       case 'tool_ended':
         return this.#finish(payload, at);
@@ -209,7 +208,7 @@ export class TrajectoryAnalysis {
     const snapshot: TrajectoryAnalysisSnapshot = {
       schema_version: 3,
       counters: this.#counters,
-      pending: [...this.#pending],
+      pending: this.#pending.entries(),
       recentCalls: this.#recentCalls.toArray().map(packCall),
       recentErrors: this.#recentErrors.toArray().map(packCall),
       tools: this.#tools.snapshot(),
@@ -228,7 +227,7 @@ export class TrajectoryAnalysis {
     this.#world.userSpoke();
   }
 
-  #begin(started: ToolStarted, atMs = 0): void {
+  #begin(started: Pick<ToolStarted, 'tool_name' | 'args'>, atMs = 0): PendingCall {
     const counters = this.#counters;
     const index = counters.calls;
     counters.calls += 1;
@@ -239,21 +238,12 @@ export class TrajectoryAnalysis {
     this.#tools.add(started.tool_name);
     const pending = { index, turn, args: started.args };
     const rested = isLongRest(counters.lastEndMs, atMs);
-    this.#pending.set(started.tool_call_id, rested ? { ...pending, rested } : pending);
-    if (this.#pending.size > MAX_PENDING) {
-      const oldest = this.#pending.keys().next();
-      if (oldest.done !== true) this.#pending.delete(oldest.value);
-    }
+    return rested ? { ...pending, rested } : pending;
   }
 
   #finish(ended: ToolEnded, atMs: number): readonly PatternChange[] {
-    if (!this.#pending.has(ended.tool_call_id)) {
-      // A result whose start was lost or forgotten still is a call.
-      this.#begin({ kind: 'tool_started', tool_call_id: ended.tool_call_id, tool_name: ended.tool_name, args: null });
-    }
-    const call = this.#pending.get(ended.tool_call_id);
-    if (call === undefined) return [];
-    this.#pending.delete(ended.tool_call_id);
+    // A result whose start was lost or forgotten still is a call.
+    const call = this.#pending.end(ended.tool_call_id) ?? this.#begin({ tool_name: ended.tool_name, args: null });
     this.#counters.batchOpen = false;
     if (atMs > 0) this.#counters.lastEndMs = atMs;
     const step = makeStep(

@@ -1,9 +1,10 @@
-import type { AdviceArm } from '../backtest/advice-outcome.ts';
+import type { AdviceArm } from '../run-view/advice-outcome.ts';
 import type { Label } from '../backtest/labels.ts';
 import type { Severity } from '../events/feedback.ts';
 import type { DecisionPoint } from '../events/guidance.ts';
 import type { PatternLevel } from '../events/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { RunPatterns } from '../run-view/seen-pattern.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import type { ToolKind } from '../trajectory/tool-kind.ts';
 
@@ -61,7 +62,7 @@ export interface RunExtras {
 }
 
 /** A run in a list. The members of `RunExtras` are there when `extras` is true. */
-export interface RunRow extends Omit<RunSummary, 'source'>, Partial<RunExtras> {
+export interface RunRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
   /** Of `SourceRow`. */
   readonly source: string;
   /** Where an imported run came from: `path#id`. */
@@ -164,6 +165,8 @@ export interface Overview {
   /** Calls that had begun before the bucket. */
   readonly firstCall: readonly number[];
   readonly kinds: Readonly<Partial<Record<ToolKind, readonly number[]>>>;
+  /** `recorded` by the run's own steering, or `recomputed` by the default detectors for a run without steering. */
+  readonly patternBasis: RunPatterns['basis'];
   /** By their first call, at most 500. */
   readonly patterns: readonly PatternSpan[];
   readonly patternsLeftOut: number;

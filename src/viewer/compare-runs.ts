@@ -1,9 +1,8 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import type { Json } from '../base/json.ts';
+import type { RunCall } from '../run-view/run-call.ts';
+import { RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import { resultText } from '../trajectory/result-text.ts';
-import { readCall } from '../trajectory/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
@@ -25,7 +24,6 @@ export interface ComparedSide {
 }
 
 type Compared = Omit<CompareAnswer, 'next'>;
-type Call = { -readonly [Member in keyof CallRow]: CallRow[Member] };
 
 /**
  * Aligns the calls of two runs by tool and arguments; among those that differ, calls of the same tool stand side by side. The first
@@ -57,37 +55,21 @@ interface Calls {
 }
 
 async function callsOf({ reader, run }: ComparedSide): Promise<Calls> {
-  const calls: Call[] = [];
+  const calls: CallRow[] = [];
   const keys: string[] = [];
-  const open = new Map<string, Call>();
+  const view = new RunView();
   const breath = createBreather();
   try {
-    for await (const { payload, seq } of reader.readRun(run.runId)) {
+    for await (const record of reader.readRun(run.runId)) {
       const pause = breath();
       if (pause !== undefined) await pause;
-      if (payload.kind === 'tool_started') {
+      const call = view.fold(record);
+      if (call === undefined) continue;
+      if (call.number > calls.length) {
         if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
-        const { args, tool_call_id: id, tool_name: name } = payload;
-        const text = canonicalJson(args);
-        const call: Call = {
-          call: calls.length,
-          seq,
-          tool: name.slice(0, NAME_CHARS).toWellFormed(),
-          kind: readCall(name, args).kind,
-          argsPreview: text.slice(0, PREVIEW_CHARS).toWellFormed(),
-          failed: false,
-        };
-        calls.push(call);
-        keys.push(hashText(`${name}\n${text}`));
-        open.set(id, call);
-      } else if (payload.kind === 'tool_ended') {
-        const call = open.get(payload.tool_call_id);
-        open.delete(payload.tool_call_id);
-        if (call === undefined || !payload.is_error) continue;
-        call.failed = true;
-        const line = firstLine(payload.result);
-        if (line !== '') call.errorLine = line;
+        keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
       }
+      calls[call.number - 1] = rowOf(call);
     }
   } catch (error) {
     // What lies before the damage is compared; the run's row tells of it.
@@ -132,8 +114,15 @@ function* besides(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generat
   for (const b of onlyB.slice(at)) yield { b, same: false };
 }
 
-function firstLine(result: Json): string {
-  const text = resultText(result).slice(0, 4 * PREVIEW_CHARS);
-  const line = text.split('\n').find((one) => one.trim() !== '') ?? '';
-  return line.trim().slice(0, PREVIEW_CHARS).toWellFormed();
+function rowOf({ args, errorLine, failed, kind, number, seq, tool }: RunCall): CallRow {
+  const line = errorLine?.trim().slice(0, PREVIEW_CHARS).toWellFormed() ?? '';
+  return {
+    call: number - 1,
+    seq,
+    tool: tool.slice(0, NAME_CHARS).toWellFormed(),
+    kind,
+    argsPreview: canonicalJson(args).slice(0, PREVIEW_CHARS).toWellFormed(),
+    failed,
+    ...(line === '' ? {} : { errorLine: line }),
+  };
 }

@@ -4,6 +4,7 @@ import { toStoredRecord } from '../events/encode-record.ts';
 import type { StoredContent } from '../events/stored-message.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { createRedactor, type Redactor } from '../recorder/redactor.ts';
+import { RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import { resultText } from '../trajectory/result-text.ts';
 import type { Overview } from './api-shapes.ts';
@@ -42,20 +43,14 @@ export async function* exportRun({ overview, reader, run }: ExportedRun): AsyncG
   yield patternsHtml(overview, redactor);
   yield adviceHtml(overview, redactor);
   yield '<h2>Record</h2>\n';
-  let calls = 0;
-  const callOf = new Map<string, number>();
+  const view = new RunView();
   const breath = createBreather();
   try {
     for await (const record of reader.readRun(run.runId)) {
       const pause = breath();
       if (pause !== undefined) await pause;
-      if (record.payload.kind === 'tool_started') {
-        callOf.set(record.payload.tool_call_id, calls);
-        calls += 1;
-      }
-      const call = 'tool_call_id' in record.payload ? callOf.get(record.payload.tool_call_id) : undefined;
-      if (record.payload.kind === 'tool_ended') callOf.delete(record.payload.tool_call_id);
-      yield entryHtml({ ...record, payload: redactor.redact(record.payload) }, call);
+      const call = view.fold(record);
+      yield entryHtml({ ...record, payload: redactor.redact(record.payload) }, call && call.number - 1);
     }
   } catch (error) {
     if (!isDamage(error) && run.problem === undefined) throw error;

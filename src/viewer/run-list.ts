@@ -127,7 +127,7 @@ export class RunList {
 
 /** A run as a list shows it. */
 export function rowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): RunRow {
-  const { source: from, ...summary } = run;
+  const { openCalls: _openCalls, source: from, ...summary } = run;
   return {
     ...summary,
     source: source.id,

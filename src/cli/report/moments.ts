@@ -1,4 +1,4 @@
-import type { AdviceOutcome } from '../../backtest/advice-outcome.ts';
+import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../events/trajectory-pattern.ts';
 import { countOf, durationText } from '../number-text.ts';
 import type { RunReport } from '../run-report.ts';

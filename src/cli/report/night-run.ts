@@ -1,6 +1,7 @@
-import type { AdviceOutcome } from '../../backtest/advice-outcome.ts';
+import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../events/trajectory-pattern.ts';
-import type { RunOutcome, RunReport } from '../run-report.ts';
+import type { RunOutcome } from '../../run-view/run-view.ts';
+import type { RunReport } from '../run-report.ts';
 
 /** What came of the advice of a run, or of one provider. Plain JSON. */
 export interface AdviceTally {
@@ -59,6 +60,7 @@ export interface NightRun {
   readonly tokens?: number;
   readonly costUsd?: number;
   readonly stuck: boolean;
+  readonly patternBasis: RunReport['patternBasis'];
   /** From `warn` up, at most eight. */
   readonly patterns: readonly NightPattern[];
   readonly advice: AdviceTally;

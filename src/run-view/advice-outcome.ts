@@ -1,7 +1,7 @@
 import type { PatternReference } from '../events/guidance.ts';
 import type { StoredMessage } from '../events/stored-message.ts';
 import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../holdout.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../events/delivery-reason.ts';
 
 /** What became of a piece of advice, as its delivery record says. */
 export type AdviceArm =
@@ -104,13 +104,15 @@ export class AdviceOutcomeFold {
     return this.#leftOut;
   }
 
-  /** Takes the next record. */
-  fold(record: TrajectoryRecord): void {
+  /**
+   * Takes the next record.
+   *
+   * @param calls  of the run so far, with this record
+   */
+  fold(record: TrajectoryRecord, calls: number): void {
     const { payload } = record;
+    while (this.#calls < calls) this.#called();
     switch (payload.kind) {
-      case 'tool_started':
-        this.#called();
-        return;
       case 'tool_ended':
         if (payload.is_error) for (const piece of this.#counting) piece.followingErrors += 1;
         return;
@@ -242,16 +244,6 @@ export class AdviceOutcomeFold {
         : this.#pieces.get(adviceId);
     if (piece !== undefined) piece.acknowledged ??= response;
   }
-}
-
-/** What came of the advice of one run: the fold over all of its records. */
-export function adviceOutcomes(
-  records: Iterable<TrajectoryRecord>,
-  options: AdviceOutcomeOptions = {},
-): readonly AdviceOutcome[] {
-  const fold = new AdviceOutcomeFold(options);
-  for (const record of records) fold.fold(record);
-  return fold.outcomes();
 }
 
 function armOf(reason: string | undefined): AdviceArm {

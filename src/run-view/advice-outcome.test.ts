@@ -2,8 +2,10 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../holdout.ts';
-import { adviceOutcomes, AdviceOutcomeFold, type AdviceOutcome } from './advice-outcome.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../events/delivery-reason.ts';
+import { scriptRun } from '../testing/record-script.ts';
+import type { AdviceOutcome } from './advice-outcome.ts';
+import { viewOf } from './run-view.ts';
 
 const WITHIN = 3;
 const derived = { cause_seq: 0, ordinal: 0 };
@@ -32,12 +34,21 @@ type Step =
   | { readonly type: 'settle'; readonly id: string; readonly delivered: boolean; readonly reason: string }
   | { readonly type: 'acknowledge'; readonly id: string };
 
-function payloadOf(step: Step): TrajectoryPayload {
+/** Calls that are open when the steps begin: each error is the result of one of them. */
+const OPENING = 60;
+
+function payloadOf(step: Step, seq: number): TrajectoryPayload {
   switch (step.type) {
     case 'call':
-      return { kind: 'tool_started', tool_call_id: 'c', tool_name: 'bash', args: {} };
+      return { kind: 'tool_started', tool_call_id: `call-${seq}`, tool_name: 'bash', args: {} };
     case 'error':
-      return { kind: 'tool_ended', tool_call_id: 'c', tool_name: 'bash', result: 'no', is_error: true };
+      return {
+        kind: 'tool_ended',
+        tool_call_id: `opening-${seq - OPENING}`,
+        tool_name: 'bash',
+        result: 'no',
+        is_error: true,
+      };
     case 'answer':
       return {
         kind: 'message_appended',
@@ -81,14 +92,10 @@ function payloadOf(step: Step): TrajectoryPayload {
 }
 
 function recordsOf(steps: readonly Step[]): readonly TrajectoryRecord[] {
-  return steps.map((step, seq) => ({
-    schema_version: 1,
-    seq,
-    run_id: 'run',
-    depth: 0,
-    recorded_at_unix_ms: 1_000 + seq,
-    payload: payloadOf(step),
-  }));
+  const opening = Array.from({ length: OPENING }, (_, index): TrajectoryPayload => {
+    return { kind: 'tool_started', tool_call_id: `opening-${index}`, tool_name: 'bash', args: {} };
+  });
+  return scriptRun('run', [...opening, ...steps.map((step, at) => payloadOf(step, OPENING + at))]);
 }
 
 /** The same outcomes, by looking over the whole run for each piece. */
@@ -116,7 +123,7 @@ function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
     return [
       {
         adviceId: step.id,
-        callsBefore: calls(0, at),
+        callsBefore: OPENING + calls(0, at),
         callsLeft,
         ...(callsToClear === undefined ? {} : { callsToClear }),
         cleared: callsToClear === undefined ? unclear : callsToClear <= WITHIN,
@@ -169,7 +176,7 @@ const script = fc
 test('what is folded record by record is what looking over the whole run finds', () => {
   fc.assert(
     fc.property(script, (steps) => {
-      const found = adviceOutcomes(recordsOf(steps), { within: WITHIN });
+      const found = viewOf(recordsOf(steps), { advice: { within: WITHIN } }).advice;
       const expected = expectedOf(steps);
       expect(found).toHaveLength(expected.length);
       for (const [index, outcome] of found.entries()) {
@@ -182,7 +189,7 @@ test('what is folded record by record is what looking over the whole run finds',
 });
 
 test('tokens, cost and the first answer of the agent are counted for the calls that follow', () => {
-  const [outcome] = adviceOutcomes(
+  const [outcome] = viewOf(
     recordsOf([
       { type: 'answer', tokens: 100 },
       { type: 'flag', identity: 'loop' },
@@ -198,8 +205,8 @@ test('tokens, cost and the first answer of the agent are counted for the calls t
       { type: 'call' },
       { type: 'answer', tokens: 1_000 },
     ]),
-    { within: WITHIN },
-  );
+    { advice: { within: WITHIN } },
+  ).advice;
   expect(outcome).toMatchObject({
     severity: 'warning',
     arm: 'delivered',
@@ -219,14 +226,15 @@ test('a run that ended too early says nothing about a pattern that it did not le
     { type: 'call' },
     { type: 'call' },
   ];
-  expect(adviceOutcomes(recordsOf(steps), { within: WITHIN })[0]?.cleared).toBeNull();
-  expect(adviceOutcomes(recordsOf([...steps, { type: 'call' }]), { within: WITHIN })[0]?.cleared).toBe(false);
+  expect(viewOf(recordsOf(steps), { advice: { within: WITHIN } }).advice[0]?.cleared).toBeNull();
+  expect(viewOf(recordsOf([...steps, { type: 'call' }]), { advice: { within: WITHIN } }).advice[0]?.cleared).toBe(
+    false,
+  );
 });
 
 test('of more pieces than are kept only the number is known', () => {
-  const fold = new AdviceOutcomeFold({ maxPieces: 2 });
   const steps = Array.from({ length: 5 }, (_, index): Step => ({ type: 'advice', id: `a${index}`, identity: 'loop' }));
-  for (const record of recordsOf(steps)) fold.fold(record);
-  expect(fold.outcomes().map(({ adviceId }) => adviceId)).toEqual(['a0', 'a1']);
-  expect(fold.leftOut).toBe(3);
+  const view = viewOf(recordsOf(steps), { advice: { maxPieces: 2 } });
+  expect(view.advice.map(({ adviceId }) => adviceId)).toEqual(['a0', 'a1']);
+  expect(view.adviceLeftOut).toBe(3);
 });

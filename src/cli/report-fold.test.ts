@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
 import type { TrajectoryPayload } from '../events/trajectory-record.ts';
-import { RunFold } from './run-fold.ts';
+import { ReportFold } from './report-fold.ts';
 import type { RunReport } from './run-report.ts';
 
 function reportOf(payloads: readonly TrajectoryPayload[], hints = false): RunReport {
-  const fold = new RunFold('r', { hints });
+  const fold = new ReportFold('r', { hints });
   for (const [seq, payload] of payloads.entries()) {
     fold.fold({ schema_version: 1, seq, run_id: 'r', depth: 0, recorded_at_unix_ms: seq * 1000, payload });
   }
@@ -84,7 +84,7 @@ test('a result whose call was lost counts as a call', () => {
 });
 
 test('of many diagnostics the first 50 are carried, and the number of the rest', () => {
-  const fold = new RunFold('r', { hints: false, source: 's' });
+  const fold = new ReportFold('r', { source: 's' });
   for (let line = 1; line <= 60; line += 1) fold.diagnose({ severity: 'error', message: 'torn', line });
   const { diagnostics, source } = fold.report();
   expect(diagnostics).toHaveLength(51);

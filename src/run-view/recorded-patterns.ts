@@ -1,0 +1,41 @@
+import { LruMap } from '../base/lru-map.ts';
+import type { PatternCleared, PatternFlagged } from '../events/trajectory-record.ts';
+import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type { SeenPattern } from './seen-pattern.ts';
+
+const MAX_PATTERNS = 500;
+
+/** Joins the records of each pattern of a run. Memory: 500 patterns; of more, those with the latest records are kept. */
+export class RecordedPatterns {
+  readonly #seen = new LruMap<SeenPattern>(MAX_PATTERNS);
+  #leftOut = 0;
+
+  /** Patterns that are no longer kept. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  take({ kind, pattern }: PatternFlagged | PatternCleared, seq: number): void {
+    // A pattern that was left and comes back has another first call.
+    const key = `${pattern.identity}\n${pattern.firstSeen}`;
+    const before = this.#seen.get(key);
+    if (before === undefined && this.#seen.size === MAX_PATTERNS) this.#leftOut += 1;
+    const flaggedSeq = before?.flaggedSeq ?? (kind === 'pattern_flagged' ? seq : undefined);
+    this.#seen.set(key, {
+      pattern,
+      ...(flaggedSeq === undefined ? {} : { flaggedSeq }),
+      ...(kind === 'pattern_cleared' ? { clearedSeq: seq } : {}),
+    });
+  }
+
+  /** By their first call. */
+  all(): readonly SeenPattern[] {
+    const seen = this.#seen.entries().map(([, pattern]) => pattern);
+    return seen.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
+  }
+
+  /** The latest of this identity. */
+  find(identity: string): TrajectoryPattern | undefined {
+    return this.#seen.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Json } from '../base/json.ts';
+import type { ToolKind } from '../trajectory/tool-kind.ts';
+
+/** A call of a run, joined to its result. */
+export interface RunCall {
+  /** From 1, in the order in which calls began. Patterns on record name calls by index: their number less 1. */
+  readonly number: number;
+  readonly id: string;
+  readonly tool: string;
+  readonly kind: ToolKind;
+  /** Null where the start was lost. */
+  readonly args: Json;
+  /** `seq` of its start; where that was lost, of its result. */
+  readonly seq: number;
+  /** `seq` of its result; absent while it is open. */
+  readonly endSeq?: number;
+  /** The record of its start was lost. */
+  readonly startLost: boolean;
+  /** Its result says that it failed. */
+  readonly failed: boolean;
+  /** Its source holds no result of it, and says so. */
+  readonly resultMissing: boolean;
+  /** The line that says what failed; at most 200 characters. */
+  readonly errorLine?: string;
+}

@@ -1,0 +1,273 @@
+import type { Json, JsonObject } from '../base/json.ts';
+import { OpenCalls } from '../base/open-calls.ts';
+import { StretchCounts } from '../base/stretch-counts.ts';
+import type { StoredMessage } from '../events/stored-message.ts';
+import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type {
+  RunStarted,
+  ToolEnded,
+  ToolStarted,
+  TrajectoryPayload,
+  TrajectoryRecord,
+} from '../events/trajectory-record.ts';
+import { RunCounter, type RunSummary } from '../store/run-summary.ts';
+import type { DetectorFault } from '../trajectory/analysis-snapshot.ts';
+import type { PatternDetector } from '../trajectory/pattern-detector.ts';
+import { makeStep } from '../trajectory/step.ts';
+import { readCall } from '../trajectory/tool-semantics.ts';
+import { TrajectoryAnalysis } from '../trajectory/trajectory-analysis.ts';
+import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
+import { RecordedPatterns } from './recorded-patterns.ts';
+import type { RunCall } from './run-call.ts';
+import { isFlagged, type RunPatterns } from './seen-pattern.ts';
+
+const STRIP_COLUMNS = 60;
+
+/** How a run is read. */
+export interface RunViewOptions {
+  /**
+   * Finds the patterns of a run without steering, which has none on record, such as an imported one. Default: none, and no
+   * analysis is made.
+   */
+  readonly detectors?: readonly PatternDetector[];
+  /** Finds the patterns of a steered run too, in place of those on record; default false. */
+  readonly recompute?: boolean;
+  /** How the outcome of advice is measured. */
+  readonly advice?: AdviceOutcomeOptions;
+}
+
+/** How a run ended, as its source says. Plain JSON. */
+export interface RunOutcome {
+  readonly outcome: string;
+  readonly success?: boolean;
+  readonly reward?: number;
+  readonly labels?: JsonObject;
+}
+
+/** What the answers of the model took, as they say; a member is absent where none does. */
+export interface RunUsage {
+  readonly tokens?: number;
+  readonly costUsd?: number;
+}
+
+/**
+ * What the records of one run say, folded record by record: the one way to read a run, live or stored, from any source.
+ *
+ * Cost: O(1) a record, where nothing is analysed about a microsecond; with detectors, as `TrajectoryAnalysis.fold`. Memory does not
+ * grow with the run: 512 open calls, 500 patterns, 1,000 pieces of advice, 60 columns of a strip.
+ */
+export class RunView {
+  readonly #counter = new RunCounter();
+  readonly #open = new OpenCalls<RunCall>();
+  readonly #failures = new StretchCounts(STRIP_COLUMNS);
+  readonly #recorded = new RecordedPatterns();
+  readonly #advice: AdviceOutcomeFold;
+  readonly #recompute: boolean;
+  #analysis: TrajectoryAnalysis | undefined;
+  #started: RunStarted | undefined;
+  #labels: JsonObject | undefined;
+  #tokens: number | undefined;
+  #costUsd: number | undefined;
+  #changed: readonly TrajectoryPattern[] = [];
+  #resumptions = 0;
+  #lostRecords = 0;
+  #lostStarts = 0;
+  #missingResults = 0;
+
+  constructor({ advice, detectors = [], recompute = false }: RunViewOptions = {}) {
+    this.#advice = new AdviceOutcomeFold(advice);
+    this.#recompute = recompute;
+    if (detectors.length > 0) this.#analysis = new TrajectoryAnalysis({ detectors });
+  }
+
+  /**
+   * Takes the next record.
+   *
+   * @returns the call that it began or ended, where it did
+   */
+  fold(record: TrajectoryRecord): RunCall | undefined {
+    const { payload } = record;
+    const callsBefore = this.#counter.calls;
+    this.#counter.fold(record);
+    if (payload.kind === 'run_started' && payload.steering !== undefined && !this.#recompute)
+      this.#analysis = undefined;
+    const changes = this.#analysis?.fold(record);
+    this.#changed = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
+    const call = this.#take(record, this.#counter.calls > callsBefore);
+    this.#advice.fold(record, this.#counter.calls);
+    return call;
+  }
+
+  /** Ids, times, counts and the outcome, as a list of runs shows them. */
+  get counts(): RunSummary {
+    return this.#counter.summary();
+  }
+  get calls(): number {
+    return this.#counter.calls;
+  }
+  /** Unix milliseconds of the latest record that has a time; 0 where none has. */
+  get lastAtMs(): number {
+    return this.#counter.lastAtMs;
+  }
+  /** What the run began with; undefined where that was lost. */
+  get started(): RunStarted | undefined {
+    return this.#started;
+  }
+  /** How the run ended; undefined while it is open, or when it was cut off or resumed since. */
+  get outcome(): RunOutcome | undefined {
+    const { outcome, reward, success } = this.counts;
+    if (outcome === undefined) return undefined;
+    return {
+      ...(success === undefined ? {} : { success }),
+      ...(reward === undefined ? {} : { reward }),
+      outcome,
+      ...(this.#labels === undefined ? {} : { labels: this.#labels }),
+    };
+  }
+  /** How often the run went on after an end, or in another process. */
+  get resumptions(): number {
+    return this.#resumptions;
+  }
+  /** Records that gaps stand for. */
+  get lostRecords(): number {
+    return this.#lostRecords;
+  }
+  /** Calls whose start was lost. */
+  get lostStarts(): number {
+    return this.#lostStarts;
+  }
+  /** Calls whose source holds no result and says so; `openCalls` has those that merely have none yet. */
+  get missingResults(): number {
+    return this.#missingResults;
+  }
+  /** Calls without a result so far, the first one first; 512 at most. */
+  get openCalls(): readonly RunCall[] {
+    return this.#open.entries().map(([, call]) => call);
+  }
+  /** Failures along the calls, in 60 stretches at most. */
+  get failures(): StretchCounts {
+    return this.#failures;
+  }
+  get usage(): RunUsage {
+    return {
+      ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
+      ...(this.#costUsd === undefined ? {} : { costUsd: this.#costUsd }),
+    };
+  }
+  /** What came of each piece of advice, in the order in which they were produced. */
+  get advice(): readonly AdviceOutcome[] {
+    return this.#advice.outcomes();
+  }
+  /** Pieces of advice beyond those that are kept. */
+  get adviceLeftOut(): number {
+    return this.#advice.leftOut;
+  }
+  /** Detectors that threw when patterns were recomputed. */
+  get detectorFaults(): readonly DetectorFault[] {
+    return this.#analysis?.faults ?? [];
+  }
+  /** Those on record for a run that coxswain steered; recomputed ones for any other run, or where that was asked for. */
+  get patterns(): RunPatterns {
+    if (this.#analysis === undefined) {
+      return { basis: 'recorded', patterns: this.#recorded.all(), leftOut: this.#recorded.leftOut };
+    }
+    return { basis: 'recomputed', patterns: this.#analysis.patterns().map((pattern) => ({ pattern })), leftOut: 0 };
+  }
+  /** Of `patterns`, those that the last record noticed, raised or cleared. */
+  get changedPatterns(): readonly TrajectoryPattern[] {
+    return this.#changed;
+  }
+  /** Of `patterns`, those from `warn` up. */
+  get flaggedPatterns(): readonly TrajectoryPattern[] {
+    return this.patterns.patterns.map(({ pattern }) => pattern).filter(isFlagged);
+  }
+  /** The latest pattern on record of that identity. */
+  recordedPattern(identity: string): TrajectoryPattern | undefined {
+    return this.#recorded.find(identity);
+  }
+
+  #take(record: TrajectoryRecord, isNewCall: boolean): RunCall | undefined {
+    const { payload, seq } = record;
+    switch (payload.kind) {
+      case 'run_started':
+        this.#started = payload;
+        return undefined;
+      case 'run_ended':
+        this.#labels = payload.labels;
+        return undefined;
+      case 'run_resumed':
+        this.#resumptions += 1;
+        return undefined;
+      case 'gap':
+        this.#lostRecords += Math.max(0, payload.through_seq - seq) + 1;
+        return undefined;
+      case 'message_appended':
+        this.#used(payload.message);
+        return undefined;
+      case 'tool_started': {
+        const call = this.#begun(payload, seq);
+        this.#open.begin(call.id, call);
+        return call;
+      }
+      case 'tool_ended':
+        return this.#ended(payload, seq, isNewCall);
+      case 'pattern_flagged':
+      case 'pattern_cleared':
+        this.#recorded.take(payload, seq);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #begun({ args, tool_call_id: id, tool_name: tool }: Omit<ToolStarted, 'kind'>, seq: number): RunCall {
+    const number = this.#counter.calls;
+    this.#failures.mark(number - 1, false);
+    const { kind } = readCall(tool, args);
+    return { number, id, tool, kind, args, seq, startLost: false, failed: false, resultMissing: false };
+  }
+
+  #ended(ended: ToolEnded, seq: number, startLost: boolean): RunCall {
+    const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = ended;
+    // Both join by one rule, so there is a call here exactly where no new one was counted.
+    const open = this.#open.end(id);
+    const begun = startLost || open === undefined ? this.#begun({ ...ended, args: null }, seq) : open;
+    if (startLost) this.#lostStarts += 1;
+    if (resultMissing) this.#missingResults += 1;
+    if (failed) this.#failures.mark(begun.number - 1, true);
+    const read = this.#analysis?.recentCalls(1)[0];
+    const errorLine = read === undefined ? (failed ? errorLineOf(begun, ended) : undefined) : read.errorLine;
+    return {
+      ...begun,
+      kind: read?.kind ?? begun.kind,
+      endSeq: seq,
+      startLost,
+      failed,
+      resultMissing,
+      ...(errorLine === undefined ? {} : { errorLine }),
+    };
+  }
+
+  #used(message: StoredMessage): void {
+    if (message.role !== 'assistant' || message.usage === undefined) return;
+    const { cost_usd: costUsd, input_tokens: input, output_tokens: output } = message.usage;
+    if (input !== undefined || output !== undefined) this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
+    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
+  }
+}
+
+function recordedPatterns(payload: TrajectoryPayload): readonly TrajectoryPattern[] {
+  return payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared' ? [payload.pattern] : [];
+}
+
+function errorLineOf({ args, number, tool }: RunCall, { result }: { readonly result: Json }): string | undefined {
+  const call = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
+  return makeStep(call, {}).failure?.line;
+}
+
+/** The view of a run whose records are at hand, in `seq` order. */
+export function viewOf(records: Iterable<TrajectoryRecord>, options: RunViewOptions = {}): RunView {
+  const view = new RunView(options);
+  for (const record of records) view.fold(record);
+  return view;
+}

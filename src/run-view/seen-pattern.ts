@@ -1,0 +1,28 @@
+import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+
+/** A pattern of a run, and the records that tell of it, where there are any. */
+export interface SeenPattern {
+  readonly pattern: TrajectoryPattern;
+  readonly flaggedSeq?: number;
+  readonly clearedSeq?: number;
+}
+
+/** The patterns of a run, and where they come from. */
+export interface RunPatterns {
+  /** `recorded`: the run's own steering noticed them. `recomputed`: detectors found them when the run was read. */
+  readonly basis: 'recorded' | 'recomputed';
+  /** By their first call. Hints only where they are recomputed. */
+  readonly patterns: readonly SeenPattern[];
+  /** Recorded patterns beyond those that are kept. */
+  readonly leftOut: number;
+}
+
+/** True when the agent was in it for sure enough to say so. */
+export function isFlagged({ level }: Pick<TrajectoryPattern, 'level'>): boolean {
+  return level !== 'hint';
+}
+
+/** True when one of the patterns says, from `warn` up, that the agent was stuck. */
+export function saysStuck(patterns: readonly TrajectoryPattern[]): boolean {
+  return patterns.some((pattern) => pattern.stuck && isFlagged(pattern));
+}
