@@ -1,3 +1,10 @@
+import {
+  passOver,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from './events/pass-over.ts';
 import { rearmAdvice } from './advice/advice-ledger.ts';
 import { adviceId } from './advice/advice.ts';
 import { CoxswainError } from './base/error.ts';
@@ -244,6 +251,22 @@ export class RunFold {
         this.#hear(payload);
         return;
       default:
+        passOver<
+          | 'run_ended'
+          | 'run_resumed'
+          | 'turn_started'
+          | 'turn_ended'
+          | 'compaction'
+          | RequestKind
+          | 'completion_checked'
+          | PatternKind
+          | ProducedKind
+          | 'feedback_delivered'
+          | 'evaluation'
+          | 'provider_failed'
+          | 'fault_noticed'
+          | UnreadKind
+        >(payload);
     }
   }
 

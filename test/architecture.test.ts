@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { impureNames } from '../src/testing/impure-names.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
-const FOLDS = ['events', 'session', 'trajectory', 'detectors', 'advice'];
+const FOLDS = ['events', 'session', 'trajectory', 'detectors', 'advice', 'run-view'];
 
 function sourceFiles(folder: string): readonly string[] {
   const names = readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).map((name) => join(folder, name));
+  return names.filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name)).map((name) => join(folder, name));
 }
 
 test.each(FOLDS)('%s/ is a pure fold: no clock, no chance, no timer, no process, no module of Node', (folder) => {
@@ -19,4 +19,25 @@ test.each(FOLDS)('%s/ is a pure fold: no clock, no chance, no timer, no process,
     impureNames(readFileSync(join(source, file), 'utf8')).map(({ line, found }) => `${file}:${line} ${found}`),
   );
   expect(impure).toEqual([]);
+});
+
+test('a switch over record kinds names every kind: its default is passOver or assertNever, which the compiler checks', () => {
+  const silent: string[] = [];
+  let switches = 0;
+  for (const file of sourceFiles('.')) {
+    const text = readFileSync(join(source, file), 'utf8');
+    for (const { 0: whole, index, 1: indent = '' } of text.matchAll(
+      /^( *)switch \((?:record\.)?payload\.kind\) \{\n/gm,
+    )) {
+      switches += 1;
+      const end = text.indexOf(`\n${indent}}\n`, index);
+      const body = text.slice(index + whole.length, end);
+      const fallback = body.split(`\n${indent}  default:`)[1] ?? '';
+      // Without a default the linter asks for every kind.
+      if (fallback !== '' && !/^\s*(?:return )?(?:passOver|assertNever)\b/.test(fallback))
+        silent.push(`${file}: ${whole.trim()}`);
+    }
+  }
+  expect(silent).toEqual([]);
+  expect(switches).toBeGreaterThan(10);
 });

@@ -143,7 +143,7 @@ test('a line is read once it is whole', async () => {
     ],
   );
   expect(stderr).toBe('');
-  expect(stdout).toContain('— read 1 run, 0 calls');
+  expect(stdout).toContain('— read 1 run, 1 call,');
   expect(stdout).toContain('  #0 bash make\n');
 });
 

@@ -17,7 +17,7 @@ import { memoryStore } from '../src/store/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite-store.ts';
 import type { RunSummary } from '../src/store/run-summary.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { hardRuns, type RunFigures } from '../src/testing/hard-runs.ts';
+import { hardRuns, type RunFigures } from './hard-runs.ts';
 import { tempFolder } from '../src/testing/temp-folder.ts';
 import type { CompareAnswer, Overview, RowsAnswer, RunAnswer } from '../src/viewer/api-shapes.ts';
 import { startViewer } from '../src/viewer/start-viewer.ts';
@@ -189,7 +189,7 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
   const exports = await each(async (id) => {
     const { text } = await page.get(`/api/runs/${source}/${id}/export.html`);
     const outcome = /<dt>Outcome<\/dt><dd>([^<]*)/.exec(text)?.[1] ?? '';
-    const patterns = /<h2>Patterns<\/h2>\n<ul>([^]*?)<\/ul>/.exec(text)?.[1] ?? '';
+    const patterns = /<h2>Patterns<\/h2>\n.*\n<ul>([^]*?)<\/ul>/.exec(text)?.[1] ?? '';
     const kinds = [...patterns.matchAll(/<li>(?:<b class="bad">stuck<\/b> )?(\w+) \(/g)].map(([, kind = '']) => ({
       kind,
     }));

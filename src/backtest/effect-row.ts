@@ -1,3 +1,15 @@
+import {
+  passOver,
+  type AskedKind,
+  type CallKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type LifeKind,
+  type RequestKind,
+  type TalkKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import type { RunStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { HoldoutArm } from '../holdout.ts';
 import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
@@ -68,6 +80,9 @@ export class EffectRowFold {
         this.#produced(record, payload, payload.classification.pattern?.identity);
         break;
       default:
+        passOver<
+          LifeKind | TalkKind | CallKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind
+        >(payload);
     }
     this.#view.fold(record);
   }

@@ -1,3 +1,17 @@
+import {
+  passOver,
+  type AskedKind,
+  type CallKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type LifeKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type TalkKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
 import { isDerived } from '../replay.ts';
@@ -99,6 +113,19 @@ export class RunReplay {
         this.#wanted.delete(payload.classifier_name);
         return;
       default:
+        passOver<
+          | LifeKind
+          | TalkKind
+          | 'tool_started'
+          | RequestKind
+          | HostKind
+          | PatternKind
+          | ProducedKind
+          | DeliveredKind
+          | 'advice_acknowledged'
+          | FaultKind
+          | UnreadKind
+        >(payload);
     }
   }
 
@@ -125,6 +152,18 @@ export class RunReplay {
         });
         break;
       default:
+        passOver<
+          | LifeKind
+          | TalkKind
+          | CallKind
+          | RequestKind
+          | HostKind
+          | 'pattern_cleared'
+          | DeliveredKind
+          | AskedKind
+          | FaultKind
+          | UnreadKind
+        >(payload);
         return;
     }
     this.#fired[configuration]?.push(key, Math.max(0, player.calls() - 1));

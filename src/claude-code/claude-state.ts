@@ -1,3 +1,11 @@
+import {
+  passOver,
+  type FaultKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { textOfContent } from '../events/stored-message.ts';
 import { isTaskText } from '../formats/claude-code/claude-code-entry.ts';
@@ -87,6 +95,19 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'guidance_delivered':
       return delivered(state, payload.guidance.delivered, payload.guidance.channel);
     default:
+      passOver<
+        | 'turn_ended'
+        | 'compaction'
+        | RequestKind
+        | 'prompt_used'
+        | 'session_event'
+        | PatternKind
+        | ProducedKind
+        | 'model_answered'
+        | 'advice_acknowledged'
+        | FaultKind
+        | UnreadKind
+      >(payload);
       return state;
   }
 }

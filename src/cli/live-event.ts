@@ -1,3 +1,14 @@
+import {
+  passOver,
+  type AskedKind,
+  type CallKind,
+  type DeliveredKind,
+  type HostKind,
+  type LifeKind,
+  type RequestKind,
+  type TalkKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import { severityOfLevel } from '../advice/advice.ts';
 import type { Severity } from '../events/feedback.ts';
 import type { DecisionPoint } from '../events/guidance.ts';
@@ -68,6 +79,18 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
     case 'provider_failed':
       return { type: 'fault', provider: payload.provider_name, phase: payload.phase, message: payload.message };
     default:
+      passOver<
+        | LifeKind
+        | TalkKind
+        | CallKind
+        | RequestKind
+        | HostKind
+        | DeliveredKind
+        | AskedKind
+        | 'provider_overran'
+        | 'fault_noticed'
+        | UnreadKind
+      >(payload);
       return undefined;
   }
 }

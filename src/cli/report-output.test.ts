@@ -136,6 +136,7 @@ test('JSON gives a line a run at once, and a line of totals only when asked', as
     calls: 6,
     turns: 6,
     errors: 1,
+    patternBasis: 'recomputed',
     patterns: [
       {
         kind: 'identical_call',

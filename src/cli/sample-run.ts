@@ -1,3 +1,14 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { CoxswainError } from '../base/error.ts';
@@ -150,6 +161,20 @@ function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
       return { type: 'agent_end', outcome, ...(success === undefined ? {} : { success }) };
     }
     default:
+      passOver<
+        | 'run_started'
+        | 'run_resumed'
+        | 'turn_ended'
+        | 'compaction'
+        | RequestKind
+        | HostKind
+        | PatternKind
+        | ProducedKind
+        | DeliveredKind
+        | AskedKind
+        | FaultKind
+        | UnreadKind
+      >(payload);
       return undefined;
   }
 }

@@ -1,3 +1,11 @@
+import {
+  passOver,
+  type FaultKind,
+  type HostKind,
+  type LifeKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import type { PatternReference } from '../events/guidance.ts';
 import type { StoredMessage } from '../events/stored-message.ts';
 import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
@@ -139,6 +147,19 @@ export class AdviceOutcomeFold {
         this.#acknowledged(payload);
         return;
       default:
+        passOver<
+          | LifeKind
+          | 'turn_started'
+          | 'turn_ended'
+          | 'compaction'
+          | 'tool_started'
+          | RequestKind
+          | HostKind
+          | 'evaluation'
+          | 'model_answered'
+          | FaultKind
+          | UnreadKind
+        >(payload);
     }
   }
 

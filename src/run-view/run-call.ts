@@ -7,7 +7,8 @@ export interface RunCall {
   readonly number: number;
   readonly id: string;
   readonly tool: string;
-  readonly kind: ToolKind;
+  /** As the analysis read call and result; absent while it is open, and where nothing is analysed: then `readCall` knows it. */
+  readonly kind?: ToolKind;
   /** Null where the start was lost. */
   readonly args: Json;
   /** `seq` of its start; where that was lost, of its result. */

@@ -1,3 +1,12 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type ProducedKind,
+  type RequestKind,
+} from '../events/pass-over.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
@@ -14,7 +23,6 @@ import { RunCounter, type RunSummary } from '../store/run-summary.ts';
 import type { DetectorFault } from '../trajectory/analysis-snapshot.ts';
 import type { PatternDetector } from '../trajectory/pattern-detector.ts';
 import { makeStep } from '../trajectory/step.ts';
-import { readCall } from '../trajectory/tool-semantics.ts';
 import { TrajectoryAnalysis } from '../trajectory/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
 import { RecordedPatterns } from './recorded-patterns.ts';
@@ -216,6 +224,18 @@ export class RunView {
         this.#recorded.take(payload, seq);
         return undefined;
       default:
+        passOver<
+          | 'turn_started'
+          | 'turn_ended'
+          | 'compaction'
+          | RequestKind
+          | HostKind
+          | ProducedKind
+          | DeliveredKind
+          | AskedKind
+          | FaultKind
+          | 'unrecognised'
+        >(payload);
         return undefined;
     }
   }
@@ -223,8 +243,7 @@ export class RunView {
   #begun({ args, tool_call_id: id, tool_name: tool }: Omit<ToolStarted, 'kind'>, seq: number): RunCall {
     const number = this.#counter.calls;
     this.#failures.mark(number - 1, false);
-    const { kind } = readCall(tool, args);
-    return { number, id, tool, kind, args, seq, startLost: false, failed: false, resultMissing: false };
+    return { number, id, tool, args, seq, startLost: false, failed: false, resultMissing: false };
   }
 
   #ended(ended: ToolEnded, seq: number, startLost: boolean): RunCall {
@@ -239,7 +258,7 @@ export class RunView {
     const errorLine = read === undefined ? (failed ? errorLineOf(begun, ended) : undefined) : read.errorLine;
     return {
       ...begun,
-      kind: read?.kind ?? begun.kind,
+      ...(read === undefined ? {} : { kind: read.kind }),
       endSeq: seq,
       startLost,
       failed,

@@ -1,3 +1,14 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -126,6 +137,19 @@ export class RunCounter {
         forgetEnd(draft);
         return;
       default:
+        passOver<
+          | 'turn_ended'
+          | 'message_appended'
+          | 'compaction'
+          | RequestKind
+          | HostKind
+          | PatternKind
+          | ProducedKind
+          | DeliveredKind
+          | AskedKind
+          | FaultKind
+          | UnreadKind
+        >(payload);
     }
   }
 }

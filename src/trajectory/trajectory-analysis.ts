@@ -1,3 +1,14 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -121,6 +132,19 @@ export class TrajectoryAnalysis {
       case 'tool_ended':
         return this.#finish(payload, at);
       default:
+        passOver<
+          | 'run_ended'
+          | 'run_resumed'
+          | 'turn_ended'
+          | RequestKind
+          | HostKind
+          | PatternKind
+          | ProducedKind
+          | DeliveredKind
+          | AskedKind
+          | FaultKind
+          | UnreadKind
+        >(payload);
         return NO_CHANGES;
     }
   }

@@ -212,6 +212,11 @@ export interface FindAnswer {
   readonly problem?: Problem;
 }
 
+/** The call that was asked for; null where the run has none there. */
+export interface CallAnswer {
+  readonly place: EvidenceCall | null;
+}
+
 /** A call in a comparison. */
 export interface CallRow extends EvidenceCall {
   readonly tool: string;

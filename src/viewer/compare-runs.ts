@@ -3,6 +3,7 @@ import { hashText } from '../base/hash.ts';
 import type { RunCall } from '../run-view/run-call.ts';
 import { RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
+import { readCall } from '../trajectory/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
@@ -114,13 +115,13 @@ function* besides(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generat
   for (const b of onlyB.slice(at)) yield { b, same: false };
 }
 
-function rowOf({ args, errorLine, failed, kind, number, seq, tool }: RunCall): CallRow {
+function rowOf({ args, errorLine, failed, number, seq, tool }: RunCall): CallRow {
   const line = errorLine?.trim().slice(0, PREVIEW_CHARS).toWellFormed() ?? '';
   return {
     call: number - 1,
     seq,
     tool: tool.slice(0, NAME_CHARS).toWellFormed(),
-    kind,
+    kind: readCall(tool, args).kind,
     argsPreview: canonicalJson(args).slice(0, PREVIEW_CHARS).toWellFormed(),
     failed,
     ...(line === '' ? {} : { errorLine: line }),

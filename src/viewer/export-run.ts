@@ -1,3 +1,12 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../events/pass-over.ts';
 import type { Html } from '../base/html-frame.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { toStoredRecord } from '../events/encode-record.ts';
@@ -109,8 +118,12 @@ function summaryHtml(run: RunSummary, redactor: Redactor): Html {
   return `<dl>\n${rows.join('')}</dl>\n`;
 }
 
-function patternsHtml({ patterns, patternsLeftOut }: Overview, redactor: Redactor): Html {
+function patternsHtml({ patternBasis, patterns, patternsLeftOut }: Overview, redactor: Redactor): Html {
   if (patterns.length === 0) return '';
+  const basis =
+    patternBasis === 'recorded'
+      ? 'Recorded by the steering of the run.'
+      : 'Found by the default detectors when the run was read.';
   const rows = patterns.map(({ flaggedSeq, fromCall, fromSeq, kind, level, occurrences, stuck, toCall, tool }) => {
     const until = toCall === null ? 'the end' : `call ${toCall}`;
     const what = `${stuck ? '<b class="bad">stuck</b> ' : ''}${escapeText(kind)} (${level})`;
@@ -119,7 +132,7 @@ function patternsHtml({ patterns, patternsLeftOut }: Overview, redactor: Redacto
     return `<li>${what}${of}: from call ${fromCall} to ${until}, seen ${occurrences} times, <a href="#s${where}">record ${where}</a></li>\n`;
   });
   const more = patternsLeftOut > 0 ? `<p>${patternsLeftOut} more are not listed.</p>\n` : '';
-  return `<h2>Patterns</h2>\n<ul>\n${rows.join('')}</ul>\n${more}`;
+  return `<h2>Patterns</h2>\n<p class="dim">${basis}</p>\n<ul>\n${rows.join('')}</ul>\n${more}`;
 }
 
 function adviceHtml({ advice, adviceLeftOut }: Overview, redactor: Redactor): Html {
@@ -179,17 +192,26 @@ function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
       return { name: 'the run begins', mark: 'plain', body: block(payload.task ?? '') };
     case 'run_ended':
       return { name: `the run ends: ${payload.outcome}`, mark: 'plain', body: '' };
-    default: {
-      const { kind, ...rest } = toStoredRecord({
-        schema_version: 1,
-        seq: 0,
-        depth: 0,
-        recorded_at_unix_ms: 0,
-        payload,
-      }).payload;
-      return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: block(valueText(rest)) };
-    }
+    default:
+      passOver<
+        | 'run_resumed'
+        | 'turn_ended'
+        | 'compaction'
+        | RequestKind
+        | HostKind
+        | DeliveredKind
+        | AskedKind
+        | FaultKind
+        | UnreadKind
+      >(payload);
+      return shownAsStored(payload);
   }
+}
+
+function shownAsStored(payload: TrajectoryPayload): Shown {
+  const record = { schema_version: 1, seq: 0, depth: 0, recorded_at_unix_ms: 0, payload };
+  const { kind, ...rest } = toStoredRecord(record).payload;
+  return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: block(valueText(rest)) };
 }
 
 function block(text: string): Html {

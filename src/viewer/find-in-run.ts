@@ -1,8 +1,9 @@
 import { steadyMs } from '../base/steady-ms.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { RunView } from '../run-view/run-view.ts';
 import { recordText } from '../store/record-text.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
+import type { EvidenceCall, FindAnswer, FindKind, Overview } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
 import { isDamage } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
@@ -59,6 +60,36 @@ export async function findRecord(reader: RunReader, run: RunSummary, query: Find
     if (isDamage(error)) return { seq: null, problem: problemOf(error).problem };
     throw error;
   }
+}
+
+/**
+ * The call of this index, or the last one that had begun at a record. Exact in runs of any length.
+ *
+ * @throws CoxswainError when the store cannot be read
+ * Cost: reads the run up to there.
+ */
+export async function findCall(
+  reader: RunReader,
+  run: RunSummary,
+  wanted: { readonly call: number } | { readonly atSeq: number },
+): Promise<EvidenceCall | null> {
+  const view = new RunView();
+  const breath = createBreather();
+  let last: EvidenceCall | null = null;
+  try {
+    for await (const record of reader.readRun(run.runId)) {
+      if ('atSeq' in wanted && record.seq > wanted.atSeq) break;
+      const found = view.fold(record);
+      if (found !== undefined && found.number - 1 > (last?.call ?? -1))
+        last = { call: found.number - 1, seq: found.seq };
+      if ('call' in wanted && last?.call === wanted.call) return last;
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
+  } catch (error) {
+    if (!isDamage(error) && run.problem === undefined) throw error;
+  }
+  return 'call' in wanted ? null : last;
 }
 
 interface Look {

@@ -5,6 +5,7 @@ import type { RunCall } from '../run-view/run-call.ts';
 import { RunView } from '../run-view/run-view.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
+import { readCall } from '../trajectory/tool-semantics.ts';
 import type { AdviceMark, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
@@ -134,13 +135,13 @@ export class RunLook {
   }
 
   /** A call counts where it began: as begun at once, by its kind and as failed when its result is there. */
-  #called({ endSeq, failed, kind, number, seq, tool }: RunCall): void {
+  #called({ args, endSeq, failed, kind, number, seq, tool }: RunCall): void {
     if (number > this.#places.calls) {
       this.#places.add(seq);
       this.#buckets.count(seq, 'calls');
       if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
     }
-    if (endSeq !== undefined) this.#buckets.kind(seq, kind);
+    if (endSeq !== undefined) this.#buckets.kind(seq, kind ?? readCall(tool, args).kind);
     if (failed) this.#buckets.count(seq, 'errors');
   }
 

@@ -2,10 +2,10 @@ import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../base/error.ts';
-import type { CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
+import type { CallAnswer, CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
 import { compareRuns, type ComparedSide } from './compare-runs.ts';
 import { exportName, exportRun } from './export-run.ts';
-import { findMark, findRecord } from './find-in-run.ts';
+import { findCall, findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readWholeRecord } from './read-records.ts';
 import { rowOf } from './run-list.ts';
 import { wholeNumber } from './run-query.ts';
@@ -65,6 +65,12 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
         await out.write(part);
       }
     });
+  });
+  app.get(`${path}/call`, async (context) => {
+    const { call, seq = '0' } = context.req.query();
+    const { listed, run } = await wanted(context);
+    const place = call === undefined ? { atSeq: wholeNumber('seq', seq) } : { call: wholeNumber('call', call) };
+    return context.json({ place: await findCall(await listed.source.reader(), run, place) } satisfies CallAnswer);
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();

@@ -1,3 +1,13 @@
+import {
+  passOver,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../../events/pass-over.ts';
 import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
 import { hookGroups } from '../../claude-code/init-hooks.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
@@ -82,6 +92,19 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
     case 'run_ended':
       return depth === 0 && payload.labels !== undefined && 'reason' in payload.labels ? 'SessionEnd' : undefined;
     default:
+      passOver<
+        | 'turn_started'
+        | 'turn_ended'
+        | RequestKind
+        | HostKind
+        | PatternKind
+        | ProducedKind
+        | DeliveredKind
+        | 'model_answered'
+        | 'advice_acknowledged'
+        | FaultKind
+        | UnreadKind
+      >(payload);
       return undefined;
   }
 }

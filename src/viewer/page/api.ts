@@ -1,6 +1,8 @@
 import type {
+  CallAnswer,
   CompareAnswer,
   ErrorAnswer,
+  EvidenceCall,
   FindAnswer,
   LabelsAnswer,
   Overview,
@@ -120,6 +122,15 @@ export async function findInRun(run: RunAddress, query: FindQuery): Promise<numb
     from = resumeFrom;
   }
   return null;
+}
+
+/** A call by its index, or the last one that had begun at a record; null where there is none. */
+export async function getCall(
+  run: RunAddress,
+  wanted: { readonly call: number } | { readonly seq: number },
+): Promise<EvidenceCall | null> {
+  const [[name, value] = ['seq', 0]] = Object.entries(wanted);
+  return (await get<CallAnswer>(`${runPath(run)}/call?${name}=${value}`)).place;
 }
 
 export function getComparison(a: string, b: string, from: number): Promise<CompareAnswer> {

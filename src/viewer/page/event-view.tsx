@@ -1,3 +1,17 @@
+import {
+  passOver,
+  type AskedKind,
+  type CallKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type LifeKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type TalkKind,
+  type UnreadKind,
+} from '../../events/pass-over.ts';
 import type { ReactElement } from 'react';
 
 import type { TrajectoryPattern } from '../../events/trajectory-pattern.ts';
@@ -49,6 +63,24 @@ function eventText(payload: TrajectoryPayload): readonly [string, string] {
     case 'prompt_used':
       return ['Prompt', payload.prompt_name];
     default:
+      passOver<
+        | 'turn_started'
+        | 'turn_ended'
+        | 'message_appended'
+        | CallKind
+        | 'provider_request_prepared'
+        | 'context_transform_applied'
+        | 'tool_gate_applied'
+        | 'tool_gate_conflict_resolved'
+        | 'session_event'
+        | PatternKind
+        | ProducedKind
+        | DeliveredKind
+        | 'evaluation'
+        | 'model_answered'
+        | FaultKind
+        | 'unrecognised'
+      >(payload);
       return [payload.kind, ''];
   }
 }
@@ -90,6 +122,18 @@ function faultText(payload: TrajectoryPayload): string {
     case 'fault_noticed':
       return `${payload.where}: ${payload.message}`;
     default:
+      passOver<
+        | LifeKind
+        | TalkKind
+        | CallKind
+        | RequestKind
+        | HostKind
+        | PatternKind
+        | ProducedKind
+        | DeliveredKind
+        | AskedKind
+        | UnreadKind
+      >(payload);
       return payload.kind;
   }
 }

@@ -1,3 +1,14 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type LifeKind,
+  type PatternKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../../events/pass-over.ts';
 import type { StoredContent } from '../../events/stored-message.ts';
 import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
 import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
@@ -34,6 +45,18 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
     case 'guidance_produced':
       return ROW_PX + HEAD_PX + textPx(payload.injection.content);
     default:
+      passOver<
+        | LifeKind
+        | 'turn_started'
+        | 'compaction'
+        | RequestKind
+        | HostKind
+        | PatternKind
+        | DeliveredKind
+        | AskedKind
+        | FaultKind
+        | UnreadKind
+      >(payload);
       return OTHER_PX;
   }
 }

@@ -1,7 +1,7 @@
 import { useEffect, type ReactElement } from 'react';
 
-import type { RunAnswer, SourceRow } from '../api-shapes.ts';
-import { ApiError, getRecords, getRun, type RunAddress } from './api.ts';
+import type { SourceRow } from '../api-shapes.ts';
+import { ApiError, getCall, type RunAddress } from './api.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
@@ -38,21 +38,10 @@ async function placeOf(sources: readonly SourceRow[], runId: string, call: numbe
   for (const { id } of sources) {
     const run = { source: id, runId };
     try {
-      return { run, at: await seqOfCall(run, await getRun(run), call) };
+      return { run, at: (await getCall(run, { call }))?.seq ?? 0 };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     }
   }
   return null;
-}
-
-async function seqOfCall(run: RunAddress, { overview }: RunAnswer, call: number): Promise<number> {
-  const bucket = Math.max(
-    0,
-    overview.firstCall.findLastIndex((first) => first <= call),
-  );
-  const from = bucket * overview.seqsPerBucket;
-  const { records } = await getRecords(run, { from, limit: Math.min(500, overview.seqsPerBucket) });
-  const begun = records.filter(({ payload }) => payload.kind === 'tool_started');
-  return begun[call - (overview.firstCall[bucket] ?? 0)]?.seq ?? from;
 }

@@ -1,3 +1,4 @@
+import { passOver, type DeliveredKind } from '../../events/pass-over.ts';
 import type { StoredContent } from '../../events/stored-message.ts';
 import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
 import { PAGE_RECORDS, type RecordPages } from './record-pages.ts';
@@ -56,6 +57,18 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
     case 'prompt_used':
       return 'event';
     default:
+      passOver<
+        | 'turn_started'
+        | 'provider_request_prepared'
+        | 'context_transform_applied'
+        | 'tool_gate_applied'
+        | 'tool_gate_conflict_resolved'
+        | 'session_event'
+        | DeliveredKind
+        | 'evaluation'
+        | 'model_answered'
+        | 'unrecognised'
+      >(payload);
       return 'detail';
   }
 }

@@ -1,3 +1,12 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type HostKind,
+  type LifeKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../../events/pass-over.ts';
 import { memo, type ReactElement } from 'react';
 
 import type { Json } from '../../base/json.ts';
@@ -84,6 +93,9 @@ function Body(props: {
     case 'fault_noticed':
       return <FaultView payload={payload} />;
     default:
+      passOver<
+        LifeKind | 'turn_started' | 'compaction' | RequestKind | HostKind | DeliveredKind | AskedKind | UnreadKind
+      >(payload);
       return kind === 'event' ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
   }
 }

@@ -107,7 +107,7 @@ function Loaded(props: {
       say(asError(error).message);
     }
   };
-  const labels = useLabels(route.run, answer, pages, say);
+  const labels = useLabels(route.run, say);
   useRunKeys({
     step: (direction) => {
       const from = selected === undefined ? range.get().from : selected + direction;

@@ -18,6 +18,7 @@ function overviewOf(calls: readonly number[], seqsPerBucket: number): Overview {
     messages: zeros,
     firstCall: zeros,
     kinds: { read: calls },
+    patternBasis: 'recorded',
     patterns: [],
     patternsLeftOut: 0,
     advice: [],

@@ -1,9 +1,7 @@
 import { useCallback, useState } from 'react';
 
-import type { RunAnswer } from '../api-shapes.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
-import { getLabels, putLabel, type RunAddress } from './api.ts';
-import type { RecordPages } from './record-pages.ts';
+import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
 const WORDS: Readonly<Record<LabelTarget, string>> = { stuck: 'stuck', ok: 'fine', skip: 'cannot say' };
@@ -17,11 +15,10 @@ export interface Labels {
 }
 
 /** The labels of one run, from the file that the viewer was started with. */
-export function useLabels(run: RunAddress, answer: RunAnswer, pages: RecordPages, say: (text: string) => void): Labels {
+export function useLabels(run: RunAddress, say: (text: string) => void): Labels {
   const loaded = useLoaded('labels', getLabels);
   const [written, setWritten] = useState<typeof loaded.value>();
   const labels = written ?? loaded.value;
-  const { overview } = answer;
   const put = useCallback(
     async (selected: number | undefined, target: LabelTarget | null) => {
       if (labels !== undefined && labels.file === null) {
@@ -29,7 +26,7 @@ export function useLabels(run: RunAddress, answer: RunAnswer, pages: RecordPages
         return;
       }
       try {
-        const call = selected === undefined ? undefined : await callAt(selected, overview, pages);
+        const call = selected === undefined ? undefined : ((await getCall(run, { seq: selected }))?.call ?? 0);
         const id = call === undefined ? run.runId : `${run.runId}@${call}`;
         setWritten(await putLabel(id, target));
         const what = call === undefined ? 'The run' : `Call ${call}`;
@@ -38,22 +35,11 @@ export function useLabels(run: RunAddress, answer: RunAnswer, pages: RecordPages
         say(asError(error).message);
       }
     },
-    [labels, overview, pages, run.runId, say],
+    [labels, run, say],
   );
   const own = labels?.labels.filter(({ id }) => id === run.runId || id.replace(/@\d+$/, '') === run.runId) ?? [];
   const whole = own.find(({ id }) => id === run.runId);
   const moments = own.length - (whole === undefined ? 0 : 1);
   const words = [...(whole === undefined ? [] : [WORDS[whole.target]]), ...(moments === 0 ? [] : [`${moments}×`])];
   return { current: words.length === 0 ? undefined : words.join(', '), put };
-}
-
-/** Index of the call that a record belongs to: of the last one that had begun. */
-async function callAt(seq: number, overview: RunAnswer['overview'], pages: RecordPages): Promise<number> {
-  const bucket = Math.min(overview.buckets - 1, Math.floor(seq / overview.seqsPerBucket));
-  let calls = overview.firstCall[bucket] ?? 0;
-  for (let at = bucket * overview.seqsPerBucket; at <= seq; at += 1) {
-    await pages.ensure(at);
-    if (pages.at(at)?.payload.kind === 'tool_started') calls += 1;
-  }
-  return Math.max(0, calls - 1);
 }

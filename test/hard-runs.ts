@@ -1,6 +1,6 @@
-import type { JsonObject } from '../base/json.ts';
-import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
-import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { JsonObject } from '../src/base/json.ts';
+import type { TrajectoryPattern } from '../src/events/trajectory-pattern.ts';
+import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
 
 /** What a reader of a run should be told about it. */
 export interface RunFigures {

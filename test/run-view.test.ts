@@ -1,0 +1,154 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { createCoxswain } from '../src/coxswain.ts';
+import { defaultDetectors } from '../src/detectors/default-detectors.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { RunView, viewOf } from '../src/run-view/run-view.ts';
+import { standardSteering } from '../src/standard-steering.ts';
+import { RunCounter, type RunSummary } from '../src/store/run-summary.ts';
+import { memoryStore } from '../src/store/memory-store.ts';
+import { createFakeClock } from '../src/testing/fake-clock.ts';
+import { everyPayload } from '../src/testing/every-payload.ts';
+import { readAll } from '../src/testing/read-all.ts';
+import { scriptRun } from '../src/testing/record-script.ts';
+import { hardRuns } from './hard-runs.ts';
+
+/** Everything that a view says. */
+function saidBy(view: RunView): unknown {
+  const { adviceLeftOut, advice, counts, lostRecords, lostStarts, missingResults, openCalls, outcome } = view;
+  const { failures, patterns, resumptions, started, usage } = view;
+  const strip = [failures.length, failures.counts()];
+  const lost = { lostRecords, lostStarts, missingResults, openCalls };
+  return { advice, adviceLeftOut, counts, lost, outcome, patterns, resumptions, started, strip, usage };
+}
+
+const callId = fc.constantFrom('a', 'b', 'c');
+const payload: fc.Arbitrary<TrajectoryPayload> = fc.oneof(
+  { arbitrary: fc.constantFrom(...everyPayload('a text')), weight: 1 },
+  {
+    arbitrary: callId.map((id): TrajectoryPayload => {
+      return { kind: 'tool_started', tool_call_id: id, tool_name: 'bash', args: { command: 'make' } };
+    }),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.tuple(callId, fc.boolean()).map(([id, isError]): TrajectoryPayload => {
+      return { kind: 'tool_ended', tool_call_id: id, tool_name: 'bash', result: 'no rule', is_error: isError };
+    }),
+    weight: 3,
+  },
+);
+const run = fc.array(payload, { minLength: 1, maxLength: 60 }).map((payloads) => scriptRun('run', payloads));
+
+test('each call of a run has one number, in the order in which calls began, and the counts are those of the calls', () => {
+  fc.assert(
+    fc.property(run, (records) => {
+      const view = new RunView();
+      const numbers = new Set<number>();
+      const ended = new Set<number>();
+      let failed = 0;
+      for (const record of records) {
+        const call = view.fold(record);
+        if (call === undefined) continue;
+        if (!numbers.has(call.number)) expect(call.number).toBe(numbers.size + 1);
+        numbers.add(call.number);
+        if (call.endSeq === undefined) continue;
+        expect(ended.has(call.number)).toBe(false);
+        ended.add(call.number);
+        if (call.failed) failed += 1;
+      }
+      expect([view.counts.calls, view.counts.errors]).toEqual([numbers.size, failed]);
+      expect(view.openCalls.length).toBeLessThanOrEqual(numbers.size - ended.size);
+      expect(view.failures.length).toBe(numbers.size);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a store that counts a run in any parts comes to the counts of the view', () => {
+  fc.assert(
+    fc.property(run, fc.array(fc.nat({ max: 9 })), (records, sizes) => {
+      let stored: RunSummary | undefined;
+      let at = 0;
+      for (const size of [...sizes, records.length]) {
+        const part: readonly TrajectoryRecord[] = records.slice(at, at + size);
+        at += size;
+        if (part.length === 0) continue;
+        const counter = new RunCounter(stored);
+        for (const record of part) counter.fold(record);
+        stored = counter.summary();
+      }
+      expect(stored).toEqual(viewOf(records).counts);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a view that is asked after every record says the same in the end as one that is asked once', () => {
+  fc.assert(
+    fc.property(run, (records) => {
+      const options = { detectors: defaultDetectors(), recompute: true };
+      const asked = new RunView(options);
+      for (const record of records) {
+        asked.fold(record);
+        saidBy(asked);
+      }
+      expect(saidBy(asked)).toEqual(saidBy(viewOf(records, options)));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('the view of a live run, record by record, is the view of the stored run', async () => {
+  const store = memoryStore();
+  const live = new RunView({ detectors: defaultDetectors() });
+  const taps = {
+    ...store,
+    append: async (batch: readonly TrajectoryRecord[]) => {
+      const lastSeq = await store.append(batch);
+      for (const record of batch) live.fold(record);
+      return lastSeq;
+    },
+  };
+  const clock = createFakeClock();
+  const cox = createCoxswain({ ...standardSteering(), store: taps, clock, measureMs: () => 0 });
+  const session = cox.startRun({ runId: 'live', task: 'build it' });
+  for (let call = 0; call < 12; call += 1) {
+    const toolCallId = `make-${call}`;
+    session.emit({ type: 'turn_start' });
+    session.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: { command: 'make' } });
+    session.emit({ type: 'tool_execution_end', toolCallId, toolName: 'bash', result: 'no rule', isError: true });
+    for (const advice of session.advise('post_tool_result')) advice.delivered('tool-result');
+    clock.advance(1);
+  }
+  await session.end();
+  const stored = viewOf(await readAll(store, 'live'), { detectors: defaultDetectors() });
+  expect(saidBy(live)).toEqual(saidBy(stored));
+  expect(stored.patterns.basis).toBe('recorded');
+  expect(stored.flaggedPatterns.length).toBeGreaterThan(0);
+  expect(stored.advice.map(({ arm }) => arm)).toContain('delivered');
+});
+
+test('patterns of a steered run are those on its record, unless they are to be recomputed', () => {
+  const own = hardRuns().find(({ id }) => id === 'own-detectors');
+  const records = own?.records ?? [];
+  const detectors = defaultDetectors();
+  const kindsOf = (view: RunView): readonly string[] => view.flaggedPatterns.map(({ kind }) => kind);
+  const [recorded, again] = [viewOf(records, { detectors }), viewOf(records, { detectors, recompute: true })];
+  expect([recorded.patterns.basis, kindsOf(recorded)]).toEqual(['recorded', ['own_loop', 'own_drift']]);
+  expect(again.patterns.basis).toBe('recomputed');
+  expect(kindsOf(again)).toContain('repeated_error');
+});
+
+test('it knows what was lost: records of gaps, starts, and results', () => {
+  const lostOf = (wanted: string): readonly number[] => {
+    const view = viewOf(hardRuns().find(({ id }) => id === wanted)?.records ?? []);
+    return [view.lostRecords, view.lostStarts, view.missingResults, view.openCalls.length, view.resumptions];
+  };
+  expect(lostOf('gap-over-starts-and-ends')).toEqual([7, 2, 0, 1, 0]);
+  expect(lostOf('lost-starts-only')).toEqual([0, 3, 0, 0, 0]);
+  expect(lostOf('result-missing')).toEqual([0, 0, 1, 0, 0]);
+  expect(lostOf('truncated')).toEqual([0, 0, 0, 2, 0]);
+  expect(lostOf('resumed-lost-start')).toEqual([0, 1, 0, 0, 1]);
+});
