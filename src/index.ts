@@ -85,7 +85,14 @@ export { declareMcpTools, type McpTool } from './trajectory/mcp-declarations.ts'
 export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './trajectory/tool-semantics.ts';
 export type { DetectorFault, TrajectoryAnalysisSnapshot } from './trajectory/analysis-snapshot.ts';
 export type { RunCall } from './run-view/run-call.ts';
-export { RunView, viewOf, type RunOutcome, type RunUsage, type RunViewOptions } from './run-view/run-view.ts';
+export {
+  errorLineOf,
+  RunView,
+  viewOf,
+  type RunOutcome,
+  type RunUsage,
+  type RunViewOptions,
+} from './run-view/run-view.ts';
 export type { RunPatterns, SeenPattern } from './run-view/seen-pattern.ts';
 export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './trajectory/trajectory-analysis.ts';
 

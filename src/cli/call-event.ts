@@ -1,14 +1,17 @@
 import type { Json } from '../base/json.ts';
+import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import type { RunCall } from '../run-view/run-call.ts';
+import { errorLineOf } from '../run-view/run-view.ts';
 import { callText } from './call-previews.ts';
 import type { CallEvent } from './live-event.ts';
 
 const MAX_CHARS = 200;
 
-/** A call that came back, for a line; undefined while it is open. */
-export function callEventOf(call: RunCall | undefined): CallEvent | undefined {
+/** A call that came back, for a line; undefined while it is open. @param record  the latest of the call */
+export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord): CallEvent | undefined {
   if (call?.endSeq === undefined) return undefined;
-  const { args, errorLine, failed, number, resultMissing, tool } = call;
+  const errorLine = errorLineOf(call, record);
+  const { args, failed, number, resultMissing, tool } = call;
   return {
     type: 'call',
     index: number - 1,

@@ -84,7 +84,7 @@ class RunMoments {
   take(record: TrajectoryRecord): void {
     const { from } = this.#options;
     const came = this.#replay.follow(record);
-    const call = callEventOf(this.#view.fold(record));
+    const call = callEventOf(this.#view.fold(record), record);
     if (call !== undefined && this.#calls.length < MAX_CALLS) this.#calls.push(call);
     if (from === 'random') return;
     for (const { kind } of came) {

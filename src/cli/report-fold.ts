@@ -2,7 +2,7 @@ import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { defaultDetectors } from '../detectors/default-detectors.ts';
 import type { RunCall } from '../run-view/run-call.ts';
-import { RunView } from '../run-view/run-view.ts';
+import { errorLineOf, RunView } from '../run-view/run-view.ts';
 import { CallPreviews, type CallPreview } from './call-previews.ts';
 import type { RunDiagnostic, RunReport } from './run-report.ts';
 import { stripOf } from './run-strip.ts';
@@ -48,7 +48,8 @@ export class ReportFold {
   fold(record: TrajectoryRecord): RunCall | undefined {
     const call = this.view.fold(record);
     if (call !== undefined) {
-      const { args, endSeq, errorLine, number, startLost, tool } = call;
+      const errorLine = errorLineOf(call, record);
+      const { args, endSeq, number, startLost, tool } = call;
       if (endSeq === undefined || startLost) this.#previews.add(number - 1, tool, args);
       if (errorLine !== undefined) this.#previews.fail(number - 1, errorLine);
     }

@@ -92,7 +92,7 @@ class Player {
     const event = eventOf(record.payload);
     if (event === undefined) return;
     this.#run.emit(event);
-    const call = callEventOf(this.#view.fold(record));
+    const call = callEventOf(this.#view.fold(record), record);
     if (call !== undefined) await this.#onEvent(call);
     for (const change of this.#patterns.take(this.#run.analysis.patterns())) await this.#onEvent(change);
   }

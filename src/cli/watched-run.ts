@@ -45,10 +45,8 @@ export class WatchedRun {
     return this.#steering.take(record).flatMap((item) => this.#eventsOf(item, call));
   }
 
-  #eventsOf(
-    { payload, recorded_at_unix_ms: atMs }: TrajectoryRecord,
-    call: RunCall | undefined,
-  ): readonly WatchedEvent[] {
+  #eventsOf(record: TrajectoryRecord, call: RunCall | undefined): readonly WatchedEvent[] {
+    const { payload, recorded_at_unix_ms: atMs } = record;
     const place: WatchPlace = { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
     if (payload.kind === 'run_started') {
       const { format = 'coxswain', task } = payload;
@@ -63,7 +61,7 @@ export class WatchedRun {
       const { outcome, success } = payload;
       return [{ type: 'run_ended', ...place, outcome, ...(success === undefined ? {} : { success }) }];
     }
-    const event = payload.kind === 'tool_ended' ? callEventOf(call) : liveEventOf(payload);
+    const event = payload.kind === 'tool_ended' ? callEventOf(call, record) : liveEventOf(payload);
     return event === undefined ? [] : [{ ...event, ...place }];
   }
 }

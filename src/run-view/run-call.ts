@@ -21,6 +21,6 @@ export interface RunCall {
   readonly failed: boolean;
   /** Its source holds no result of it, and says so. */
   readonly resultMissing: boolean;
-  /** The line that says what failed; at most 200 characters. */
+  /** The line that says what failed, as the analysis read it; at most 200 characters. `errorLineOf` finds it without one. */
   readonly errorLine?: string;
 }

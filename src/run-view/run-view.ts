@@ -7,7 +7,7 @@ import {
   type ProducedKind,
   type RequestKind,
 } from '../events/pass-over.ts';
-import type { Json, JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
 import type { StoredMessage } from '../events/stored-message.ts';
@@ -255,7 +255,6 @@ export class RunView {
     if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(begun.number - 1, true);
     const read = this.#analysis?.recentCalls(1)[0];
-    const errorLine = read === undefined ? (failed ? errorLineOf(begun, ended) : undefined) : read.errorLine;
     return {
       ...begun,
       ...(read === undefined ? {} : { kind: read.kind }),
@@ -263,7 +262,7 @@ export class RunView {
       startLost,
       failed,
       resultMissing,
-      ...(errorLine === undefined ? {} : { errorLine }),
+      ...(read?.errorLine === undefined ? {} : { errorLine: read.errorLine }),
     };
   }
 
@@ -279,9 +278,18 @@ function recordedPatterns(payload: TrajectoryPayload): readonly TrajectoryPatter
   return payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared' ? [payload.pattern] : [];
 }
 
-function errorLineOf({ args, number, tool }: RunCall, { result }: { readonly result: Json }): string | undefined {
-  const call = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
-  return makeStep(call, {}).failure?.line;
+/**
+ * The line that says why a call failed; at most 200 characters, undefined for a call that did not fail or says nothing.
+ *
+ * @param record  of its result
+ * Cost: where nothing was analysed, reads the result as the analysis does.
+ */
+export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {
+  const { args, errorLine, failed, kind, number, tool } = call;
+  if (kind !== undefined || !failed || payload.kind !== 'tool_ended') return errorLine;
+  const { result } = payload;
+  const read = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
+  return makeStep(read, {}).failure?.line;
 }
 
 /** The view of a run whose records are at hand, in `seq` order. */

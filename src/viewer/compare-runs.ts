@@ -1,7 +1,7 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { RunCall } from '../run-view/run-call.ts';
-import { RunView } from '../run-view/run-view.ts';
+import { errorLineOf, RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import { readCall } from '../trajectory/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
@@ -70,7 +70,7 @@ async function callsOf({ reader, run }: ComparedSide): Promise<Calls> {
         if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
         keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
       }
-      calls[call.number - 1] = rowOf(call);
+      calls[call.number - 1] = rowOf(call, errorLineOf(call, record));
     }
   } catch (error) {
     // What lies before the damage is compared; the run's row tells of it.
@@ -115,7 +115,7 @@ function* besides(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generat
   for (const b of onlyB.slice(at)) yield { b, same: false };
 }
 
-function rowOf({ args, errorLine, failed, number, seq, tool }: RunCall): CallRow {
+function rowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string | undefined): CallRow {
   const line = errorLine?.trim().slice(0, PREVIEW_CHARS).toWellFormed() ?? '';
   return {
     call: number - 1,
