@@ -5,6 +5,7 @@ import {
   type RequestKind,
   type UnreadKind,
 } from './events/pass-over.ts';
+import { wordsRedactor } from './words-redactor.ts';
 import { rearmAdvice } from './advice/advice-ledger.ts';
 import { adviceId } from './advice/advice.ts';
 import { CoxswainError } from './base/error.ts';
@@ -339,30 +340,6 @@ export class RunFold {
     this.#steering = state;
   }
 }
-
-/** The same for a text of the code that steers a run. */
-function wordsRedactor(redact: RunFoldOptions['redact']): (text: string) => string {
-  if (redact === undefined) return (text) => text;
-  const known = clean.get(redact) ?? new Set<string>();
-  clean.set(redact, known);
-  return (message) => {
-    if (known.has(message)) return message;
-    const said = redact({ ...WORDS, message });
-    const words = said.kind === 'provider_failed' ? said.message : '';
-    if (words === message && message.length <= CLEAN_CHARS) {
-      if (known.size >= MAX_CLEAN) known.clear();
-      known.add(message);
-    }
-    return words;
-  };
-}
-
-// Most of what is said is said again at the next decision point, and in the next run. Only what held no secret is remembered.
-const clean = new WeakMap<NonNullable<RunFoldOptions['redact']>, Set<string>>();
-const MAX_CLEAN = 1_000;
-const CLEAN_CHARS = 500;
-
-const WORDS = { kind: 'provider_failed', cause_seq: 0, ordinal: 0, provider_name: '', phase: '', code: '' } as const;
 
 /** Gives a draft its cause and, where it is advice, its id. */
 function complete(draft: DerivedDraft, causeSeq: number, ordinal: number): DerivedPayload {

@@ -45,19 +45,13 @@ test('each call of a run has one number, in the order in which calls began, and 
   fc.assert(
     fc.property(run, (records) => {
       const view = new RunView();
-      const numbers = new Set<number>();
-      const ended = new Set<number>();
-      let failed = 0;
-      for (const record of records) {
-        const call = view.fold(record);
-        if (call === undefined) continue;
-        if (!numbers.has(call.number)) expect(call.number).toBe(numbers.size + 1);
-        numbers.add(call.number);
-        if (call.endSeq === undefined) continue;
-        expect(ended.has(call.number)).toBe(false);
-        ended.add(call.number);
-        if (call.failed) failed += 1;
-      }
+      const calls = records.flatMap((record) => view.fold(record) ?? []);
+      const numbers = new Set(calls.map(({ number }) => number));
+      const results = calls.filter(({ endSeq }) => endSeq !== undefined);
+      const ended = new Set(results.map(({ number }) => number));
+      const failed = results.filter((call) => call.failed).length;
+      expect([...numbers]).toEqual(Array.from(numbers, (_, index) => index + 1));
+      expect(ended.size).toBe(results.length);
       expect([view.counts.calls, view.counts.errors]).toEqual([numbers.size, failed]);
       expect(view.openCalls.length).toBeLessThanOrEqual(numbers.size - ended.size);
       expect(view.failures.length).toBe(numbers.size);
