@@ -4,7 +4,7 @@
  */
 const FLOORS = [
   ['base'],
-  ['events'],
+  ['events', 'html'],
   ['session', 'store'],
   ['trajectory', 'recorder'],
   ['detectors', 'prompt', 'advice', 'run-view'],

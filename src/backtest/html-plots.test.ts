@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { htmlText } from '../html/html.ts';
 import type { SweepPointReport, SweepReport } from './backtest-report.ts';
 import { sweepPlot } from './html-plots.ts';
 import { shareOf } from './statistics.ts';
@@ -19,7 +20,7 @@ function point(value: number, hits: number, of: number): SweepPointReport {
 
 function plotOf(points: readonly SweepPointReport[]): string {
   const sweep: SweepReport = { field: 'a.b', signal: { by: 'provider', name: 'x' }, part: 'all', points };
-  return sweepPlot(sweep);
+  return htmlText(sweepPlot(sweep));
 }
 
 /** The places of elements, by their attributes for x and y. */
@@ -29,7 +30,7 @@ function places(plot: string, pattern: RegExp): readonly (readonly [number, numb
 
 test('names of points that lie on each other do not', () => {
   const plot = plotOf([point(4, 20, 20), point(5, 19, 19), point(6, 19, 19), point(7, 18, 18)]);
-  const names = places(plot, /class="name" x="([\d.]+)" y="([\d.]+)"/g);
+  const names = places(plot, /class="name"\s+x="([\d.]+)"\s+y="([\d.]+)"/g);
   expect(names).toHaveLength(4);
   for (const [at, [x, y]] of names.entries()) {
     for (const [otherX, otherY] of names.slice(at + 1)) {

@@ -1,6 +1,6 @@
-import type { Html } from '../base/html-frame.ts';
+import { html, type Html } from '../html/html.ts';
+import { dim } from '../html/page.ts';
 import type { QuartilesReport, ShareReport, SweepReport } from './backtest-report.ts';
-import { htmlText } from './html-page.ts';
 
 const STRIP_WIDTH = 120;
 const STRIP_HEIGHT = 22;
@@ -8,27 +8,45 @@ const BAR_WIDTH = 90;
 const BAR_HEIGHT = 10;
 
 /** A share as a bar with its interval. The figures stand beside it, so it is hidden from readers that cannot see it. */
-export function shareBar({ high, low, share }: ShareReport): Html {
-  if (share === null || low === null || high === null) return '';
+export function shareBar({ high, low, share }: ShareReport): Html | undefined {
+  if (share === null || low === null || high === null) return undefined;
   const middle = BAR_HEIGHT / 2;
-  return `<svg width="${BAR_WIDTH}" height="${BAR_HEIGHT}" viewBox="0 0 ${BAR_WIDTH} ${BAR_HEIGHT}" aria-hidden="true"><rect class="soft" width="${BAR_WIDTH}" height="${BAR_HEIGHT}"/><rect class="mark" y="2" width="${at(share, BAR_WIDTH)}" height="${BAR_HEIGHT - 4}"/><path class="range" d="M${at(low, BAR_WIDTH)} ${middle}H${at(high, BAR_WIDTH)}"/></svg>`;
+  return html`<svg
+    width="${BAR_WIDTH}"
+    height="${BAR_HEIGHT}"
+    viewBox="0 0 ${BAR_WIDTH} ${BAR_HEIGHT}"
+    aria-hidden="true"
+  >
+    <rect class="soft" width="${BAR_WIDTH}" height="${BAR_HEIGHT}" />
+    <rect class="mark" y="2" width="${at(share, BAR_WIDTH)}" height="${BAR_HEIGHT - 4}" />
+    <path class="range" d="M${at(low, BAR_WIDTH)} ${middle}H${at(high, BAR_WIDTH)}" />
+  </svg>`;
 }
 
 /** Where in the run it first fired, in tenths of the calls: the beginning of the run at the left. */
-export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html {
+export function positionStrip({ bins, median, q1, q3 }: QuartilesReport): Html | undefined {
   const most = Math.max(...bins, 0);
-  if (most === 0 || median === null || q1 === null || q3 === null) return '';
+  if (most === 0 || median === null || q1 === null || q3 === null) return undefined;
   const width = STRIP_WIDTH / bins.length;
   const bars = bins.map((count, index) => {
     const height = Math.round((STRIP_HEIGHT * count) / most);
     // Bins count what was left of the run, so the last one is its beginning.
     const left = (bins.length - 1 - index) * width;
     return count === 0
-      ? ''
-      : `<rect class="mark" x="${left}" y="${STRIP_HEIGHT - height}" width="${width - 1}" height="${height}"/>`;
+      ? undefined
+      : html`<rect class="mark" x="${left}" y="${STRIP_HEIGHT - height}" width="${width - 1}" height="${height}" />`;
   });
   const label = `median ${percent(median)} of the calls left, quartiles ${percent(q1)} and ${percent(q3)}`;
-  return `<svg role="img" aria-label="${htmlText(label)}" width="${STRIP_WIDTH}" height="${STRIP_HEIGHT}" viewBox="0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}"><rect class="soft" width="${STRIP_WIDTH}" height="${STRIP_HEIGHT}"/>${bars.join('')}</svg><span class="dim">${percent(median)} left</span>`;
+  return html`<svg
+      role="img"
+      aria-label="${label}"
+      width="${STRIP_WIDTH}"
+      height="${STRIP_HEIGHT}"
+      viewBox="0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}"
+    >
+      <rect class="soft" width="${STRIP_WIDTH}" height="${STRIP_HEIGHT}" />
+      ${bars}</svg
+    >${dim(`${percent(median)} left`)}`;
 }
 
 const PLOT_WIDTH = 560;
@@ -53,7 +71,7 @@ const NAME_PLACES: readonly (readonly [number, number])[] = [
 /** Precision over recall, a point for each value of the sweep, with both intervals. The axes begin where the points do. */
 export function sweepPlot({ field, points, signal }: SweepReport): Html {
   const known = points.filter(({ precision, recall }) => precision.share !== null && recall.share !== null);
-  if (known.length === 0) return '<p>No value has both a precision and a recall, so there is nothing to plot.</p>\n';
+  if (known.length === 0) return html`<p>No value has both a precision and a recall, so there is nothing to plot.</p> `;
   const across = axisOf(known.map(({ recall }) => recall));
   const upwards = axisOf(known.map(({ precision }) => precision));
   const x = (share: number | null): number => LEFT + at(partOf(share ?? 0, across), PLOT_WIDTH);
@@ -61,13 +79,26 @@ export function sweepPlot({ field, points, signal }: SweepReport): Html {
   const [left, right, bottom, top] = [x(across.from), x(across.to), y(upwards.from), y(upwards.to)];
   const grid = [0, 0.25, 0.5, 0.75, 1].map((part) => {
     const [recall, precision] = [shareAt(part, across), shareAt(part, upwards)];
-    return `<path class="axis" d="M${x(recall)} ${bottom}V${top}M${left} ${y(precision)}H${right}"/><text x="${x(recall)}" y="${bottom + 16}" text-anchor="middle">${percent(recall)}</text><text x="${left - 6}" y="${y(precision) + 4}" text-anchor="end">${percent(precision)}</text>`;
+    return html`<path class="axis" d="M${x(recall)} ${bottom}V${top}M${left} ${y(precision)}H${right}" /><text
+        x="${x(recall)}"
+        y="${bottom + 16}"
+        text-anchor="middle"
+        >${percent(recall)}</text
+      ><text x="${left - 6}" y="${y(precision) + 4}" text-anchor="end">${percent(precision)}</text>`;
   });
   const line = known.map(({ precision, recall }) => `${x(recall.share)},${y(precision.share)}`).join(' ');
   const names = namePlaces(known.map(({ precision, recall }) => [x(recall.share), y(precision.share)]));
   const marks = known.map(({ precision, recall, value }, index) => {
     const [nameX, nameY] = names[index] ?? [0, 0];
-    return `<path class="spread" d="M${x(recall.low)} ${y(precision.share)}H${x(recall.high)}M${x(recall.share)} ${y(precision.low)}V${y(precision.high)}"/><circle class="mark" cx="${x(recall.share)}" cy="${y(precision.share)}" r="4"/><text class="name" x="${nameX}" y="${nameY}">${htmlText(String(value))}</text>`;
+    return html`<path
+        class="spread"
+        d="M${x(recall.low)} ${y(precision.share)}H${x(recall.high)}M${x(recall.share)} ${y(precision.low)}V${y(precision.high)}"
+      /><circle class="mark" cx="${x(recall.share)}" cy="${y(precision.share)}" r="4" /><text
+        class="name"
+        x="${nameX}"
+        y="${nameY}"
+        >${value}</text
+      >`;
   });
   const [width, height] = [LEFT + PLOT_WIDTH + RIGHT, TOP + PLOT_HEIGHT + BOTTOM];
   const told = known.map(
@@ -76,7 +107,15 @@ export function sweepPlot({ field, points, signal }: SweepReport): Html {
   );
   const label = `Precision over recall of ${signal.name} by ${field}. ${told.join('; ')}`;
   // The table below it says the same in full, so a label that is cut loses nothing.
-  return `<div class="wide"><svg role="img" aria-label="${htmlText(label)}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${grid.join('')}<polyline class="stroke" points="${line}"/>${marks.join('')}<text x="${at((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">recall</text><text x="${left}" y="${top - 26}">precision</text></svg></div>\n`;
+  return html`<div class="wide">
+    <svg role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+      ${grid}
+      <polyline class="stroke" points="${line}" />
+      ${marks}
+      <text x="${at((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">recall</text>
+      <text x="${left}" y="${top - 26}">precision</text>
+    </svg>
+  </div> `;
 }
 
 interface Axis {

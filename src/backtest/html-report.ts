@@ -1,4 +1,5 @@
-import type { Html } from '../base/html-frame.ts';
+import { html, type Html, type HtmlValue } from '../html/html.ts';
+import { dim, pageText, section, table } from '../html/page.ts';
 import type {
   BacktestReport,
   ComparisonReport,
@@ -11,7 +12,6 @@ import type {
   SignalReport,
   SweepReport,
 } from './backtest-report.ts';
-import { htmlFigures, htmlPage, htmlSection, htmlTable, htmlText } from './html-page.ts';
 import { percent, positionStrip, shareBar, sweepPlot } from './html-plots.ts';
 
 /** Configurations whose figures are open; those of more are folded away. */
@@ -22,21 +22,21 @@ const MAX_PATHS = 20;
  * A report of a backtest as one page: tables with intervals, where in the run things fire, the plot of a sweep, what a
  * comparison changes. It needs no network and no script; every text is escaped; equal reports give equal bytes.
  */
-export function htmlReport(report: BacktestReport): Html {
+export function htmlReport(report: BacktestReport): string {
   const { comparison, gates, parts, sweep } = report;
   const body = [
     inputHtml(report),
     notesHtml(report.notes),
-    gates.length === 0 ? '' : gatesHtml(report),
-    sweep === undefined ? '' : sweepHtml(sweep),
-    comparison === undefined ? '' : comparisonHtml(comparison, report),
+    gates.length === 0 ? undefined : gatesHtml(report),
+    sweep === undefined ? undefined : sweepHtml(sweep),
+    comparison === undefined ? undefined : comparisonHtml(comparison, report),
     ...parts.map((part) => partHtml(part, report)),
   ];
-  return htmlPage('coxswain backtest', body.join(''));
+  return pageText('coxswain backtest', body);
 }
 
 function inputHtml({ configurations, input, paths, truth }: BacktestReport): Html {
-  const shown = paths.slice(0, MAX_PATHS).map(htmlText).join(', ');
+  const shown = paths.slice(0, MAX_PATHS).map(cut).join(', ');
   const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
   const said = truth === 'labels' ? 'labels say so' : 'the run failed';
   const facts = [
@@ -48,29 +48,33 @@ function inputHtml({ configurations, input, paths, truth }: BacktestReport): Htm
     ...optional(input.withoutVerdicts, 'left out for want of recorded verdicts'),
     ...optional(input.problems, 'sources with a problem'),
   ];
-  const rows = configurations.map(({ hash, name }) => [htmlText(name), `<code>${htmlText(hash)}</code>`]);
-  return `<p>${shown}${more}</p>\n<p>${facts.join('; ')}.</p>\n${htmlTable('What was tried', ['Configuration', 'Fingerprint'], rows)}`;
+  const rows = configurations.map(({ hash, name }) => [cut(name), html`<code>${hash}</code>`]);
+  const configurationsTable = table({ caption: 'What was tried', head: ['Configuration', 'Fingerprint'], rows });
+  return html`<p>${shown}${more}</p>
+    <p>${facts.join('; ')}.</p>
+    ${configurationsTable}`;
 }
 
-function notesHtml(notes: readonly string[]): Html {
-  return notes.map((note) => `<p class="note">${htmlText(note)}</p>\n`).join('');
+function notesHtml(notes: readonly string[]): readonly Html[] {
+  return notes.map((note) => html`<p class="note">${note}</p> `);
 }
 
 function gatesHtml({ gates }: BacktestReport): Html {
   const rows = gates.map(({ gate, limit, passed, reason, value }) => [
-    htmlText(gate),
-    passed ? '<span class="good">passed</span>' : '<span class="bad">failed</span>',
+    gate,
+    passed ? html`<span class="good">passed</span>` : html`<span class="bad">failed</span>`,
     String(limit),
     value === null ? 'unknown' : fixed(value),
-    htmlText(reason),
+    cut(reason),
   ]);
-  return htmlSection('Gates', htmlTable('Bounds to keep', ['Gate', '', 'Limit', 'Value', 'Reason'], rows));
+  const head = ['Gate', '', 'Limit', 'Value', 'Reason'];
+  return section('Gates', table({ caption: 'Bounds to keep', head, rows }));
 }
 
 function sweepHtml(sweep: SweepReport): Html {
   const { field, part, points, signal } = sweep;
   const rows = points.map(({ f1, falseRate, fired, precision, raised, recall, runs, value }) => [
-    `${htmlText(String(value))}${raised === undefined ? '' : `<br><span class="dim">with ${htmlText(raised.path)} ${raised.value}</span>`}`,
+    raised === undefined ? value : html`${value}<br />${dim(`with ${cut(raised.path)} ${raised.value}`)}`,
     count(fired),
     count(runs),
     shareHtml(precision),
@@ -79,38 +83,41 @@ function sweepHtml(sweep: SweepReport): Html {
     f1 === null ? '–' : fixed(f1),
   ]);
   const head = ['Value', 'Fired', 'Runs', 'Precision', 'Recall', 'False rate', 'F1'];
-  const caption = `${signal.name} (${signal.by}) in part ${part}`;
-  return htmlSection(`Sweep of ${field}`, sweepPlot(sweep) + htmlFigures(caption, head, rows));
+  const caption = `${cut(signal.name)} (${signal.by}) in part ${cut(part)}`;
+  return section(`Sweep of ${cut(field)}`, [sweepPlot(sweep), table({ caption, head, rows, figures: true })]);
 }
 
 function comparisonHtml(comparison: ComparisonReport, { configurations }: BacktestReport): Html {
   const { added, byProvider, changedRuns, moved, places, removed } = comparison;
   const head = ['Provider', 'Unchanged', 'New', 'Removed', 'Moved'];
-  const rows = [...byProvider.map((one) => changedRow(htmlText(one.provider), one)), changedRow('all', comparison)];
+  const rows = [...byProvider.map((one) => changedRow(cut(one.provider), one)), changedRow('all', comparison)];
   const [first, second] = configurations;
   const title = `${second?.name ?? 'second'} against ${first?.name ?? 'first'}`;
-  return htmlSection(
-    title,
-    `<p>${count(changedRuns)} runs are changed.</p>\n${htmlTable('Pieces of advice', head, rows)}${placesHtml('New', places.added, added)}${placesHtml('Removed', places.removed, removed)}${placesHtml('Moved', places.moved, moved)}`,
-  );
+  return section(cut(title), [
+    html`<p>${count(changedRuns)} runs are changed.</p> `,
+    table({ caption: 'Pieces of advice', head, rows }),
+    placesHtml('New', places.added, added),
+    placesHtml('Removed', places.removed, removed),
+    placesHtml('Moved', places.moved, moved),
+  ]);
 }
 
 function changedRow(
-  name: Html,
+  name: string,
   { added, moved, removed, unchanged }: Pick<ComparisonReport, 'added' | 'moved' | 'removed' | 'unchanged'>,
-): readonly Html[] {
+): readonly string[] {
   return [name, count(unchanged), count(added), count(removed), count(moved)];
 }
 
-function placesHtml(title: string, places: readonly PlaceReport[], all: number): Html {
-  if (places.length === 0) return '';
+function placesHtml(title: string, places: readonly PlaceReport[], all: number): Html | undefined {
+  if (places.length === 0) return undefined;
   const rows = places.map(({ call, provider, run, to }) => [
-    htmlText(run),
-    htmlText(provider),
+    cut(run),
+    cut(provider),
     to === undefined ? String(call) : `${call} → ${to}`,
   ]);
   const caption = `${title}: ${count(places.length)} of ${count(all)}`;
-  return htmlTable(caption, ['Run', 'Provider', 'After call'], rows);
+  return table({ caption, head: ['Run', 'Provider', 'After call'], rows });
 }
 
 function partHtml(part: PartReport, { configurations }: BacktestReport): Html {
@@ -118,44 +125,48 @@ function partHtml(part: PartReport, { configurations }: BacktestReport): Html {
   const facts = `${count(runs)} runs of ${count(tasks)} tasks, ${count(calls)} calls: ${count(positive)} positive, ${count(negative)} negative, ${count(unlabelled)} unlabelled.`;
   const figures = byConfiguration.map((one, index) => {
     const title = configurations[index]?.name ?? String(index);
-    const open = index < MAX_OPEN ? ' open' : '';
-    return `<details${open}><summary><strong>${htmlText(title)}</strong></summary>\n${figuresHtml(one)}</details>\n`;
+    const open = index < MAX_OPEN ? html` open` : undefined;
+    return html`<details${open}><summary><strong>${cut(title)}</strong></summary>\n${figuresHtml(one)}</details>\n`;
   });
-  return htmlSection(`Runs: ${name}`, `<p>${facts}</p>\n${figures.join('')}`);
+  return section(`Runs: ${cut(name)}`, [html`<p>${facts}</p> `, figures]);
 }
 
-function figuresHtml({ advice, details, patterns, providers }: PartFigures): Html {
+function figuresHtml({ advice, details, patterns, providers }: PartFigures): HtmlValue {
   return [
     signalTable('What is said, and by whom', [advice, ...providers]),
     signalTable('By pattern and decision point', details),
     signalTable('Patterns that were flagged, said or not', patterns),
     examplesTable([advice, ...providers, ...details, ...patterns]),
-  ].join('');
+  ];
 }
 
-function examplesTable(signals: readonly SignalReport[]): Html {
+function examplesTable(signals: readonly SignalReport[]): Html | undefined {
   const rows = signals
     .filter(({ fired }) => fired > 0)
     .map((signal) => {
       const { negative, positive, unlabelled } = signal.examples;
       return [nameHtml(signal), momentsHtml(negative), momentsHtml(positive), momentsHtml(unlabelled)];
     });
-  if (rows.length === 0) return '';
+  if (rows.length === 0) return undefined;
   const caption =
     'Moments to read: first firings, at most three of each kind. False alarms are those of negative runs.';
-  const table = htmlTable(caption, ['Signal', 'In negative runs', 'In positive runs', 'In unlabelled runs'], rows);
-  return `<details><summary>Moments to read</summary>\n${table}</details>\n`;
+  const head = ['Signal', 'In negative runs', 'In positive runs', 'In unlabelled runs'];
+  return html`<details>
+    <summary>Moments to read</summary>
+    ${table({ caption, head, rows })}
+  </details> `;
 }
 
-function momentsHtml(moments: readonly MomentReport[]): Html {
+function momentsHtml(moments: readonly MomentReport[]): HtmlValue {
   if (moments.length === 0) return '–';
-  return moments
-    .map(({ call, run, source }) => `${htmlText(run)} after call ${call} <span class="dim">${htmlText(source)}</span>`)
-    .join('<br>');
+  return moments.map(({ call, run, source }, index) => {
+    const separator = index === 0 ? undefined : html`<br />`;
+    return html`${separator}${cut(run)} after call ${call} ${dim(cut(source))}`;
+  });
 }
 
-function signalTable(caption: string, signals: readonly SignalReport[]): Html {
-  if (signals.length === 0) return '';
+function signalTable(caption: string, signals: readonly SignalReport[]): Html | undefined {
+  if (signals.length === 0) return undefined;
   const head = [
     'Signal',
     'Fired',
@@ -171,7 +182,7 @@ function signalTable(caption: string, signals: readonly SignalReport[]): Html {
   const rows = signals.map((signal) => [
     nameHtml(signal),
     count(signal.fired),
-    `${count(signal.runs)}<br><span class="dim">${count(signal.positiveRuns)} / ${count(signal.negativeRuns)} / ${count(signal.unlabelledRuns)}</span>`,
+    html`${count(signal.runs)}<br />${dim([signal.positiveRuns, signal.negativeRuns, signal.unlabelledRuns].map(count).join(' / '))}`,
     signal.per100Calls === null ? '–' : fixed(signal.per100Calls),
     shareHtml(signal.precision),
     shareHtml(signal.recall),
@@ -180,31 +191,38 @@ function signalTable(caption: string, signals: readonly SignalReport[]): Html {
     positionStrip(signal.callsLeft),
     ratioHtml(signal.atSameCall),
   ]);
-  return htmlFigures(
-    `${caption}. Runs: all, then positive / negative / unlabelled. Ranges are intervals of 95 %. At the same call: how much more readily it fires in positive than in negative runs, and in how many of each.`,
+  return table({
+    caption: `${caption}. Runs: all, then positive / negative / unlabelled. Ranges are intervals of 95 %. At the same call: how much more readily it fires in positive than in negative runs, and in how many of each.`,
     head,
     rows,
-  );
+    figures: true,
+  });
 }
 
-function nameHtml({ by, name, pattern, point }: SignalReport): Html {
+function nameHtml({ by, name, pattern, point }: SignalReport): HtmlValue {
   const more = [...(pattern === undefined ? [] : [pattern ?? 'no pattern']), ...(point === undefined ? [] : [point])];
-  const first = by === 'advice' ? 'all advice' : name;
-  return more.length === 0
-    ? htmlText(first)
-    : `${htmlText(first)}<br><span class="dim">${htmlText(more.join(', '))}</span>`;
+  const first = cut(by === 'advice' ? 'all advice' : name);
+  return more.length === 0 ? first : html`${first}<br />${dim(cut(more.join(', ')))}`;
 }
 
-function shareHtml(share: ShareReport): Html {
+function shareHtml(share: ShareReport): HtmlValue {
   if (share.share === null) return '–';
   const [low, high] = [share.low, share.high].map((end) => Math.round(100 * (end ?? 0)));
-  return `${percent(share.share)} <span class="dim">${low}–${high}</span>${shareBar(share)}<span class="dim">${count(share.hits)} of ${count(share.of)}</span>`;
+  const of = `${count(share.hits)} of ${count(share.of)}`;
+  return html`${percent(share.share)} ${dim(`${low}–${high}`)}${shareBar(share)}${dim(of)}`;
 }
 
 function ratioHtml({ high, low, negativeEvents, positiveEvents, ratio }: RateRatioReport): Html {
-  const events = `${count(positiveEvents)} / ${count(negativeEvents)}`;
-  if (ratio === null || low === null || high === null) return `–<br><span class="dim">${events} runs</span>`;
-  return `×${fixed(ratio)} <span class="dim">${fixed(low)}–${fixed(high)}</span><br><span class="dim">${events} runs</span>`;
+  const events = dim(`${count(positiveEvents)} / ${count(negativeEvents)} runs`);
+  if (ratio === null || low === null || high === null) return html`–<br />${events}`;
+  return html`×${fixed(ratio)} ${dim(`${fixed(low)}–${fixed(high)}`)}<br />${events}`;
+}
+
+const MAX_CHARS = 300;
+
+/** A name from outside, which may be a whole file. */
+function cut(text: string): string {
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
 }
 
 function optional(amount: number, what: string): readonly string[] {

@@ -7,8 +7,9 @@ import {
   type RequestKind,
   type UnreadKind,
 } from '../events/pass-over.ts';
-import type { Html } from '../base/html-frame.ts';
 import { assertNever } from '../base/assert-never.ts';
+import { html, htmlText, type Html } from '../html/html.ts';
+import { pageFrame } from '../html/page.ts';
 import { toStoredRecord } from '../events/encode-record.ts';
 import type { StoredContent } from '../events/stored-message.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
@@ -18,7 +19,6 @@ import type { RunSummary } from '../store/run-summary.ts';
 import { resultText } from '../trajectory/result-text.ts';
 import type { Overview } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
-import { escapeText, exportPage } from './export-page.ts';
 import { isDamage } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf } from './viewer-fault.ts';
@@ -44,13 +44,13 @@ const MAX_NAME_CHARS = 200;
  *
  * @throws CoxswainError when the store cannot be read
  */
-export async function* exportRun({ overview, reader, run }: ExportedRun): AsyncGenerator<Html, void, void> {
+export async function* exportRun({ overview, reader, run }: ExportedRun): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();
-  const [head, tail] = exportPage(`coxswain run ${redactedText(redactor, run.runId)}`);
-  yield head;
-  yield summaryHtml(run, redactor);
-  yield patternsHtml(overview, redactor);
-  yield adviceHtml(overview, redactor);
+  const [head, tail] = pageFrame(`coxswain run ${redactedText(redactor, run.runId)}`);
+  yield htmlText(head);
+  yield htmlText(summaryHtml(run, redactor));
+  yield htmlText(patternsHtml(overview, redactor));
+  yield htmlText(adviceHtml(overview, redactor));
   yield '<h2>Record</h2>\n';
   const view = new RunView();
   const breath = createBreather();
@@ -59,13 +59,13 @@ export async function* exportRun({ overview, reader, run }: ExportedRun): AsyncG
       const pause = breath();
       if (pause !== undefined) await pause;
       const call = view.fold(record);
-      yield entryHtml({ ...record, payload: redactor.redact(record.payload) }, call && call.number - 1);
+      yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call && call.number - 1));
     }
   } catch (error) {
     if (!isDamage(error) && run.problem === undefined) throw error;
-    yield `<p class="bad">The run cannot be read further: ${escapeText(problemOf(error).problem.message)}</p>\n`;
+    yield htmlText(html`<p class="bad">The run cannot be read further: ${problemOf(error).problem.message}</p> `);
   }
-  yield tail;
+  yield htmlText(tail);
 }
 
 /** A file name of a run's export: letters, digits, and a few marks. */
@@ -113,60 +113,81 @@ function summaryHtml(run: RunSummary, redactor: Redactor): Html {
     ['Problem', problem],
   ];
   const rows = facts.map(([name, value]) =>
-    value === undefined ? '' : `<dt>${name}</dt><dd>${escapeText(redactedText(redactor, value))}</dd>\n`,
+    value === undefined
+      ? undefined
+      : html`<dt>${name}</dt>
+          <dd>${redactedText(redactor, value)}</dd> `,
   );
-  return `<dl>\n${rows.join('')}</dl>\n`;
+  return html`<dl>${rows}</dl> `;
 }
 
 function patternsHtml({ patternBasis, patterns, patternsLeftOut }: Overview, redactor: Redactor): Html {
-  if (patterns.length === 0) return '';
+  if (patterns.length === 0) return html``;
   const basis =
     patternBasis === 'recorded'
       ? 'Recorded by the steering of the run.'
       : 'Found by the default detectors when the run was read.';
   const rows = patterns.map(({ flaggedSeq, fromCall, fromSeq, kind, level, occurrences, stuck, toCall, tool }) => {
     const until = toCall === null ? 'the end' : `call ${toCall}`;
-    const what = `${stuck ? '<b class="bad">stuck</b> ' : ''}${escapeText(kind)} (${level})`;
-    const of = tool === undefined ? '' : `, ${escapeText(redactedText(redactor, tool))}`;
+    const mark = stuck ? html`<b class="bad">stuck</b> ` : undefined;
+    const of = tool === undefined ? '' : `, ${redactedText(redactor, tool)}`;
     const where = flaggedSeq ?? fromSeq;
-    return `<li>${what}${of}: from call ${fromCall} to ${until}, seen ${occurrences} times, <a href="#s${where}">record ${where}</a></li>\n`;
+    return html`<li>
+      ${mark}${kind} (${level})${of}: from call ${fromCall} to ${until}, seen ${occurrences} times,
+      <a href="#s${where}">record ${where}</a>
+    </li> `;
   });
-  const more = patternsLeftOut > 0 ? `<p>${patternsLeftOut} more are not listed.</p>\n` : '';
-  return `<h2>Patterns</h2>\n<p class="dim">${basis}</p>\n<ul>\n${rows.join('')}</ul>\n${more}`;
+  const more = patternsLeftOut > 0 ? html`<p>${patternsLeftOut} more are not listed.</p> ` : undefined;
+  return html`<h2>Patterns</h2>
+    <p class="dim">${basis}</p>
+    <ul>
+      ${rows}
+    </ul>
+    ${more}`;
 }
 
 function adviceHtml({ advice, adviceLeftOut }: Overview, redactor: Redactor): Html {
-  if (advice.length === 0) return '';
+  if (advice.length === 0) return html``;
   const rows = advice.map(({ after, delivered, provider, reason, seq, text }) => {
-    const because = reason === undefined ? '' : ` (${escapeText(redactedText(redactor, reason))})`;
+    const because = reason === undefined ? '' : ` (${redactedText(redactor, reason)})`;
     const state =
       delivered === null ? 'nobody said whether it arrived' : delivered ? 'delivered' : `not delivered${because}`;
-    return `<li><a href="#s${seq}">record ${seq}</a> ${escapeText(redactedText(redactor, provider))}, ${state}, then ${after}<pre>${escapeText(
-      redactedText(redactor, text),
-    )}</pre></li>\n`;
+    const [who, what] = [provider, text].map((part) => redactedText(redactor, part));
+    return html`<li>
+      <a href="#s${seq}">record ${seq}</a> ${who}, ${state}, then ${after}
+      <pre>${what}</pre>
+    </li> `;
   });
-  const more = adviceLeftOut > 0 ? `<p>${adviceLeftOut} more pieces are not listed.</p>\n` : '';
-  return `<h2>Advice</h2>\n<p class="dim">What followed is what followed: none of this says that the advice was the reason.</p>\n<ul>\n${rows.join('')}</ul>\n${more}`;
+  const more = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
+  return html`<h2>Advice</h2>
+    <p class="dim">What followed is what followed: none of this says that the advice was the reason.</p>
+    <ul>
+      ${rows}
+    </ul>
+    ${more}`;
 }
 
 function entryHtml(record: TrajectoryRecord, call: number | undefined): Html {
   const { payload, recorded_at_unix_ms: atMs, seq } = record;
   const { body, mark, name } = shown(payload, call);
-  const when = atMs > 0 ? `<time>${timeText(atMs)}</time>` : '';
-  return `<article id="s${seq}" class="${mark}"><h3>${seq} ${escapeText(short(name))} ${when}</h3>${body}</article>\n`;
+  const when = atMs > 0 ? html`<time>${timeText(atMs)}</time>` : undefined;
+  return html`<article id="s${seq}" class="${mark}">
+    <h3>${seq} ${short(name)} ${when}</h3>
+    ${body}
+  </article> `;
 }
 
 interface Shown {
   readonly name: string;
   readonly mark: 'plain' | 'call' | 'bad' | 'pattern' | 'advice' | 'message' | 'turn';
-  readonly body: Html;
+  readonly body?: Html | undefined;
 }
 
 function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
   const at = call === undefined ? '' : ` ${call}`;
   switch (payload.kind) {
     case 'turn_started':
-      return { name: 'turn', mark: 'turn', body: '' };
+      return { name: 'turn', mark: 'turn' };
     case 'message_appended': {
       const { message } = payload;
       return { name: message.role, mark: 'message', body: block(contentText(message.content)) };
@@ -182,7 +203,7 @@ function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
     case 'pattern_cleared': {
       const { kind, level, occurrences } = payload.pattern;
       const what = payload.kind === 'pattern_flagged' ? 'pattern' : 'pattern left';
-      return { name: `${what}: ${kind} (${level}, seen ${occurrences} times)`, mark: 'pattern', body: '' };
+      return { name: `${what}: ${kind} (${level}, seen ${occurrences} times)`, mark: 'pattern' };
     }
     case 'feedback_produced':
       return { name: `feedback of ${payload.provider_name}`, mark: 'advice', body: block(payload.text) };
@@ -191,7 +212,7 @@ function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
     case 'run_started':
       return { name: 'the run begins', mark: 'plain', body: block(payload.task ?? '') };
     case 'run_ended':
-      return { name: `the run ends: ${payload.outcome}`, mark: 'plain', body: '' };
+      return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
     default:
       passOver<
         | 'run_resumed'
@@ -214,13 +235,17 @@ function shownAsStored(payload: TrajectoryPayload): Shown {
   return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: block(valueText(rest)) };
 }
 
-function block(text: string): Html {
-  if (text.trim() === '') return '';
+function block(text: string): Html | undefined {
+  if (text.trim() === '') return undefined;
+
   const left = text.length - MAX_CHARS;
   const cut = left > 0 ? `${text.slice(0, MAX_CHARS)}\n… ${left} more characters` : text;
-  if (text.length <= FOLDED_CHARS) return `<pre>${escapeText(cut)}</pre>`;
-  const head = escapeText(text.slice(0, 120).replaceAll(/\s+/g, ' '));
-  return `<details><summary>${head}… (${text.length} characters)</summary><pre>${escapeText(cut)}</pre></details>`;
+  if (text.length <= FOLDED_CHARS) return html`<pre>${cut}</pre>`;
+  const head = text.slice(0, 120).replaceAll(/\s+/g, ' ');
+  return html`<details>
+    <summary>${head}… (${text.length} characters)</summary>
+    <pre>${cut}</pre>
+  </details>`;
 }
 
 function contentText(content: StoredContent): string {
