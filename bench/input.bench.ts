@@ -39,7 +39,13 @@ let id = 0;
 let written = 0;
 // Warms the compiler.
 for (let round = 0; round < 2_000; round += 1) {
-  run.emit({ type: 'tool_execution_end', toolCallId: `w${round}`, toolName: 'bash', result: CASES[1]?.[1], isError: false });
+  run.emit({
+    type: 'tool_execution_end',
+    toolCallId: `w${round}`,
+    toolName: 'bash',
+    result: CASES[1]?.[1],
+    isError: false,
+  });
 }
 for (const [name, result] of CASES) {
   const emitMs = medianMs(() => {

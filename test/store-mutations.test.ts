@@ -469,8 +469,9 @@ async function askWriter(path: string, findings: Findings): Promise<void> {
     try {
       for (const runId of RUNS) {
         await findings.read(() =>
-          store.transact(runId, ({ missed, snapshot, snapshotSeq, summary }) => {
-            findings.records(runId, missed(), 'transact');
+          store.transact(runId, (found) => {
+            const { snapshot, snapshotSeq, summary } = found;
+            findings.records(runId, found.missed(), 'transact');
             const isWhole = isDeepStrictEqual(snapshot, { of: runId, text: 'state '.repeat(50) });
             if (snapshot !== undefined && snapshot !== null && (!isWhole || snapshotSeq !== 15)) {
               findings.wrong.push(`transact: another snapshot of ${runId}`);

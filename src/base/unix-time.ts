@@ -27,7 +27,11 @@ const DECADE_MS = 10 * 366 * 86_400_000;
 
 /** Whether an event can have happened at `atMs`, as far as the clock tells. */
 export function isNear(atMs: unknown, nowMs: number): atMs is number {
-  return typeof atMs === 'number' && atMs >= 0 && atMs <= nowMs + AHEAD_MS && atMs >= nowMs - DECADE_MS;
+  return typeof atMs === 'number' && isWithinReach(atMs, nowMs);
+}
+
+function isWithinReach(atMs: number, nowMs: number): boolean {
+  return atMs >= 0 && atMs <= nowMs + AHEAD_MS && atMs >= nowMs - DECADE_MS;
 }
 
 /**
@@ -41,9 +45,9 @@ export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   if (typeof atMs !== 'number' || !(atMs >= 0) || atMs === Infinity) {
     return { ms: nowMs, fault: 'badTimes', detail: `atMs must be a number from 0, got ${shown(atMs)}` };
   }
-  if (isNear(atMs, nowMs)) return { ms: atMs };
+  if (isWithinReach(atMs, nowMs)) return { ms: atMs };
   const { ms, unit } = unixMsOf(atMs);
-  if (unit !== 'milliseconds' && isNear(ms, nowMs)) {
+  if (unit !== 'milliseconds' && isWithinReach(ms, nowMs)) {
     return { ms, fault: 'wrongUnits', detail: `atMs ${atMs} is in ${unit}, not milliseconds` };
   }
   const side = atMs > nowMs ? 'ahead of' : 'behind';

@@ -42,10 +42,11 @@ export async function openRecoverSource(path: string, kind: StoreKind): Promise<
   if (kind === 'jsonl')
     return { runs: () => runFolders(resolve(path)), problems, uncheckedRecords: 0, close: () => {} };
   try {
-    const { close, runs, uncheckedRecords } = carveSqlite(resolve(path));
+    const carved = carveSqlite(resolve(path));
+    const { runs, uncheckedRecords } = carved;
     if (error === undefined || runs.length > 0)
-      return { runs: () => runs.map(toSave), problems, uncheckedRecords, close };
-    close();
+      return { runs: () => runs.map(toSave), problems, uncheckedRecords, close: () => carved.close() };
+    carved.close();
   } catch (thrown) {
     throw toStoreError(thrown, `read ${path}`);
   }
@@ -76,8 +77,8 @@ function toSave(run: CarvedRun): RunToSave {
 }
 
 /** The records, with the damaged ones in their places. */
-function* itemsOf({ damaged, records }: CarvedRun): Generator<Salvaged, void, void> {
-  const waiting = [...damaged];
+function* itemsOf(run: CarvedRun): Generator<Salvaged, void, void> {
+  const waiting = [...run.damaged];
   let throughSeq = -1;
   const damageBefore = function* (seq: number): Generator<Salvaged, void, void> {
     for (let one = waiting[0]; one !== undefined && one < seq; one = waiting[0]) {
@@ -85,7 +86,7 @@ function* itemsOf({ damaged, records }: CarvedRun): Generator<Salvaged, void, vo
       if (one > throughSeq) yield { type: 'damage', reason: 'it is not as it was written' };
     }
   };
-  for (const record of records()) {
+  for (const record of run.records()) {
     yield* damageBefore(record.seq);
     yield { type: 'record', record };
     throughSeq = lastSeqOf(record);

@@ -188,7 +188,7 @@ function checkEnd(
 }
 
 /** All that `work` reads is of one moment. */
-export function inOneView<Result>(database: DatabaseSync, work: () => Result): Result {
+function inOneView<Result>(database: DatabaseSync, work: () => Result): Result {
   if (database.isTransaction) return work();
   database.exec('BEGIN');
   try {
