@@ -1,6 +1,6 @@
 import { severityOfLevel } from './advice/advice.ts';
 import type { AdviceHandle } from './advice-handle.ts';
-import type { DerivedPayload } from './derived-draft.ts';
+import type { DerivedPayload } from './events/derived-draft.ts';
 import type { DecisionPoint } from './events/guidance.ts';
 import type { TrajectoryPayload } from './events/trajectory-record.ts';
 

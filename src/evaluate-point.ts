@@ -1,7 +1,7 @@
 import type { AdviceCandidate } from './advice/advice.ts';
 import { recordAdvice, type AdviceLedger } from './advice/advice-ledger.ts';
 import { decideAdvice } from './advice/decide-advice.ts';
-import type { DerivedDraft } from './derived-draft.ts';
+import type { DerivedDraft } from './events/derived-draft.ts';
 import type { Evaluation } from './events/trajectory-record.ts';
 import { evaluatePrepared } from './feedback/evaluate-feedback.ts';
 import type { ProducedFeedback } from './feedback/run-speakers.ts';

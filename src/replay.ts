@@ -1,4 +1,5 @@
-import type { DerivedPayload } from './derived-draft.ts';
+import { isDerived } from './events/is-derived.ts';
+import type { DerivedPayload } from './events/derived-draft.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
 import { resolveSteering } from './options.ts';
 import type { PromptTemplate } from './prompt/prompt-template.ts';
@@ -16,20 +17,6 @@ export interface ReplayOptions {
   readonly prompts?: readonly PromptTemplate[];
   /** What is taken out of what providers say, as in the run; default: secrets, by the built-in rules. */
   readonly redaction?: RedactionOptions | false;
-}
-
-/** Kinds that follow from others. */
-const DERIVED: ReadonlySet<TrajectoryPayload['kind']> = new Set<TrajectoryPayload['kind']>([
-  'pattern_flagged',
-  'pattern_cleared',
-  'feedback_produced',
-  'guidance_produced',
-  'provider_failed',
-]);
-
-/** Whether a payload follows from an input: a replay makes it anew. */
-export function isDerived(payload: TrajectoryPayload): payload is DerivedPayload {
-  return DERIVED.has(payload.kind);
 }
 
 /**

@@ -12,7 +12,7 @@ import { CoxswainError } from './base/error.ts';
 import { LruMap } from './base/lru-map.ts';
 import type { Json } from './base/json.ts';
 import { ValueBudget } from './base/value-budget.ts';
-import type { DerivedDraft, DerivedPayload } from './derived-draft.ts';
+import type { DerivedDraft, DerivedPayload } from './events/derived-draft.ts';
 import { evaluatePoint } from './evaluate-point.ts';
 import { mendPayload } from './events/decode-payload.ts';
 import type { DecisionPoint } from './events/guidance.ts';

@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from './base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from './events/trajectory-record.ts';
 import { resolveSteering, type ResolvedSteering } from './options.ts';
 import { RunLog, type RunLogIdentity } from './recorder/run-log.ts';
-import { isDerived } from './replay.ts';
+import { isDerived } from './events/is-derived.ts';
 import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';

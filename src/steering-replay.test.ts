@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from './coxswain.ts';
 import type { TrajectoryRecord } from './events/trajectory-record.ts';
-import { isDerived, Replay } from './replay.ts';
+import { isDerived } from './events/is-derived.ts';
+import { Replay } from './replay.ts';
 import { SteeringReplay } from './steering-replay.ts';
 import { memoryStore } from './store/memory-store.ts';
 import { createFakeClock } from './testing/fake-clock.ts';

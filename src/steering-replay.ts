@@ -1,6 +1,6 @@
 import type { Budget } from './base/budget.ts';
 import { deadlineAfter, type TimeSpan } from './base/deadline.ts';
-import type { DerivedPayload } from './derived-draft.ts';
+import type { DerivedPayload } from './events/derived-draft.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type Evaluation,
@@ -9,7 +9,7 @@ import {
   type TrajectoryRecord,
 } from './events/trajectory-record.ts';
 import { resolveSteering, type ResolvedSteering } from './options.ts';
-import { isDerived } from './replay.ts';
+import { isDerived } from './events/is-derived.ts';
 import { RunFold } from './run-fold.ts';
 import { toStoredBudget } from './run-situation.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/coxswain.ts';
-import type { DerivedPayload } from '../src/derived-draft.ts';
+import type { DerivedPayload } from '../src/events/derived-draft.ts';
 import { DECISION_POINTS, type DecisionPoint } from '../src/events/guidance.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
-import { isDerived, Replay } from '../src/replay.ts';
+import { isDerived } from '../src/events/is-derived.ts';
+import { Replay } from '../src/replay.ts';
 import type { Run } from '../src/run.ts';
 import { standardSteering } from '../src/standard-steering.ts';
 import { memoryStore } from '../src/store/memory-store.ts';

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/coxswain.ts';
-import type { DerivedPayload } from '../src/derived-draft.ts';
+import type { DerivedPayload } from '../src/events/derived-draft.ts';
 import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
 import { guidanceBank } from '../src/guidance/guidance-bank.ts';
 import type { FeedbackProvider } from '../src/prompt/feedback-provider.ts';
 import type { GuidanceProvider } from '../src/prompt/guidance-provider.ts';
 import type { TrajectoryObserver } from '../src/prompt/trajectory-observer.ts';
 import { createRedactor, type RedactionOptions } from '../src/recorder/redactor.ts';
-import { isDerived, Replay } from '../src/replay.ts';
+import { isDerived } from '../src/events/is-derived.ts';
+import { Replay } from '../src/replay.ts';
 import { RunStepper } from '../src/run-step.ts';
 import type { Run } from '../src/run.ts';
 import { defineEvent } from '../src/session/define-event.ts';

@@ -14,7 +14,7 @@ import {
 } from '../events/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { isDerived } from '../replay.ts';
+import { isDerived } from '../events/is-derived.ts';
 import { RunFold } from '../run-fold.ts';
 import { RunView } from '../run-view/run-view.ts';
 import { SteeringReplay } from '../steering-replay.ts';

@@ -1,11 +1,12 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
-import type { DerivedPayload } from '../derived-draft.ts';
+import type { DerivedPayload } from '../events/derived-draft.ts';
 import type { TrajectoryRecord } from '../events/trajectory-record.ts';
 import { resolveSteering } from '../options.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { RedactionOptions } from '../recorder/redactor.ts';
-import { isDerived, Replay } from '../replay.ts';
+import { isDerived } from '../events/is-derived.ts';
+import { Replay } from '../replay.ts';
 import type { SteeringOptions } from '../steering-options.ts';
 import { listShards, openStoreAt } from './list-shards.ts';
 

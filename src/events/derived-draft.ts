@@ -1,4 +1,4 @@
-import type { TrajectoryPayload } from './events/trajectory-record.ts';
+import type { TrajectoryPayload } from './trajectory-record.ts';
 
 /** Payloads that follow from an input. */
 export type DerivedPayload = Extract<TrajectoryPayload, { readonly cause_seq: number }>;
