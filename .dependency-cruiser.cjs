@@ -1,67 +1,62 @@
 /**
- * The floors: a folder imports itself and lower floors only. Folders on one floor do not see each other.
- * Type imports count. Tests may also import `testing/`.
+ * The rooms of `rooms.json`: a room imports itself and rooms of lower floors only. Type imports count. Tests may also
+ * import `test/support` and `src/testing`.
  */
-const FLOORS = [
-  ['base'],
-  ['events', 'html'],
-  ['session', 'store'],
-  ['trajectory', 'recorder'],
-  ['detectors', 'prompt', 'advice', 'run-view'],
-  ['feedback', 'guidance'],
-  // Where the parts meet: the files that lie in src itself.
-  ['[^/]+[.]ts'],
-  // What every adapter shares.
-  ['host'],
-  ['adapters/claude-agent-sdk', 'adapters/openai', 'adapters/openai-agents', 'adapters/ai-sdk', 'formats', 'config'],
-  ['backtest', 'claude-code', 'testing'],
-  ['viewer'],
-  ['cli'],
-];
+const { floors, pure } = require('./rooms.json');
 
-const folder = (name) => (name.includes('[.]') ? `^src/${name}$` : `^src/${name}/`);
+const FLOORS = floors.map((rooms) => Object.keys(rooms));
+const ROOMS = FLOORS.flat();
 
-const floorRules = FLOORS.flatMap((names, floor) =>
-  names.flatMap((name) => {
-    const others = names.filter((other) => other !== name);
-    const above = [...others, ...FLOORS.slice(floor + 1).flat()];
+/** Files of a room, without those of the rooms inside it. */
+const filesOf = (room) => {
+  const inside = ROOMS.filter((other) => other.startsWith(`${room}/`)).map((other) => other.slice(room.length + 1));
+  return inside.length === 0 ? `^src/${room}/` : `^src/${room}/(?!(?:${inside.join('|')})/)`;
+};
+
+const floorRules = FLOORS.flatMap((rooms, floor) =>
+  rooms.flatMap((room) => {
+    const above = [...rooms.filter((other) => other !== room), ...FLOORS.slice(floor + 1).flat()];
     // An empty list would match everything.
     if (above.length === 0) return [];
-    return {
-      name: `floor ${floor}: ${name}`,
-      comment: 'imports only itself and lower floors (docs/architecture.md)',
+    const rule = (kind, from, to) => ({
+      name: `floor ${floor}${kind}: ${room}`,
+      comment: 'a room imports itself and lower floors only (docs/architecture.md)',
       severity: 'error',
-      from: { path: folder(name), pathNot: '[.]test[.]ts$' },
-      to: { path: above.map(folder) },
-    };
+      from,
+      to: { path: to.map(filesOf) },
+    });
+    return [
+      rule('', { path: filesOf(room), pathNot: '[.]test[.]ts$' }, above),
+      rule(
+        ' tests',
+        { path: `${filesOf(room)}.*[.]test[.]ts$` },
+        above.filter((other) => other !== 'testing'),
+      ),
+    ];
   }),
 );
-
-const testRules = FLOORS.slice(0, -1).flatMap((names, floor) =>
-  names.map((name) => ({
-    name: `floor ${floor} tests: ${name}`,
-    severity: 'error',
-    from: { path: folder(name).replace(/[$]$/, '') + '.*[.]test[.]ts$' },
-    to: {
-      path: [...names.filter((other) => other !== name), ...FLOORS.slice(floor + 1).flat()]
-        .filter((other) => other !== 'testing')
-        .map(folder),
-    },
-  })),
-);
-
-const PURE = '^src/(?:events|session|trajectory|detectors|advice|run-view)/';
 
 module.exports = {
   forbidden: [
     ...floorRules,
-    ...testRules,
+    {
+      name: 'every file has a room',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [...ROOMS.map((room) => `^src/${room}/`), '^src/index[.]ts$'] },
+      to: {},
+    },
+    {
+      name: 'the product knows no tests',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^test/' },
+    },
     { name: 'no cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'folds are pure',
       comment: 'no node: module in a fold',
       severity: 'error',
-      from: { path: PURE, pathNot: '[.]test[.]ts$' },
+      from: { path: pure.map(filesOf), pathNot: '[.]test[.]ts$' },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -4,9 +4,9 @@
  * `JSON.stringify` of the same two records in the same run; then whether a call costs the same after a million calls,
  * the size of the snapshot, and the heap that the state of a run holds.
  */
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { defaultDetectors } from '../src/detectors/default-detectors.ts';
-import { TrajectoryAnalysis } from '../src/trajectory/trajectory-analysis.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
+import { TrajectoryAnalysis } from '../src/patterns/trajectory-analysis.ts';
 
 type Call = readonly TrajectoryRecord[];
 

@@ -2,26 +2,26 @@
  * What does a classifier cost? Run: `node bench/guidance.bench.ts`. Prints median and 99th percentile of each in
  * nanoseconds and as a ratio to `JSON.stringify` of a typical record in the same run, on a run of 1,000 calls.
  */
-import { defaultDetectors } from '../src/detectors/default-detectors.ts';
-import type { Classifier } from '../src/guidance/classifier.ts';
-import { allOf, anyOf, not, threshold } from '../src/guidance/combine-classifiers.ts';
-import { consultationPrompt } from '../src/guidance/consultation-prompt.ts';
-import { diagnosticSignal } from '../src/guidance/diagnostic-signal.ts';
-import { doomLoop } from '../src/guidance/doom-loop.ts';
-import { doomLoopGuidance } from '../src/guidance/doom-loop-guidance.ts';
-import { errorStreak } from '../src/guidance/error-streak.ts';
-import { evaluateGuidance } from '../src/guidance/evaluate-guidance.ts';
-import { EMPTY_GUIDANCE_STATE } from '../src/guidance/guidance-state.ts';
-import { highToolCount } from '../src/guidance/high-tool-count.ts';
-import { largeOutput } from '../src/guidance/large-output.ts';
-import { parallelToolReminder } from '../src/guidance/parallel-tool-reminder.ts';
-import { progressStall } from '../src/guidance/progress-stall.ts';
-import { recentFailures } from '../src/guidance/recent-failures.ts';
-import { sensitiveContentPending } from '../src/guidance/sensitive-content-pending.ts';
-import { sequentialWhenParallel } from '../src/guidance/sequential-when-parallel.ts';
-import { singleToolRepeated } from '../src/guidance/single-tool-repeated.ts';
-import type { GuidanceContext } from '../src/prompt/guidance-provider.ts';
-import { guidanceContext, scriptAnalysis, type ScriptedCall } from '../src/testing/guidance-script.ts';
+import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
+import type { Classifier } from '../src/steering/guidance/classifier.ts';
+import { allOf, anyOf, not, threshold } from '../src/steering/guidance/combine-classifiers.ts';
+import { consultationPrompt } from '../src/steering/guidance/consultation-prompt.ts';
+import { diagnosticSignal } from '../src/steering/guidance/diagnostic-signal.ts';
+import { doomLoop } from '../src/steering/guidance/doom-loop.ts';
+import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
+import { errorStreak } from '../src/steering/guidance/error-streak.ts';
+import { evaluateGuidance } from '../src/steering/guidance/evaluate-guidance.ts';
+import { EMPTY_GUIDANCE_STATE } from '../src/steering/guidance/guidance-state.ts';
+import { highToolCount } from '../src/steering/guidance/high-tool-count.ts';
+import { largeOutput } from '../src/steering/guidance/large-output.ts';
+import { parallelToolReminder } from '../src/steering/guidance/parallel-tool-reminder.ts';
+import { progressStall } from '../src/steering/guidance/progress-stall.ts';
+import { recentFailures } from '../src/steering/guidance/recent-failures.ts';
+import { sensitiveContentPending } from '../src/steering/guidance/sensitive-content-pending.ts';
+import { sequentialWhenParallel } from '../src/steering/guidance/sequential-when-parallel.ts';
+import { singleToolRepeated } from '../src/steering/guidance/single-tool-repeated.ts';
+import type { GuidanceContext } from '../src/steering/prompt/guidance-provider.ts';
+import { guidanceContext, scriptAnalysis, type ScriptedCall } from '../test/support/guidance-script.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 
 const CALLS = 1_000;

@@ -3,7 +3,7 @@
  * detectors and no store, as a ratio to `JSON.stringify` of the same value in the same run. Below 1 the agent pays less than
  * for writing the value once. `npx node bench/input.bench.ts [ROUNDS]`, default 5; the median of the rounds.
  */
-import { createCoxswain } from '../src/coxswain.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
 import { toJson } from '../src/base/to-json.ts';
 
 const rounds = Number(process.argv[2] ?? 5);

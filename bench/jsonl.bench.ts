@@ -14,8 +14,8 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, readFileS
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { jsonlStore } from '../src/store/jsonl-store.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
 import { MAX_BATCH_RECORDS } from '../src/store/trajectory-store.ts';
 
 const BATCHES: readonly number[] = [64, 256, 500, 1024];

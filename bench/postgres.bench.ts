@@ -6,11 +6,11 @@
 import { Pool } from 'pg';
 import postgres from 'postgres';
 
-import { encodeRecord } from '../src/events/encode-record.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { postgresStore } from '../src/store/postgres-store.ts';
+import { encodeRecord } from '../src/records/encode-record.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
-import { startPostgres } from '../src/testing/postgres-server.ts';
+import { startPostgres } from '../test/support/postgres-server.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 9);
 const RECORDS_A_ROUND = 20_000;

@@ -13,12 +13,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AgentEvent } from '../src/events/agent-event.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import type { AgentEvent } from '../src/records/agent-event.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { TrajectoryRecorder } from '../src/recorder/trajectory-recorder.ts';
 import { workerStore } from '../src/recorder/worker-store.ts';
-import { jsonlStore } from '../src/store/jsonl-store.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectorySink, TrajectoryStore } from '../src/store/trajectory-store.ts';
 
 const total = Number(process.argv[2] ?? 60_000);

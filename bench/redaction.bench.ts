@@ -3,8 +3,8 @@
  * median time to redact the record of a finished call as a ratio to `JSON.stringify` of the same record in the same
  * run, with the built-in rules and with `structureOnly`; then what making a redactor costs.
  */
-import type { TrajectoryPayload } from '../src/events/trajectory-record.ts';
-import { createRedactor, type Redactor } from '../src/recorder/redactor.ts';
+import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
+import { createRedactor, type Redactor } from '../src/redaction/redactor.ts';
 
 const ROUNDS = 41;
 

@@ -13,10 +13,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
-import { serverHealth } from '../src/claude-code/server-health.ts';
-import { createCoxswain } from '../src/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
+import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 60);
 const HOOK = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'hook.cjs');

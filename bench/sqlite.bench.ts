@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 
-import { encodeRecord } from '../src/events/encode-record.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { encodeRecord } from '../src/records/encode-record.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 
 const RECORDS = Number(process.argv[2] ?? 1_000_000);

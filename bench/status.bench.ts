@@ -10,8 +10,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createCoxswain } from '../src/coxswain.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 60);
 const BIN = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'cli', 'bin.js');

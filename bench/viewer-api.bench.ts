@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
-import { startViewer } from '../src/viewer/start-viewer.ts';
+import { startViewer } from '../src/viewer/server/start-viewer.ts';
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '10000' }, records: { type: 'string', default: '100000' } },

@@ -1,4 +1,4 @@
-import { claudeAgentSdkCapabilities } from '../src/adapters/claude-agent-sdk/index.ts';
+import { claudeAgentSdkCapabilities } from '../src/adapters/claude/index.ts';
 import type { AdapterHarness } from '../src/testing/adapter-harness.ts';
 import { claudeToolName, playClaude } from './claude-scene.ts';
 

@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { createSdkMcpServer, type Options } from '@anthropic-ai/claude-agent-sdk';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { coxswainTools } from '../src/adapters/claude-agent-sdk/index.ts';
+import { coxswainTools } from '../src/adapters/claude/index.ts';
 import { isJsonObject } from '../src/base/json.ts';
-import { createCoxswain, type CoxswainOptions } from '../src/coxswain.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { payloadsOf, playScene, type Played } from '../src/testing/adapter-player.ts';
 import {
   feedbackAfterEachCall,

@@ -6,7 +6,7 @@ import {
   type Query,
 } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
-import { claudeHooks, coxswainTools, observed } from '../src/adapters/claude-agent-sdk/index.ts';
+import { claudeHooks, coxswainTools, observed } from '../src/adapters/claude/index.ts';
 import { createCoxswain } from '../src/index.ts';
 
 /** What must type-check against the real SDK; nothing here is run. */

@@ -10,7 +10,7 @@ import {
   type SDKUserMessage,
 } from '@anthropic-ai/claude-agent-sdk';
 import { z } from 'zod';
-import { claudeHooks, observed } from '../src/adapters/claude-agent-sdk/index.ts';
+import { claudeHooks, observed } from '../src/adapters/claude/index.ts';
 import { messageOf } from '../src/base/error.ts';
 import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';

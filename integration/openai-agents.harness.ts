@@ -4,7 +4,7 @@ import { messageOf } from '../src/base/error.ts';
 import { openaiAgentsCapabilities, coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
-import { startSceneServer } from '../src/testing/scene-server.ts';
+import { startSceneServer } from '../test/support/scene-server.ts';
 import { neutralChatRequest, neutralResponsesRequest } from '../src/testing/neutral-request.ts';
 import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 

@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { coxswainAgents } from '../src/adapters/openai-agents/index.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { payloadsOf } from '../src/testing/adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt, guidanceAt } from '../src/testing/contract-advice.ts';
 import type { ModelCall, ModelFunction, ModelScript } from '../src/testing/model-script.ts';

@@ -3,7 +3,7 @@ import type OpenAI from 'openai';
 import { messageOf } from '../src/base/error.ts';
 import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
 import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
-import { startSceneServer } from '../src/testing/scene-server.ts';
+import { startSceneServer } from '../test/support/scene-server.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 
 /** What a scene needs, whatever loop plays it. */

@@ -21,7 +21,7 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
   } as const satisfies BuildOptions;
   const main = await build({
     ...shared,
-    entryPoints: ['src/claude-code/hook-main.ts'],
+    entryPoints: ['src/hosts/claude-code/hook-main.ts'],
     outfile: join(folder, 'hook-main.cjs'),
     define: { COXSWAIN_VERSION: JSON.stringify(version), 'import.meta.url': '""' },
     banner: { js: '(function(exports,require){"use strict";const module={exports};' },
@@ -41,7 +41,7 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     .slice(0, 16);
   const launcher = await build({
     ...shared,
-    entryPoints: ['src/claude-code/hook-launcher.ts'],
+    entryPoints: ['src/hosts/claude-code/hook-launcher.ts'],
     outfile: join(folder, 'hook.cjs'),
     define: { COXSWAIN_HOOK_HASH: JSON.stringify(hash) },
     // Before anything is loaded.

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { pluginFiles } from '../src/claude-code/plugin-files.ts';
+import { pluginFiles } from '../src/hosts/claude-code/plugin-files.ts';
 
 /** Puts the plugin of Claude Code together: a folder that stands alone, with the hook that lies beside it in `dist`. */
 export async function buildPlugin(dist: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function buildPlugin(dist: string): Promise<void> {
     // It must run on a Node that is too old for the rest, in order to say so.
     target: 'node14',
     logLevel: 'warning',
-    entryPoints: ['src/claude-code/plugin-launcher.ts'],
+    entryPoints: ['src/hosts/claude-code/plugin-launcher.ts'],
     outfile: join(folder, 'launch.cjs'),
   });
 }

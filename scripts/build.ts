@@ -34,7 +34,7 @@ async function buildStatus(): Promise<readonly string[]> {
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
-    entryPoints: ['src/cli/status/status-main.ts'],
+    entryPoints: ['src/cli/commands/status/status-main.ts'],
     outfile: 'dist/status.cjs',
     plugins: [
       {

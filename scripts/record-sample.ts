@@ -10,8 +10,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json, JsonObject } from '../src/base/json.ts';
-import { encodeRecord } from '../src/events/encode-record.ts';
-import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../src/events/trajectory-record.ts';
+import { encodeRecord } from '../src/records/encode-record.ts';
+import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../src/records/trajectory-record.ts';
 
 const RUN_ID = 'sample-stuck-run';
 const TASK =

@@ -7,8 +7,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readCases, scoreCases, totalOf, type ScenarioScore } from '../src/testing/score-scenarios.ts';
-import { verdictLines } from '../src/testing/verdict-lines.ts';
+import { readCases, scoreCases, totalOf, type ScenarioScore } from '../test/support/score-scenarios.ts';
+import { verdictLines } from '../test/support/verdict-lines.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

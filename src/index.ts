@@ -7,26 +7,26 @@ export { CoxswainError, type CoxswainErrorCode } from './base/error.ts';
 export type { InputCounts, InputFault } from './base/input-fault.ts';
 export type { Json, JsonObject } from './base/json.ts';
 
-export type { AgentEvent, AgentIdentity } from './events/agent-event.ts';
-export type { AgentMessage, ContentBlock, MessageContent, Usage } from './events/agent-message.ts';
-export { decodeRecord, parseRecord } from './events/decode-record.ts';
-export { encodeRecord } from './events/encode-record.ts';
-export type { Observation, Severity, SpokenAdvice } from './events/feedback.ts';
+export type { AgentEvent, AgentIdentity } from './records/agent-event.ts';
+export type { AgentMessage, ContentBlock, MessageContent, Usage } from './records/agent-message.ts';
+export { decodeRecord, parseRecord } from './records/decode-record.ts';
+export { encodeRecord } from './records/encode-record.ts';
+export type { Observation, Severity, SpokenAdvice } from './records/feedback.ts';
 export {
   DECISION_POINTS,
   type ClassificationResult,
   type DecisionPoint,
   type GuidanceInjection,
   type PatternReference,
-} from './events/guidance.ts';
-export type { RunIdentity } from './events/run-identity.ts';
-export type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from './events/stored-message.ts';
-export type { PatternLevel, TrajectoryPattern } from './events/trajectory-pattern.ts';
+} from './records/guidance.ts';
+export type { RunIdentity } from './records/run-identity.ts';
+export type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from './records/stored-message.ts';
+export type { PatternLevel, TrajectoryPattern } from './records/trajectory-pattern.ts';
 export {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
   type TrajectoryRecord,
-} from './events/trajectory-record.ts';
+} from './records/trajectory-record.ts';
 
 export { createSession, restoreSession } from './session/create-session.ts';
 export { defineEvent, type EventInput, type EventType, type SessionEvent } from './session/define-event.ts';
@@ -69,21 +69,21 @@ export {
   type GcOptions,
   type GcReport,
 } from './store/collect-garbage.ts';
-export { memoryStore } from './store/memory-store.ts';
+export { memoryStore } from './store/memory/memory-store.ts';
 export type { RunSummary } from './store/run-summary.ts';
 export type { ReadQuery, RunPage, RunQuery, TrajectorySink, TrajectoryStore } from './store/trajectory-store.ts';
 
-export type { ErrorCategory, ErrorClass } from './trajectory/error-class.ts';
-export type { Frequency } from './trajectory/frequency-table.ts';
-export type { PatternChange } from './trajectory/pattern-book.ts';
-export type { PatternDetector, PatternFold, Sighting, StepContext } from './trajectory/pattern-detector.ts';
-export type { RecentCall } from './trajectory/recent-call.ts';
-export { similarity } from './trajectory/similarity.ts';
-export type { Step } from './trajectory/step.ts';
-export type { ToolKind } from './trajectory/tool-kind.ts';
-export { declareMcpTools, type McpTool } from './trajectory/mcp-declarations.ts';
-export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './trajectory/tool-semantics.ts';
-export type { DetectorFault, TrajectoryAnalysisSnapshot } from './trajectory/analysis-snapshot.ts';
+export type { ErrorCategory, ErrorClass } from './calls/error-class.ts';
+export type { Frequency } from './patterns/frequency-table.ts';
+export type { PatternChange } from './patterns/pattern-book.ts';
+export type { PatternDetector, PatternFold, Sighting, StepContext } from './patterns/pattern-detector.ts';
+export type { RecentCall } from './patterns/recent-call.ts';
+export { similarity } from './calls/similarity.ts';
+export type { Step } from './patterns/step.ts';
+export type { ToolKind } from './calls/tool-kind.ts';
+export { declareMcpTools, type McpTool } from './calls/mcp-declarations.ts';
+export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './calls/tool-semantics.ts';
+export type { DetectorFault, TrajectoryAnalysisSnapshot } from './patterns/analysis-snapshot.ts';
 export type { RunCall } from './run-view/run-call.ts';
 export {
   errorLineOf,
@@ -94,13 +94,13 @@ export {
   type RunViewOptions,
 } from './run-view/run-view.ts';
 export type { RunPatterns, SeenPattern } from './run-view/seen-pattern.ts';
-export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './trajectory/trajectory-analysis.ts';
+export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './patterns/trajectory-analysis.ts';
 
 export { InMemoryTrajectorySink } from './recorder/in-memory-trajectory-sink.ts';
 export type { FailurePolicy, OverflowPolicy, RecordQueueOptions } from './recorder/record-queue-options.ts';
 export type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder/recorder-answers.ts';
 export type { RecorderHealth } from './recorder/recorder-health.ts';
-export type { RedactionOptions } from './recorder/redactor.ts';
+export type { RedactionOptions } from './redaction/redactor.ts';
 export { recoverSpills, type SpillRecovery } from './recorder/recover-spills.ts';
 export type { SpillHealth } from './recorder/spill-file.ts';
 export type { Timers } from './recorder/timers.ts';
@@ -110,44 +110,44 @@ export {
   type TrajectoryRecorderOptions,
 } from './recorder/trajectory-recorder.ts';
 
-export { contextDegradationDetector } from './detectors/context-degradation.ts';
-export { cycleDetector } from './detectors/cycle.ts';
-export { defaultDetectors } from './detectors/default-detectors.ts';
-export { driftDetector } from './detectors/drift.ts';
-export { errorCascadeDetector } from './detectors/error-cascade.ts';
-export { identicalCallDetector } from './detectors/identical-call.ts';
-export { gradeCount, type Grade } from './detectors/level.ts';
-export { pollingDetector } from './detectors/polling.ts';
-export { repeatedErrorDetector } from './detectors/repeated-error.ts';
-export { sameFailureDetector } from './detectors/same-failure.ts';
-export { sequentialCallsDetector } from './detectors/sequential-calls.ts';
-export { similarCallsDetector } from './detectors/similar-calls.ts';
-export { stagnationDetector } from './detectors/stagnation.ts';
-export { stallDetector } from './detectors/stall.ts';
-export { thrashDetector } from './detectors/thrash.ts';
-export { toolAvoidanceDetector, type Recommendation } from './detectors/tool-avoidance.ts';
+export { contextDegradationDetector } from './patterns/detectors/context-degradation.ts';
+export { cycleDetector } from './patterns/detectors/cycle.ts';
+export { defaultDetectors } from './patterns/detectors/default-detectors.ts';
+export { driftDetector } from './patterns/detectors/drift.ts';
+export { errorCascadeDetector } from './patterns/detectors/error-cascade.ts';
+export { identicalCallDetector } from './patterns/detectors/identical-call.ts';
+export { gradeCount, type Grade } from './patterns/detectors/level.ts';
+export { pollingDetector } from './patterns/detectors/polling.ts';
+export { repeatedErrorDetector } from './patterns/detectors/repeated-error.ts';
+export { sameFailureDetector } from './patterns/detectors/same-failure.ts';
+export { sequentialCallsDetector } from './patterns/detectors/sequential-calls.ts';
+export { similarCallsDetector } from './patterns/detectors/similar-calls.ts';
+export { stagnationDetector } from './patterns/detectors/stagnation.ts';
+export { stallDetector } from './patterns/detectors/stall.ts';
+export { thrashDetector } from './patterns/detectors/thrash.ts';
+export { toolAvoidanceDetector, type Recommendation } from './patterns/detectors/tool-avoidance.ts';
 
-export type { NoiseOptions } from './advice/decide-advice.ts';
-export { slotText } from './advice/slot-text.ts';
+export type { NoiseOptions } from './steering/advice/decide-advice.ts';
+export { slotText } from './steering/advice/slot-text.ts';
 
-export { definePrompt, type PromptDefinition } from './prompt/define-prompt.ts';
-export type { FeedbackContext, SeverityTrend } from './prompt/feedback-context.ts';
-export type { FeedbackDraft, FeedbackProvider, FeedbackProviderConfig } from './prompt/feedback-provider.ts';
-export type { FeedbackTrigger, PatternTrigger, SessionEventKind } from './prompt/feedback-trigger.ts';
-export { Filesystem } from './prompt/filesystem.ts';
+export { definePrompt, type PromptDefinition } from './steering/prompt/define-prompt.ts';
+export type { FeedbackContext, SeverityTrend } from './steering/prompt/feedback-context.ts';
+export type { FeedbackDraft, FeedbackProvider, FeedbackProviderConfig } from './steering/prompt/feedback-provider.ts';
+export type { FeedbackTrigger, PatternTrigger, SessionEventKind } from './steering/prompt/feedback-trigger.ts';
+export { Filesystem } from './steering/prompt/filesystem.ts';
 export type {
   GuidanceContext,
   GuidanceDraft,
   GuidanceProvider,
   GuidanceProviderConfig,
   PendingToolCall,
-} from './prompt/guidance-provider.ts';
+} from './steering/prompt/guidance-provider.ts';
 export {
   defineResource,
   type PromptResources,
   type Resource,
   type ResourceBinding,
-} from './prompt/prompt-resources.ts';
+} from './steering/prompt/prompt-resources.ts';
 export type {
   PromptGuidance,
   PromptParam,
@@ -155,69 +155,77 @@ export type {
   PromptSection,
   RenderContext,
   SectionContext,
-} from './prompt/prompt-section.ts';
-export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt/prompt-template.ts';
-export type { Prompt, RenderedPrompt, RenderOptions } from './prompt/prompt.ts';
+} from './steering/prompt/prompt-section.ts';
+export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './steering/prompt/prompt-template.ts';
+export type { Prompt, RenderedPrompt, RenderOptions } from './steering/prompt/prompt.ts';
 export type {
   AssessmentDraft,
   ObserverConfig,
   ObserverContext,
   ObserverTrigger,
   TrajectoryObserver,
-} from './prompt/trajectory-observer.ts';
-export type { TrajectoryView } from './prompt/trajectory-view.ts';
+} from './steering/prompt/trajectory-observer.ts';
+export type { TrajectoryView } from './steering/prompt/trajectory-view.ts';
 
 export {
   acknowledge,
   type AcknowledgeOptions,
   type AcknowledgeOutcome,
   type AdviceAnswer,
-} from './feedback/acknowledge.ts';
-export { acknowledgeToolDefinition, type ToolDefinition } from './feedback/acknowledge-tool.ts';
-export { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse } from './feedback/acknowledgement.ts';
-export { Assessment, AssessmentEvent } from './feedback/assessment.ts';
-export { collectFeedback, type CollectFeedbackInput } from './feedback/collect-feedback.ts';
-export { createFeedbackContext, type FeedbackContextInput } from './feedback/create-feedback-context.ts';
-export { deadlineFeedback, type DeadlineFeedbackOptions, type DeadlineSpacing } from './feedback/deadline-feedback.ts';
-export { deadlineObserver } from './feedback/deadline-observer.ts';
-export type { DeadlineReportOptions } from './feedback/deadline-report.ts';
-export { driftFeedback } from './feedback/drift-feedback.ts';
-export { errorCascadeFeedback } from './feedback/error-cascade-feedback.ts';
-export { evaluateFeedback, type FeedbackInput, type FeedbackOptions } from './feedback/evaluate-feedback.ts';
-export type { FeedbackFault, FeedbackFaultHandler } from './feedback/feedback-fault.ts';
-export { Feedback, FeedbackEvent } from './feedback/feedback.ts';
-export type { FiredTrigger } from './feedback/fired-triggers.ts';
-export { observerAsProvider } from './feedback/observer-as-provider.ts';
-export { paceFeedback, type PaceFeedbackOptions } from './feedback/pace-feedback.ts';
-export { patternFeedback, type PatternFeedbackOptions } from './feedback/pattern-feedback.ts';
-export type { PatternSpeakerOptions } from './feedback/pattern-speaker.ts';
-export { PendingObserverTrigger, pendingTriggers } from './feedback/pending-observer-trigger.ts';
-export { feedbackSlices, prepareFeedback } from './feedback/prepare-feedback.ts';
-export { renderAssessment, renderFeedback } from './feedback/render-feedback.ts';
-export { runFeedbackProviders, type RunFeedbackOptions } from './feedback/run-feedback-providers.ts';
-export type { FeedbackEvaluation, ProducedFeedback } from './feedback/run-speakers.ts';
-export { stallFeedback } from './feedback/stall-feedback.ts';
-export { staticFeedback, type StaticFeedbackOptions } from './feedback/static-feedback.ts';
-export { toolUsageMonitor, type ToolUsageMonitorOptions } from './feedback/tool-usage-monitor.ts';
+} from './steering/feedback/acknowledge.ts';
+export { acknowledgeToolDefinition, type ToolDefinition } from './steering/feedback/acknowledge-tool.ts';
+export {
+  Acknowledgement,
+  AcknowledgementEvent,
+  type AcknowledgementResponse,
+} from './steering/feedback/acknowledgement.ts';
+export { Assessment, AssessmentEvent } from './steering/feedback/assessment.ts';
+export { collectFeedback, type CollectFeedbackInput } from './steering/feedback/collect-feedback.ts';
+export { createFeedbackContext, type FeedbackContextInput } from './steering/feedback/create-feedback-context.ts';
+export {
+  deadlineFeedback,
+  type DeadlineFeedbackOptions,
+  type DeadlineSpacing,
+} from './steering/feedback/deadline-feedback.ts';
+export { deadlineObserver } from './steering/feedback/deadline-observer.ts';
+export type { DeadlineReportOptions } from './steering/feedback/deadline-report.ts';
+export { driftFeedback } from './steering/feedback/drift-feedback.ts';
+export { errorCascadeFeedback } from './steering/feedback/error-cascade-feedback.ts';
+export { evaluateFeedback, type FeedbackInput, type FeedbackOptions } from './steering/feedback/evaluate-feedback.ts';
+export type { FeedbackFault, FeedbackFaultHandler } from './steering/feedback/feedback-fault.ts';
+export { Feedback, FeedbackEvent } from './steering/feedback/feedback.ts';
+export type { FiredTrigger } from './steering/feedback/fired-triggers.ts';
+export { observerAsProvider } from './steering/feedback/observer-as-provider.ts';
+export { paceFeedback, type PaceFeedbackOptions } from './steering/feedback/pace-feedback.ts';
+export { patternFeedback, type PatternFeedbackOptions } from './steering/feedback/pattern-feedback.ts';
+export type { PatternSpeakerOptions } from './steering/feedback/pattern-speaker.ts';
+export { PendingObserverTrigger, pendingTriggers } from './steering/feedback/pending-observer-trigger.ts';
+export { feedbackSlices, prepareFeedback } from './steering/feedback/prepare-feedback.ts';
+export { renderAssessment, renderFeedback } from './steering/feedback/render-feedback.ts';
+export { runFeedbackProviders, type RunFeedbackOptions } from './steering/feedback/run-feedback-providers.ts';
+export type { FeedbackEvaluation, ProducedFeedback } from './steering/feedback/run-speakers.ts';
+export { stallFeedback } from './steering/feedback/stall-feedback.ts';
+export { staticFeedback, type StaticFeedbackOptions } from './steering/feedback/static-feedback.ts';
+export { toolUsageMonitor, type ToolUsageMonitorOptions } from './steering/feedback/tool-usage-monitor.ts';
 
-export type { ProducedGuidance, SkippedGuidance } from './guidance/ask-provider.ts';
-export { classifyCount, type Classifier } from './guidance/classifier.ts';
-export { collectGuidance, type CollectGuidanceOptions } from './guidance/collect-guidance.ts';
-export { allOf, anyOf, not, threshold } from './guidance/combine-classifiers.ts';
-export { consultationPrompt, type ConsultationPromptOptions } from './guidance/consultation-prompt.ts';
-export type { ContextDigest } from './guidance/context-digest.ts';
-export { defineGuidance, type GuidanceDefinition } from './guidance/define-guidance.ts';
-export { diagnosticSignal, type DiagnosticSignalOptions } from './guidance/diagnostic-signal.ts';
-export { doomLoopGuidance } from './guidance/doom-loop-guidance.ts';
-export { doomLoop, type DoomLoopOptions } from './guidance/doom-loop.ts';
-export { errorStreak } from './guidance/error-streak.ts';
-export { formatGuidance } from './guidance/format-guidance.ts';
-export { guidanceBank, type BankInstruction, type GuidanceBank } from './guidance/guidance-bank.ts';
-export { GuidanceDelivered, GuidanceDeliveredEvent } from './guidance/guidance-delivered.ts';
-export type { GuidanceFault } from './guidance/guidance-fault.ts';
-export { GuidanceFaults, GuidanceStates, SkippedGuidances } from './guidance/guidance-slices.ts';
-export { highToolCount } from './guidance/high-tool-count.ts';
-export { largeOutput } from './guidance/large-output.ts';
+export type { ProducedGuidance, SkippedGuidance } from './steering/guidance/ask-provider.ts';
+export { classifyCount, type Classifier } from './steering/guidance/classifier.ts';
+export { collectGuidance, type CollectGuidanceOptions } from './steering/guidance/collect-guidance.ts';
+export { allOf, anyOf, not, threshold } from './steering/guidance/combine-classifiers.ts';
+export { consultationPrompt, type ConsultationPromptOptions } from './steering/guidance/consultation-prompt.ts';
+export type { ContextDigest } from './steering/guidance/context-digest.ts';
+export { defineGuidance, type GuidanceDefinition } from './steering/guidance/define-guidance.ts';
+export { diagnosticSignal, type DiagnosticSignalOptions } from './steering/guidance/diagnostic-signal.ts';
+export { doomLoopGuidance } from './steering/guidance/doom-loop-guidance.ts';
+export { doomLoop, type DoomLoopOptions } from './steering/guidance/doom-loop.ts';
+export { errorStreak } from './steering/guidance/error-streak.ts';
+export { formatGuidance } from './steering/guidance/format-guidance.ts';
+export { guidanceBank, type BankInstruction, type GuidanceBank } from './steering/guidance/guidance-bank.ts';
+export { GuidanceDelivered, GuidanceDeliveredEvent } from './steering/guidance/guidance-delivered.ts';
+export type { GuidanceFault } from './steering/guidance/guidance-fault.ts';
+export { GuidanceFaults, GuidanceStates, SkippedGuidances } from './steering/guidance/guidance-slices.ts';
+export { highToolCount } from './steering/guidance/high-tool-count.ts';
+export { largeOutput } from './steering/guidance/large-output.ts';
 export {
   askModel,
   verdictGuidance,
@@ -225,23 +233,23 @@ export {
   type ModelAnswer,
   type ModelClassifier,
   type ModelVerdict,
-} from './guidance/model-classifier.ts';
-export { parallelToolReminder, type ParallelToolReminderOptions } from './guidance/parallel-tool-reminder.ts';
-export { progressStall } from './guidance/progress-stall.ts';
-export { recentFailures } from './guidance/recent-failures.ts';
-export { sensitiveContentPending } from './guidance/sensitive-content-pending.ts';
-export { sequentialWhenParallel } from './guidance/sequential-when-parallel.ts';
-export { singleToolRepeated } from './guidance/single-tool-repeated.ts';
+} from './steering/guidance/model-classifier.ts';
+export { parallelToolReminder, type ParallelToolReminderOptions } from './steering/guidance/parallel-tool-reminder.ts';
+export { progressStall } from './steering/guidance/progress-stall.ts';
+export { recentFailures } from './steering/guidance/recent-failures.ts';
+export { sensitiveContentPending } from './steering/guidance/sensitive-content-pending.ts';
+export { sequentialWhenParallel } from './steering/guidance/sequential-when-parallel.ts';
+export { singleToolRepeated } from './steering/guidance/single-tool-repeated.ts';
 
-export type { HoldoutArm, HoldoutOptions } from './holdout.ts';
-export { deliverAdvice, type AdviceHandle, type DeliverOptions } from './advice-handle.ts';
-export { createCoxswain, type Coxswain, type CoxswainOptions, type Health, type RunOptions } from './coxswain.ts';
-export type { DerivedPayload } from './events/derived-draft.ts';
-export { isDerived } from './events/is-derived.ts';
-export { Replay, type ReplayOptions } from './replay.ts';
-export { SteeringReplay, type SteeringReplayOptions } from './steering-replay.ts';
-export type { ChildOptions } from './run-options.ts';
-export type { AdviseContext } from './evaluation-payload.ts';
-export type { Run, RunSnapshot } from './run.ts';
-export { standardSteering, type StandardSteeringOptions } from './standard-steering.ts';
-export type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';
+export type { HoldoutArm, HoldoutOptions } from './steering/holdout.ts';
+export { deliverAdvice, type AdviceHandle, type DeliverOptions } from './run/advice-handle.ts';
+export { createCoxswain, type Coxswain, type CoxswainOptions, type Health, type RunOptions } from './run/coxswain.ts';
+export type { DerivedPayload } from './records/derived-draft.ts';
+export { isDerived } from './records/is-derived.ts';
+export { Replay, type ReplayOptions } from './replay/replay.ts';
+export { SteeringReplay, type SteeringReplayOptions } from './replay/steering-replay.ts';
+export type { ChildOptions } from './run/run-options.ts';
+export type { AdviseContext } from './run/evaluation-payload.ts';
+export type { Run, RunSnapshot } from './run/run.ts';
+export { standardSteering, type StandardSteeringOptions } from './steering/standard-steering.ts';
+export type { ModelGuidanceConfig, SteeringOptions } from './steering/steering-options.ts';

@@ -2,10 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { impureNames } from '../src/testing/impure-names.ts';
+import { impureNames } from './support/impure-names.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
-const FOLDS = ['events', 'session', 'trajectory', 'detectors', 'advice', 'run-view'];
+const { pure: FOLDS }: { readonly pure: readonly string[] } = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../rooms.json', import.meta.url)), 'utf8'),
+);
 
 function sourceFiles(folder: string): readonly string[] {
   const names = readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' });

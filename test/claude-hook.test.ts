@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { endWithTest } from '../src/testing/end-with-test.ts';
+import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { loggedFaults, trustAs } from './user-state.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

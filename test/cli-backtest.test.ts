@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 
 const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));

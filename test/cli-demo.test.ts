@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 
 const sample = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
@@ -54,8 +54,8 @@ test('the demo can be repeated and changes nothing, also after it was interrupte
 
   // As far as an interrupted one came.
   await writeFile(join(cwd, 'part.jsonl'), `${shown.stdout.split('\n').slice(0, 40).join('\n')}\n`);
-  const store = await import('../src/store/sqlite-store.ts');
-  const { decodeRecord } = await import('../src/events/decode-record.ts');
+  const store = await import('../src/store/sqlite/sqlite-store.ts');
+  const { decodeRecord } = await import('../src/records/decode-record.ts');
   const part = store.sqliteStore(join(cwd, 'part.db'));
   await part.append(jsonLines(await readFile(join(cwd, 'part.jsonl'), 'utf8')).map(decodeRecord));
   await part.close();

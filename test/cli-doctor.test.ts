@@ -4,15 +4,15 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { addHooks } from '../src/claude-code/edit-settings.ts';
-import { hookGroups } from '../src/claude-code/init-hooks.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
+import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 
-const MAIN = new URL('../src/claude-code/hook-main.ts', import.meta.url).href;
-const STDIN = new URL('../src/claude-code/read-stdin.ts', import.meta.url).href;
+const MAIN = new URL('../src/hosts/claude-code/hook-main.ts', import.meta.url).href;
+const STDIN = new URL('../src/hosts/claude-code/read-stdin.ts', import.meta.url).href;
 
 interface Line {
   readonly check: string;

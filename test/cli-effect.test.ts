@@ -3,11 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createCoxswain, type CoxswainOptions } from '../src/coxswain.ts';
-import type { Run } from '../src/run.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
+import type { Run } from '../src/run/run.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, sampleRun, type CliResult } from './run-cli.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

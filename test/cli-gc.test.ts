@@ -2,7 +2,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { jsonlStore } from '../src/store/jsonl-store.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
 import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
 import { recordLine } from './damage-record.ts';
 import { jsonLines } from './run-cli.ts';

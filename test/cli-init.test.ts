@@ -4,7 +4,7 @@ import { chmod, link, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeF
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { runCli, type CliResult } from './run-cli.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

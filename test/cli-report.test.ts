@@ -2,9 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/coxswain.ts';
-import { jsonlStore } from '../src/store/jsonl-store.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
 import { damageRecord } from './damage-record.ts';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import { readServeSettings, serveFileOf, writeServeSettings } from '../src/claude-code/serve-settings.ts';
-import { serverHealth, type ServerHealth } from '../src/claude-code/server-health.ts';
-import { findServer, stopServer } from '../src/claude-code/server-process.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
+import { serverHealth, type ServerHealth } from '../src/hosts/claude-code/server-health.ts';
+import { findServer, stopServer } from '../src/hosts/claude-code/server-process.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, type CliResult } from './run-cli.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { loggedFaults } from './user-state.ts';

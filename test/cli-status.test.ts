@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { endWithTest } from '../src/testing/end-with-test.ts';
-import { createCoxswain } from '../src/coxswain.ts';
-import { jsonlStore } from '../src/store/jsonl-store.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { endWithTest } from './support/end-with-test.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { runCli } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { trustAs } from './user-state.ts';

@@ -2,9 +2,9 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-import { openStore } from '../src/cli/open-store.ts';
-import { parseRecord } from '../src/events/decode-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { openStore } from '../src/cli/runs/open-store.ts';
+import { parseRecord } from '../src/records/decode-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
 import { jsonLines } from './run-cli.ts';

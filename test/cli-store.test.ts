@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { runCli, sampleRun } from './run-cli.ts';
 import type { CliOptions, CliResult } from './run-cli.ts';
 

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { endWithTest } from '../src/testing/end-with-test.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
-import { openBrowser } from '../src/viewer/open-browser.ts';
-import { startViewer } from '../src/viewer/start-viewer.ts';
+import { endWithTest } from './support/end-with-test.ts';
+import { tempFolder } from './support/temp-folder.ts';
+import { openBrowser } from '../src/viewer/server/open-browser.ts';
+import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { runCli, sampleRun } from './run-cli.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));

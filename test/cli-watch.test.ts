@@ -2,7 +2,7 @@ import { appendFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, type CliControl, type CliResult } from './run-cli.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);

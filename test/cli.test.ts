@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 
-import { sharedPath } from '../src/testing/shared-data.ts';
+import { sharedPath } from './support/shared-data.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 
 const cwd = tmpdir();

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { UNPROVEN_LIMITS } from '../src/base/bound-connections.ts';
-import { startHookServer } from '../src/claude-code/hook-server.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
-import { startViewer } from '../src/viewer/start-viewer.ts';
+import { startHookServer } from '../src/hosts/claude-code/hook-server.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { tempFolder } from './support/temp-folder.ts';
+import { startViewer } from '../src/viewer/server/start-viewer.ts';
 import { openPage, openStream } from './viewer-client.ts';
 
 const TOKEN = 'a token of the tests that is long enough';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { isJsonObject } from '../src/base/json.ts';
-import { readCases, scoreScenario, totalOf, type ScoreTotal } from '../src/testing/score-scenarios.ts';
+import { readCases, scoreScenario, totalOf, type ScoreTotal } from './support/score-scenarios.ts';
 
 const cases = readCases(fileURLToPath(new URL('cases', import.meta.url))).filter(
   ({ document }) => document['set'] === 'heldout',

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { readCases, scoreCases, totalOf, type ScoreTotal } from '../src/testing/score-scenarios.ts';
-import { sharedPath } from '../src/testing/shared-data.ts';
-import { verdictLines } from '../src/testing/verdict-lines.ts';
+import { readCases, scoreCases, totalOf, type ScoreTotal } from './support/score-scenarios.ts';
+import { sharedPath } from './support/shared-data.ts';
+import { verdictLines } from './support/verdict-lines.ts';
 
 const scenarios = sharedPath('scenarios');
 const windows = sharedPath('windows');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aiSdkCapabilities } from '../src/adapters/ai-sdk/capabilities.ts';
 import { checkEscalation } from '../src/adapters/ai-sdk/output-escalation.ts';
-import { DECISION_POINTS } from '../src/events/guidance.ts';
+import { DECISION_POINTS } from '../src/records/guidance.ts';
 
 const page = readFileSync(new URL('../docs/ai-sdk.md', import.meta.url), 'utf8');
 

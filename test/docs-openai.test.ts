@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openaiAgentsCapabilities } from '../src/adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../src/adapters/openai/capabilities.ts';
-import { DECISION_POINTS } from '../src/events/guidance.ts';
+import { DECISION_POINTS } from '../src/records/guidance.ts';
 
 /** The rows of a page's capability table, cells without their backticks. */
 function rows(page: string): readonly (readonly string[])[] {

@@ -2,24 +2,24 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { INPUT_FAULTS } from '../src/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/base/value-budget.ts';
-import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/events/trajectory-pattern.ts';
-import { deadlineFeedback } from '../src/feedback/deadline-feedback.ts';
-import { driftFeedback } from '../src/feedback/drift-feedback.ts';
-import { errorCascadeFeedback } from '../src/feedback/error-cascade-feedback.ts';
-import { paceFeedback } from '../src/feedback/pace-feedback.ts';
-import { patternFeedback } from '../src/feedback/pattern-feedback.ts';
-import { patternSentences } from '../src/feedback/pattern-sentences.ts';
-import { stallFeedback } from '../src/feedback/stall-feedback.ts';
-import { consultationPrompt } from '../src/guidance/consultation-prompt.ts';
-import { diagnosticSignal } from '../src/guidance/diagnostic-signal.ts';
-import { doomLoopGuidance } from '../src/guidance/doom-loop-guidance.ts';
-import { parallelToolReminder } from '../src/guidance/parallel-tool-reminder.ts';
-import type { FeedbackProvider } from '../src/prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../src/prompt/feedback-trigger.ts';
-import type { GuidanceProvider, GuidanceProviderConfig } from '../src/prompt/guidance-provider.ts';
-import { MAX_LATER_EVENTS } from '../src/later-events.ts';
-import { standardSteering } from '../src/standard-steering.ts';
-import { guidanceContext } from '../src/testing/guidance-script.ts';
+import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
+import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
+import { driftFeedback } from '../src/steering/feedback/drift-feedback.ts';
+import { errorCascadeFeedback } from '../src/steering/feedback/error-cascade-feedback.ts';
+import { paceFeedback } from '../src/steering/feedback/pace-feedback.ts';
+import { patternFeedback } from '../src/steering/feedback/pattern-feedback.ts';
+import { patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
+import { stallFeedback } from '../src/steering/feedback/stall-feedback.ts';
+import { consultationPrompt } from '../src/steering/guidance/consultation-prompt.ts';
+import { diagnosticSignal } from '../src/steering/guidance/diagnostic-signal.ts';
+import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
+import { parallelToolReminder } from '../src/steering/guidance/parallel-tool-reminder.ts';
+import type { FeedbackProvider } from '../src/steering/prompt/feedback-provider.ts';
+import type { FeedbackTrigger } from '../src/steering/prompt/feedback-trigger.ts';
+import type { GuidanceProvider, GuidanceProviderConfig } from '../src/steering/prompt/guidance-provider.ts';
+import { MAX_LATER_EVENTS } from '../src/run/later-events.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
+import { guidanceContext } from './support/guidance-script.ts';
 
 /** The rows of the first table of a page whose head begins so; a cell without its backticks where it is all code. */
 function tableOf(page: string, head: string): readonly (readonly string[])[] {
@@ -193,4 +193,14 @@ test('the faults of input and the limits of an event stand in the documents as t
   expect(written).toEqual([nodes, depth, textChars, chars]);
   const [, when] = tableOf('recording.md', 'fault').find(([fault]) => fault === 'crowded') ?? [];
   expect(when).toContain(MAX_LATER_EVENTS.toLocaleString('en'));
+});
+
+test('the table of rooms is the list that the check of imports reads', () => {
+  const { floors }: { readonly floors: readonly Readonly<Record<string, string>>[] } = JSON.parse(
+    readFileSync(new URL('../rooms.json', import.meta.url), 'utf8'),
+  );
+  const rooms = floors.flatMap((rooms, floor) =>
+    Object.entries(rooms).map(([room, what]) => [String(floor), `src/${room}`, what]),
+  );
+  expect([...tableOf('architecture.md', 'floor')].sort()).toEqual(rooms.sort());
 });

@@ -158,7 +158,7 @@ describe('the extractor', () => {
     const code =
       "import { a } from 'coxswain';\nimport type { b } from \"coxswain/sqlite\";\ntype C = import('coxswain').C;\n";
     expect(moduleOf({ place: 'p.md:1', code }, sources)).toBe(
-      '\nimport { a } from "../src/index.ts";\nimport type { b } from "../src/store/sqlite-store.ts";\ntype C = import("../src/index.ts").C;\n',
+      '\nimport { a } from "../src/index.ts";\nimport type { b } from "../src/store/sqlite/sqlite-store.ts";\ntype C = import("../src/index.ts").C;\n',
     );
     const missing = { place: 'p.md:1', code: "import 'coxswain/none';" };
     expect(() => moduleOf(missing, sources)).toThrow('p.md:1: the package has no "coxswain/none"');

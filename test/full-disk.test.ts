@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import { runServer } from '../src/claude-code/run-server.ts';
-import { readServeSettings, writeServeSettings } from '../src/claude-code/serve-settings.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { runServer } from '../src/hosts/claude-code/run-server.ts';
+import { readServeSettings, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { loggedFaults } from './user-state.ts';
 

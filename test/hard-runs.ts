@@ -1,6 +1,6 @@
 import type { JsonObject } from '../src/base/json.ts';
-import type { TrajectoryPattern } from '../src/events/trajectory-pattern.ts';
-import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import type { TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
+import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 
 /** What a reader of a run should be told about it. */
 export interface RunFigures {

@@ -17,10 +17,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { buildHook } from '../scripts/build-hook.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
-import { endWithTest } from '../src/testing/end-with-test.ts';
-import { fakeSecrets } from '../src/testing/fake-secrets.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { endWithTest } from './support/end-with-test.ts';
+import { fakeSecrets } from './support/fake-secrets.ts';
 import { jsonLines, runCli } from './run-cli.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
 import { loggedFaults } from './user-state.ts';

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { readHookInput } from '../src/adapters/claude-agent-sdk/read-hook-input.ts';
+import { readHookInput } from '../src/adapters/claude/read-hook-input.ts';
 import type { Clock } from '../src/base/clock.ts';
-import { ClaudeSessions } from '../src/claude-code/claude-sessions.ts';
-import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from '../src/claude-code/claude-state.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { isDerived } from '../src/events/is-derived.ts';
-import { Replay } from '../src/replay.ts';
-import { RunMemory } from '../src/run-memory.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
+import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from '../src/hosts/claude-code/claude-state.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { isDerived } from '../src/records/is-derived.ts';
+import { Replay } from '../src/replay/replay.ts';
+import { RunMemory } from '../src/run/run-memory.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { standardSteering } from '../src/standard-steering.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
 
 const SESSION = 's1';
 

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/coxswain.ts';
-import { decodeRecord } from '../src/events/decode-record.ts';
-import type { AgentEvent } from '../src/events/agent-event.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { deadlineFeedback } from '../src/feedback/deadline-feedback.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
+import { decodeRecord } from '../src/records/decode-record.ts';
+import type { AgentEvent } from '../src/records/agent-event.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
 import { TrajectoryRecorder } from '../src/recorder/trajectory-recorder.ts';
-import type { Run } from '../src/run.ts';
+import type { Run } from '../src/run/run.ts';
 import { defineEvent } from '../src/session/define-event.ts';
 import { ToolInvokedEvent } from '../src/session/tool-invoked.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 
 interface Setup {

@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCoxswain } from '../src/coxswain.ts';
-import type { DerivedPayload } from '../src/events/derived-draft.ts';
-import { DECISION_POINTS, type DecisionPoint } from '../src/events/guidance.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import type { DerivedPayload } from '../src/records/derived-draft.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../src/records/guidance.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { importSource } from '../src/formats/import-source.ts';
 import { readRuns } from '../src/formats/read-runs.ts';
-import { isDerived } from '../src/events/is-derived.ts';
-import { Replay } from '../src/replay.ts';
-import type { Run } from '../src/run.ts';
-import { standardSteering } from '../src/standard-steering.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { isDerived } from '../src/records/is-derived.ts';
+import { Replay } from '../src/replay/replay.ts';
+import type { Run } from '../src/run/run.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { sharedPath } from '../src/testing/shared-data.ts';
+import { sharedPath } from './support/shared-data.ts';
 
 /** What a host may do next, as data. */
 type Action =

@@ -4,15 +4,15 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { createPostgresDeletion } from '../src/store/postgres-delete-run.ts';
-import { clientFromPool } from '../src/store/postgres-from-pool.ts';
-import { postgresStore } from '../src/store/postgres-store.ts';
-import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres-store.ts';
-import { noPostgres, startPostgres } from '../src/testing/postgres-server.ts';
-import type { PostgresServer } from '../src/testing/postgres-server.ts';
+import { createPostgresDeletion } from '../src/store/postgres/postgres-delete-run.ts';
+import { clientFromPool } from '../src/store/postgres/postgres-from-pool.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import type { PostgresServer } from './support/postgres-server.ts';
 import { allOf, readAll } from '../src/testing/read-all.ts';
 import { scriptCalls } from '../src/testing/record-script.ts';
-import { startTcpProxy } from '../src/testing/tcp-proxy.ts';
+import { startTcpProxy } from './support/tcp-proxy.ts';
 
 const CLIENTS: readonly { readonly name: string; readonly connect: (url: string) => PostgresHandle }[] = [
   { name: 'postgres', connect: (url) => postgres(url, { max: 4, fetch_types: false, onnotice: () => undefined }) },

@@ -4,11 +4,11 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { postgresStore } from '../src/store/postgres-store.ts';
-import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres-store.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
 import type { StoreProblem } from '../src/store/trajectory-store.ts';
-import { noPostgres, startPostgres } from '../src/testing/postgres-server.ts';
-import type { PostgresServer } from '../src/testing/postgres-server.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
 

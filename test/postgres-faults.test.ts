@@ -7,15 +7,15 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { endWithTest } from '../src/testing/end-with-test.ts';
+import { endWithTest } from './support/end-with-test.ts';
 import type { CoxswainErrorCode } from '../src/base/error.ts';
-import { postgresStore } from '../src/store/postgres-store.ts';
-import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres-store.ts';
-import { noPostgres, startPostgres } from '../src/testing/postgres-server.ts';
-import type { PostgresServer } from '../src/testing/postgres-server.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
-import { startTcpProxy } from '../src/testing/tcp-proxy.ts';
+import { startTcpProxy } from './support/tcp-proxy.ts';
 
 /** Processes killed by default, each with `WRITERS` stores; `COXSWAIN_ROUNDS` asks for more. */
 const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 25);

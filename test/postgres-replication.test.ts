@@ -4,13 +4,13 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
 
-import { postgresStore } from '../src/store/postgres-store.ts';
-import type { PostgresStore } from '../src/store/postgres-store.ts';
-import { noPostgres, startPostgres } from '../src/testing/postgres-server.ts';
-import type { PostgresServer } from '../src/testing/postgres-server.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import type { PostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import type { PostgresServer } from './support/postgres-server.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls } from '../src/testing/record-script.ts';
-import { startTcpProxy } from '../src/testing/tcp-proxy.ts';
+import { startTcpProxy } from './support/tcp-proxy.ts';
 
 const skipped = noPostgres === undefined ? '' : ` (skipped: ${noPostgres})`;
 

@@ -2,12 +2,12 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe } from 'vitest';
 
-import { postgresStore } from '../src/store/postgres-store.ts';
-import type { PostgresHandle } from '../src/store/postgres-store.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import type { PostgresHandle } from '../src/store/postgres/postgres-store.ts';
 import type { ContractStore } from '../src/testing/contract-store.ts';
-import { noPostgres, startPostgres } from '../src/testing/postgres-server.ts';
-import type { PostgresServer } from '../src/testing/postgres-server.ts';
-import { storeContract } from '../src/testing/store-contract.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import type { PostgresServer } from './support/postgres-server.ts';
+import { storeContract } from './support/store-contract.ts';
 
 const CLIENTS: readonly { readonly name: string; readonly open: (url: string) => PostgresHandle }[] = [
   { name: 'postgres', open: (url) => postgres(url, { max: 4, fetch_types: false, onnotice: () => undefined }) },

@@ -5,10 +5,10 @@ import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../src/base/error.ts';
 import { isJsonObject } from '../src/base/json.ts';
-import { decodeRecord } from '../src/events/decode-record.ts';
-import { toStoredRecord } from '../src/events/encode-record.ts';
-import { everyPayload } from '../src/testing/every-payload.ts';
-import { mutatedJson } from '../src/testing/json-mutation.ts';
+import { decodeRecord } from '../src/records/decode-record.ts';
+import { toStoredRecord } from '../src/records/encode-record.ts';
+import { everyPayload } from './support/every-payload.ts';
+import { mutatedJson } from './support/json-mutation.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 
 /** What of JSON Schema the file uses. */

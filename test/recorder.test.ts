@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CoxswainError } from '../src/base/error.ts';
-import { createCoxswain } from '../src/coxswain.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { workerStore } from '../src/recorder/worker-store.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { createFakeTimers } from '../src/testing/fake-timers.ts';
+import { createFakeTimers } from './support/fake-timers.ts';
 import { readAll } from '../src/testing/read-all.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 
 /** A store in memory whose medium fails while `isBroken`. */
 function breakable(): { readonly store: TrajectoryStore; readonly inside: TrajectoryStore; isBroken: boolean } {

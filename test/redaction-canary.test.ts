@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
-import { createCoxswain } from '../src/coxswain.ts';
-import { standardSteering } from '../src/standard-steering.ts';
-import { postgresStore } from '../src/store/postgres-store.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
+import { postgresStore } from '../src/store/postgres/postgres-store.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
-import { filesIn, sayEverywhere, survivorsIn } from '../src/testing/canary.ts';
+import { filesIn, sayEverywhere, survivorsIn } from './support/canary.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { fakeSecrets } from '../src/testing/fake-secrets.ts';
-import { noPostgres, startPostgres } from '../src/testing/postgres-server.ts';
-import { runScript } from '../src/testing/run-script.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { fakeSecrets } from './support/fake-secrets.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
+import { runScript } from './support/run-script.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { runCli } from './run-cli.ts';
 
 /** A run in which every kind of secret was said wherever a host can say anything, closed store included. */
@@ -109,7 +109,7 @@ test('no planted secret of a hook’s input, or of what goes wrong in it, reache
       { ...session, ...tool, hook_event_name: 'PostToolUse', tool_response: output },
     ];
     const script = `
-      import { runHook } from ${JSON.stringify(new URL('../src/claude-code/hook-main.ts', import.meta.url).href)};
+      import { runHook } from ${JSON.stringify(new URL('../src/hosts/claude-code/hook-main.ts', import.meta.url).href)};
       const [, home, given] = process.argv;
       Object.assign(process.env, { HOME: home, XDG_STATE_HOME: home, XDG_CONFIG_HOME: home, CLAUDE_PROJECT_DIR: home });
       const { events, secrets } = JSON.parse(given);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import { endWithTest } from '../src/testing/end-with-test.ts';
+import { endWithTest } from './support/end-with-test.ts';
 
 const BIN = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
 

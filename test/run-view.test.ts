@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/coxswain.ts';
-import { defaultDetectors } from '../src/detectors/default-detectors.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { RunView, viewOf } from '../src/run-view/run-view.ts';
-import { standardSteering } from '../src/standard-steering.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
 import { RunCounter, type RunSummary } from '../src/store/run-summary.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { everyPayload } from '../src/testing/every-payload.ts';
+import { everyPayload } from './support/every-payload.ts';
 import { readAll } from '../src/testing/read-all.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { hardRuns } from './hard-runs.ts';

@@ -1,21 +1,21 @@
 import { expect, test, vi } from 'vitest';
-import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import type { FeedbackProvider } from '../src/prompt/feedback-provider.ts';
-import { staticFeedback } from '../src/feedback/static-feedback.ts';
-import { deadlineFeedback } from '../src/feedback/deadline-feedback.ts';
-import { Feedback } from '../src/feedback/feedback.ts';
-import { guidanceBank } from '../src/guidance/guidance-bank.ts';
-import type { ModelClassifier } from '../src/guidance/model-classifier.ts';
-import { definePrompt } from '../src/prompt/define-prompt.ts';
-import { Filesystem } from '../src/prompt/filesystem.ts';
-import type { GuidanceProvider } from '../src/prompt/guidance-provider.ts';
-import { Replay } from '../src/replay.ts';
-import type { Run } from '../src/run.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { FeedbackProvider } from '../src/steering/prompt/feedback-provider.ts';
+import { staticFeedback } from '../src/steering/feedback/static-feedback.ts';
+import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
+import { Feedback } from '../src/steering/feedback/feedback.ts';
+import { guidanceBank } from '../src/steering/guidance/guidance-bank.ts';
+import type { ModelClassifier } from '../src/steering/guidance/model-classifier.ts';
+import { definePrompt } from '../src/steering/prompt/define-prompt.ts';
+import { Filesystem } from '../src/steering/prompt/filesystem.ts';
+import type { GuidanceProvider } from '../src/steering/prompt/guidance-provider.ts';
+import { Replay } from '../src/replay/replay.ts';
+import type { Run } from '../src/run/run.ts';
 import { defineEvent } from '../src/session/define-event.ts';
 import { defineSlice } from '../src/session/define-slice.ts';
 import { replace } from '../src/session/slice-operation.ts';
-import { memoryStore } from '../src/store/memory-store.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
 
 const usage: FeedbackProvider = {
@@ -271,7 +271,7 @@ test('text over the channel’s limit is left out whole, lowest first, and recor
   });
   const run = cox.startRun();
   call(run);
-  const { deliverAdvice } = await import('../src/advice-handle.ts');
+  const { deliverAdvice } = await import('../src/run/advice-handle.ts');
   const text = deliverAdvice(run.advise('post_tool_result'), { channel: 'test', maxChars: 100 });
   expect(text).toContain('y'.repeat(50));
   expect(text).not.toContain('x');

@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 
-import { endWithTest } from '../src/testing/end-with-test.ts';
+import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
-import { runServer, type RunningServer } from '../src/claude-code/run-server.ts';
-import { readServeSettings, serveFileOf, writeServeSettings } from '../src/claude-code/serve-settings.ts';
-import { serverHealth } from '../src/claude-code/server-health.ts';
-import { findServer } from '../src/claude-code/server-process.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { runServer, type RunningServer } from '../src/hosts/claude-code/run-server.ts';
+import { readServeSettings, serveFileOf, writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
+import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
+import { findServer } from '../src/hosts/claude-code/server-process.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await buildHook(built);
   // As in the package, where this one lies beside the hook.
   mkdirSync(join(built, 'store'));
-  const jsonl = new URL('../src/store/jsonl-store.ts', import.meta.url).href;
+  const jsonl = new URL('../src/store/jsonl/jsonl-store.ts', import.meta.url).href;
   writeFileSync(join(built, 'store', 'jsonl-store.js'), `export * from ${JSON.stringify(jsonl)};\n`);
   return () => rmSync(built, { recursive: true, force: true });
 });

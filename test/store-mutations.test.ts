@@ -5,16 +5,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { CoxswainError } from '../src/base/error.ts';
-import type { TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { carveSqlite } from '../src/store/carve-sqlite.ts';
+import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { carveSqlite } from '../src/store/sqlite/carve-sqlite.ts';
 import type { RunSummary } from '../src/store/run-summary.ts';
-import { sqliteOneShot } from '../src/store/sqlite-one-shot.ts';
-import { openSqliteReader, type SqliteReader } from '../src/store/sqlite-reader.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { sqliteOneShot } from '../src/store/sqlite/sqlite-one-shot.ts';
+import { openSqliteReader, type SqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { allOf } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
-import { seededRandom } from '../src/testing/seeded-random.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { seededRandom } from './support/seeded-random.ts';
+import { tempFolder } from './support/temp-folder.ts';
 
 /** How many mutations are tried; `COXSWAIN_MUTATIONS` sets another number. */
 const MUTATIONS = Number(process.env['COXSWAIN_MUTATIONS'] ?? 2_000);

@@ -33,6 +33,6 @@ test('what is published for tests imports neither a test runner nor any other pa
   );
   expect(foreign).toEqual([]);
   // The package's own store contract adds random histories, and is not published: this test would see it.
-  const contract = closureOf(fileURLToPath(new URL('../src/testing/store-contract.ts', import.meta.url)));
+  const contract = closureOf(fileURLToPath(new URL('./support/store-contract.ts', import.meta.url)));
   expect([...contract.packages]).toContain('vitest');
 });

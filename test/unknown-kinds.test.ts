@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { unknownPayloadText } from '../src/testing/json-text.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { unknownPayloadText } from './support/json-text.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import { runCli } from './run-cli.ts';
 
 test('records of unknown kinds come through imports, copies and exports of every kind byte for byte', async () => {

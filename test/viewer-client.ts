@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
-import type { RunningViewer } from '../src/viewer/start-viewer.ts';
+import type { RunningViewer } from '../src/viewer/server/start-viewer.ts';
 
 /** What a server answered. */
 export interface Answer {

@@ -5,12 +5,12 @@ import { crc32 } from 'node:zlib';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../src/events/trajectory-record.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
-import type { RunsAnswer, SourcesAnswer } from '../src/viewer/api-shapes.ts';
-import { startViewer, type RunningViewer } from '../src/viewer/start-viewer.ts';
+import { tempFolder } from './support/temp-folder.ts';
+import type { RunsAnswer, SourcesAnswer } from '../src/viewer/server/api-shapes.ts';
+import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 import { openPage, type Page } from './viewer-client.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

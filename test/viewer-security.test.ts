@@ -5,11 +5,11 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { sqliteStore } from '../src/store/sqlite-store.ts';
-import { scriptedRecords, times } from '../src/testing/scripted-run.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
-import { openSqliteReader } from '../src/store/sqlite-reader.ts';
-import { startViewer, type RunningViewer } from '../src/viewer/start-viewer.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { scriptedRecords, times } from './support/scripted-run.ts';
+import { tempFolder } from './support/temp-folder.ts';
+import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
+import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 import { ask, openPage, openSession, sendRaw, tokenOf, type Page } from './viewer-client.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

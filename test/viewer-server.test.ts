@@ -7,13 +7,13 @@ import { runInNewContext } from 'node:vm';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createCoxswain } from '../src/coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../src/events/trajectory-record.ts';
-import { jsonlStore } from '../src/store/jsonl-store.ts';
-import { sqliteStore } from '../src/store/sqlite-store.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
-import { tempFolder } from '../src/testing/temp-folder.ts';
+import { tempFolder } from './support/temp-folder.ts';
 import type {
   CompareAnswer,
   FindAnswer,
@@ -25,8 +25,8 @@ import type {
   RunAnswer,
   RunsAnswer,
   SourcesAnswer,
-} from '../src/viewer/api-shapes.ts';
-import { startViewer, type RunningViewer, type ViewerOptions } from '../src/viewer/start-viewer.ts';
+} from '../src/viewer/server/api-shapes.ts';
+import { startViewer, type RunningViewer, type ViewerOptions } from '../src/viewer/server/start-viewer.ts';
 import { openPage, openStream, type Page } from './viewer-client.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

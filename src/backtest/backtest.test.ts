@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { messageOf } from '../base/error.ts';
-import { guidanceBank } from '../guidance/guidance-bank.ts';
-import { sharedPath } from '../testing/shared-data.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { guidanceBank } from '../steering/guidance/guidance-bank.ts';
+import { sharedPath } from '../../test/support/shared-data.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { backtest, type BacktestOptions } from './backtest.ts';
 import type { BacktestReport, SignalReport } from './backtest-report.ts';
 import { parseSplit } from './split-runs.ts';

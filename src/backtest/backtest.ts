@@ -1,5 +1,5 @@
 import { CoxswainError } from '../base/error.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { BacktestReport } from './backtest-report.ts';
 import { buildReport } from './build-report.ts';
 import { configurationOf, makeConfiguration, type Configuration, type ConfigurationSpec } from './configuration.ts';

@@ -8,11 +8,11 @@ import { loadConfig } from '../config/load-config.ts';
 import { resolveConfig } from '../config/resolve-config.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
 import { sweepable } from '../config/sweepable.ts';
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
-import { resolveSteering, type ResolvedSteering } from '../options.ts';
-import { readResult } from '../read-result.ts';
-import { createRedactor, type RedactionOptions } from '../recorder/redactor.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import { readResult } from '../steering/read-result.ts';
+import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 
 /** A configuration as data, so that a worker thread can make it too. */
 export interface ConfigurationSpec {

@@ -9,9 +9,9 @@ import {
   type RequestKind,
   type TalkKind,
   type UnreadKind,
-} from '../events/pass-over.ts';
-import type { RunStarted, TrajectoryRecord } from '../events/trajectory-record.ts';
-import type { HoldoutArm } from '../holdout.ts';
+} from '../records/pass-over.ts';
+import type { RunStarted, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { HoldoutArm } from '../steering/holdout.ts';
 import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
 import { RunView } from '../run-view/run-view.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { formatLabels, LABEL_TARGETS, parseLabels, readLabels, type Label } from './labels.ts';
 
 const cell = fc.oneof(

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import { hashText } from '../base/hash.ts';
 import { findSources } from '../formats/find-sources.ts';
-import { segmentsIn } from '../store/jsonl-names.ts';
-import { jsonlStore } from '../store/jsonl-store.ts';
-import { isRunFolderName } from '../store/run-folder-name.ts';
+import { segmentsIn } from '../store/jsonl/jsonl-names.ts';
+import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { isRunFolderName } from '../store/jsonl/run-folder-name.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import { openSqliteReader } from '../store/sqlite-reader.ts';
+import { openSqliteReader } from '../store/sqlite/sqlite-reader.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** Part of the input that one worker reads at a time. Plain JSON. */

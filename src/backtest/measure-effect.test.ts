@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
-import { holdoutArmOf } from '../holdout.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { holdoutArmOf } from '../steering/holdout.ts';
 import { scriptRun } from '../testing/record-script.ts';
 import type { EffectReport, EffectComparison } from './effect-report.ts';
 import { EffectRowFold, type EffectRow } from './effect-row.ts';

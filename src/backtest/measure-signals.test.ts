@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { backtest } from './backtest.ts';
 import { measureSignals, type MeasuredRun } from './measure-signals.ts';
 

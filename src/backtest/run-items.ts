@@ -1,5 +1,5 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { importSource } from '../formats/import-source.ts';
 import { readRuns } from '../formats/read-runs.ts';
 import { RunIds } from '../formats/run-ids.ts';

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createCoxswain } from '../coxswain.ts';
-import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import type { SteeringOptions } from '../steering-options.ts';
-import { jsonlStore } from '../store/jsonl-store.ts';
+import { createCoxswain } from '../run/coxswain.ts';
+import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
+import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
-import { fakeSecrets } from '../testing/fake-secrets.ts';
+import { fakeSecrets } from '../../test/support/fake-secrets.ts';
 import { readAll } from '../testing/read-all.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { backtest } from './backtest.ts';
 import { configurationOf } from './configuration.ts';
 import { RunReplay } from './run-replay.ts';

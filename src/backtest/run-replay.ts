@@ -11,13 +11,13 @@ import {
   type RequestKind,
   type TalkKind,
   type UnreadKind,
-} from '../events/pass-over.ts';
+} from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { isDerived } from '../events/is-derived.ts';
-import { RunFold } from '../run-fold.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { isDerived } from '../records/is-derived.ts';
+import { RunFold } from '../run/run-fold.ts';
 import { RunView } from '../run-view/run-view.ts';
-import { SteeringReplay } from '../steering-replay.ts';
+import { SteeringReplay } from '../replay/steering-replay.ts';
 import type { Configuration } from './configuration.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
 

@@ -1,4 +1,4 @@
-import type { DecisionPoint } from '../events/guidance.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
 
 /** Something that fired: a piece of advice, or a pattern that was flagged. */
 export type FiringKey =

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { messageOf } from '../base/error.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { jsonlStore } from '../store/jsonl-store.ts';
-import { sqliteStore } from '../store/sqlite-store.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { backtest } from './backtest.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;

@@ -2,20 +2,20 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createCoxswain } from '../coxswain.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { paceFeedback } from '../feedback/pace-feedback.ts';
-import { resolveSteering } from '../options.ts';
-import { definePrompt } from '../prompt/define-prompt.ts';
-import type { PromptTemplate } from '../prompt/prompt-template.ts';
-import type { SteeringOptions } from '../steering-options.ts';
-import { standardSteering } from '../standard-steering.ts';
-import { jsonlStore } from '../store/jsonl-store.ts';
-import { sqliteStore } from '../store/sqlite-store.ts';
+import { createCoxswain } from '../run/coxswain.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { paceFeedback } from '../steering/feedback/pace-feedback.ts';
+import { resolveSteering } from '../steering/options.ts';
+import { definePrompt } from '../steering/prompt/define-prompt.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
+import { standardSteering } from '../steering/standard-steering.ts';
+import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { readAll } from '../testing/read-all.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { backtest } from './backtest.ts';
 import { verifyRun, verifyRuns, type RunVerification } from './verify-runs.ts';
 

@@ -1,13 +1,13 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
-import type { DerivedPayload } from '../events/derived-draft.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { resolveSteering } from '../options.ts';
-import type { PromptTemplate } from '../prompt/prompt-template.ts';
-import type { RedactionOptions } from '../recorder/redactor.ts';
-import { isDerived } from '../events/is-derived.ts';
-import { Replay } from '../replay.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import type { DerivedPayload } from '../records/derived-draft.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { resolveSteering } from '../steering/options.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { RedactionOptions } from '../redaction/redactor.ts';
+import { isDerived } from '../records/is-derived.ts';
+import { Replay } from '../replay/replay.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 import { listShards, openStoreAt } from './list-shards.ts';
 
 /** A derived record that is not as the replay has it. Plain JSON. */

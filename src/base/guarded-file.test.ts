@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import {
   appendGuarded,
   checkOutput,

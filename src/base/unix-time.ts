@@ -70,3 +70,8 @@ export function readDeadlineTime(atMs: number, nowMs: number): ReadTime {
 function shown(value: unknown): string {
   return typeof value === 'number' ? String(value) : `a value of type ${typeof value}`;
 }
+
+/** The milliseconds of a `Date`; every other value as it is. */
+export function withoutDate(value: unknown): unknown {
+  return value instanceof Date ? value.getTime() : value;
+}

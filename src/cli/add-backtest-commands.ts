@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import type { CommandSetup } from './add-store-commands.ts';
-import type { BacktestCommandOptions } from './backtest-command.ts';
+import type { BacktestCommandOptions } from './commands/backtest/backtest-command.ts';
 import { examples } from './examples.ts';
 
 /** Adds the commands that try a steering on recorded runs: backtest. */
@@ -44,7 +44,7 @@ export function addBacktestCommands(program: Command, { terminal, onExitCode }: 
       ),
     )
     .action(async (paths: readonly string[], options: BacktestCommandOptions) => {
-      const { backtestCommand } = await import('./backtest-command.ts');
+      const { backtestCommand } = await import('./commands/backtest/backtest-command.ts');
       onExitCode(await backtestCommand(paths, options, terminal));
     });
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 
 import type { CommandSetup } from './add-store-commands.ts';
 import { examples } from './examples.ts';
-import type { InitOptions } from './init-command.ts';
-import type { ServeOptions } from './serve-command.ts';
+import type { InitOptions } from './commands/init/init-command.ts';
+import type { ServeOptions } from './commands/serve/serve-command.ts';
 
 /** Adds the commands for Claude Code: init and serve. */
 export function addClaudeCodeCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
@@ -37,7 +37,7 @@ export function addClaudeCodeCommands(program: Command, { terminal, onExitCode }
       ),
     )
     .action(async (target: string | undefined, options: InitOptions) => {
-      const { initCommand } = await import('./init-command.ts');
+      const { initCommand } = await import('./commands/init/init-command.ts');
       onExitCode(await initCommand(target, options, terminal));
     });
 
@@ -54,7 +54,7 @@ export function addClaudeCodeCommands(program: Command, { terminal, onExitCode }
     .option('--json', 'status: print one line of JSON')
     .addHelpText('after', examples('coxswain serve status', 'coxswain serve stop', 'coxswain serve start --idle 24h'))
     .action(async (action: string | undefined, options: ServeOptions) => {
-      const { serveCommand } = await import('./serve-command.ts');
+      const { serveCommand } = await import('./commands/serve/serve-command.ts');
       onExitCode(await serveCommand(action, options, terminal));
     });
 }

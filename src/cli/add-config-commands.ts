@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 
 import type { CommandSetup } from './add-store-commands.ts';
-import type { ConfigCheckOptions } from './config-check-command.ts';
-import type { ConfigShowOptions } from './config-show-command.ts';
+import type { ConfigCheckOptions } from './commands/config/config-check-command.ts';
+import type { ConfigShowOptions } from './commands/config/config-show-command.ts';
 import { examples } from './examples.ts';
-import type { TrustOptions } from './trust-command.ts';
+import type { TrustOptions } from './commands/config/trust-command.ts';
 
 /** Adds the commands about the configuration: config check, config show, trust. */
 export function addConfigCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
@@ -26,7 +26,7 @@ export function addConfigCommands(program: Command, { terminal, onExitCode }: Co
     .option('--json', 'print one line of JSON')
     .addHelpText('after', examples('coxswain config check', 'coxswain config check coxswain.config.json --json'))
     .action(async (file: string | undefined, options: ConfigCheckOptions) => {
-      const { configCheckCommand } = await import('./config-check-command.ts');
+      const { configCheckCommand } = await import('./commands/config/config-check-command.ts');
       onExitCode(await configCheckCommand(file, options, terminal));
     });
 
@@ -39,7 +39,7 @@ export function addConfigCommands(program: Command, { terminal, onExitCode }: Co
     .option('--json', 'print what was set as one line of JSON')
     .addHelpText('after', examples('coxswain config show', 'coxswain config show --set'))
     .action(async (options: ConfigShowOptions) => {
-      const { configShowCommand } = await import('./config-show-command.ts');
+      const { configShowCommand } = await import('./commands/config/config-show-command.ts');
       onExitCode(await configShowCommand(options, terminal));
     });
 
@@ -60,7 +60,7 @@ export function addConfigCommands(program: Command, { terminal, onExitCode }: Co
     .option('--json', 'print one line of JSON a project')
     .addHelpText('after', examples('coxswain trust', 'coxswain trust ../app --revoke', 'coxswain trust --records'))
     .action(async (folder: string | undefined, options: TrustOptions) => {
-      const { trustCommand } = await import('./trust-command.ts');
+      const { trustCommand } = await import('./commands/config/trust-command.ts');
       onExitCode(await trustCommand(folder, options, terminal));
     });
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
 import type { CommandSetup } from './add-store-commands.ts';
-import type { EffectCommandOptions } from './effect-command.ts';
+import type { EffectCommandOptions } from './commands/effect/effect-command.ts';
 import { examples } from './examples.ts';
-import type { LabelOptions } from './label-command.ts';
+import type { LabelOptions } from './commands/label/label-command.ts';
 
 /** Adds the commands that tell whether advice helps and where it would have been wanted: effect, label. */
 export function addEffectCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
@@ -20,7 +20,7 @@ export function addEffectCommands(program: Command, { terminal, onExitCode }: Co
     .option('--json', 'print one line of JSON')
     .addHelpText('after', examples('coxswain effect', 'coxswain effect records/ --within 5', 'coxswain effect --json'))
     .action(async (paths: readonly string[], options: EffectCommandOptions) => {
-      const { effectCommand } = await import('./effect-command.ts');
+      const { effectCommand } = await import('./commands/effect/effect-command.ts');
       onExitCode(await effectCommand(paths, options, terminal));
     });
 
@@ -43,7 +43,7 @@ export function addEffectCommands(program: Command, { terminal, onExitCode }: Co
       ),
     )
     .action(async (paths: readonly string[], options: LabelOptions) => {
-      const { labelCommand } = await import('./label-command.ts');
+      const { labelCommand } = await import('./commands/label/label-command.ts');
       onExitCode(await labelCommand(paths, options, terminal));
     });
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 
 import type { CommandSetup } from './add-store-commands.ts';
-import type { DoctorOptions } from './doctor-command.ts';
+import type { DoctorOptions } from './commands/doctor/doctor-command.ts';
 import { examples } from './examples.ts';
-import type { ReportOptions } from './report-command.ts';
-import type { StatusOptions } from './status/status-main.ts';
+import type { ReportOptions } from './commands/report/report-command.ts';
+import type { StatusOptions } from './commands/status/status-main.ts';
 
 /** Adds the commands that say how it goes: doctor, report, status. */
 export function addReportCommands(program: Command, { terminal, onExitCode }: CommandSetup): void {
@@ -19,7 +19,7 @@ export function addReportCommands(program: Command, { terminal, onExitCode }: Co
     .option('--json', 'print one line of JSON')
     .addHelpText('after', examples('coxswain doctor', 'coxswain doctor --json'))
     .action(async (options: DoctorOptions) => {
-      const { doctorCommand } = await import('./doctor-command.ts');
+      const { doctorCommand } = await import('./commands/doctor/doctor-command.ts');
       onExitCode(await doctorCommand(options, terminal));
     });
 
@@ -47,7 +47,7 @@ export function addReportCommands(program: Command, { terminal, onExitCode }: Co
       ),
     )
     .action(async (paths: readonly string[], options: ReportOptions) => {
-      const { reportCommand } = await import('./report-command.ts');
+      const { reportCommand } = await import('./commands/report/report-command.ts');
       onExitCode(await reportCommand(paths, options, terminal));
     });
 
@@ -63,7 +63,7 @@ export function addReportCommands(program: Command, { terminal, onExitCode }: Co
     .option('--format <template>', 'print this, with names in braces replaced')
     .addHelpText('after', examples('coxswain status', "coxswain status --format '{calls} calls {pattern} {left}'"))
     .action(async (options: StatusOptions) => {
-      const { statusMain } = await import('./status/status-main.ts');
+      const { statusMain } = await import('./commands/status/status-main.ts');
       await statusMain(options);
     });
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 
 import { examples } from './examples.ts';
-import type { ExportOptions } from './export-command.ts';
-import type { GcCommandOptions } from './gc-command.ts';
-import type { ImportOptions } from './import-command.ts';
-import type { RecoverOptions } from './recover-command.ts';
-import type { SearchOptions } from './search-command.ts';
-import type { Terminal } from './terminal.ts';
-import type { VerifyOptions } from './verify-command.ts';
+import type { ExportOptions } from './commands/export/export-command.ts';
+import type { GcCommandOptions } from './commands/gc/gc-command.ts';
+import type { ImportOptions } from './commands/import/import-command.ts';
+import type { RecoverOptions } from './commands/recover/recover-command.ts';
+import type { SearchOptions } from './commands/search/search-command.ts';
+import type { Terminal } from './terminal/terminal.ts';
+import type { VerifyOptions } from './commands/verify/verify-command.ts';
 
 /** What the commands need of the program. */
 export interface CommandSetup {
@@ -44,7 +44,7 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
       ),
     )
     .action(async (words: readonly string[], options: SearchOptions) => {
-      const { searchCommand } = await import('./search-command.ts');
+      const { searchCommand } = await import('./commands/search/search-command.ts');
       onExitCode(await searchCommand(words, options, terminal));
     });
 
@@ -59,7 +59,7 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
     .option('--json', 'print one line of JSON a problem, then one with the totals')
     .addHelpText('after', examples('coxswain verify', 'coxswain verify records/ --json'))
     .action(async (store: string | undefined, options: VerifyOptions) => {
-      const { verifyCommand } = await import('./verify-command.ts');
+      const { verifyCommand } = await import('./commands/verify/verify-command.ts');
       onExitCode(await verifyCommand(store, options, terminal));
     });
 
@@ -85,7 +85,7 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
       ),
     )
     .action(async (runs: readonly string[], options: ExportOptions) => {
-      const { exportCommand } = await import('./export-command.ts');
+      const { exportCommand } = await import('./commands/export/export-command.ts');
       onExitCode(await exportCommand(runs, options, terminal));
     });
 
@@ -105,7 +105,7 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
       examples('coxswain import all.ndjson --store copy.db', 'zcat all.ndjson.gz | coxswain import -'),
     )
     .action(async (file: string, options: ImportOptions) => {
-      const { importCommand } = await import('./import-command.ts');
+      const { importCommand } = await import('./commands/import/import-command.ts');
       onExitCode(await importCommand(file, options, terminal));
     });
 
@@ -128,11 +128,11 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
     )
     .action(async (store: string, { to, ...options }: Partial<RecoverOptions>) => {
       if (to === undefined) {
-        const { foldSpillsCommand } = await import('./fold-spills-command.ts');
+        const { foldSpillsCommand } = await import('./commands/fold-spills/fold-spills-command.ts');
         onExitCode(await foldSpillsCommand(store, options, terminal));
         return;
       }
-      const { recoverCommand } = await import('./recover-command.ts');
+      const { recoverCommand } = await import('./commands/recover/recover-command.ts');
       onExitCode(await recoverCommand(store, { to, ...options }, terminal));
     });
 
@@ -154,7 +154,7 @@ export function addStoreCommands(program: Command, { terminal, onExitCode }: Com
       examples('coxswain gc', 'coxswain gc --older-than 30d --dry-run', 'coxswain gc records/ --max-size 500MB --json'),
     )
     .action(async (store: string | undefined, options: GcCommandOptions) => {
-      const { gcCommand } = await import('./gc-command.ts');
+      const { gcCommand } = await import('./commands/gc/gc-command.ts');
       onExitCode(await gcCommand(store, options, terminal));
     });
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import type { CommandSetup } from './add-store-commands.ts';
 import { examples } from './examples.ts';
-import type { ViewOptions } from './view-command.ts';
+import type { ViewOptions } from './commands/view/view-command.ts';
 
 /** Adds `coxswain view`. */
 export function addViewCommand(program: Command, { terminal, onExitCode }: CommandSetup): void {
@@ -29,7 +29,7 @@ export function addViewCommand(program: Command, { terminal, onExitCode }: Comma
       ),
     )
     .action(async (paths: readonly string[], options: ViewOptions) => {
-      const { viewCommand } = await import('./view-command.ts');
+      const { viewCommand } = await import('./commands/view/view-command.ts');
       onExitCode(await viewCommand(paths, options, terminal));
     });
 }

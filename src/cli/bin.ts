@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type * as StatusMain from './status/status-main.ts';
+import type * as StatusMain from './commands/status/status-main.ts';
 
 // Nothing is imported and nothing new is written before the version is known: an old Node must be able to read this.
 const major = Number(process.versions.node.split('.')[0]);
@@ -26,7 +26,7 @@ if (major < 24) {
 async function statusMain(): Promise<typeof StatusMain.statusMain> {
   const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL('../status.cjs', import.meta.url));
   const isBuilt = process.getBuiltinModule('node:fs').existsSync(bundle);
-  if (!isBuilt) return (await import('./status/status-main.ts')).statusMain;
+  if (!isBuilt) return (await import('./commands/status/status-main.ts')).statusMain;
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   // It is built from that file.
   return (require(bundle) as typeof StatusMain).statusMain;

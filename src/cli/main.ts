@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
-import { printableCut } from './printable.ts';
+import { printableCut } from './terminal/printable.ts';
 import { createProgram } from './program.ts';
-import { Terminal } from './terminal.ts';
+import { Terminal } from './terminal/terminal.ts';
 
 const USAGE = 2;
 

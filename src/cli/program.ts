@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { Command } from 'commander';
 
-import type { AnalyzeOptions } from './analyze-command.ts';
+import type { AnalyzeOptions } from './commands/analyze/analyze-command.ts';
 import { addClaudeCodeCommands } from './add-claude-code-commands.ts';
 import { addBacktestCommands } from './add-backtest-commands.ts';
 import { addConfigCommands } from './add-config-commands.ts';
@@ -10,12 +10,12 @@ import { addEffectCommands } from './add-effect-commands.ts';
 import { addReportCommands } from './add-report-commands.ts';
 import { addStoreCommands } from './add-store-commands.ts';
 import { addViewCommand } from './add-view-command.ts';
-import type { DemoOptions } from './demo-command.ts';
+import type { DemoOptions } from './commands/demo/demo-command.ts';
 import { examples } from './examples.ts';
-import type { RunsOptions } from './runs-command.ts';
-import type { ShowOptions } from './show-command.ts';
-import type { Terminal } from './terminal.ts';
-import type { WatchOptions } from './watch-options.ts';
+import type { RunsOptions } from './commands/runs/runs-command.ts';
+import type { ShowOptions } from './commands/show/show-command.ts';
+import type { Terminal } from './terminal/terminal.ts';
+import type { WatchOptions } from './commands/watch/watch-options.ts';
 
 /** What the program writes by itself, and what it does with the exit code of a command. */
 export interface ProgramSetup {
@@ -84,7 +84,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
       ),
     )
     .action(async (paths: readonly string[], options: AnalyzeOptions) => {
-      const { analyzeCommand } = await import('./analyze-command.ts');
+      const { analyzeCommand } = await import('./commands/analyze/analyze-command.ts');
       onExitCode(await analyzeCommand(paths, options, terminal));
     });
 
@@ -97,7 +97,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .summary('take one event of Claude Code (for its settings)')
     .addHelpText('after', examples('coxswain hook < event.json', 'COXSWAIN_DISABLE=1 coxswain hook    does nothing'))
     .action(async () => {
-      const { hookCommand } = await import('./hook-command.ts');
+      const { hookCommand } = await import('./commands/hook/hook-command.ts');
       await hookCommand();
     });
 
@@ -110,7 +110,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .option('--after <cursor>', 'go on after an earlier list')
     .addHelpText('after', examples('coxswain runs', 'coxswain runs --limit 10 --json'))
     .action(async (options: RunsOptions) => {
-      const { runsCommand } = await import('./runs-command.ts');
+      const { runsCommand } = await import('./commands/runs/runs-command.ts');
       onExitCode(await runsCommand(options, terminal));
     });
 
@@ -124,7 +124,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .option('--recompute', 'find the patterns of a steered run again instead of showing those on its record')
     .addHelpText('after', examples('coxswain show retry-storm', 'coxswain show retry-storm --json > run.jsonl'))
     .action(async (run: string, options: ShowOptions) => {
-      const { showCommand } = await import('./show-command.ts');
+      const { showCommand } = await import('./commands/show/show-command.ts');
       onExitCode(await showCommand(run, options, terminal));
     });
 
@@ -153,7 +153,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
       ),
     )
     .action(async (file: string, options: WatchOptions) => {
-      const { watchCommand } = await import('./watch-command.ts');
+      const { watchCommand } = await import('./commands/watch/watch-command.ts');
       onExitCode(await watchCommand(file, options, terminal));
     });
 
@@ -169,7 +169,7 @@ export function createProgram({ terminal, writeOut, writeErr, onExitCode }: Prog
     .option('--fast', 'do not pause between the calls (as without a terminal)')
     .addHelpText('after', examples('coxswain demo', 'coxswain demo --fast', 'coxswain demo --store sample.db'))
     .action(async (options: DemoOptions) => {
-      const { demoCommand } = await import('./demo-command.ts');
+      const { demoCommand } = await import('./commands/demo/demo-command.ts');
       onExitCode(await demoCommand(options, terminal));
     });
 

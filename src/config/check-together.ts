@@ -1,8 +1,8 @@
 import { parseDuration } from '../base/parse-duration.ts';
-import { MAX_FEEDBACK_CHARS } from '../feedback/check-draft.ts';
-import { renderFeedback } from '../feedback/render-feedback.ts';
-import type { DoomLoopOptions } from '../guidance/doom-loop.ts';
-import { BUILT_IN_RULES } from '../recorder/redaction/rule-names.ts';
+import { MAX_FEEDBACK_CHARS } from '../steering/feedback/check-draft.ts';
+import { renderFeedback } from '../steering/feedback/render-feedback.ts';
+import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
+import { BUILT_IN_RULES } from '../redaction/rule-names.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type {
   BankEntry,

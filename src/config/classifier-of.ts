@@ -1,14 +1,14 @@
-import { allOf, anyOf, not, threshold } from '../guidance/combine-classifiers.ts';
-import type { Classifier } from '../guidance/classifier.ts';
-import { doomLoop } from '../guidance/doom-loop.ts';
-import { errorStreak } from '../guidance/error-streak.ts';
-import { highToolCount } from '../guidance/high-tool-count.ts';
-import { largeOutput } from '../guidance/large-output.ts';
-import { progressStall } from '../guidance/progress-stall.ts';
-import { recentFailures } from '../guidance/recent-failures.ts';
-import { sensitiveContentPending } from '../guidance/sensitive-content-pending.ts';
-import { sequentialWhenParallel } from '../guidance/sequential-when-parallel.ts';
-import { singleToolRepeated } from '../guidance/single-tool-repeated.ts';
+import { allOf, anyOf, not, threshold } from '../steering/guidance/combine-classifiers.ts';
+import type { Classifier } from '../steering/guidance/classifier.ts';
+import { doomLoop } from '../steering/guidance/doom-loop.ts';
+import { errorStreak } from '../steering/guidance/error-streak.ts';
+import { highToolCount } from '../steering/guidance/high-tool-count.ts';
+import { largeOutput } from '../steering/guidance/large-output.ts';
+import { progressStall } from '../steering/guidance/progress-stall.ts';
+import { recentFailures } from '../steering/guidance/recent-failures.ts';
+import { sensitiveContentPending } from '../steering/guidance/sensitive-content-pending.ts';
+import { sequentialWhenParallel } from '../steering/guidance/sequential-when-parallel.ts';
+import { singleToolRepeated } from '../steering/guidance/single-tool-repeated.ts';
 import type { Condition } from './coxswain-config.ts';
 
 /** The classifier that a condition of the bank describes. @param condition as decoded */

@@ -1,9 +1,9 @@
 import { messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
-import { resolveSteering } from '../options.ts';
-import { createRedactor, type RedactionOptions } from '../recorder/redactor.ts';
-import { RunFold } from '../run-fold.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import { resolveSteering } from '../steering/options.ts';
+import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
+import { RunFold } from '../run/run-fold.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import type { ResolvedConfig } from './resolved-config.ts';

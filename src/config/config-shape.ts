@@ -1,12 +1,12 @@
-import type { NoiseOptions } from '../advice/decide-advice.ts';
+import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import { BYTES_TEXT } from '../base/parse-bytes.ts';
 import { DURATION_TEXT } from '../base/parse-duration.ts';
-import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
-import { BUILT_IN_RULES } from '../recorder/redaction/rule-names.ts';
-import type { ToolKind } from '../trajectory/tool-kind.ts';
-import type { ToolAnnotations, ToolDeclaration } from '../trajectory/tool-semantics.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../steering/prompt/prompt-template.ts';
+import { BUILT_IN_RULES } from '../redaction/rule-names.ts';
+import type { ToolKind } from '../calls/tool-kind.ts';
+import type { ToolAnnotations, ToolDeclaration } from '../calls/tool-semantics.ts';
 import type {
   CompletionSection,
   CoxswainConfig,

@@ -1,18 +1,18 @@
-import { contextDegradationDetector } from '../detectors/context-degradation.ts';
-import { cycleDetector } from '../detectors/cycle.ts';
-import { driftDetector } from '../detectors/drift.ts';
-import { errorCascadeDetector } from '../detectors/error-cascade.ts';
-import { identicalCallDetector } from '../detectors/identical-call.ts';
-import { pollingDetector } from '../detectors/polling.ts';
-import { repeatedErrorDetector } from '../detectors/repeated-error.ts';
-import { sameFailureDetector } from '../detectors/same-failure.ts';
-import { sequentialCallsDetector } from '../detectors/sequential-calls.ts';
-import { similarCallsDetector } from '../detectors/similar-calls.ts';
-import { stagnationDetector } from '../detectors/stagnation.ts';
-import { stallDetector } from '../detectors/stall.ts';
-import { thrashDetector } from '../detectors/thrash.ts';
-import { toolAvoidanceDetector } from '../detectors/tool-avoidance.ts';
-import type { PatternDetector } from '../trajectory/pattern-detector.ts';
+import { contextDegradationDetector } from '../patterns/detectors/context-degradation.ts';
+import { cycleDetector } from '../patterns/detectors/cycle.ts';
+import { driftDetector } from '../patterns/detectors/drift.ts';
+import { errorCascadeDetector } from '../patterns/detectors/error-cascade.ts';
+import { identicalCallDetector } from '../patterns/detectors/identical-call.ts';
+import { pollingDetector } from '../patterns/detectors/polling.ts';
+import { repeatedErrorDetector } from '../patterns/detectors/repeated-error.ts';
+import { sameFailureDetector } from '../patterns/detectors/same-failure.ts';
+import { sequentialCallsDetector } from '../patterns/detectors/sequential-calls.ts';
+import { similarCallsDetector } from '../patterns/detectors/similar-calls.ts';
+import { stagnationDetector } from '../patterns/detectors/stagnation.ts';
+import { stallDetector } from '../patterns/detectors/stall.ts';
+import { thrashDetector } from '../patterns/detectors/thrash.ts';
+import { toolAvoidanceDetector } from '../patterns/detectors/tool-avoidance.ts';
+import type { PatternDetector } from '../patterns/pattern-detector.ts';
 import type { DetectorSection, Switch } from './coxswain-config.ts';
 
 /** The detectors of a configuration, in the order of `defaultDetectors()`: all that are not switched off. */

@@ -1,8 +1,8 @@
-import type { DecisionPoint } from '../events/guidance.ts';
-import type { ConsultationPromptOptions } from '../guidance/consultation-prompt.ts';
-import type { DiagnosticSignalOptions } from '../guidance/diagnostic-signal.ts';
-import type { DoomLoopOptions } from '../guidance/doom-loop.ts';
-import type { ParallelToolReminderOptions } from '../guidance/parallel-tool-reminder.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
+import type { ConsultationPromptOptions } from '../steering/guidance/consultation-prompt.ts';
+import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
+import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
+import type { ParallelToolReminderOptions } from '../steering/guidance/parallel-tool-reminder.ts';
 import type { BankEntry, Condition, GuidanceLimits, GuidanceSection } from './coxswain-config.ts';
 import { choice, list, object, share, switchOf, text, whole } from './shape.ts';
 import type { EitherShape, ObjectShape, Shape, ShapesOf, TextShape } from './shape.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { realProject, type StatePlaces } from '../base/state-places.ts';
 import { makeRecords } from '../store/records-folder.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { problemText } from './config-problem.ts';
 import { loadConfig, loadConfigSync, type LoadConfigOptions, type LoadedConfig } from './load-config.ts';
 import { trustProject } from './trust-project.ts';

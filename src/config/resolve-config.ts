@@ -5,7 +5,7 @@ import type { TimeSpan } from '../base/deadline.ts';
 import { hashText } from '../base/hash.ts';
 import { parseBytes } from '../base/parse-bytes.ts';
 import { parseDuration } from '../base/parse-duration.ts';
-import type { RedactionOptions } from '../recorder/redactor.ts';
+import type { RedactionOptions } from '../redaction/redactor.ts';
 import type {
   CompletionSection,
   CoxswainConfig,

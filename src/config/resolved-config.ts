@@ -1,7 +1,7 @@
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
-import type { RedactionOptions } from '../recorder/redactor.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import type { RedactionOptions } from '../redaction/redactor.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { DeadlineFrom } from './coxswain-config.ts';
 
 /** A configuration with every default filled in, as the rest of the program takes it. */

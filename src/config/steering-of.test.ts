@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCoxswain } from '../coxswain.ts';
-import { defaultDetectors } from '../detectors/default-detectors.ts';
-import { resolveSteering } from '../options.ts';
-import { standardSteering } from '../standard-steering.ts';
-import { memoryStore } from '../store/memory-store.ts';
-import { almostConfig, anyConfig } from '../testing/config-arbitrary.ts';
+import { createCoxswain } from '../run/coxswain.ts';
+import { defaultDetectors } from '../patterns/detectors/default-detectors.ts';
+import { resolveSteering } from '../steering/options.ts';
+import { standardSteering } from '../steering/standard-steering.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
+import { almostConfig, anyConfig } from '../../test/support/config-arbitrary.ts';
 import { readAll } from '../testing/read-all.ts';
 import { checkTogether } from './check-together.ts';
 import { configFields } from './config-fields.ts';
@@ -226,7 +226,9 @@ function defaultOf(path: string): unknown {
 }
 
 test('the default of every threshold is the one in the code that uses it', () => {
-  const folders = ['../detectors', '../feedback', '../guidance'].map((name) => new URL(`${name}/`, import.meta.url));
+  const folders = ['../patterns/detectors', '../steering/feedback', '../steering/guidance'].map(
+    (name) => new URL(`${name}/`, import.meta.url),
+  );
   const sources = folders.flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))

@@ -1,22 +1,27 @@
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import { deadlineFeedback, type DeadlineFeedbackOptions } from '../feedback/deadline-feedback.ts';
-import { driftFeedback } from '../feedback/drift-feedback.ts';
-import { errorCascadeFeedback } from '../feedback/error-cascade-feedback.ts';
-import { paceFeedback } from '../feedback/pace-feedback.ts';
-import { patternFeedback } from '../feedback/pattern-feedback.ts';
-import { stallFeedback } from '../feedback/stall-feedback.ts';
-import { staticFeedback } from '../feedback/static-feedback.ts';
-import { toolUsageMonitor } from '../feedback/tool-usage-monitor.ts';
-import { consultationPrompt } from '../guidance/consultation-prompt.ts';
-import type { DiagnosticSignalOptions } from '../guidance/diagnostic-signal.ts';
-import { defineGuidance } from '../guidance/define-guidance.ts';
-import { doomLoopGuidance } from '../guidance/doom-loop-guidance.ts';
-import type { FeedbackProvider, FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
-import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
-import { knownToolSignal, provenParallelReminder, STANDARD_LIMITS, STANDARD_TRIGGERS } from '../standard-steering.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import { deadlineFeedback, type DeadlineFeedbackOptions } from '../steering/feedback/deadline-feedback.ts';
+import { driftFeedback } from '../steering/feedback/drift-feedback.ts';
+import { errorCascadeFeedback } from '../steering/feedback/error-cascade-feedback.ts';
+import { paceFeedback } from '../steering/feedback/pace-feedback.ts';
+import { patternFeedback } from '../steering/feedback/pattern-feedback.ts';
+import { stallFeedback } from '../steering/feedback/stall-feedback.ts';
+import { staticFeedback } from '../steering/feedback/static-feedback.ts';
+import { toolUsageMonitor } from '../steering/feedback/tool-usage-monitor.ts';
+import { consultationPrompt } from '../steering/guidance/consultation-prompt.ts';
+import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
+import { defineGuidance } from '../steering/guidance/define-guidance.ts';
+import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
+import type { FeedbackProvider, FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
+import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
+import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import {
+  knownToolSignal,
+  provenParallelReminder,
+  STANDARD_LIMITS,
+  STANDARD_TRIGGERS,
+} from '../steering/standard-steering.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 import { classifierOf } from './classifier-of.ts';
 import type { BankEntry, CoxswainConfig, GuidanceLimits, Switch, TriggerConfig } from './coxswain-config.ts';
 import { detectorsOf } from './detectors-of.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CoxswainError } from '../base/error.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { ConfigPlaces } from './find-config.ts';
 import { realPath } from './leads-outside.ts';
 import { loadConfigSync } from './load-config.ts';

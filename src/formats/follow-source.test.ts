@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { followSource, type FollowState } from './follow-source.ts';
 import type { ImportItem } from './import-item.ts';
 import { importSource } from './import-source.ts';

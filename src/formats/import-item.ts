@@ -1,4 +1,4 @@
-import type { SteeringStart, TrajectoryPayload } from '../events/trajectory-record.ts';
+import type { SteeringStart, TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /** Every format this version reads. */
 export type FormatName =

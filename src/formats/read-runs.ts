@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assert-never.ts';
-import { TRAJECTORY_SCHEMA_VERSION } from '../events/trajectory-record.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import { TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 

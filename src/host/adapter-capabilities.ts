@@ -1,4 +1,4 @@
-import type { DecisionPoint } from '../events/guidance.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
 
 /** What an SDK lets advice do at one decision point. */
 export interface PointCapability {

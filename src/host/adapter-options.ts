@@ -1,5 +1,5 @@
-import type { AgentIdentity } from '../events/agent-event.ts';
-import type { Run } from '../run.ts';
+import type { AgentIdentity } from '../records/agent-event.ts';
+import type { Run } from '../run/run.ts';
 
 /** What every adapter can be told. */
 export interface AdapterOptions {

@@ -1,5 +1,5 @@
-import { joinAdvice } from '../advice/join-advice.ts';
-import type { AdviceHandle } from '../advice-handle.ts';
+import { joinAdvice } from '../steering/advice/join-advice.ts';
+import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 /** A request on its way to the model, and the advice it carries. */

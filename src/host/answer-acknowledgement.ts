@@ -1,4 +1,4 @@
-import type { Run } from '../run.ts';
+import type { Run } from '../run/run.ts';
 
 /**
  * Takes what a model sent to the acknowledge tool, whatever it is.

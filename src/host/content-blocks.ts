@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
-import type { ContentBlock, MessageContent, Usage } from '../events/agent-message.ts';
+import type { ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 

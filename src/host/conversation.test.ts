@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordedRun, type RecordedRun } from '../testing/recorded-run.ts';
+import { recordedRun, type RecordedRun } from '../../test/support/recorded-run.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from '../testing/contract-advice.ts';
 import { Conversation, type ModelAnswer, type RequestNews } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';

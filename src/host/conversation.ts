@@ -1,6 +1,6 @@
-import type { AdviceHandle } from '../advice-handle.ts';
-import type { AgentMessage } from '../events/agent-message.ts';
-import type { Run } from '../run.ts';
+import type { AdviceHandle } from '../run/advice-handle.ts';
+import type { AgentMessage } from '../records/agent-message.ts';
+import type { Run } from '../run/run.ts';
 import { identityOf } from './adapter-options.ts';
 import { AdviceUnderWay, type OutgoingRequest, type Trouble } from './advice-under-way.ts';
 import type { CallOutcome, IssuedCall } from './issued-call.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../run.ts';
+import type { Run } from '../run/run.ts';
 import type { AdapterOptions } from './adapter-options.ts';
 
 /** Runs a piece of an adapter's work so that a fault in it cannot reach the agent. */

@@ -1,4 +1,4 @@
-import type { AdviceHandle } from '../advice-handle.ts';
+import type { AdviceHandle } from '../run/advice-handle.ts';
 import { CallIds } from './call-ids.ts';
 import type { IssuedCall } from './issued-call.ts';
 

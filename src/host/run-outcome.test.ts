@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordedRun } from '../testing/recorded-run.ts';
+import { recordedRun } from '../../test/support/recorded-run.ts';
 import { followed, outcomeOf } from './run-outcome.ts';
 
 class APIUserAbortError extends Error {}

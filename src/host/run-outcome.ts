@@ -1,5 +1,5 @@
 import { messageOf } from '../base/error.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../run/run.ts';
 
 /** Names of what is thrown when the user aborts: the platform's, and the SDKs'. */
 const ABORTS: ReadonlySet<string> = new Set(['AbortError', 'APIUserAbortError']);

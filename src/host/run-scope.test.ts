@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordedRun } from '../testing/recorded-run.ts';
+import { recordedRun } from '../../test/support/recorded-run.ts';
 import { RunScope } from './run-scope.ts';
 
 test('outside of a tool everything belongs to the run itself', () => {

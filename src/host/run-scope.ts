@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Run } from '../run.ts';
+import type { Run } from '../run/run.ts';
 import { outcomeOf, type RunOutcome } from './run-outcome.ts';
 
 /** A tool at work. */

@@ -1,4 +1,4 @@
-import type { AdviceHandle } from '../advice-handle.ts';
+import type { AdviceHandle } from '../run/advice-handle.ts';
 import { messageOf } from '../base/error.ts';
 import type { Conversation } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';

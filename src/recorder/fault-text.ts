@@ -1,5 +1,5 @@
 import { messageOf } from '../base/error.ts';
-import { redactText, type RedactTextOptions } from './redaction/redact-text.ts';
+import { redactText, type RedactTextOptions } from '../redaction/redact-text.ts';
 
 const EVERY_RULE: RedactTextOptions = { off: new Set(), allows: () => false, named: true };
 

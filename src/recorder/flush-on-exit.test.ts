@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endWithTest } from '../testing/end-with-test.ts';
-import { sqliteStore } from '../store/sqlite-store.ts';
+import { endWithTest } from '../../test/support/end-with-test.ts';
+import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { readAll } from '../testing/read-all.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../events/trajectory-record.ts';
+import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 
 /** True for a record that stands for lost ones. */

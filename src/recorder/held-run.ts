@@ -1,5 +1,5 @@
-import type { AgentIdentity } from '../events/agent-event.ts';
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import type { AgentIdentity } from '../records/agent-event.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import type { EmitAnswer } from './recorder-answers.ts';
 import type { RunLog } from './run-log.ts';
 import { toStoredIdentity } from './to-payload.ts';

@@ -1,5 +1,5 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { memoryStore } from '../store/memory-store.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** A sink that keeps records in memory, for tests and for whoever reads a trajectory whole. */

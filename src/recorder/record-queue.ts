@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { appendFault } from './append-fault.ts';

@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** What a record costs besides its payload: the envelope and the queue's own entry. */
 const ENVELOPE_BYTES = 200;

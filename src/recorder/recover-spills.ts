@@ -1,11 +1,11 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CoxswainError } from '../base/error.ts';
-import { parseRecord } from '../events/decode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { parseRecord } from '../records/decode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { nodeFileSystem } from '../store/file-system.ts';
-import { readChunks } from '../store/jsonl-chunks.ts';
-import { readLines } from '../store/read-lines.ts';
+import { readChunks } from '../store/jsonl/jsonl-chunks.ts';
+import { readLines } from '../store/jsonl/read-lines.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink } from '../store/trajectory-store.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { gapFor } from './gap-record.ts';

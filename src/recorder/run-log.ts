@@ -3,13 +3,13 @@ import { CoxswainError } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
-import { mendPayload } from '../events/decode-payload.ts';
-import { count } from '../events/field-decode.ts';
+import { mendPayload } from '../records/decode-payload.ts';
+import { count } from '../records/field-decode.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
   type TrajectoryRecord,
-} from '../events/trajectory-record.ts';
+} from '../records/trajectory-record.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { InputTally } from './input-tally.ts';
 import type { RecordQueue } from './record-queue.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { checkBatch, type CheckedBatch } from '../store/check-batch.ts';
-import { everyPayload } from '../testing/every-payload.ts';
+import { everyPayload } from '../../test/support/every-payload.ts';
 import { scriptRun } from '../testing/record-script.ts';
 import { BatchSender, fromSentBatch } from './sent-batch.ts';
 

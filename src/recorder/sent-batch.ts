@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
-import { parseRecord } from '../events/decode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { parseRecord } from '../records/decode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { CheckedBatch, EncodedRecord } from '../store/check-batch.ts';
 
 /** A checked batch on its way to another thread. Plain data. */

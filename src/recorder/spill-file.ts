@@ -1,8 +1,8 @@
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parseRecord } from '../events/decode-record.ts';
-import { encodeRecord } from '../events/encode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { parseRecord } from '../records/decode-record.ts';
+import { encodeRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** Most text that waits to be written to the file; above it records are not taken. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;

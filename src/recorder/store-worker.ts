@@ -1,8 +1,8 @@
 /** What runs in the thread of a worker store: opens the store and does what it is asked, in the order of the asking. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { assertNever } from '../base/assert-never.ts';
-import { parseRecord } from '../events/decode-record.ts';
-import { encodeRecord } from '../events/encode-record.ts';
+import { parseRecord } from '../records/decode-record.ts';
+import { encodeRecord } from '../records/encode-record.ts';
 import { appendChecked } from '../store/checked-sink.ts';
 import type { RunView, TrajectoryStore } from '../store/trajectory-store.ts';
 import { fromSentBatch, type SentBatch } from './sent-batch.ts';
@@ -37,10 +37,10 @@ function store(): TrajectoryStore {
 
 async function opener(of: WorkerStoreTarget): Promise<() => TrajectoryStore> {
   if (of.kind === 'sqlite') {
-    const { sqliteStore } = await import('../store/sqlite-store.ts');
+    const { sqliteStore } = await import('../store/sqlite/sqlite-store.ts');
     return () => sqliteStore(of.path, of.options);
   }
-  const { jsonlStore } = await import('../store/jsonl-store.ts');
+  const { jsonlStore } = await import('../store/jsonl/jsonl-store.ts');
   return () => jsonlStore(of.path, of.options);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { decodeRecord } from '../events/decode-record.ts';
-import { encodeRecord } from '../events/encode-record.ts';
+import { decodeRecord } from '../records/decode-record.ts';
+import { encodeRecord } from '../records/encode-record.ts';
 import type { JsonObject } from '../base/json.ts';
 import { toPayload } from './to-payload.ts';
 

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
-import type { AgentEvent, AgentIdentity } from '../events/agent-event.ts';
-import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../events/agent-message.ts';
-import { isKnownKind } from '../events/decode-payload.ts';
-import type { RunIdentity } from '../events/run-identity.ts';
-import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../events/stored-message.ts';
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
+import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
+import { isKnownKind } from '../records/decode-payload.ts';
+import type { RunIdentity } from '../records/run-identity.ts';
+import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../records/stored-message.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /**
  * What of an event is stored; undefined for a streaming delta and for `agent_start`, which only resets a stream.

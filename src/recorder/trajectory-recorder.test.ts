@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { decodeRecord, parseRecord } from '../events/decode-record.ts';
-import { encodeRecord } from '../events/encode-record.ts';
-import type { AgentEvent, AgentIdentity } from '../events/agent-event.ts';
-import type { AgentMessage } from '../events/agent-message.ts';
-import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../events/trajectory-record.ts';
+import { decodeRecord, parseRecord } from '../records/decode-record.ts';
+import { encodeRecord } from '../records/encode-record.ts';
+import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
+import type { AgentMessage } from '../records/agent-message.ts';
+import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { InMemoryTrajectorySink } from './in-memory-trajectory-sink.ts';
 import { TrajectoryRecorder, type TrajectoryRecorderOptions } from './trajectory-recorder.ts';

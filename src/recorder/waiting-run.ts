@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { MAX_BATCH_RECORDS } from '../store/trajectory-store.ts';
 import { gapFor, isGap, widenGap } from './gap-record.ts';
 

@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { WaitingRun } from './waiting-run.ts';
 

@@ -1,7 +1,7 @@
 import { CoxswainError, messageOf, type CoxswainErrorCode } from '../base/error.ts';
-import type { JsonlStoreOptions } from '../store/jsonl-settings.ts';
+import type { JsonlStoreOptions } from '../store/jsonl/jsonl-settings.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import type { SqliteStoreOptions } from '../store/sqlite-store.ts';
+import type { SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
 import type { ReadQuery, RunQuery, SearchQuery } from '../store/trajectory-store.ts';
 import type { SentBatch } from './sent-batch.ts';
 

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { jsonlStore } from '../store/jsonl-store.ts';
-import { openOnDisk } from '../testing/open-on-disk.ts';
+import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { openOnDisk } from '../../test/support/open-on-disk.ts';
 import { readAll } from '../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
-import { storeContract } from '../testing/store-contract.ts';
-import { tempFolder } from '../testing/temp-folder.ts';
+import { storeContract } from '../../test/support/store-contract.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
 import { RecordQueue } from './record-queue.ts';
 import { workerStore } from './worker-store.ts';
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { CoxswainError } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
-import { parseRecord } from '../events/decode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { parseRecord } from '../records/decode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { checkBatch } from '../store/check-batch.ts';
 import { checkChange } from '../store/check-change.ts';
 import type { RunSummary } from '../store/run-summary.ts';

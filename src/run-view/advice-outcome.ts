@@ -5,11 +5,11 @@ import {
   type LifeKind,
   type RequestKind,
   type UnreadKind,
-} from '../events/pass-over.ts';
-import type { PatternReference } from '../events/guidance.ts';
-import type { StoredMessage } from '../events/stored-message.ts';
-import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../events/delivery-reason.ts';
+} from '../records/pass-over.ts';
+import type { PatternReference } from '../records/guidance.ts';
+import type { StoredMessage } from '../records/stored-message.ts';
+import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 
 /** What became of a piece of advice, as its delivery record says. */
 export type AdviceArm =

@@ -1,6 +1,6 @@
 import { LruMap } from '../base/lru-map.ts';
-import type { PatternCleared, PatternFlagged } from '../events/trajectory-record.ts';
-import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type { PatternCleared, PatternFlagged } from '../records/trajectory-record.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { SeenPattern } from './seen-pattern.ts';
 
 const MAX_PATTERNS = 500;

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { ToolKind } from '../trajectory/tool-kind.ts';
+import type { ToolKind } from '../calls/tool-kind.ts';
 
 /** A call of a run, joined to its result. */
 export interface RunCall {

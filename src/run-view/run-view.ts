@@ -6,24 +6,24 @@ import {
   type HostKind,
   type ProducedKind,
   type RequestKind,
-} from '../events/pass-over.ts';
+} from '../records/pass-over.ts';
 import type { JsonObject } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
-import type { StoredMessage } from '../events/stored-message.ts';
-import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type { StoredMessage } from '../records/stored-message.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type {
   RunStarted,
   ToolEnded,
   ToolStarted,
   TrajectoryPayload,
   TrajectoryRecord,
-} from '../events/trajectory-record.ts';
+} from '../records/trajectory-record.ts';
 import { RunCounter, type RunSummary } from '../store/run-summary.ts';
-import type { DetectorFault } from '../trajectory/analysis-snapshot.ts';
-import type { PatternDetector } from '../trajectory/pattern-detector.ts';
-import { makeStep } from '../trajectory/step.ts';
-import { TrajectoryAnalysis } from '../trajectory/trajectory-analysis.ts';
+import type { DetectorFault } from '../patterns/analysis-snapshot.ts';
+import type { PatternDetector } from '../patterns/pattern-detector.ts';
+import { makeStep } from '../patterns/step.ts';
+import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
 import { RecordedPatterns } from './recorded-patterns.ts';
 import type { RunCall } from './run-call.ts';

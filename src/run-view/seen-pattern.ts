@@ -1,4 +1,4 @@
-import type { TrajectoryPattern } from '../events/trajectory-pattern.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
 /** A pattern of a run, and the records that tell of it, where there are any. */
 export interface SeenPattern {

@@ -1,9 +1,9 @@
 import { CoxswainError } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { toJson } from '../base/to-json.ts';
-import { decodeRecord } from '../events/decode-record.ts';
-import { encodeRecord, toStoredRecord } from '../events/encode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { decodeRecord } from '../records/decode-record.ts';
+import { encodeRecord, toStoredRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from './run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
 

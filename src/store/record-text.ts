@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
-import { toStoredRecord } from '../events/encode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { toStoredRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /**
  * The text of a record that a search looks through: every string value of its payload, a line each, in order.

@@ -12,7 +12,7 @@ const TWO_TO_32 = 2 ** 32;
  * fail it too. A whole number from 0 to 2⁴⁸ - 1, the same in every database.
  *
  * `hashNumber` instead of `crc32` of `node:zlib`: a hook is a process that lives for some 40 ms, and loading `node:zlib` takes
- * 3 to 4 ms of them (`docs/decisions/0015-checksums.md` has the figures). Not a signature: whoever writes to the file can write
+ * 3 to 4 ms of them (`docs/decisions/0016-checksums.md` has the figures). Not a signature: whoever writes to the file can write
  * a checksum too.
  *
  * @returns gives the checksum of a row of that run; `place` is `seq` of a record, `covers_seq` of a snapshot, 0 of a summary

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { expectedSummary, lastSeqOf, RunCounter, type RunSummary } from './run-summary.ts';
 import type { StoreProblem } from './trajectory-store.ts';
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import { everyPayload } from '../testing/every-payload.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { everyPayload } from '../../test/support/every-payload.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
 import { RunCounter, type RunSummary } from './run-summary.ts';
 

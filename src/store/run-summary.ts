@@ -8,11 +8,11 @@ import {
   type ProducedKind,
   type RequestKind,
   type UnreadKind,
-} from '../events/pass-over.ts';
+} from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /**
  * What a list of runs shows of one run. `RunCounter` is the only code that counts: every store keeps the summary up to date with it

@@ -1,5 +1,5 @@
 import { jsonOf, type Json } from '../base/json.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { RunView } from './trajectory-store.ts';
 

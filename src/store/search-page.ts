@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
-import { toStoredRecord } from '../events/encode-record.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import { toStoredRecord } from '../records/encode-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isRunId } from './check-batch.ts';
 import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.ts';
 import { recordText } from './record-text.ts';

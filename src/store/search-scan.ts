@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { compareHits, storedKind, toHit, toSearchPage } from './search-page.ts';
 import type { CheckedSearchQuery, SearchPlace } from './search-page.ts';
 import type { SearchHit, SearchPage } from './trajectory-store.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
 
 /** Most records that one `append` takes. */
@@ -146,7 +146,7 @@ export interface TrajectorySink {
 
 /**
  * A durable home of runs: ordered, idempotent by `(run_id, seq)`, with listing and paging.
- * Every driver passes the one contract suite (`src/testing/store-contract.ts`).
+ * Every driver passes the one contract suite (`test/support/store-contract.ts`).
  */
 export interface TrajectoryStore extends TrajectorySink {
   /**
@@ -222,3 +222,6 @@ export interface TrajectoryStore extends TrajectorySink {
    */
   verify(): AsyncIterable<StoreProblem>;
 }
+
+/** The half of a store that only reads. */
+export type StoreReader = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 'readRun' | 'search' | 'close'>;

@@ -1,7 +1,7 @@
 import { CoxswainError } from '../base/error.ts';
-import type { CoxswainOptions } from '../coxswain.ts';
-import { DECISION_POINTS } from '../events/guidance.ts';
-import { memoryStore } from '../store/memory-store.ts';
+import type { CoxswainOptions } from '../run/coxswain.ts';
+import { DECISION_POINTS } from '../records/guidance.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { endingOf, type AdapterContractCase, type Allowed } from './adapter-contract-case.ts';
 import { payloadsOf, type Scene } from './adapter-player.ts';

@@ -1,13 +1,13 @@
-import type { StoredMessage } from '../events/stored-message.ts';
-import { textOfContent } from '../events/stored-message.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { StoredMessage } from '../records/stored-message.ts';
+import { textOfContent } from '../records/stored-message.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
 import { payloadsOf, type Scene } from './adapter-player.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from './contract-advice.ts';
 import { FAILING_BESIDE, FINAL_TEXT, PARALLEL, RESULTS, SEQUENTIAL } from './contract-scenes.ts';
-import { DECISION_POINTS } from '../events/guidance.ts';
-import { SHADOW_REASON, WITHHELD_REASON } from '../events/delivery-reason.ts';
-import type { SteeringOptions } from '../steering-options.ts';
+import { DECISION_POINTS } from '../records/guidance.ts';
+import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 
 /** What the agent did is on record as it happened, and coxswain leaves no trace where it says nothing. */
 export function recordsContract(contract: AdapterContractCase): void {

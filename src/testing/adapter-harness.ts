@@ -1,6 +1,6 @@
 import type { AdapterCapabilities } from '../host/adapter-capabilities.ts';
 import type { AdapterOptions } from '../host/adapter-options.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../run/run.ts';
 import type { ModelFunction, ModelScript } from './model-script.ts';
 import type { ScriptedTools, ToolRun } from './scripted-toolbox.ts';
 

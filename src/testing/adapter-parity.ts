@@ -1,6 +1,6 @@
-import { DECISION_POINTS, type DecisionPoint } from '../events/guidance.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
-import { standardSteering } from '../standard-steering.ts';
+import { DECISION_POINTS, type DecisionPoint } from '../records/guidance.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { standardSteering } from '../steering/standard-steering.ts';
 import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';

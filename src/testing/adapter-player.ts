@@ -1,7 +1,7 @@
-import { createCoxswain, type Coxswain, type CoxswainOptions, type RunOptions } from '../coxswain.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
-import type { Run } from '../run.ts';
-import { memoryStore } from '../store/memory-store.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions, type RunOptions } from '../run/coxswain.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { Run } from '../run/run.ts';
+import { memoryStore } from '../store/memory/memory-store.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { listAll, readAll } from './read-all.ts';

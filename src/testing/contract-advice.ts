@@ -1,6 +1,6 @@
-import type { DecisionPoint } from '../events/guidance.ts';
-import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
-import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
+import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
+import type { GuidanceContext, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 
 /** The words by which the contract finds feedback after the so-many-th call in a request. */
 export function feedbackMark(call: number): string {

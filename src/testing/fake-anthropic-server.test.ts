@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 
 import { startFakeAnthropicServer } from './fake-anthropic-server.ts';
 import type { FakeModelServer } from './fake-model-server.ts';
-import { streamEvents } from './stream-events.ts';
+import { streamEvents } from '../../test/support/stream-events.ts';
 
 let server: FakeModelServer | undefined;
 

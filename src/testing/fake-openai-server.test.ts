@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { FakeModelServer } from './fake-model-server.ts';
 import { startFakeOpenAiServer } from './fake-openai-server.ts';
 import type { ModelScript } from './model-script.ts';
-import { streamEvents } from './stream-events.ts';
+import { streamEvents } from '../../test/support/stream-events.ts';
 
 let server: FakeModelServer | undefined;
 

@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import type { ReadQuery, TrajectoryStore } from '../store/trajectory-store.ts';
 

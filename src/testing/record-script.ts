@@ -1,5 +1,5 @@
-import { TRAJECTORY_SCHEMA_VERSION } from '../events/trajectory-record.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import { TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** What `scriptRecord` may be told; the rest is filled in. */
 interface RecordScript {

@@ -1,5 +1,5 @@
 import type { CoxswainErrorCode } from '../base/error.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';

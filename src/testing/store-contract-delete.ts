@@ -1,5 +1,5 @@
 import { CoxswainError } from '../base/error.ts';
-import type { TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
 import { allOf, listAll, readAll } from './read-all.ts';

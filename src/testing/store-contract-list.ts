@@ -1,4 +1,4 @@
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { listAll } from './read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';

@@ -1,6 +1,6 @@
-import { decodeRecord, parseRecord } from '../events/decode-record.ts';
-import { encodeRecord } from '../events/encode-record.ts';
-import type { TrajectoryPayload } from '../events/trajectory-record.ts';
+import { decodeRecord, parseRecord } from '../records/decode-record.ts';
+import { encodeRecord } from '../records/encode-record.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
 import type { StoreContractCase } from './contract-store.ts';

@@ -1,4 +1,4 @@
-import type { TrajectoryPayload, TrajectoryRecord } from '../events/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
 import { scriptRecord, scriptRun } from './record-script.ts';

@@ -5,7 +5,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { tempFolder } from '../../src/testing/temp-folder.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { runCli, sampleRun } from '../run-cli.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, addSampleRun, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';

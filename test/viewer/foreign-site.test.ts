@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { sqliteStore } from '../../src/store/sqlite-store.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { scriptCalls } from '../../src/testing/record-script.ts';
-import { tempFolder } from '../../src/testing/temp-folder.ts';
-import { startViewer, type RunningViewer } from '../../src/viewer/start-viewer.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { startViewer, type RunningViewer } from '../../src/viewer/server/start-viewer.ts';
 import { findChromium } from './chromium.ts';
 
 const chromium = findChromium();

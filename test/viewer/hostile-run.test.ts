@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { backtest } from '../../src/backtest/backtest.ts';
-import type { TrajectoryPayload } from '../../src/events/trajectory-record.ts';
-import { tempFolder } from '../../src/testing/temp-folder.ts';
+import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { sampleRun } from '../run-cli.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, faultsOf, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';

@@ -1,4 +1,4 @@
-import type { TrajectoryPayload } from '../../src/events/trajectory-record.ts';
+import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
 import { addRun, shellTurn, startOf } from './viewer-scene.ts';
 

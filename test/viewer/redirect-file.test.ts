@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { sqliteStore } from '../../src/store/sqlite-store.ts';
-import { tempFolder } from '../../src/testing/temp-folder.ts';
-import { writeRedirectFile } from '../../src/viewer/redirect-file.ts';
-import { startViewer } from '../../src/viewer/start-viewer.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { writeRedirectFile } from '../../src/viewer/server/redirect-file.ts';
+import { startViewer } from '../../src/viewer/server/start-viewer.ts';
 import { findChromium } from './chromium.ts';
 
 const chromium = findChromium();

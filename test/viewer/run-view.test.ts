@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { tempFolder } from '../../src/testing/temp-folder.ts';
+import { tempFolder } from '../support/temp-folder.ts';
 import { findChromium } from './chromium.ts';
 import { addLargeRun } from './large-run.ts';
 import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';

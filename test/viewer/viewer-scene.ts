@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
-import { playSample } from '../../src/cli/sample-run.ts';
-import type { TrajectoryRecord } from '../../src/events/trajectory-record.ts';
-import { decodeRecord } from '../../src/events/decode-record.ts';
-import { sqliteStore } from '../../src/store/sqlite-store.ts';
+import { playSample } from '../../src/cli/commands/demo/sample-run.ts';
+import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import { decodeRecord } from '../../src/records/decode-record.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
-import { tempFolder } from '../../src/testing/temp-folder.ts';
-import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/start-viewer.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { startViewer, type RunningViewer, type ViewerOptions } from '../../src/viewer/server/start-viewer.ts';
 import { buildPage } from './build-page.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../samples/stuck-run.jsonl', import.meta.url));

@@ -1,7 +1,7 @@
-import { acknowledgeToolDefinition } from '../../feedback/acknowledge-tool.ts';
-import { readAnswer, type AdviceAnswer } from '../../feedback/acknowledge.ts';
+import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
+import { readAnswer, type AdviceAnswer } from '../../steering/feedback/acknowledge.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 
 /** A schema by the Standard Schema convention, which the SDK takes as `inputSchema`. */
 export interface AnswerSchema {

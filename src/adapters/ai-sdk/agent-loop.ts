@@ -2,7 +2,7 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { identityOf } from '../../host/adapter-options.ts';
 import type { Guard } from '../../host/guarded.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 import { applyGates, askGate } from './apply-gates.ts';
 import { CallBook } from './call-book.ts';
 import type { ContextTransform } from './context-transform.ts';

@@ -1,6 +1,6 @@
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { AgentEvent } from '../../events/agent-event.ts';
+import type { AgentEvent } from '../../records/agent-event.ts';
 import { partsOf, textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
 import { resolveGates, type GateOpinion, type ToolGate, type ToolGateContext } from './tool-gate.ts';
 

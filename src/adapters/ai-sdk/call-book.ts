@@ -1,6 +1,6 @@
-import type { AdviceHandle } from '../../advice-handle.ts';
+import type { AdviceHandle } from '../../run/advice-handle.ts';
 import { CallIds } from '../../host/call-ids.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 import type { AnsweredCall } from './model-answer.ts';
 import { placeAdvice } from './placed-advice.ts';

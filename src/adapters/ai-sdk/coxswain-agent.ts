@@ -1,6 +1,6 @@
 import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { Usage } from '../../events/agent-message.ts';
+import type { Usage } from '../../records/agent-message.ts';
 import type { Fields } from './sdk-shapes.ts';
 
 /** One answer of the model, read from what the SDK's model gave; streamed or not. */

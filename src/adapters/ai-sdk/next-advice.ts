@@ -1,4 +1,4 @@
-import type { AdviceHandle } from '../../advice-handle.ts';
+import type { AdviceHandle } from '../../run/advice-handle.ts';
 import { aiSdkCapabilities } from './capabilities.ts';
 import { placeAdvice, type PlacedAdvice } from './placed-advice.ts';
 

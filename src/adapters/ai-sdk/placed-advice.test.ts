@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AdviceHandle } from '../../advice-handle.ts';
+import type { AdviceHandle } from '../../run/advice-handle.ts';
 import { placeAdvice } from './placed-advice.ts';
 
 function handles(...texts: readonly string[]): { readonly list: readonly AdviceHandle[]; readonly verdicts: string[] } {

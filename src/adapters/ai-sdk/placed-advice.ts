@@ -1,5 +1,5 @@
-import { joinAdvice } from '../../advice/join-advice.ts';
-import type { AdviceHandle } from '../../advice-handle.ts';
+import { joinAdvice } from '../../steering/advice/join-advice.ts';
+import type { AdviceHandle } from '../../run/advice-handle.ts';
 
 /** Advice that stands in one text and waits for a verdict, of which the first counts. */
 export interface PlacedAdvice {

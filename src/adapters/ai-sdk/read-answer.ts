@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
-import type { Usage } from '../../events/agent-message.ts';
+import type { Usage } from '../../records/agent-message.ts';
 import type { AnsweredCall, ModelAnswer, ProviderResult } from './model-answer.ts';
 import { partsOf, textField, type Fields } from './sdk-shapes.ts';
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
-import type { AgentEvent } from '../../events/agent-event.ts';
-import type { AgentMessage, ContentBlock } from '../../events/agent-message.ts';
+import type { AgentEvent } from '../../records/agent-event.ts';
+import type { AgentMessage, ContentBlock } from '../../records/agent-message.ts';
 import type { ModelAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
 import { partsOf, textField, type Fields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';

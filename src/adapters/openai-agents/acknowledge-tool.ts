@@ -1,7 +1,7 @@
-import { acknowledgeToolDefinition } from '../../feedback/acknowledge-tool.ts';
+import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import { decodedArgs } from '../../host/content-blocks.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 
 /** The acknowledge tool as an agent takes it: what the SDK's `tool()` makes of its definition. */
 export interface AcknowledgeTool {

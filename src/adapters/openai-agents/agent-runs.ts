@@ -1,7 +1,7 @@
 import { identityOf } from '../../host/adapter-options.ts';
 import { Conversation } from '../../host/conversation.ts';
 import { RunScope } from '../../host/run-scope.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 
 /** The conversation of one run, and what its last request was like. */
 export interface Followed {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from '../../testing/contract-advice.ts';
-import { recordedRun } from '../../testing/recorded-run.ts';
+import { recordedRun } from '../../../test/support/recorded-run.ts';
 import { coxswainAgents } from './coxswain-agents.ts';
 import type { Model, RunnerShape } from './sdk-shapes.ts';
 

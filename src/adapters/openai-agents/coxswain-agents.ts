@@ -3,7 +3,7 @@ import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import { followed } from '../../host/run-outcome.ts';
 import { runTool, type ToolParts } from '../../host/run-tool.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentRuns } from './agent-runs.ts';
 import { listen } from './runner-listeners.ts';

@@ -1,6 +1,6 @@
-import { acknowledgeToolDefinition } from '../../feedback/acknowledge-tool.ts';
+import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 
 /** The acknowledge tool as `chat.completions.runTools` takes it. */
 export interface AcknowledgeTool {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { feedbackAfterEachCall } from '../../testing/contract-advice.ts';
-import { recordedRun } from '../../testing/recorded-run.ts';
+import { recordedRun } from '../../../test/support/recorded-run.ts';
 import { openaiSteering } from './openai-steering.ts';
 
 const FEEDBACK = { feedback: [feedbackAfterEachCall()] };

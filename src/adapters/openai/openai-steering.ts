@@ -5,7 +5,7 @@ import { guarded } from '../../host/guarded.ts';
 import { followed } from '../../host/run-outcome.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { runTool } from '../../host/run-tool.ts';
-import type { Run } from '../../run.ts';
+import type { Run } from '../../run/run.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { requestOf, newsOf } from './request-news.ts';
 import type {

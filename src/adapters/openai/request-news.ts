@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { AgentMessage } from '../../events/agent-message.ts';
+import type { AgentMessage } from '../../records/agent-message.ts';
 import { contentBlocks, plainContent, resultOf } from '../../host/content-blocks.ts';
 import type { RequestNews } from '../../host/conversation.ts';
 import { unseenItems } from '../../host/unseen-items.ts';

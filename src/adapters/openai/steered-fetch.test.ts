@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Conversation } from '../../host/conversation.ts';
 import { guarded } from '../../host/guarded.ts';
-import { recordedRun, type RecordedRun } from '../../testing/recorded-run.ts';
+import { recordedRun, type RecordedRun } from '../../../test/support/recorded-run.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { steeredFetch, type SteeredFetchParts } from './steered-fetch.ts';
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
-import type { AgentEvent } from '../../events/agent-event.ts';
-import type { ContentBlock } from '../../events/agent-message.ts';
+import type { AgentEvent } from '../../records/agent-event.ts';
+import type { ContentBlock } from '../../records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, usageOf } from '../../host/content-blocks.ts';
 import type { ModelAnswer } from '../../host/conversation.ts';
 import type { IssuedCall } from '../../host/issued-call.ts';

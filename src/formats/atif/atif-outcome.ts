@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 
 /** How the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`: ATIF itself has no such member. */

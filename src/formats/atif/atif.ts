@@ -7,7 +7,7 @@ import { RunItems } from '../parts/run-items.ts';
 import { sourceContent, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-import { textOfContent } from '../../events/stored-message.ts';
+import { textOfContent } from '../../records/stored-message.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
 type JsonMembers = Readonly<Record<string, unknown>>;

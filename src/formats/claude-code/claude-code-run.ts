@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { StoredContentBlock, StoredUsage } from '../../events/stored-message.ts';
-import { textOfContent } from '../../events/stored-message.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
+import { textOfContent } from '../../records/stored-message.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, toolResultOf } from './claude-code-entry.ts';
 import type { ClaudeToolResult } from './claude-code-entry.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { importLines } from '../../testing/import-check.ts';
-import { sharedPath } from '../../testing/shared-data.ts';
+import { importLines } from '../../../test/support/import-check.ts';
+import { sharedPath } from '../../../test/support/shared-data.ts';
 import { claudeCodeImporter } from './claude-code.ts';
 import { openaiChatLinesImporter } from '../openai-chat/openai-chat.ts';
 

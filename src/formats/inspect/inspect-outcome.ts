@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonMembers } from '../parts/json-member.ts';
 import { membersOf } from '../parts/json-member.ts';

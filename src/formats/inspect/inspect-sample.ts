@@ -1,4 +1,4 @@
-import type { StoredContentBlock } from '../../events/stored-message.ts';
+import type { StoredContentBlock } from '../../records/stored-message.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { attachmentResolver, type Resolve } from './inspect-attachments.ts';
 import { inspectBlocks, inspectContent } from './inspect-content.ts';

@@ -1,4 +1,4 @@
-import type { StoredUsage } from '../../events/stored-message.ts';
+import type { StoredUsage } from '../../records/stored-message.ts';
 import { listOf, membersOf } from '../parts/json-member.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { importDocument } from '../../testing/import-check.ts';
-import { mutatedJson } from '../../testing/json-mutation.ts';
-import { sharedPath } from '../../testing/shared-data.ts';
+import { importDocument } from '../../../test/support/import-check.ts';
+import { mutatedJson } from '../../../test/support/json-mutation.ts';
+import { sharedPath } from '../../../test/support/shared-data.ts';
 import { intercodeImporter } from './intercode.ts';
 
 const source = { path: 'file.json', name: 'file.json' };

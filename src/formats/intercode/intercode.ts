@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';

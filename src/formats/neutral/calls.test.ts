@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { sharedPath } from '../../testing/shared-data.ts';
+import { sharedPath } from '../../../test/support/shared-data.ts';
 import { callsImporter, callsLinesImporter } from './calls.ts';
 import type { ImportItem } from '../import-item.ts';
 import { importSource } from '../import-source.ts';

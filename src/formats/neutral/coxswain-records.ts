@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { decodeParsed, decodeRecord } from '../../events/decode-record.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import { decodeParsed, decodeRecord } from '../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';

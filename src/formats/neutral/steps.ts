@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
-import type { RunEnded, TrajectoryPayload } from '../../events/trajectory-record.ts';
-import { inferIsError } from '../../trajectory/infer-error.ts';
-import { resultText } from '../../trajectory/result-text.ts';
+import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { inferIsError } from '../../calls/infer-error.ts';
+import { resultText } from '../../calls/result-text.ts';
 import { CallIds } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';

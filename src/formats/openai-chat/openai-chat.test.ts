@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { importDocument, importLines } from '../../testing/import-check.ts';
+import { importDocument, importLines } from '../../../test/support/import-check.ts';
 import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat.ts';
 
 const source = { path: 'file.json', name: 'file.json' };

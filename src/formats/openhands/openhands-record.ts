@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import type { JsonMembers } from '../parts/json-member.ts';
 import { listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';

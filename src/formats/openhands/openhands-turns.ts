@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { StoredContent, StoredContentBlock } from '../../events/stored-message.ts';
+import type { StoredContent, StoredContentBlock } from '../../records/stored-message.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { importDocument, importLines } from '../../testing/import-check.ts';
-import { mutatedJson } from '../../testing/json-mutation.ts';
-import { sharedPath } from '../../testing/shared-data.ts';
+import { importDocument, importLines } from '../../../test/support/import-check.ts';
+import { mutatedJson } from '../../../test/support/json-mutation.ts';
+import { sharedPath } from '../../../test/support/shared-data.ts';
 import { openhandsDocumentImporter, openhandsLineImporter } from './openhands.ts';
 import { sweAgentImporter } from '../swe-agent/swe-agent.ts';
 

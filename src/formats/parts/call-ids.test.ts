@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { costGrowth, MOST_LINEAR_GROWTH } from '../../testing/cost-growth.ts';
+import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
 import { CallIds } from './call-ids.ts';
 
 const result = (sourceId: string | undefined, text = 'r') => ({ sourceId, result: text, isError: false });

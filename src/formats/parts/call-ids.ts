@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { ToolEnded, ToolStarted } from '../../events/trajectory-record.ts';
+import type { ToolEnded, ToolStarted } from '../../records/trajectory-record.ts';
 import { UniqueNames } from './unique-names.ts';
 
 /** A call as a source shows it. */

@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import type { Json } from '../../base/json.ts';
-import type { StoredContent, StoredContentBlock, StoredUsage } from '../../events/stored-message.ts';
-import type { RunEnded, TrajectoryPayload } from '../../events/trajectory-record.ts';
-import { inferIsError } from '../../trajectory/infer-error.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
+import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { inferIsError } from '../../calls/infer-error.ts';
 import type { CallShape } from './call-ids.ts';
 import { CallIds } from './call-ids.ts';
 import type { ImportItem } from '../import-item.ts';

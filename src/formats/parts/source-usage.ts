@@ -1,6 +1,6 @@
 import type { Mutable } from '../../base/mutable.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { StoredUsage } from '../../events/stored-message.ts';
+import type { StoredUsage } from '../../records/stored-message.ts';
 
 /** For each stored field the names that sources use for it. Numbers are taken over as the source counts them. */
 const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [

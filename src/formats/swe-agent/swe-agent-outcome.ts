@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import { membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 

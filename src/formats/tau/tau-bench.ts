@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { RunEnded } from '../../events/trajectory-record.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { importDocument } from '../../testing/import-check.ts';
-import { sharedPath } from '../../testing/shared-data.ts';
+import { importDocument } from '../../../test/support/import-check.ts';
+import { sharedPath } from '../../../test/support/shared-data.ts';
 import { openaiChatImporter } from '../openai-chat/openai-chat.ts';
 import { tau2Importer } from './tau2.ts';
 

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes, type ReactElement } from 'react';
 
 import { safeText } from '../../base/shown-text.ts';
-import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../api-shapes.ts';
+import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
 import { afterText, deliveryOf, pointText } from './advice-words.ts';
 import { Link } from './link.tsx';
 import { countOf, countText } from './number-text.ts';

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert-never.ts';
-import type { AdviceMark } from '../api-shapes.ts';
+import type { AdviceMark } from '../server/api-shapes.ts';
 
 /** A short word for what became of a piece of advice, and the class of its tag. */
 export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly className: '' | 'good' | 'bad' } {

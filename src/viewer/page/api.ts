@@ -12,10 +12,10 @@ import type {
   RowsAnswer,
   RunsAnswer,
   SourcesAnswer,
-} from '../api-shapes.ts';
+} from '../server/api-shapes.ts';
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { WRITE_HEADER } from './session.ts';
 
 /** Which run: the id of its source and its own. */

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 
-import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../events/trajectory-record.ts';
-import type { ToolKind } from '../../trajectory/tool-kind.ts';
+import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { ToolKind } from '../../calls/tool-kind.ts';
 import { FoldedText } from './folded-text.tsx';
 import { spanText } from './number-text.ts';
 import { safeLine } from './safe-text.ts';

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 
-import type { CallRow, CompareAnswer, ComparedRun, CompareRow } from '../api-shapes.ts';
+import type { CallRow, CompareAnswer, ComparedRun, CompareRow } from '../server/api-shapes.ts';
 import { getComparison } from './api.ts';
 import { ChooseRun } from './choose-run.tsx';
 import { isTyping } from './is-typing.ts';

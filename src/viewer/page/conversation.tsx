@@ -9,7 +9,7 @@ import {
   type ReactElement,
 } from 'react';
 
-import type { PatternSpan } from '../api-shapes.ts';
+import type { PatternSpan } from '../server/api-shapes.ts';
 import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
 import { RowLayout, type PlacedRow } from './row-layout.ts';

@@ -1,4 +1,4 @@
-import type { AdviceMark, Overview } from '../api-shapes.ts';
+import type { AdviceMark, Overview } from '../server/api-shapes.ts';
 import { columnsOf, packPatterns, type SeqWindow } from './timeline-layout.ts';
 
 /** Where each lane lies, in CSS pixels from the top of its picture. */

@@ -11,11 +11,11 @@ import {
   type RequestKind,
   type TalkKind,
   type UnreadKind,
-} from '../../events/pass-over.ts';
+} from '../../records/pass-over.ts';
 import type { ReactElement } from 'react';
 
-import type { TrajectoryPattern } from '../../events/trajectory-pattern.ts';
-import type { TrajectoryPayload } from '../../events/trajectory-record.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { FoldedText } from './folded-text.tsx';
 import { countOf, countText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';

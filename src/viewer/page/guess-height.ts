@@ -8,9 +8,9 @@ import {
   type PatternKind,
   type RequestKind,
   type UnreadKind,
-} from '../../events/pass-over.ts';
-import type { StoredContent } from '../../events/stored-message.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+} from '../../records/pass-over.ts';
+import type { StoredContent } from '../../records/stored-message.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { headlineOf, isCut, isObject } from './text-of.ts';

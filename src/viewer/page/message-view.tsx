@@ -1,6 +1,6 @@
 import { useContext, type ReactElement } from 'react';
 
-import type { StoredContentBlock, StoredMessage } from '../../events/stored-message.ts';
+import type { StoredContentBlock, StoredMessage } from '../../records/stored-message.ts';
 import { FoldedText, TextContext } from './folded-text.tsx';
 import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';

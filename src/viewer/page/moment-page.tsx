@@ -1,6 +1,6 @@
 import { useEffect, type ReactElement } from 'react';
 
-import type { SourceRow } from '../api-shapes.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getCall, type RunAddress } from './api.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
 import type { Route } from './route.ts';

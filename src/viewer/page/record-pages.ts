@@ -1,5 +1,5 @@
-import type { RecordsAnswer } from '../api-shapes.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import type { RecordsAnswer } from '../server/api-shapes.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 
 /** `seq`s of one page: a request each. */
 export const PAGE_RECORDS = 200;

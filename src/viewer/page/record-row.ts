@@ -1,6 +1,6 @@
-import { passOver, type DeliveredKind } from '../../events/pass-over.ts';
-import type { StoredContent } from '../../events/stored-message.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import { passOver, type DeliveredKind } from '../../records/pass-over.ts';
+import type { StoredContent } from '../../records/stored-message.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { PAGE_RECORDS, type RecordPages } from './record-pages.ts';
 
 /**

@@ -6,13 +6,13 @@ import {
   type LifeKind,
   type RequestKind,
   type UnreadKind,
-} from '../../events/pass-over.ts';
+} from '../../records/pass-over.ts';
 import { memo, type ReactElement } from 'react';
 
 import type { Json } from '../../base/json.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
-import { readCall } from '../../trajectory/tool-semantics.ts';
-import type { ToolKind } from '../../trajectory/tool-kind.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { readCall } from '../../calls/tool-semantics.ts';
+import type { ToolKind } from '../../calls/tool-kind.ts';
 import { CallView, ResultView } from './call-view.tsx';
 import { DetailView, EventView, FaultView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';

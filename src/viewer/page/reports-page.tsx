@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
-import type { SourceRow } from '../api-shapes.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
 import { getReport, getReports } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
 
-import type { SourceRow } from '../api-shapes.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { goTo } from './use-route.ts';
 

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import type { SourceRow } from '../api-shapes.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
 import { ApiError, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';

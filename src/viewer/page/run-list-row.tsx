@@ -1,6 +1,6 @@
 import { memo, type ReactElement } from 'react';
 
-import type { RunRow } from '../api-shapes.ts';
+import type { RunRow } from '../server/api-shapes.ts';
 import { Link } from './link.tsx';
 import { costText, countText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import type { RunAnswer } from '../api-shapes.ts';
+import type { RunAnswer } from '../server/api-shapes.ts';
 import { AdviceLane } from './advice-lane.tsx';
 import { findInRun } from './api.ts';
 import { Conversation, type ConversationHandle } from './conversation.tsx';

@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react';
 
-import type { RunAnswer } from '../api-shapes.ts';
+import type { RunAnswer } from '../server/api-shapes.ts';
 import { runPath } from './api.ts';
 import { Link } from './link.tsx';
 import { costText, countOf, dayText, fullTimeText, spanText } from './number-text.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { RunRow } from '../api-shapes.ts';
+import type { RunRow } from '../server/api-shapes.ts';
 import { placeRuns } from './run-tree.ts';
 
 function runOf(runId: string, parentRunId?: string): RunRow {

@@ -1,4 +1,4 @@
-import type { RunRow } from '../api-shapes.ts';
+import type { RunRow } from '../server/api-shapes.ts';
 import { runKey } from './route.ts';
 
 /** A run at its place in the list. */

@@ -1,5 +1,5 @@
 import { safeText } from '../../base/shown-text.ts';
-import type { CutText } from '../api-shapes.ts';
+import type { CutText } from '../server/api-shapes.ts';
 
 /** A value of a trajectory as text, safe to show. */
 export interface ShownText {

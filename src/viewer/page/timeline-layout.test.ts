@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { Overview, PatternSpan } from '../api-shapes.ts';
+import type { Overview, PatternSpan } from '../server/api-shapes.ts';
 import { columnsOf, fitted, packPatterns, zoomed } from './timeline-layout.ts';
 
 function overviewOf(calls: readonly number[], seqsPerBucket: number): Overview {

@@ -1,5 +1,5 @@
-import type { Overview, PatternSpan } from '../api-shapes.ts';
-import type { ToolKind } from '../../trajectory/tool-kind.ts';
+import type { Overview, PatternSpan } from '../server/api-shapes.ts';
+import type { ToolKind } from '../../calls/tool-kind.ts';
 import { TOOL_KINDS } from './tool-kinds.ts';
 
 /** A part of a run, in `seq`s: from `from` up to, not with, `to`. */

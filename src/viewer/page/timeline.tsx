@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from 'react';
 
-import type { Overview } from '../api-shapes.ts';
+import type { Overview } from '../server/api-shapes.ts';
 import { drawLanes, drawMinimap, LANES, LANES_HEIGHT, MINIMAP_HEIGHT, type Canvas } from './draw-timeline.ts';
 import { isTyping } from './is-typing.ts';
 import { clockText, countOf } from './number-text.ts';

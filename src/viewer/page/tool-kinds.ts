@@ -1,4 +1,4 @@
-import type { ToolKind } from '../../trajectory/tool-kind.ts';
+import type { ToolKind } from '../../calls/tool-kind.ts';
 
 /** The kinds of tools in the order in which they are stacked, what they are called, and the colour that names each. */
 export const TOOL_KINDS: readonly { readonly kind: ToolKind; readonly name: string; readonly colour: string }[] = [

@@ -1,5 +1,5 @@
 import type { BacktestReport, SignalReport } from '../../backtest/backtest-report.ts';
-import type { SourceRow } from '../api-shapes.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
 import { getRows, type RunAddress } from './api.ts';
 import type { KnownRuns } from './report-moments.tsx';
 import { useLoaded } from './use-loaded.ts';

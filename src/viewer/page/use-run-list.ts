@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { RunRow, SourceRow } from '../api-shapes.ts';
+import type { RunRow, SourceRow } from '../server/api-shapes.ts';
 import { getRows, getRuns, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { Overview, Problem, RecordsAnswer, RunAnswer } from '../api-shapes.ts';
-import type { TrajectoryRecord } from '../../events/trajectory-record.ts';
+import type { Overview, Problem, RecordsAnswer, RunAnswer } from '../server/api-shapes.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { ApiError, getOverview, getRecord, getRecords, getRun, runPath, type RunAddress } from './api.ts';
 import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { asError } from './use-loaded.ts';

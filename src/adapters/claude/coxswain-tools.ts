@@ -1,0 +1,95 @@
+import { isJsonObject } from '../../base/json.ts';
+import {
+  ACKNOWLEDGEMENT_RESPONSES,
+  acknowledgeToolDefinition,
+  MAX_NOTE_CHARS,
+} from '../../steering/feedback/acknowledge-tool.ts';
+import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
+import { guarded } from '../../host/guarded.ts';
+import type { Run } from '../../run/run.ts';
+import { claudeSessionOf } from './claude-session.ts';
+
+/** What is needed of the SDK and of zod: hand in `createSdkMcpServer` and `z` as you import them. */
+export interface ClaudeToolHandles<Server> {
+  readonly createSdkMcpServer: (options: {
+    name: string;
+    version: string;
+    alwaysLoad: boolean;
+    tools: ClaudeTool[];
+  }) => Server;
+  readonly z: ZodHandle;
+}
+
+/** The part of zod that describes the arguments. */
+export interface ZodHandle {
+  string(): ZodText;
+  enum(values: string[]): { describe(text: string): unknown };
+}
+
+/** A text in zod. */
+export interface ZodText {
+  max(length: number): ZodText;
+  describe(text: string): { optional(): unknown };
+}
+
+/** A tool as the SDK's `tool()` makes it. */
+export interface ClaudeTool {
+  name: string;
+  description: string;
+  // The SDK's type of a shape is of zod's own; `z` above makes it.
+  inputSchema: Record<string, never>;
+  handler: (args: unknown, extra: unknown) => Promise<{ content: { type: 'text'; text: string }[] }>;
+}
+
+/** How the tools are set up. */
+export type ClaudeToolOptions = Pick<AdapterOptions, 'onError'>;
+
+/** Where the SDK puts the id of the call. */
+const CALL_ID = 'claudecode/toolUseId';
+
+/**
+ * An MCP server in this process with the tool `acknowledge_advice`, by which the agent says whether it follows advice. Give
+ * it to the SDK as `mcpServers: { coxswain: … }` and allow `mcp__coxswain__acknowledge_advice`. A subagent's answer goes to
+ * the subagent's run where `claudeHooks` is in use.
+ *
+ * @param handles  `createSdkMcpServer` of the SDK and `z` of zod: coxswain imports neither
+ */
+export function coxswainTools<Server>(
+  run: Run,
+  handles: ClaudeToolHandles<Server>,
+  options: ClaudeToolOptions = {},
+): Server {
+  const { z } = handles;
+  const session = claudeSessionOf(run);
+  const guard = guarded(run, options);
+  const { name, description } = acknowledgeToolDefinition;
+  const shape = {
+    adviceId: z.string().max(MAX_NOTE_CHARS).describe('Id of the advice, if one was shown.').optional(),
+    provider: z.string().max(MAX_NOTE_CHARS).describe('Name in the head line of the advice.').optional(),
+    response: z.enum([...ACKNOWLEDGEMENT_RESPONSES]).describe('Whether you follow it.'),
+    note: z.string().max(MAX_NOTE_CHARS).describe('Why, in one sentence.').optional(),
+  };
+  const acknowledge: ClaudeTool = {
+    name,
+    description,
+    // Made by the caller's zod, whose types only the caller knows.
+    inputSchema: shape as unknown as Record<string, never>,
+    handler: async (args, extra) => {
+      const text = guard(
+        'the acknowledge tool',
+        () => answerAcknowledgement(session.runOfCall(callIdOf(extra)), args),
+        'The answer could not be recorded.',
+      );
+      return { content: [{ type: 'text', text }] };
+    },
+  };
+  // Always there: the agent should not have to search for it.
+  return handles.createSdkMcpServer({ name: 'coxswain', version: '1.0.0', alwaysLoad: true, tools: [acknowledge] });
+}
+
+function callIdOf(extra: unknown): string | undefined {
+  const meta = isJsonObject(extra) ? extra['_meta'] : undefined;
+  const id = isJsonObject(meta) ? meta[CALL_ID] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,194 @@
+import { isJsonObject, type Json } from '../../base/json.ts';
+import type { ContentBlock, Usage } from '../../records/agent-message.ts';
+import { usageOf } from '../../host/content-blocks.ts';
+import { contentBlocks, textOfBlocks } from './content-blocks.ts';
+import { readResult, type SessionResult } from './read-result.ts';
+import { toolResultOf } from './tool-response.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The thread a message belongs to; empty for the main one. */
+export interface MessagePlace {
+  readonly agentId?: string;
+  readonly agentType?: string;
+  /** The call that started the subagent, where its id is not told. */
+  readonly parentCallId?: string;
+}
+
+/** A part of a model's answer: the SDK gives each content block as a message of its own, with the answer's id. */
+export interface AnswerPart {
+  readonly messageId: string;
+  readonly blocks: readonly ContentBlock[];
+  readonly modelId?: string;
+  readonly usage?: Usage;
+  readonly stopReason?: string;
+  /** A failed request that the SDK shows in the model's place. */
+  readonly errorMessage?: string;
+}
+
+/** A tool's result as the model is shown it. */
+export interface ShownResult {
+  readonly callId: string;
+  readonly result: Json;
+  readonly isError: boolean;
+}
+
+/** A message of the SDK's stream, as far as it is read. */
+export type SessionMessage =
+  | { readonly kind: 'init'; readonly sessionId?: string; readonly modelId?: string }
+  | { readonly kind: 'answer'; readonly place: MessagePlace; readonly part: AnswerPart }
+  | {
+      readonly kind: 'user';
+      readonly place: MessagePlace;
+      readonly results: readonly ShownResult[];
+      readonly blocks: readonly ContentBlock[];
+      /** Put in by the SDK, not said by a user. */
+      readonly isSynthetic: boolean;
+      /** An echo of a prompt that was submitted before. */
+      readonly isReplay: boolean;
+    }
+  | { readonly kind: 'delta'; readonly place: MessagePlace; readonly text: string }
+  | {
+      readonly kind: 'finished';
+      readonly place: MessagePlace;
+      readonly messageId?: string;
+      readonly usage: Usage;
+      readonly stopReason?: string;
+    }
+  | { readonly kind: 'agent'; readonly agentId: string; readonly callId: string }
+  | { readonly kind: 'compacted'; readonly trigger: string }
+  | { readonly kind: 'result'; readonly result: SessionResult }
+  | { readonly kind: 'other' };
+
+/** Messages that tell of nothing a run records. */
+const PASSED_OVER: ReadonlySet<unknown> = new Set([
+  'tool_progress',
+  'auth_status',
+  'tool_use_summary',
+  'rate_limit_event',
+  'prompt_suggestion',
+  'conversation_reset',
+  'keep_alive',
+]);
+
+/** @returns undefined for a message of an unknown type, or one without what it must have */
+export function readMessage(message: unknown): SessionMessage | undefined {
+  if (!isJsonObject(message)) return undefined;
+  switch (message['type']) {
+    case 'system':
+      return systemMessage(message);
+    case 'assistant':
+      return answerOf(message);
+    case 'user':
+      return userMessage(message);
+    case 'stream_event':
+      return streamEvent(message);
+    case 'result':
+      return { kind: 'result', result: readResult(message) };
+    default:
+      return PASSED_OVER.has(message['type']) ? { kind: 'other' } : undefined;
+  }
+}
+
+function systemMessage(message: Members): SessionMessage {
+  const { subtype, session_id, model, task_id, tool_use_id, compact_metadata } = message;
+  if (subtype === 'init') {
+    return {
+      kind: 'init',
+      ...(typeof session_id === 'string' ? { sessionId: session_id } : {}),
+      ...(typeof model === 'string' ? { modelId: model } : {}),
+    };
+  }
+  if (subtype === 'task_started' && typeof task_id === 'string' && typeof tool_use_id === 'string') {
+    return { kind: 'agent', agentId: task_id, callId: tool_use_id };
+  }
+  if (subtype === 'compact_boundary') {
+    const trigger = isJsonObject(compact_metadata) ? compact_metadata['trigger'] : undefined;
+    return { kind: 'compacted', trigger: typeof trigger === 'string' ? trigger : 'unspecified' };
+  }
+  return { kind: 'other' };
+}
+
+function answerOf(entry: Members): SessionMessage | undefined {
+  const { message } = entry;
+  if (!isJsonObject(message)) return undefined;
+  const { id, model, stop_reason } = message;
+  const blocks = contentBlocks(message['content']);
+  const failed = typeof entry['error'] === 'string' || model === SYNTHETIC_MODEL;
+  const messageId = typeof id === 'string' ? id : '';
+  return {
+    kind: 'answer',
+    place: placeOf(entry),
+    part: {
+      messageId,
+      blocks,
+      ...(typeof model === 'string' && model !== SYNTHETIC_MODEL ? { modelId: model } : {}),
+      ...(failed ? {} : { usage: tokensOf(message['usage']) }),
+      ...(typeof stop_reason === 'string' ? { stopReason: stop_reason } : {}),
+      ...(failed ? { errorMessage: textOfBlocks(blocks) } : {}),
+    },
+  };
+}
+
+const SYNTHETIC_MODEL = '<synthetic>';
+
+function userMessage(entry: Members): SessionMessage | undefined {
+  const { message } = entry;
+  if (!isJsonObject(message)) return undefined;
+  const { content } = message;
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const said = parts.filter((part) => shownResult(part).length === 0);
+  return {
+    kind: 'user',
+    place: placeOf(entry),
+    results: parts.flatMap(shownResult),
+    blocks: typeof content === 'string' ? contentBlocks(content) : contentBlocks(said),
+    isSynthetic: entry['isSynthetic'] === true,
+    isReplay: entry['isReplay'] === true,
+  };
+}
+
+function shownResult(part: unknown): readonly ShownResult[] {
+  if (!isJsonObject(part) || part['type'] !== 'tool_result') return [];
+  const { tool_use_id: callId, content, is_error } = part;
+  return typeof callId === 'string' ? [{ callId, result: toolResultOf(content), isError: is_error === true }] : [];
+}
+
+function streamEvent(entry: Members): SessionMessage | undefined {
+  const { event, api_message_id } = entry;
+  if (!isJsonObject(event)) return undefined;
+  const { delta } = event;
+  const place = placeOf(entry);
+  if (event['type'] === 'content_block_delta' && isJsonObject(delta) && typeof delta['text'] === 'string') {
+    return { kind: 'delta', place, text: delta['text'] };
+  }
+  if (event['type'] !== 'message_delta') return { kind: 'other' };
+  const stopReason = isJsonObject(delta) ? delta['stop_reason'] : undefined;
+  return {
+    kind: 'finished',
+    place,
+    ...(typeof api_message_id === 'string' ? { messageId: api_message_id } : {}),
+    usage: tokensOf(event['usage']),
+    ...(typeof stopReason === 'string' ? { stopReason } : {}),
+  };
+}
+
+function placeOf({ agent_id, subagent_type, parent_tool_use_id }: Members): MessagePlace {
+  return {
+    ...(typeof agent_id === 'string' ? { agentId: agent_id } : {}),
+    ...(typeof subagent_type === 'string' ? { agentType: subagent_type } : {}),
+    ...(typeof parent_tool_use_id === 'string' ? { parentCallId: parent_tool_use_id } : {}),
+  };
+}
+
+/** Tokens as the Messages API counts them: `input_tokens` are those outside the cache. */
+function tokensOf(usage: unknown): Usage {
+  if (!isJsonObject(usage)) return {};
+  const counts = {
+    inputTokens: usage['input_tokens'],
+    outputTokens: usage['output_tokens'],
+    cacheReadTokens: usage['cache_read_input_tokens'],
+    cacheWriteTokens: usage['cache_creation_input_tokens'],
+  };
+  return usageOf(counts) ?? {};
+}

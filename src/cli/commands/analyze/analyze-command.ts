@@ -1,0 +1,78 @@
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { importers } from '../../../formats/importers.ts';
+import type { FormatName } from '../../../formats/import-item.ts';
+import { analyzeSources } from './analyze-sources.ts';
+import { openStore } from '../../runs/open-store.ts';
+import { printable } from '../../terminal/printable.ts';
+import { Problems } from '../../runs/problems.ts';
+import { Progress } from '../../terminal/progress.ts';
+import { JsonOutput, TextOutput } from './report-output.ts';
+import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain analyze`, as the command line gives them. */
+export interface AnalyzeOptions {
+  readonly json?: boolean;
+  readonly hints?: boolean;
+  readonly recompute?: boolean;
+  readonly stuck?: boolean;
+  readonly summary?: boolean;
+  readonly all?: boolean;
+  readonly verbose?: boolean;
+  readonly format?: string;
+  readonly store?: string;
+  readonly storeKind?: string;
+}
+
+/**
+ * `coxswain analyze`.
+ *
+ * @returns the exit code: 0, or 1 when something could not be read or recorded
+ * @throws CoxswainError `invalid-argument` for an unknown format, `store-io`, `store-version`
+ */
+export async function analyzeCommand(
+  paths: readonly string[],
+  options: AnalyzeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const format = formatNamed(options.format);
+  const problems = new Problems(terminal);
+  const progress = new Progress(terminal);
+  const print = {
+    stuckOnly: options.stuck === true,
+    summaryOnly: options.summary === true,
+    all: options.all === true,
+  };
+  const output = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
+  const store = options.store === undefined ? undefined : await openStore(options.store, options.storeKind);
+  const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
+  const { hints = false, recompute = false, verbose = false } = options;
+  try {
+    await analyzeSources(paths, { problems, progress, output, recorder, format, hints, recompute, verbose });
+  } finally {
+    progress.end();
+    await store?.close();
+  }
+  await output.finish();
+  if (output.runs === 0 && !problems.any) {
+    terminal.complain(`coxswain: ${printable(paths.join(', '))}: no run found`);
+    return 1;
+  }
+  return problems.any ? 1 : 0;
+}
+
+function formatNamed(name: string | undefined): FormatName | undefined {
+  if (name === undefined) return undefined;
+  const known = [...new Set(importers.map((importer) => importer.format))].sort();
+  const format = known.find((one) => one === name);
+  if (format !== undefined) return format;
+  throw new CoxswainError('invalid-argument', `--format ${name}: no such format; choose one of ${known.join(', ')}`);
+}
+
+function refusalText({ runId, error }: RefusedRun): string {
+  const reason =
+    error.code === 'store-conflict'
+      ? 'the store holds another run of that id; it is left as it is, use another store for this one'
+      : messageOf(error);
+  return `run ${runId} is not recorded: ${reason}`;
+}

@@ -1,0 +1,160 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+
+import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import { JsonOutput, TextOutput, type ReportOutput, type ReportOutputOptions } from './report-output.ts';
+import type { RunReport } from '../../runs/run-report.ts';
+import { Terminal } from '../../terminal/terminal.ts';
+
+const DEFAULTS: ReportOutputOptions = { stuckOnly: false, summaryOnly: false, all: false };
+
+async function printed(
+  reports: readonly RunReport[],
+  make: (terminal: Terminal) => ReportOutput = (terminal) => new TextOutput(terminal, DEFAULTS),
+): Promise<string> {
+  const stdout = new PassThrough({ highWaterMark: 10_000_000 });
+  const output = make(new Terminal({ stdout, stderr: new PassThrough() }));
+  for (const one of reports) await output.add(one);
+  await output.finish();
+  expect(output.runs).toBe(reports.length);
+  return String(stdout.read() ?? '');
+}
+
+function pattern(more: Partial<TrajectoryPattern> = {}): TrajectoryPattern {
+  return {
+    kind: 'identical_call',
+    identity: 'identical_call:x',
+    stuck: true,
+    level: 'warn',
+    confidence: 0.75,
+    evidence: [2, 3, 4],
+    firstSeen: 2,
+    flaggedAt: 4,
+    occurrences: 3,
+    ...more,
+  };
+}
+
+function report(id: string, more: Partial<RunReport> = {}): RunReport {
+  return {
+    id,
+    source: 'a.json',
+    format: 'calls',
+    calls: 6,
+    turns: 6,
+    errors: 1,
+    patternBasis: 'recomputed',
+    steered: false,
+    patterns: [],
+    diagnostics: [],
+    strip: { cells: '···×··', callsPerColumn: 1 },
+    previews: new Map([[2, { call: 'bash {command: "ls"}', error: 'no such file' }]]),
+    ...more,
+  };
+}
+
+test('a run with a pattern is a block: facts, strip, span, pattern and evidence', async () => {
+  const outcome = { outcome: 'ended', success: false, reward: 0.25 };
+  const one = report('r1', {
+    patterns: [pattern({ tool: 'bash', clearedAt: 5 })],
+    outcome,
+    durationMs: 61_000,
+    task: 'go',
+  });
+  expect(await printed([one])).toBe(
+    [
+      '● r1  calls  a.json',
+      '  6 calls, 1 error, 6 turns, 61 seconds, outcome ended (no success, reward 0.25)',
+      '  task: go',
+      '',
+      '  ···×··',
+      '    ╶─▲ A',
+      '',
+      '  A identical_call  warn  stuck  tool bash',
+      '    first seen at call 2 → flagged at call 4 (of 6), seen 3 times, confidence 0.75, left at call 5',
+      '     #2 bash {command: "ls"}',
+      '        × no such file',
+      '',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('of very many patterns the most serious are shown and the rest counted', async () => {
+  const minor = Array.from({ length: 10 }, (_, index) => pattern({ kind: `minor_${index}`, stuck: false }));
+  const text = await printed([report('r1', { patterns: [...minor, pattern({ level: 'strong' })] })]);
+  expect(text).toContain('identical_call  strong');
+  expect(text.match(/minor_\d {2}warn/g)).toHaveLength(7);
+  expect(text).toContain('and 3 more patterns; --json lists all');
+});
+
+test('the totals count runs by outcome and by pattern, hints apart', async () => {
+  const good = { outcome: 'ended', success: true };
+  const bad = { outcome: 'limit', success: false };
+  const text = await printed([
+    report('a', { outcome: good }),
+    report('b', { outcome: bad, patterns: [pattern(), pattern({ firstSeen: 5 })] }),
+    report('c', { outcome: bad, patterns: [pattern({ kind: 'drift', level: 'hint', flaggedAt: null })] }),
+    report('d'),
+  ]);
+  expect(text.slice(text.indexOf('4 runs'))).toBe(
+    [
+      '4 runs, 24 calls, 4 errors',
+      'stuck: 1 (25 %)',
+      'succeeded: 1 of 3 (33 %)',
+      '',
+      '  outcome             runs  share  stuck',
+      '  no success (limit)     2   50 %   50 %',
+      '  success                1   25 %    0 %',
+      '  unknown                1   25 %    0 %',
+      '',
+      '  pattern         runs  share  succeeded',
+      '  identical_call     1   25 %        0 %',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('of thousands of runs those are printed that were stuck the most', async () => {
+  const reports = Array.from({ length: 2000 }, (_, index) =>
+    report(`r${index}`, { patterns: [pattern({ occurrences: index })] }),
+  );
+  const text = await printed(reports);
+  const ids = [...text.matchAll(/^● (r\d+)/gm)].map((match) => match[1]);
+  expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => `r${1999 - index}`));
+  expect(text).toContain('2,000 runs: shown are the 20 stuck the most, of 2,000 that got stuck.');
+});
+
+test('JSON gives a line a run at once, and a line of totals only when asked', async () => {
+  const reports = [report('a', { patterns: [pattern()] }), report('b')];
+  const lines = (await printed(reports, (terminal) => new JsonOutput(terminal, DEFAULTS))).trimEnd().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    id: 'a',
+    source: 'a.json',
+    format: 'calls',
+    calls: 6,
+    turns: 6,
+    errors: 1,
+    patternBasis: 'recomputed',
+    patterns: [
+      {
+        kind: 'identical_call',
+        stuck: true,
+        level: 'warn',
+        confidence: 0.75,
+        flaggedAt: 4,
+        firstSeen: 2,
+        occurrences: 3,
+        evidence: [2, 3, 4],
+      },
+    ],
+    diagnostics: [],
+  });
+  const totals = await printed(reports, (terminal) => new JsonOutput(terminal, { ...DEFAULTS, summaryOnly: true }));
+  expect(JSON.parse(totals)).toMatchObject({
+    runs: 2,
+    stuck: 1,
+    patterns: [{ kind: 'identical_call', runs: 1, share: 0.5 }],
+  });
+});

@@ -1,0 +1,141 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { checkOutput } from '../../../base/guarded-file.ts';
+import { backtest } from '../../../backtest/backtest.ts';
+import type { BacktestReport } from '../../../backtest/backtest-report.ts';
+import { readLabels } from '../../../backtest/labels.ts';
+import type { ShardProblem } from '../../../backtest/run-row.ts';
+import { parseSplit } from '../../../backtest/split-runs.ts';
+import { parseSweep } from '../../../backtest/sweep-report.ts';
+import { BacktestProgressBar } from './backtest-progress.ts';
+import { backtestText } from './backtest-text.ts';
+import { backtestVerify } from './backtest-verify.ts';
+import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { Problems } from '../../runs/problems.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain backtest`, as the command line gives them. */
+export interface BacktestCommandOptions {
+  readonly config?: string;
+  readonly compare?: readonly string[];
+  readonly sweep?: string;
+  readonly signal?: string;
+  readonly labels?: string;
+  readonly split?: string;
+  readonly maxFalseRate?: string;
+  readonly minRecall?: string;
+  readonly maxAdvicePer100Calls?: string;
+  readonly workers?: string;
+  readonly resume?: string;
+  readonly verify?: boolean;
+  readonly details?: boolean;
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+const SHOWN_IDS = 5;
+
+/**
+ * `coxswain backtest`.
+ *
+ * @returns the exit code: 0, or 1 when something could not be read, a gate was not kept, or a verification failed
+ * @throws CoxswainError as `backtest` and `readLabels`; `invalid-argument` for options that do not fit each other
+ */
+export async function backtestCommand(
+  given: readonly string[],
+  options: BacktestCommandOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { paths, ...configurations } = compared(given, options);
+  if (options.verify === true) return backtestVerify(paths, options, terminal);
+  if (options.signal !== undefined && options.sweep === undefined) {
+    throw new CoxswainError('invalid-argument', '--signal says what a sweep is about; give --sweep with it');
+  }
+  const progress = new BacktestProgressBar(terminal);
+  const { report, problems, unknownLabels } = await backtest(paths, {
+    ...configurations,
+    sweep: options.sweep === undefined ? undefined : parseSweep(options.sweep),
+    signal: options.signal,
+    labels: options.labels === undefined ? undefined : await readLabels(options.labels),
+    split: options.split === undefined ? undefined : parseSplit(options.split),
+    gates: {
+      ...amount('maxFalseRate', '--max-false-rate', options.maxFalseRate, 1),
+      ...amount('minRecall', '--min-recall', options.minRecall, 1),
+      ...amount('maxAdvicePer100Calls', '--max-advice-per-100-calls', options.maxAdvicePer100Calls, 1e6),
+    },
+    workers: workersOf(options.workers),
+    resume: options.resume,
+    onProgress: (done) => progress.show(done),
+  }).finally(() => progress.end());
+  sayProblems(problems, terminal);
+  const unknown = unknownLabels.length;
+  if (unknown > 0) {
+    const names = unknownLabels.slice(0, SHOWN_IDS).map((id) => printableCut(id, 80));
+    const more = unknown > SHOWN_IDS ? ', …' : '';
+    terminal.complain(
+      `coxswain: ${printable(options.labels ?? '')}: ${unknown} labels belong to no run that was read: ${names.join(', ')}${more}`,
+    );
+  }
+  if (options.html !== undefined) await writeHtml(options.html, report);
+  const text = options.json === true ? jsonLine(report) : backtestText(report, terminal, options.details === true);
+  await terminal.write(text);
+  const failed = report.gates.filter(({ passed }) => !passed);
+  for (const { reason } of failed) terminal.complain(`coxswain: ${reason}`);
+  return problems.length > 0 || unknown > 0 || failed.length > 0 ? 1 : 0;
+}
+
+/** `--compare` takes all that follows it up to the next option: two configurations, and then paths. */
+function compared(
+  given: readonly string[],
+  { config, compare }: BacktestCommandOptions,
+): { readonly paths: readonly string[]; readonly config?: string; readonly against?: string } {
+  const [first, second, ...rest] = compare ?? [];
+  const paths = [...given, ...rest];
+  if (paths.length === 0) throw new CoxswainError('invalid-argument', 'give the recorded runs: stores, files, folders');
+  if (compare === undefined) return { paths, ...(config === undefined ? {} : { config }) };
+  if (first === undefined || second === undefined || config !== undefined) {
+    const hint = 'give the two configurations behind it, each a file or standard, and no --config';
+    throw new CoxswainError('invalid-argument', `--compare ${compare.join(' ')}: ${hint}`);
+  }
+  return { paths, config: first, against: second };
+}
+
+function amount(
+  name: 'maxFalseRate' | 'minRecall' | 'maxAdvicePer100Calls',
+  flag: string,
+  text: string | undefined,
+  max: number,
+): Readonly<Partial<Record<typeof name, number>>> {
+  if (text === undefined) return {};
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= 0 && value <= max) return { [name]: value };
+  throw new CoxswainError('invalid-argument', `${flag} ${text}: give a number from 0 to ${max}`);
+}
+
+function workersOf(text: string | undefined): number {
+  if (text === undefined) return Math.min(256, availableParallelism());
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 256) return Number(text);
+  throw new CoxswainError('invalid-argument', `--workers ${text}: give a whole number from 1 to 256`);
+}
+
+function sayProblems(problems: readonly ShardProblem[], terminal: Terminal): void {
+  const said = new Problems(terminal);
+  let path: string | undefined;
+  for (const problem of problems) {
+    if (problem.path !== path) said.source((path = problem.path));
+    said.fault(problem);
+  }
+  said.endSource();
+}
+
+async function writeHtml(path: string, report: BacktestReport): Promise<void> {
+  const { htmlReport } = await import('../../../backtest/html-report.ts');
+  try {
+    checkOutput(path);
+    writeFileSync(path, htmlReport(report));
+  } catch (error) {
+    throw new CoxswainError('input-io', `${path}: the report cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}

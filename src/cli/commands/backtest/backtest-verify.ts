@@ -1,0 +1,110 @@
+import { verifyRuns, type RunVerification } from '../../../backtest/verify-runs.ts';
+import { makeConfiguration } from '../../../backtest/configuration.ts';
+import { assertNever } from '../../../base/assert-never.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { countOf, countText } from '../../terminal/number-text.ts';
+import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+const SHOWN_MISMATCHES = 5;
+const DETAIL_CHARS = 300;
+const CHARS_BEFORE = 60;
+
+/** What of the options counts for `--verify`. */
+export interface BacktestVerifyOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+type Status = RunVerification['status'];
+
+/**
+ * `coxswain backtest STORE --verify`.
+ *
+ * @returns 0 when every run that could be compared is equal and there is one; else 1
+ */
+export async function backtestVerify(
+  paths: readonly string[],
+  options: BacktestVerifyOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const spec = options.config === undefined || options.config === 'standard' ? {} : { file: options.config };
+  const { name, options: steering, steering: resolved, redaction } = await makeConfiguration(spec);
+  const counts = new Map<Status, number>();
+  let matched = 0;
+  let mismatched = 0;
+  for await (const run of verifyRuns(paths, { steering, ...(redaction === undefined ? {} : { redaction }) })) {
+    counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
+    matched += run.matched;
+    mismatched += run.mismatched;
+    await terminal.write(options.json === true ? jsonLine(run) : runText(run, resolved.configurationHash));
+  }
+  const of = (status: Status): number => counts.get(status) ?? 0;
+  const compared = of('equal') + of('different');
+  const totals = {
+    configuration: { name, hash: resolved.configurationHash },
+    matched,
+    mismatched,
+    equal: of('equal'),
+    different: of('different'),
+    gap: of('gap'),
+    notSteered: of('not-steered'),
+    otherConfiguration: of('other-configuration'),
+    unreadable: of('unreadable'),
+  };
+  await terminal.write(
+    options.json === true
+      ? jsonLine(totals)
+      : `${countText(matched)} derived records matched, ${countText(mismatched)} mismatched, in ${countOf(compared, 'run')}; ` +
+          `exempt: ${of('gap')} with a gap, ${of('not-steered')} not steered, ${of('other-configuration')} of another configuration\n`,
+  );
+  if (compared === 0) {
+    const hint = of('other-configuration') > 0 ? '; give the one they ran under with --config FILE' : '';
+    throw new CoxswainError(
+      'input-io',
+      `no run could be verified under ${name} (${resolved.configurationHash})${hint}`,
+    );
+  }
+  return mismatched > 0 || of('unreadable') > 0 ? 1 : 0;
+}
+
+function runText({ run, status, matched, mismatched, mismatches, detail }: RunVerification, hash: string): string {
+  const head = printableCut(run, 80);
+  switch (status) {
+    case 'equal':
+      return `${head}: ${countText(matched)} matched\n`;
+    case 'gap':
+      return `${head}: exempt, it has a gap\n`;
+    case 'not-steered':
+      return `${head}: exempt, it was not steered by coxswain\n`;
+    case 'other-configuration':
+      return `${head}: recorded under the configuration ${printableCut(detail ?? '', 32)}, not ${hash}\n`;
+    case 'unreadable':
+      return `${head}: cannot be read: ${printableCut(detail ?? '', DETAIL_CHARS)}\n`;
+    case 'different': {
+      const lines = mismatches.slice(0, SHOWN_MISMATCHES).map(({ causeSeq, ordinal, recorded, replayed }) => {
+        const what =
+          replayed === undefined
+            ? `recorded ${recorded?.kind ?? ''}, replayed nothing`
+            : recorded === undefined
+              ? `recorded nothing, replayed ${replayed.kind}`
+              : bothText(JSON.stringify(recorded), JSON.stringify(replayed));
+        return `  after record ${causeSeq}, number ${ordinal}: ${what}\n`;
+      });
+      const left = mismatched - lines.length;
+      const more = left > 0 ? `  and ${countText(left)} more\n` : '';
+      return `${head}: ${countText(matched)} matched, ${countText(mismatched)} mismatched\n${lines.join('')}${more}`;
+    }
+    default:
+      return assertNever(status);
+  }
+}
+
+/** Both texts from a little before they part. */
+function bothText(recorded: string, replayed: string): string {
+  let at = 0;
+  while (at < recorded.length && recorded[at] === replayed[at]) at += 1;
+  const from = Math.max(0, at - CHARS_BEFORE);
+  const shown = (text: string): string => (from === 0 ? '' : '…') + printableCut(text.slice(from), DETAIL_CHARS);
+  return `recorded ${shown(recorded)}\n      replayed ${shown(replayed)}`;
+}

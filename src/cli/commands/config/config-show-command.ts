@@ -1,0 +1,65 @@
+import { isJsonObject } from '../../../base/json.ts';
+import { configFields } from '../../../config/config-fields.ts';
+import type { CoxswainConfig } from '../../../config/coxswain-config.ts';
+import { loadConfig } from '../../../config/load-config.ts';
+import type { Shape } from '../../../config/shape.ts';
+import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain config show`, as the command line gives them. */
+export interface ConfigShowOptions {
+  readonly config?: string;
+  readonly set?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * `coxswain config show`: every field with the value that holds. Problems are the business of `config check`; here they
+ * are only counted.
+ *
+ * @returns the exit code: 1 when something is wrong
+ */
+export async function configShowCommand(options: ConfigShowOptions, terminal: Terminal): Promise<number> {
+  const { config, problems } = await loadConfig({ projectFolder: process.cwd(), explicitPath: options.config });
+  if (problems.length > 0) {
+    terminal.complain(`coxswain: ${problems.length} problems; coxswain config check tells them`);
+  }
+  if (options.json === true) await terminal.write(jsonLine(withoutSecrets(config)));
+  else
+    for (const line of fieldLines(withoutSecrets(config), options.set === true, terminal)) await terminal.write(line);
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** A key is shown to nobody who looks over a shoulder or into a log. */
+function withoutSecrets(config: CoxswainConfig): CoxswainConfig {
+  if (config.redaction?.key === undefined) return config;
+  return { ...config, redaction: { ...config.redaction, key: '(not shown)' } };
+}
+
+function fieldLines(config: CoxswainConfig, onlySet: boolean, { paint }: Terminal): readonly string[] {
+  const fields = configFields().filter(
+    ({ path, shape }) => !/\[\]|\*/.test(path) && shape.kind !== 'object' && path !== '$schema',
+  );
+  const width = Math.max(...fields.map(({ path }) => path.length));
+  return fields.flatMap(({ path, shape }) => {
+    const value = valueAt(config, path.split('.'));
+    if (isJsonObject(value) && shape.kind === 'either') return [];
+    if (value !== undefined)
+      return [`${path.padEnd(width)}  ${paint('bold', printableCut(JSON.stringify(value), 200))}\n`];
+    const standard = defaultOf(shape);
+    return onlySet || standard === undefined
+      ? []
+      : [`${path.padEnd(width)}  ${paint('dim', `${standard} (default)`)}\n`];
+  });
+}
+
+function valueAt(value: unknown, steps: readonly string[]): unknown {
+  const [first, ...rest] = steps;
+  if (first === undefined) return value;
+  return isJsonObject(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined;
+}
+
+function defaultOf(shape: Shape): string | undefined {
+  if (shape.kind === 'either') return shape.shapes.map(defaultOf).find((text) => text !== undefined);
+  return 'default' in shape && shape.default !== undefined ? JSON.stringify(shape.default) : undefined;
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { importSource } from '../../../formats/import-source.ts';
+import { readRuns } from '../../../formats/read-runs.ts';
+import { demoClosing, healthLine } from './demo-closing.ts';
+import type { LiveEvent } from '../../runs/live-event.ts';
+import { liveLines } from '../../runs/live-text.ts';
+import { DEFAULT_STORE, openStore } from '../../runs/open-store.ts';
+import { printableCut } from '../../terminal/printable.ts';
+import { freeRunId, playSample } from './sample-run.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain demo`, as the command line gives them. */
+export interface DemoOptions {
+  readonly store?: string;
+  readonly storeKind?: string;
+  readonly fast?: boolean;
+}
+
+const SAMPLE_NAME = 'samples/stuck-run.jsonl';
+const RUN_ID = 'demo-stuck-run';
+
+/** The bundled sample: as far above `dist/cli` as above `src/cli`. */
+const SAMPLE = fileURLToPath(new URL(`../../../../${SAMPLE_NAME}`, import.meta.url));
+
+/** How long an event stays the last one, in milliseconds: the sample takes about seven seconds in all. */
+const STAY_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 60, pattern: 120, advice: 150, fault: 150 };
+
+/**
+ * `coxswain demo`: plays the bundled sample through a live, steered run, shows what happens as it happens, and records
+ * it. Repeating it changes nothing; where the store holds another version of the run, this one gets another id.
+ *
+ * @returns the exit code: 1 when records were lost
+ * @throws CoxswainError `store-io` and `store-version`
+ */
+export async function demoCommand(options: DemoOptions, terminal: Terminal): Promise<number> {
+  const file = options.store ?? DEFAULT_STORE;
+  const records = await sampleRecords();
+  const isPaced = terminal.isWatched && options.fast !== true;
+  const text = { paint: terminal.paint, width: terminal.width, wrap: terminal.isWatched };
+  const store = await openStore(file, options.storeKind);
+  try {
+    const runId = await freeRunId(RUN_ID, records, store);
+    await terminal.write(openingText(records, terminal));
+    const health = await playSample(records, {
+      store,
+      runId,
+      onEvent: async (event) => {
+        await terminal.write(
+          liveLines(event, text)
+            .map((line) => `${line}\n`)
+            .join(''),
+        );
+        if (isPaced) await sleep(STAY_MS[event.type]);
+      },
+    });
+    await terminal.write(await demoClosing({ store, runId, file, source: SAMPLE_NAME }, terminal.paint));
+    const problem = healthLine(health);
+    if (problem !== undefined) terminal.complain(`coxswain: ${problem}`);
+    return (health.recorder?.dropped ?? 0) > 0 ? 1 : 0;
+  } finally {
+    await store.close();
+  }
+}
+
+async function sampleRecords(): Promise<readonly TrajectoryRecord[]> {
+  const records: TrajectoryRecord[] = [];
+  for await (const item of readRuns(importSource(SAMPLE), { source: SAMPLE_NAME })) {
+    if (item.type === 'record') records.push(item.record);
+  }
+  return records;
+}
+
+function openingText(records: readonly TrajectoryRecord[], { paint }: Terminal): string {
+  const [first] = records;
+  const task = first?.payload.kind === 'run_started' ? first.payload.task : undefined;
+  return (
+    `${paint('bold', 'A recorded agent, played through coxswain as if it were live.')}\n` +
+    `What is said to it stands where it was said; the recording goes on as it went.\n` +
+    (task === undefined ? '\n' : `${paint('dim', `task: ${printableCut(task, 200)}`)}\n\n`)
+  );
+}

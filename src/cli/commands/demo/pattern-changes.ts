@@ -1,0 +1,28 @@
+import type { PatternLevel, TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { PatternEvent } from '../../runs/live-event.ts';
+
+interface Seen {
+  readonly level: PatternLevel;
+  readonly cleared: boolean;
+}
+
+/** Tells what changed among the patterns of a live run between two looks. Hints are no change. */
+export class PatternChanges {
+  readonly #seen = new Map<string, Seen>();
+
+  /** @param patterns  all of the run, as `run.analysis.patterns()` gives them */
+  take(patterns: readonly TrajectoryPattern[]): readonly PatternEvent[] {
+    return patterns.flatMap((pattern) => {
+      const { identity, flaggedAt, level, clearedAt } = pattern;
+      if (flaggedAt === null) return [];
+      // One that was left and comes back is flagged at another call.
+      const key = `${flaggedAt} ${identity}`;
+      const before = this.#seen.get(key);
+      const cleared = clearedAt !== undefined;
+      if (before?.level === level && before.cleared === cleared) return [];
+      this.#seen.set(key, { level, cleared });
+      const change = cleared ? 'cleared' : before === undefined ? 'flagged' : 'raised';
+      return [{ type: 'pattern', change, pattern }];
+    });
+  }
+}

@@ -1,0 +1,194 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../../../records/pass-over.ts';
+import { isDeepStrictEqual } from 'node:util';
+
+import { CoxswainError } from '../../../base/error.ts';
+import { createCoxswain, type Health } from '../../../run/coxswain.ts';
+import type { AgentEvent } from '../../../records/agent-event.ts';
+import type { AgentMessage, ContentBlock, MessageContent } from '../../../records/agent-message.ts';
+import { toStoredRecord } from '../../../records/encode-record.ts';
+import type { StoredContent, StoredMessage } from '../../../records/stored-message.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { Run } from '../../../run/run.ts';
+import { standardSteering } from '../../../steering/standard-steering.ts';
+import { memoryStore } from '../../../store/memory/memory-store.ts';
+import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import { RunView } from '../../../run-view/run-view.ts';
+import { callEventOf } from '../../runs/call-event.ts';
+import type { LiveEvent } from '../../runs/live-event.ts';
+import { PatternChanges } from './pattern-changes.ts';
+
+/** So that the last calls of the six minutes come below the deadline's warning threshold. */
+const DEADLINE = { minutes: 8 };
+const CHANNEL = 'demo';
+
+/** What `playSample` takes besides the records. */
+interface PlayOptions {
+  readonly store: TrajectoryStore;
+  readonly runId: string;
+  /** Told of each event, and waited for. */
+  readonly onEvent: (event: LiveEvent) => Promise<void>;
+}
+
+/**
+ * Plays recorded records through a live run with the standard steering, at their own times: the run is asked for advice
+ * after each tool result and before each turn but the first, and what it says counts as delivered.
+ *
+ * Two plays of the same records give the same run, record by record.
+ *
+ * @returns how coxswain did; everything is stored, as far as the store took it
+ */
+export async function playSample(records: readonly TrajectoryRecord[], options: PlayOptions): Promise<Health> {
+  let nowMs = records[0]?.recorded_at_unix_ms ?? 0;
+  const cox = createCoxswain({
+    ...standardSteering(),
+    store: options.store,
+    clock: { nowMs: () => nowMs },
+    // How fast this machine is must not be in the records.
+    measureMs: () => 0,
+  });
+  const started = records.find(({ payload }) => payload.kind === 'run_started')?.payload;
+  const task = started?.kind === 'run_started' ? started.task : undefined;
+  const run = cox.startRun({
+    runId: options.runId,
+    agentName: 'scripted sample',
+    deadline: DEADLINE,
+    ...(task === undefined ? {} : { task }),
+  });
+  const player = new Player(run, options.onEvent);
+  for (const record of records) {
+    const { payload, recorded_at_unix_ms } = record;
+    // The time is still that of the record before: the model is about to be asked.
+    if (payload.kind === 'turn_started' && run.analysis.turns > 0) await player.advise('pre_tool_selection');
+    nowMs = recorded_at_unix_ms;
+    await player.play(record);
+    if (payload.kind === 'tool_ended') await player.advise('post_tool_result');
+  }
+  await run.flush();
+  return cox.health();
+}
+
+class Player {
+  readonly #run: Run;
+  readonly #onEvent: PlayOptions['onEvent'];
+  readonly #view = new RunView();
+  readonly #patterns = new PatternChanges();
+
+  constructor(run: Run, onEvent: PlayOptions['onEvent']) {
+    this.#run = run;
+    this.#onEvent = onEvent;
+  }
+
+  async play(record: TrajectoryRecord): Promise<void> {
+    const event = eventOf(record.payload);
+    if (event === undefined) return;
+    this.#run.emit(event);
+    const call = callEventOf(this.#view.fold(record), record);
+    if (call !== undefined) await this.#onEvent(call);
+    for (const change of this.#patterns.take(this.#run.analysis.patterns())) await this.#onEvent(change);
+  }
+
+  async advise(point: 'pre_tool_selection' | 'post_tool_result'): Promise<void> {
+    for (const advice of this.#run.advise(point)) {
+      const { source, provider, severity, text } = advice;
+      await this.#onEvent({ type: 'advice', source, provider, severity, point, text });
+      advice.delivered(CHANNEL);
+    }
+  }
+}
+
+/**
+ * The first of `name`, `name-2`, `name-3` … under which the store holds nothing, or this same play, whole or begun.
+ *
+ * @throws CoxswainError `store-io` and `store-closed`
+ */
+export async function freeRunId(
+  name: string,
+  records: readonly TrajectoryRecord[],
+  store: TrajectoryStore,
+): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const runId = attempt === 1 ? name : `${name}-${attempt}`;
+    const rehearsal = memoryStore();
+    await playSample(records, { store: rehearsal, runId, onEvent: async () => {} });
+    if (await holdsNothingElse(store, rehearsal, runId)) return runId;
+  }
+}
+
+async function holdsNothingElse(store: TrajectoryStore, wanted: TrajectoryStore, runId: string): Promise<boolean> {
+  const rest = wanted.readRun(runId)[Symbol.asyncIterator]();
+  try {
+    for await (const record of store.readRun(runId)) {
+      const next = await rest.next();
+      if (next.done === true || !isDeepStrictEqual(toStoredRecord(record), toStoredRecord(next.value))) return false;
+    }
+    return true;
+  } catch (error) {
+    // A record that this version cannot read is another one.
+    if (error instanceof CoxswainError && (error.code === 'invalid-record' || error.code === 'schema-version')) {
+      return false;
+    }
+    throw error;
+  }
+}
+
+/** What a host would have told when this was recorded; undefined for what no host tells. */
+function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
+  switch (payload.kind) {
+    case 'turn_started':
+      return { type: 'turn_start' };
+    case 'message_appended':
+      return { type: 'message_end', message: messageOf(payload.message) };
+    case 'tool_started': {
+      const { tool_call_id: toolCallId, tool_name: toolName, args } = payload;
+      return { type: 'tool_execution_start', toolCallId, toolName, args };
+    }
+    case 'tool_ended': {
+      const { tool_call_id: toolCallId, tool_name: toolName, result, is_error: isError } = payload;
+      return { type: 'tool_execution_end', toolCallId, toolName, result, isError };
+    }
+    case 'run_ended': {
+      const { outcome, success } = payload;
+      return { type: 'agent_end', outcome, ...(success === undefined ? {} : { success }) };
+    }
+    default:
+      passOver<
+        | 'run_started'
+        | 'run_resumed'
+        | 'turn_ended'
+        | 'compaction'
+        | RequestKind
+        | HostKind
+        | PatternKind
+        | ProducedKind
+        | DeliveredKind
+        | AskedKind
+        | FaultKind
+        | UnreadKind
+      >(payload);
+      return undefined;
+  }
+}
+
+function messageOf(message: StoredMessage): AgentMessage {
+  const content = contentOf(message.content);
+  if (message.role !== 'tool_result') return { role: message.role, content };
+  return { role: 'tool_result', toolCallId: message.tool_call_id, content };
+}
+
+/** Samples hold text and calls only. */
+function contentOf(content: StoredContent): MessageContent {
+  if (typeof content === 'string') return content;
+  return content.flatMap((block): readonly ContentBlock[] =>
+    block.type === 'image' || block.type === 'other' ? [] : [block],
+  );
+}

@@ -1,0 +1,37 @@
+import { problemText } from '../../../config/config-problem.ts';
+import type { LoadedConfig } from '../../../config/loaded-config.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+
+/** What is wrong with the configuration, and what of it does not count. */
+export function checkConfig({ ignored, problems, sources }: LoadedConfig): readonly DoctorLine[] {
+  const [problem] = problems;
+  const files = sources.map(({ file }) => file).join(', ');
+  const more = (count: number): string => (count > 1 ? ` and ${count - 1} more` : '');
+  const [field] = ignored;
+  return [
+    problem === undefined
+      ? passed('configuration', files === '' ? 'none: the standard steering holds' : files)
+      : failed(
+          'configuration',
+          `${problem.file === undefined ? '' : `${problem.file}: `}${problemText(problem)}${more(problems.length)}`,
+          'Run coxswain config check; what is wrong is as if it were not there.',
+        ),
+    ...(field === undefined
+      ? []
+      : [
+          unknown(
+            'trust',
+            `${field.file}: ${field.path === '' ? 'the file' : field.path} does not count: ${field.why}${more(ignored.length)}`,
+            'Look at the file, then run coxswain trust if it should count.',
+          ),
+        ]),
+  ];
+}
+
+/** Whether the project's folder of records is used. */
+export function checkRecords({ refusal, resolved }: LoadedConfig): DoctorLine {
+  const check = 'records';
+  if (refusal === undefined) return passed(check, `in ${resolved.store.path}`);
+  const found = `${refusal.folder} is refused: ${refusal.why}; runs are recorded in ${resolved.store.path}`;
+  return failed(check, found, refusal.fix);
+}

@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+
+import { hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
+import { countOf } from '../../terminal/number-text.ts';
+import { commandWords } from './command-words.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import type { FoundSettings } from './find-settings.ts';
+
+const INIT = 'coxswain init claude-code';
+
+/** Every command of ours in the settings, once. */
+export function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
+  return [...new Set(settings.flatMap(({ commands }) => [...commands.values()].flat()))];
+}
+
+/** What the settings say: a line a file that is there, the events that nobody is told of, and paths that lead nowhere. */
+export function checkSettings(settings: readonly FoundSettings[]): readonly DoctorLine[] {
+  const lines = settings.flatMap(fileLine);
+  const hooked = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
+  return [...lines, ...hookLines(settings, hooked), ...commandsIn(settings).flatMap(pathLine)];
+}
+
+function fileLine({
+  commands,
+  file,
+  hooksOff,
+  httpEvents,
+  layer,
+  problem,
+  state,
+}: FoundSettings): readonly DoctorLine[] {
+  const check = `settings (${layer})`;
+  if (state === 'absent') return [];
+  if (state === 'unreadable') return [failed(check, `${file}: ${problem ?? 'unreadable'}`, 'Mend the file.')];
+  if (hooksOff) {
+    return [failed(check, `${file}: disableAllHooks is set: no hook runs`, 'Take disableAllHooks out of the file.')];
+  }
+  const { size } = new Set([...commands.keys(), ...httpEvents]);
+  const over = httpEvents.length === 0 ? '' : `, ${httpEvents.length} of them over http`;
+  return [
+    passed(check, `${file}: ${size === 0 ? 'no hooks' : `hooks for ${countOf(size, 'event')}`} of coxswain${over}`),
+  ];
+}
+
+function hookLines(settings: readonly FoundSettings[], hooked: ReadonlySet<string>): readonly DoctorLine[] {
+  const plugins = [...new Set(settings.flatMap((found) => found.plugins))];
+  if (hooked.size === 0) {
+    const plugged = plugins.length > 0 ? `; the plugin ${plugins.join(', ')} is on, which is not tried here` : '';
+    const found = `no hook of coxswain in any settings${plugged}`;
+    return [unknown('hooks', found, `Run ${INIT}, unless the hooks come from a plugin.`)];
+  }
+  const missing = [...hookGroups('').keys()].filter((event) => !hooked.has(event));
+  const layers = settings
+    .filter(({ commands, httpEvents }) => commands.size > 0 || httpEvents.length > 0)
+    .map(({ layer }) => layer);
+  const twice = layers.length > 1 ? `, in several settings (${layers.join(', ')}), of which one is enough` : '';
+  if (missing.length === 0) return [passed('hooks', `all ${hooked.size} events${twice}`)];
+  return [failed('hooks', `nobody is told of ${missing.join(', ')}`, `Run ${INIT} again.`)];
+}
+
+/** Node, the hook, and what the hook loads. */
+function pathLine(command: string): readonly DoctorLine[] {
+  const words = commandWords(command);
+  const paths = words.filter((word) => isAbsolute(word) || /^[A-Za-z]:[\\/]/.test(word));
+  const loaded = paths
+    .filter((path) => basename(path) === 'hook.cjs')
+    .map((path) => join(dirname(path), 'hook-main.cjs'));
+  const gone = [...paths, ...loaded].filter((path) => !existsSync(path));
+  if (gone.length === 0) return [];
+  return [failed('hook paths', `${gone.join(', ')} is not there`, `Run ${INIT} again: Node or coxswain has moved.`)];
+}

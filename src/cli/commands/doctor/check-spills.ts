@@ -1,0 +1,14 @@
+import { spillNote } from '../../runs/spill-note.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+
+/** Hook events that lie beside the store and are not in it: waiting is usual under load, damaged or refused is a failure. */
+export function checkSpills(storePath: string): DoctorLine {
+  const check = 'spilled events';
+  const { unusable, waiting } = spillNote(storePath);
+  if (unusable !== undefined) {
+    const found = waiting === undefined ? unusable : `${unusable}; ${waiting}`;
+    return failed(check, found, 'They cannot be folded: look at the faults, then delete these files.');
+  }
+  if (waiting === undefined) return passed(check, 'none');
+  return unknown(check, waiting, 'If they stay, the store cannot be written: look at the faults.');
+}

@@ -1,0 +1,105 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { messageOf } from '../../../base/error.ts';
+import type { ResolvedStore } from '../../../config/resolved-config.ts';
+import { DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
+import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
+import { bytesText } from '../../terminal/number-text.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import { runLimited } from './run-limited.ts';
+
+/** Less room than this on the disk is a failure. */
+const MIN_FREE_BYTES = 100_000_000;
+const VERIFY_LIMIT_MS = 10_000;
+
+/** Whether the store can be written, by nobody else, and is whole as far as that is found out in ten seconds. */
+export async function checkStore(store: ResolvedStore, cwd: string): Promise<readonly DoctorLine[]> {
+  const { kind, path } = store;
+  if (!existsSync(path)) {
+    const found = `${path} (${kind}) is not there: nothing was recorded yet`;
+    return [
+      unknown('store', found, 'It is made with the first record; run coxswain doctor again then.'),
+      freeSpace(path),
+    ];
+  }
+  return [writable(store), permissions(store), freeSpace(path), ...tooLarge(store), await verified(store, cwd)];
+}
+
+function writable({ kind, path }: ResolvedStore): DoctorLine {
+  try {
+    for (const place of kind === 'sqlite' ? [path, dirname(path)] : [path]) accessSync(place, constants.W_OK);
+    return passed('store', `${path} (${kind}) may be written`);
+  } catch (error) {
+    return failed('store', messageOf(error), 'Give yourself the right to write it.');
+  }
+}
+
+/** Records hold what agents read and wrote: they are for their owner only. */
+function permissions({ kind, path }: ResolvedStore): DoctorLine {
+  if (process.platform === 'win32')
+    return unknown('store permissions', 'Windows has none of the kind', 'Nothing to do.');
+  const folder = dirname(path);
+  const places = [
+    path,
+    ...(kind === 'sqlite' ? [`${path}-wal`, `${path}-shm`] : []),
+    ...(basename(folder) === RECORDS_FOLDER ? [folder] : []),
+  ];
+  try {
+    const open = places.filter((place) => ((statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+    if (open.length === 0) return passed('store permissions', 'for their owner only');
+    return failed(
+      'store permissions',
+      `others may read ${open.join(', ')}`,
+      `Run: chmod -R go-rwx ${shellWord(folder)}`,
+    );
+  } catch (error) {
+    return failed('store permissions', messageOf(error), 'Give yourself the right to look at it.');
+  }
+}
+
+function freeSpace(path: string): DoctorLine {
+  try {
+    let folder = path;
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+    const { bavail, bsize } = statfsSync(folder);
+    const free = bavail * bsize;
+    if (free >= MIN_FREE_BYTES) return passed('free space', bytesText(free));
+    return failed(
+      'free space',
+      `${bytesText(free)} on the disk of ${folder}`,
+      'Make room, for instance with coxswain gc.',
+    );
+  } catch (error) {
+    return unknown('free space', messageOf(error), 'Look at the disk yourself.');
+  }
+}
+
+/** Only where it is: sessions trim a store in its default place by themselves, once a day. */
+function tooLarge({ kind, path }: ResolvedStore): readonly DoctorLine[] {
+  const size = kind === 'sqlite' ? (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
+  if (size <= DEFAULT_MAX_STORE_BYTES) return [];
+  const found = `${bytesText(size)}, more than ${bytesText(DEFAULT_MAX_STORE_BYTES)}`;
+  return [unknown('store size', found, `Run coxswain gc ${shellWord(path)} if the oldest runs may go.`)];
+}
+
+/** In a process of its own, which can be ended: a large store takes longer than anybody waits here. */
+async function verified({ path }: ResolvedStore, cwd: string): Promise<DoctorLine> {
+  const check = 'store contents';
+  const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
+  const { code, stdout, stderr, timedOut } = await runLimited({
+    command: process.execPath,
+    args: [bin, 'verify', path, '--json'],
+    cwd,
+    env: process.env,
+    limitMs: VERIFY_LIMIT_MS,
+  });
+  const command = `coxswain verify ${shellWord(path)}`;
+  if (timedOut) return unknown(check, `not all read in ${VERIFY_LIMIT_MS / 1000} seconds`, `Run: ${command}`);
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  if (code === 0) return passed(check, `all read, nothing is wrong: ${lines.at(-1) ?? ''}`);
+  const said = (lines.length > 1 ? (lines[0] ?? '') : stderr.trim()).slice(0, 300);
+  return failed(check, said === '' ? `${command} ended with code ${code}` : said, `Run: ${command}`);
+}

@@ -1,0 +1,68 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+import { messageOf } from '../../../base/error.ts';
+import { requireSqlite } from '../../../store/sqlite/sqlite-database.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import { runLimited } from './run-limited.ts';
+
+const CLAUDE_LIMIT_MS = 10_000;
+
+/** What runs: Node, coxswain, SQLite, and Claude Code where it is on the PATH. */
+export async function checkVersions(
+  version: string,
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<readonly DoctorLine[]> {
+  return [
+    passed('node', `${process.version} (${process.execPath})`),
+    passed('coxswain', version),
+    checkSqlite(process.versions.sqlite),
+    ...(env['COXSWAIN_DISABLE'] === '1'
+      ? [failed('enabled', 'COXSWAIN_DISABLE=1 is set here: the hook does nothing', 'Unset COXSWAIN_DISABLE.')]
+      : []),
+    await checkClaude(cwd, env),
+  ];
+}
+
+function checkSqlite(version: string | undefined): DoctorLine {
+  const fix = 'Use a Node 24 of nodejs.org, which brings a newer SQLite.';
+  if (version === undefined) return unknown('sqlite', 'this Node does not say which SQLite it has', fix);
+  try {
+    requireSqlite(version);
+    return passed('sqlite', version);
+  } catch (error) {
+    return failed('sqlite', messageOf(error), fix);
+  }
+}
+
+async function checkClaude(cwd: string, env: Readonly<Record<string, string | undefined>>): Promise<DoctorLine> {
+  const fix = 'Install Claude Code, or put claude on the PATH, if you use it here.';
+  const file = programOf('claude', env['PATH'] ?? '');
+  if (file === undefined) return unknown('claude', 'not on the PATH', fix);
+  const { code, stdout, timedOut } = await runLimited({
+    command: file,
+    args: ['--version'],
+    cwd,
+    env,
+    limitMs: CLAUDE_LIMIT_MS,
+  });
+  const said = stdout.trim().split('\n')[0] ?? '';
+  if (code === 0 && said !== '') return passed('claude', `${said} (${file})`);
+  const why = timedOut ? `did not answer in ${CLAUDE_LIMIT_MS / 1000} seconds` : `ended with code ${code}`;
+  return unknown('claude', `${file} --version ${why}`, fix);
+}
+
+function programOf(name: string, path: string): string | undefined {
+  const files = path
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name));
+  return files.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return statSync(file).isFile();
+    } catch {
+      return false;
+    }
+  });
+}

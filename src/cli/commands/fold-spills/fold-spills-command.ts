@@ -1,0 +1,48 @@
+import { systemClock } from '../../../base/clock.ts';
+import { EventIntake } from '../../../hosts/claude-code/event-intake.ts';
+import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { projectRedaction, projectSessions } from '../../../hosts/claude-code/project-sessions.ts';
+import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
+import { loadConfigSync } from '../../../config/load-config.ts';
+import { countOf } from '../../terminal/number-text.ts';
+import { openStore, requireStore } from '../../runs/open-store.ts';
+import { jsonLine, printable } from '../../terminal/printable.ts';
+import { Problems } from '../../runs/problems.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/**
+ * `coxswain recover STORE` without `--to`: folds the hook events that wait in spill files beside the store, with the
+ * configuration of the project around the working folder.
+ *
+ * @returns the exit code: 1 if an event still waits, is damaged or was refused
+ * @throws CoxswainError `input-io` without a store and without events, and as the store
+ */
+export async function foldSpillsCommand(
+  path: string,
+  { json }: { readonly json?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  // Without one, the events are its first.
+  if (countSpills(path).waiting === 0) await requireStore(path);
+  const { env } = process;
+  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  const { resolved } = loadConfigSync({ projectFolder, env });
+  const problems = new Problems(terminal);
+  problems.source(path);
+  const onFault = ({ message }: { readonly message: string }): void => problems.fault({ message });
+  const redact = projectRedaction(resolved, onFault);
+  const store = await openStore(path);
+  try {
+    const sessions = projectSessions(resolved, { store, projectFolder, redact });
+    const intake = new EventIntake({ storePath: path, redact, clock: systemClock, onFault });
+    const { folded, problem } = await intake.foldWaiting(sessions, { limitMs: Infinity });
+    if (problem !== undefined) problems.fault({ message: problem });
+    problems.endSource();
+    const { waiting } = countSpills(path);
+    const text = `${printable(path)}: ${countOf(folded, 'event')} folded from spill files, ${waiting} left\n`;
+    await terminal.write(json === true ? jsonLine({ folded, waiting }) : text);
+    return problems.any || waiting > 0 ? 1 : 0;
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,118 @@
+import { CoxswainError } from '../../../base/error.ts';
+import { parseBytes } from '../../../base/parse-bytes.ts';
+import { parseDuration } from '../../../base/parse-duration.ts';
+import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
+import type { CollectableStore, CollectedRun, GcOptions } from '../../../store/collect-garbage.ts';
+import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import { bytesText, countOf } from '../../terminal/number-text.ts';
+import { DEFAULT_STORE, openExistingStore, openReadableStore } from '../../runs/open-store.ts';
+import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { Problems } from '../../runs/problems.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain gc`, as the command line gives them. */
+export interface GcCommandOptions {
+  readonly olderThan?: string;
+  readonly maxSize?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/**
+ * `coxswain gc`: deletes the runs of a store that are too old or too much, a line each.
+ *
+ * @returns the exit code: 1 when a run could not be deleted
+ * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
+ */
+export async function gcCommand(
+  path: string | undefined,
+  options: GcCommandOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const file = path ?? DEFAULT_STORE;
+  const limits = limitsOf(options);
+  const isDryRun = options.dryRun === true;
+  const store = await (isDryRun ? openForPlanning(file) : openExistingStore(file));
+  try {
+    const report = await collectGarbage(store, { ...limits, isDryRun, maxRuns: Infinity });
+    const { bytesAfter, bytesBefore, collected, failed, left } = report;
+    for (const run of collected) {
+      await terminal.write(options.json === true ? jsonLine(run) : rowText(run, isDryRun, terminal));
+    }
+    const problems = new Problems(terminal);
+    problems.source(file);
+    for (const { runId, error } of failed) problems.fault({ message: `run ${runId} is not deleted: ${error.message}` });
+    problems.endSource();
+    if (left > 0) terminal.complain(`coxswain: ${countOf(left, 'run')} written to meanwhile; kept`);
+    const totals = { runs: collected.length, failed: failed.length, bytesBefore, bytesAfter, dryRun: isDryRun };
+    await terminal.write(options.json === true ? jsonLine(totals) : `${totalsText(file, totals)}\n`);
+    if (limits.maxBytes !== undefined && bytesAfter > limits.maxBytes) {
+      terminal.complain(
+        `coxswain: ${printable(file)}: still over ${bytesText(limits.maxBytes)}: what is left is at work or damaged ` +
+          '(coxswain verify tells), or could not be deleted',
+      );
+    }
+    return failed.length === 0 ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A dry run deletes nothing, so it opens the store for reading. */
+async function openForPlanning(file: string): Promise<CollectableStore & Pick<TrajectoryStore, 'close'>> {
+  const store = await openReadableStore(file);
+  return {
+    listRuns: (query) => store.listRuns(query),
+    findRun: (runId) => store.findRun(runId),
+    sizeOf: () => store.sizeOf(),
+    deleteRun: async () => false,
+    close: () => store.close(),
+  };
+}
+
+/** Where nothing is said the default size counts; said here too, because the end compares with it. */
+function limitsOf({ maxSize, olderThan }: GcCommandOptions): Pick<GcOptions, 'maxBytes' | 'olderThanMs'> {
+  if (maxSize === undefined && olderThan === undefined) return { maxBytes: DEFAULT_MAX_STORE_BYTES };
+  const olderThanMs = olderThan === undefined ? undefined : parseDuration(olderThan);
+  const maxBytes = maxSize === undefined ? undefined : parseBytes(maxSize);
+  if (olderThan !== undefined && olderThanMs === undefined) {
+    throw invalid(`--older-than ${olderThan}: give a span such as 30d, 12h or 2w`);
+  }
+  if (maxSize !== undefined && maxBytes === undefined) {
+    throw invalid(`--max-size ${maxSize}: give bytes with a unit, such as 500MB, 2GB or 1GiB`);
+  }
+  return { ...(olderThanMs !== undefined && { olderThanMs }), ...(maxBytes !== undefined && { maxBytes }) };
+}
+
+function rowText(
+  { bytes, lastAtMs, reason, records, runId }: CollectedRun,
+  isDryRun: boolean,
+  terminal: Terminal,
+): string {
+  const facts = [
+    ...(lastAtMs > 0 ? [new Date(lastAtMs).toISOString().slice(0, 19)] : []),
+    countOf(records, 'record'),
+    bytesText(bytes),
+    reason === 'age' ? 'too old' : 'for size',
+  ];
+  const done = isDryRun ? 'would delete' : 'deleted';
+  return `${done} ${terminal.paint('bold', printableCut(runId, 80))}  ${facts.join('  ')}\n`;
+}
+
+interface Totals {
+  readonly runs: number;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  readonly dryRun: boolean;
+}
+
+function totalsText(file: string, { bytesAfter, bytesBefore, dryRun, runs }: Totals): string {
+  const size = bytesText(bytesAfter);
+  if (runs === 0) return `${printable(file)}: nothing to delete; ${size} in use`;
+  const done = dryRun ? 'would be deleted' : 'deleted';
+  return `${printable(file)}: ${countOf(runs, 'run')} ${done}; ${bytesText(bytesBefore)} in use before, ${size} after`;
+}
+
+function invalid(message: string): CoxswainError {
+  return new CoxswainError('invalid-argument', message);
+}

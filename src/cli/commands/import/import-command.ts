@@ -1,0 +1,144 @@
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { lastSeqOf } from '../../../store/run-summary.ts';
+import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import { countOf } from '../../terminal/number-text.ts';
+import { DEFAULT_STORE, openStore } from '../../runs/open-store.ts';
+import { jsonLine, printable } from '../../terminal/printable.ts';
+import { Problems } from '../../runs/problems.ts';
+import { readRecordFile } from './record-file.ts';
+import { RunRecorder } from '../../runs/run-recorder.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain import`, as the command line gives them. */
+export interface ImportOptions {
+  readonly store?: string;
+  readonly storeKind?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * `coxswain import`: reads what `coxswain export` wrote into a store, with run ids, `seq` and gap records as they are.
+ * Repeating it changes nothing.
+ *
+ * @returns the exit code: 1 when something was refused or could not be read
+ * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
+ */
+export async function importCommand(path: string, options: ImportOptions, terminal: Terminal): Promise<number> {
+  const file = options.store ?? DEFAULT_STORE;
+  const problems = new Problems(terminal);
+  problems.source(path === '-' ? 'standard input' : path);
+  let store: TrajectoryStore | undefined;
+  let records: RecordImport | undefined;
+  try {
+    for await (const { line, record } of failuresOf(readRecordFile(path), problems)) {
+      if (record instanceof Error) {
+        problems.fault({ line, message: record.message });
+        continue;
+      }
+      // Nothing is made for a file that holds no records.
+      store ??= await openStore(file, options.storeKind);
+      records ??= new RecordImport(store, problems);
+      await records.take(record, line);
+    }
+    await records?.end();
+  } finally {
+    await store?.close();
+  }
+  problems.endSource();
+  if (records !== undefined) {
+    const { runs, stored, refused } = records;
+    const rest = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not to the end`;
+    await terminal.write(
+      options.json === true
+        ? jsonLine({ runs, records: stored, refused, store: file })
+        : `${countOf(runs, 'run')}, ${countOf(stored, 'record')} now in ${printable(file)}${rest}\n`,
+    );
+  }
+  return problems.any ? 1 : 0;
+}
+
+/** The items up to a failure of the source, which is a problem. */
+async function* failuresOf<Item>(items: AsyncIterable<Item>, problems: Problems): AsyncGenerator<Item, void, void> {
+  try {
+    yield* items;
+  } catch (error) {
+    if (!(error instanceof CoxswainError)) throw error;
+    problems.failure(error);
+  }
+}
+
+interface RunProgress {
+  nextSeq: number;
+  records: number;
+  isRefused: boolean;
+}
+
+/** Gives records to a store, and sees that those of a run come in order. */
+class RecordImport {
+  readonly #problems: Problems;
+  readonly #recorder: RunRecorder;
+  readonly #runs = new Map<string, RunProgress>();
+
+  constructor(store: TrajectoryStore, problems: Problems) {
+    this.#problems = problems;
+    this.#recorder = new RunRecorder(store, ({ runId, error }) => this.#refuse(runId, messageOf(error)), {
+      stored: store,
+    });
+  }
+
+  /** Runs that were taken whole. */
+  get runs(): number {
+    return this.#runs.size - this.refused;
+  }
+
+  /** Their records. */
+  get stored(): number {
+    let records = 0;
+    for (const run of this.#runs.values()) if (!run.isRefused) records += run.records;
+    return records;
+  }
+
+  get refused(): number {
+    let refused = 0;
+    for (const run of this.#runs.values()) if (run.isRefused) refused += 1;
+    return refused;
+  }
+
+  async take(record: TrajectoryRecord, line: number): Promise<void> {
+    const { run_id: runId, seq } = record;
+    if (runId === undefined) {
+      this.#problems.fault({ line, message: 'the record has no run_id and is skipped' });
+      return;
+    }
+    const run = this.#runOf(runId, seq);
+    if (run.isRefused) return;
+    // What comes again begins a new batch: the store tells a repeat from a conflict.
+    if (seq !== run.nextSeq) await this.#recorder.end(runId);
+    if (seq > run.nextSeq) {
+      this.#refuse(runId, `seq ${run.nextSeq} to ${seq - 1} are missing before this line; the rest is skipped`, line);
+      return;
+    }
+    run.nextSeq = lastSeqOf(record) + 1;
+    run.records += 1;
+    await this.#recorder.add(runId, record);
+  }
+
+  async end(): Promise<void> {
+    for (const runId of this.#runs.keys()) await this.#recorder.end(runId);
+  }
+
+  #runOf(runId: string, seq: number): RunProgress {
+    const known = this.#runs.get(runId);
+    if (known !== undefined) return known;
+    const run = { nextSeq: seq, records: 0, isRefused: false };
+    this.#runs.set(runId, run);
+    return run;
+  }
+
+  #refuse(runId: string, reason: string, line?: number): void {
+    const run = this.#runs.get(runId);
+    if (run !== undefined) run.isRefused = true;
+    this.#problems.fault({ line, message: `run ${runId}: ${reason}` });
+  }
+}

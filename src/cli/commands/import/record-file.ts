@@ -1,0 +1,83 @@
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import { decodeParsed } from '../../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { decompress, packingOf } from '../../../formats/reading/decompress.ts';
+import { LineReader, type TextLine } from '../../../formats/reading/line-reader.ts';
+import { openBytes } from '../../../formats/reading/open-bytes.ts';
+import { nextChunk } from '../../../formats/reading/text-head.ts';
+
+const LINE_BYTES = 64 * 1024 * 1024;
+
+/** A line of a file of records: the record, or why there is none. */
+export interface RecordLine {
+  /** 1-based. */
+  readonly line: number;
+  readonly record: TrajectoryRecord | Error;
+}
+
+/**
+ * Reads records as `coxswain export` writes them, a line each; gzip and zstd are unpacked. A line that is no record is
+ * given as an error, and reading goes on.
+ *
+ * @param path  a file, or `-` for standard input
+ * @throws CoxswainError `format-unknown` when it is empty or its first line is nothing like a record, `format-invalid`
+ *   where packed data ends or is damaged, `input-io`
+ * Memory: a chunk and a line of at most 64 MiB.
+ */
+export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, void> {
+  const opened = await openBytes(path, { stdin: process.stdin });
+  try {
+    const packing = packingOf(opened.magic);
+    if (packing === 'zip') throw notRecords('it is a zip archive', path);
+    const bytes = packing === 'none' ? opened.chunks : decompress(opened.chunks, packing);
+    let isFirst = true;
+    for await (const line of linesOf(bytes)) {
+      const record = recordOf(line);
+      if (isFirst && record instanceof NoRecord) throw notRecords(record.message, path);
+      isFirst = false;
+      yield { line: line.number, record };
+    }
+    if (isFirst) throw notRecords('it is empty', path);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** A line that is nothing like a record. */
+class NoRecord extends Error {}
+
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<TextLine, void, void> {
+  const reader = new LineReader(LINE_BYTES);
+  const chunks = bytes[Symbol.asyncIterator]();
+  for (let chunk = await nextChunk(chunks); chunk !== undefined; chunk = await nextChunk(chunks)) {
+    if (chunk instanceof CoxswainError) throw chunk;
+    yield* reader.push(chunk);
+  }
+  const last = reader.end();
+  if (last !== undefined) yield last;
+}
+
+function recordOf({ bytes }: TextLine): TrajectoryRecord | Error {
+  if (bytes === undefined) return new Error('the line is over the limit of 64 MiB and is skipped');
+  const text = bytes.toString();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return new NoRecord(`the line is not JSON: ${messageOf(error)}`);
+  }
+  if (!isJsonObject(value) || !('seq' in value) || !('payload' in value)) {
+    return new NoRecord('the line has not the fields of a record');
+  }
+  try {
+    return decodeParsed(value, text);
+  } catch (error) {
+    return new Error(messageOf(error));
+  }
+}
+
+function notRecords(reason: string, path: string): CoxswainError {
+  const message = `not records of coxswain (${reason}); to record what an agent wrote: coxswain analyze ${path} --store STORE`;
+  return new CoxswainError('format-unknown', message);
+}

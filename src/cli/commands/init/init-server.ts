@@ -1,0 +1,70 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { CoxswainError } from '../../../base/error.ts';
+import {
+  readServeSettings,
+  removeServeSettings,
+  writeServeSettings,
+  type ServeSettings,
+} from '../../../hosts/claude-code/serve-settings.ts';
+import { stopServer } from '../../../hosts/claude-code/server-process.ts';
+
+/** Ports are chosen among these: below those that systems give to outgoing connections, so that it stays free. */
+const FIRST_PORT = 20_000;
+const PORTS = 10_000;
+const TRIES = 20;
+const TOKEN_BYTES = 32;
+
+/**
+ * The settings of a project's server: those it has, with the program as it is now, or new ones.
+ *
+ * @param port  as the command line gives it
+ * @throws CoxswainError `invalid-argument` for a port out of range, `input-io` where the settings there do not count or no port
+ *   is free
+ */
+export async function serverFor(projectFolder: string, port: string | undefined): Promise<ServeSettings> {
+  const before = readServeSettings(projectFolder);
+  const wanted = port === undefined ? undefined : Number(port);
+  if (wanted !== undefined && !(Number.isInteger(wanted) && wanted >= 1024 && wanted <= 65_535)) {
+    throw new CoxswainError('invalid-argument', `--port is ${JSON.stringify(port)}; give a number from 1024 to 65535`);
+  }
+  return {
+    port: wanted ?? before?.port ?? (await freePort()),
+    token: before?.token ?? randomBytes(TOKEN_BYTES).toString('base64url'),
+    program: [process.execPath, fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url))],
+  };
+}
+
+/** Writes the settings where they change; a server that runs by the old ones is stopped. @throws CoxswainError `input-io` */
+export async function putServer(projectFolder: string, settings: ServeSettings): Promise<void> {
+  const before = readServeSettings(projectFolder);
+  if (JSON.stringify(before) === JSON.stringify(settings)) return;
+  writeServeSettings(projectFolder, settings);
+  if (before !== undefined) await stopServer(projectFolder);
+}
+
+/** Stops the server of a project and forgets its settings. @returns what to say of it; undefined where there was none */
+export async function takeServerAway(projectFolder: string): Promise<string | undefined> {
+  const wasRunning = await stopServer(projectFolder);
+  removeServeSettings(projectFolder);
+  return wasRunning ? 'the server is stopped' : undefined;
+}
+
+async function freePort(): Promise<number> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = FIRST_PORT + randomInt(PORTS);
+    if (await isFree(port)) return port;
+  }
+  throw new CoxswainError('input-io', `none of ${TRIES} ports was free; give one with --port`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host: '127.0.0.1', port }, () => server.close(() => resolve(true)));
+  });
+}

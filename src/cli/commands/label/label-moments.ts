@@ -1,0 +1,118 @@
+import { runItems, type OnReadProblem } from '../../../backtest/run-items.ts';
+import { hashText } from '../../../base/hash.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { SteeringReplay } from '../../../replay/steering-replay.ts';
+import { RunView } from '../../../run-view/run-view.ts';
+import { callEventOf } from '../../runs/call-event.ts';
+import type { CallEvent } from '../../runs/live-event.ts';
+
+/** Which moments are offered. */
+export type MomentSource =
+  /** Where a pattern was flagged. */
+  | 'patterns'
+  /** Where the standard steering would have spoken. */
+  | 'advice'
+  /** Drawn from all calls, the same ones whenever it is called. */
+  | 'random';
+
+/** Every source. */
+export const MOMENT_SOURCES: readonly MomentSource[] = ['patterns', 'advice', 'random'];
+
+/** A moment of a run, to be labelled. Texts are raw: make them printable before showing them. */
+export interface LabelMoment {
+  /** `RUN@CALL`. */
+  readonly id: string;
+  readonly run: string;
+  /** Index of the call, from 0. */
+  readonly call: number;
+  /** Of the run. */
+  readonly calls: number;
+  readonly task: string;
+  /** The calls around it, in order. */
+  readonly around: readonly CallEvent[];
+}
+
+/** Which moments are wanted. */
+export interface MomentOptions {
+  readonly from: MomentSource;
+  /** Of one run, at most. */
+  readonly count: number;
+  readonly onProblem: OnReadProblem;
+}
+
+const CALLS_BEFORE = 7;
+const CALLS_AFTER = 3;
+/** Of one run, calls that can be shown. Some 400 bytes each. */
+const MAX_CALLS = 5_000;
+
+/**
+ * Moments of the runs at these paths, run by run, in the order of their calls.
+ *
+ * @throws CoxswainError as opening and listing a store
+ * Memory: the first 5,000 calls in short of each run that is open.
+ */
+export async function* labelMoments(
+  paths: readonly string[],
+  options: MomentOptions,
+): AsyncGenerator<LabelMoment, void, void> {
+  const open = new Map<string, RunMoments>();
+  for await (const item of runItems(paths, options.onProblem)) {
+    let moments = open.get(item.run);
+    if (item.type === 'record') {
+      if (moments === undefined) open.set(item.run, (moments = new RunMoments(item.run, options)));
+      moments.take(item.record);
+    } else if (moments !== undefined) {
+      open.delete(item.run);
+      yield* moments.found();
+    }
+  }
+}
+
+class RunMoments {
+  readonly #run: string;
+  readonly #options: MomentOptions;
+  readonly #replay = new SteeringReplay();
+  readonly #view = new RunView();
+  readonly #calls: CallEvent[] = [];
+  readonly #marked = new Set<number>();
+
+  constructor(run: string, options: MomentOptions) {
+    this.#run = run;
+    this.#options = options;
+  }
+
+  take(record: TrajectoryRecord): void {
+    const { from } = this.#options;
+    const came = this.#replay.follow(record);
+    const call = callEventOf(this.#view.fold(record), record);
+    if (call !== undefined && this.#calls.length < MAX_CALLS) this.#calls.push(call);
+    if (from === 'random') return;
+    for (const { kind } of came) {
+      const isWanted =
+        from === 'patterns' ? kind === 'pattern_flagged' : kind === 'feedback_produced' || kind === 'guidance_produced';
+      if (isWanted) this.#marked.add(Math.max(0, this.#view.calls - 1));
+    }
+  }
+
+  found(): readonly LabelMoment[] {
+    const { calls, started } = this.#view;
+    const task = started?.task ?? '';
+    return this.#chosen().flatMap((call) => {
+      const place = this.#calls.findIndex(({ index }) => index === call);
+      if (place < 0) return [];
+      const around = this.#calls.slice(Math.max(0, place - CALLS_BEFORE), place + CALLS_AFTER + 1);
+      return [{ id: `${this.#run}@${call}`, run: this.#run, call, calls, task, around }];
+    });
+  }
+
+  #chosen(): readonly number[] {
+    const { count, from } = this.#options;
+    if (from !== 'random') return [...this.#marked].slice(0, count);
+    const drawn = this.#calls.map(({ index }) => ({ index, place: hashText(`${this.#run}@${index}`) }));
+    drawn.sort((left, right) => (left.place < right.place ? -1 : 1));
+    return drawn
+      .slice(0, count)
+      .map(({ index }) => index)
+      .sort((left, right) => left - right);
+  }
+}

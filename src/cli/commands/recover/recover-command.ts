@@ -1,0 +1,133 @@
+import { stat } from 'node:fs/promises';
+
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { countOf, countText } from '../../terminal/number-text.ts';
+import { openStore, requireStore, storeKindOf } from '../../runs/open-store.ts';
+import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { Problems } from '../../runs/problems.ts';
+import { recoverRun, type LostRange, type RecoveredRun } from './recover-run.ts';
+import { openRecoverSource } from './recover-source.ts';
+import { RunRecorder } from '../../runs/run-recorder.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { problemText } from '../verify/verify-command.ts';
+
+/** The options of `coxswain recover`, as the command line gives them. */
+export interface RecoverOptions {
+  readonly to: string;
+  readonly storeKind?: string;
+  readonly json?: boolean;
+}
+
+const MAX_RANGES = 5;
+
+/**
+ * `coxswain recover`: saves what can be read of a damaged store into a new one, and verifies that. The original is
+ * never changed.
+ *
+ * @returns the exit code: 1 when something was lost, or may have been
+ * @throws CoxswainError `invalid-argument` when something is at the new path, `input-io` without a store, `store-io`
+ *   and `store-version` when it cannot be opened at all
+ */
+export async function recoverCommand(path: string, options: RecoverOptions, terminal: Terminal): Promise<number> {
+  await requireStore(path);
+  const { to } = options;
+  const isThere = await stat(to).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw new CoxswainError('invalid-argument', `--to ${to}: something is there already; give a new path`);
+  const kind = await storeKindOf(path);
+  const newKind = options.storeKind ?? (/[/\\]$/.test(to) ? 'jsonl' : kind);
+  const problems = new Problems(terminal);
+  problems.source(path);
+  const source = await openRecoverSource(path, kind);
+  const { uncheckedRecords: unchecked, problems: sourceProblems } = source;
+  try {
+    const target = await openStore(to, newKind);
+    try {
+      const recorder = new RunRecorder(
+        target,
+        ({ runId, error }) => problems.fault({ message: `run ${runId} is not saved: ${messageOf(error)}` }),
+        { isCopy: true },
+      );
+      const totals = {
+        runs: 0,
+        saved: 0,
+        lost: 0,
+        interrupted: 0,
+        endUnknown: 0,
+        unchecked,
+        sourceProblems,
+        problems: 0,
+      };
+      for await (const { runId, lastSeq, isEndKnown, items } of source.runs()) {
+        const run = { ...(await recoverRun(runId, items, { recorder, lastSeq })), isEndKnown };
+        totals.runs += 1;
+        totals.saved += run.saved;
+        totals.lost += lostOf(run);
+        if (run.interrupted) totals.interrupted += 1;
+        if (!isEndKnown) totals.endUnknown += 1;
+        await terminal.write(options.json === true ? jsonLine(run) : runText(run, terminal));
+      }
+      for await (const problem of target.verify()) {
+        totals.problems += 1;
+        problems.fault({ message: `the new store is not whole: ${problemText(problem)}` });
+      }
+      problems.endSource();
+      await terminal.write(options.json === true ? jsonLine(totals) : `${printable(to)}: ${totalsText(totals)}\n`);
+      return problems.any || totals.lost + totals.endUnknown + sourceProblems > 0 ? 1 : 0;
+    } finally {
+      await target.close();
+    }
+  } finally {
+    source.close();
+  }
+}
+
+/** What a recovery came to; every member is a number of what its name says. */
+interface RecoveryTotals {
+  readonly runs: number;
+  readonly saved: number;
+  readonly lost: number;
+  readonly endUnknown: number;
+  readonly unchecked: number;
+  readonly sourceProblems: number;
+  readonly problems: number;
+}
+
+/** Verified is what has no doubt: every record with a checksum, every run with its end. */
+function totalsText(totals: RecoveryTotals): string {
+  const { endUnknown, lost, problems, runs, saved, sourceProblems, unchecked } = totals;
+  const doubts = [
+    ...(problems > 0 ? ['the new store is not whole'] : []),
+    ...(endUnknown > 0 ? [`${countOf(endUnknown, 'run')} may have gone on further`] : []),
+    ...(unchecked > 0 ? [`${countOf(unchecked, 'record')} of an earlier version had no checksum`] : []),
+  ];
+  const count = `${countOf(runs, 'run')}, ${countOf(saved, 'record')} saved, ${countText(lost)} lost`;
+  const source = sourceProblems === 0 ? '' : `; the old store has ${countOf(sourceProblems, 'problem')}`;
+  return `${count}; ${doubts.length === 0 ? 'the new store is verified' : doubts.join('; ')}${source}`;
+}
+
+function lostOf({ lost }: RecoveredRun): number {
+  return lost.reduce((sum, { fromSeq, throughSeq }) => sum + throughSeq - fromSeq + 1, 0);
+}
+
+function runText(run: RecoveredRun & { readonly isEndKnown: boolean }, { paint }: Terminal): string {
+  const lost = lostOf(run);
+  const facts = [
+    `${countOf(run.saved, 'record')} saved`,
+    ...(lost === 0 ? [] : [`${countText(lost)} lost`]),
+    ...(run.interrupted ? ['interrupted'] : []),
+    ...(run.isEndKnown ? [] : ['its last records may be missing']),
+  ];
+  const ranges = run.lost.slice(0, MAX_RANGES).map(rangeText);
+  if (run.lost.length > MAX_RANGES) ranges.push(`and ${countText(run.lost.length - MAX_RANGES)} more places`);
+  const lines = [`${paint('bold', printableCut(run.runId, 80))}  ${facts.join(', ')}`];
+  for (const range of ranges) lines.push(paint('red', `  ${range}`));
+  return `${lines.join('\n')}\n`;
+}
+
+function rangeText({ fromSeq, throughSeq, reason }: LostRange): string {
+  const seqs = fromSeq === throughSeq ? `seq ${fromSeq}` : `seq ${fromSeq} to ${throughSeq}`;
+  return `lost ${seqs}: ${printableCut(reason, 200)}`;
+}

@@ -1,0 +1,100 @@
+import { TRAJECTORY_SCHEMA_VERSION } from '../../../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { lastSeqOf } from '../../../store/run-summary.ts';
+import type { RunRecorder } from '../../runs/run-recorder.ts';
+import type { Salvaged } from './salvage-lines.ts';
+
+/** `seq`s that nothing could be read of. */
+export interface LostRange {
+  readonly fromSeq: number;
+  readonly throughSeq: number;
+  readonly reason: string;
+}
+
+/** What became of a run. */
+export interface RecoveredRun {
+  readonly runId: string;
+  /** Records read and written, without the gaps that stand for lost ones. */
+  readonly saved: number;
+  readonly lost: readonly LostRange[];
+  /**
+   * The run has no end of its own; the copy says that it was interrupted. Never an imported run, whose source may know
+   * of no end.
+   */
+  readonly interrupted: boolean;
+}
+
+/**
+ * Writes what was salvaged of a run, with gap records for what was lost and an end where there is none. Behind the last
+ * record as many are taken for lost as there were damaged places, where `lastSeq` does not say that it is more.
+ *
+ * @param lastSeq  how far the run once went, as the store remembers it
+ */
+export async function recoverRun(
+  runId: string,
+  items: AsyncIterable<Salvaged> | Iterable<Salvaged>,
+  { recorder, lastSeq }: { readonly recorder: RunRecorder; readonly lastSeq: number },
+): Promise<RecoveredRun> {
+  const lost: LostRange[] = [];
+  let saved = 0;
+  let nextSeq = 0;
+  let reasons: string[] = [];
+  let last: TrajectoryRecord | undefined;
+  let isClosed = false;
+
+  async function fill(throughSeq: number, beside: TrajectoryRecord): Promise<void> {
+    const reason = reasons[0] ?? 'missing in the store';
+    lost.push({ fromSeq: nextSeq, throughSeq, reason });
+    const payload = { kind: 'gap', through_seq: throughSeq, reason: 'lost; the run was recovered' } as const;
+    await recorder.add(runId, recordBeside(beside, nextSeq, payload));
+    nextSeq = throughSeq + 1;
+  }
+
+  for await (const item of items) {
+    if (item.type === 'damage') {
+      reasons.push(item.reason);
+      continue;
+    }
+    const { record } = item;
+    if (record.run_id !== runId)
+      reasons.push(`a record of run ${record.run_id ?? 'without id'} among those of this run`);
+    if (record.run_id !== runId || record.seq < nextSeq) continue;
+    if (record.seq > nextSeq) await fill(record.seq - 1, record);
+    await recorder.add(runId, record);
+    saved += 1;
+    nextSeq = lastSeqOf(record) + 1;
+    reasons = [];
+    last = record;
+    isClosed ||= isEnd(record);
+  }
+  const endSeq = Math.max(lastSeq, nextSeq - 1 + reasons.length);
+  if (last === undefined) {
+    const reason = reasons[0] ?? 'no record is there';
+    return { runId, saved, lost: [{ fromSeq: 0, throughSeq: Math.max(0, endSeq), reason }], interrupted: false };
+  }
+  if (endSeq >= nextSeq) await fill(endSeq, last);
+  if (!isClosed) {
+    const payload = { kind: 'run_ended', outcome: 'interrupted', new_messages: [] } as const;
+    await recorder.add(runId, recordBeside(last, nextSeq, payload));
+  }
+  await recorder.end(runId);
+  return { runId, saved, lost, interrupted: !isClosed };
+}
+
+/** True for the end of a run, and for the beginning of an imported one. */
+function isEnd({ payload }: TrajectoryRecord): boolean {
+  return payload.kind === 'run_ended' || (payload.kind === 'run_started' && payload.format !== undefined);
+}
+
+function recordBeside(beside: TrajectoryRecord, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
+  const { run_id, parent_run_id, depth, recorded_at_unix_ms } = beside;
+  return {
+    schema_version: TRAJECTORY_SCHEMA_VERSION,
+    seq,
+    ...(run_id === undefined ? {} : { run_id }),
+    ...(parent_run_id === undefined ? {} : { parent_run_id }),
+    depth,
+    recorded_at_unix_ms,
+    payload,
+  };
+}

@@ -1,0 +1,110 @@
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+import { CoxswainError } from '../../../base/error.ts';
+import { carveSqlite, type CarvedRun } from '../../../store/sqlite/carve-sqlite.ts';
+import { nodeFileSystem } from '../../../store/file-system.ts';
+import { readCheckpoint } from '../../../store/jsonl/jsonl-checkpoint.ts';
+import { isRunFolderName, runIdInFolderName } from '../../../store/jsonl/run-folder-name.ts';
+import { lastSeqOf } from '../../../store/run-summary.ts';
+import { toStoreError } from '../../../store/store-error.ts';
+import { openReadableStore, type StoreKind } from '../../runs/open-store.ts';
+import { printable } from '../../terminal/printable.ts';
+import { salvageLines, type Salvaged } from './salvage-lines.ts';
+
+/** A run to be saved. */
+export interface RunToSave {
+  readonly runId: string;
+  /** How far it once went, where the store remembers; else -1. */
+  readonly lastSeq: number;
+  /** False where nothing tells how far it went, so that its last records may be missing unnoticed. */
+  readonly isEndKnown: boolean;
+  readonly items: AsyncIterable<Salvaged> | Iterable<Salvaged>;
+}
+
+/** A damaged store. */
+export interface RecoverSource {
+  runs(): AsyncIterable<RunToSave> | Iterable<RunToSave>;
+  /** What `verify` finds wrong with it, as a number. */
+  readonly problems: number;
+  /** Records that were written before there were checksums, so that nothing proves them. */
+  readonly uncheckedRecords: number;
+  close(): void;
+}
+
+/**
+ * Opens a store to save what can be read of it, and never writes to it. Of a SQLite file the pages are read, not the trees.
+ *
+ * @throws CoxswainError `store-io`, and as opening the store where nothing is found in it
+ */
+export async function openRecoverSource(path: string, kind: StoreKind): Promise<RecoverSource> {
+  const { problems, error } = await problemsOf(path);
+  if (kind === 'jsonl')
+    return { runs: () => runFolders(resolve(path)), problems, uncheckedRecords: 0, close: () => {} };
+  try {
+    const carved = carveSqlite(resolve(path));
+    const { runs, uncheckedRecords } = carved;
+    if (error === undefined || runs.length > 0)
+      return { runs: () => runs.map(toSave), problems, uncheckedRecords, close: () => carved.close() };
+    carved.close();
+  } catch (thrown) {
+    throw toStoreError(thrown, `read ${path}`);
+  }
+  throw new CoxswainError(error.code, `${printable(path)}: nothing can be recovered: ${error.message}`, {
+    cause: error,
+  });
+}
+
+/** Counts what is wrong with a store; one that cannot be opened at all has the problem `error`. */
+async function problemsOf(path: string): Promise<{ readonly problems: number; readonly error?: CoxswainError }> {
+  let problems = 0;
+  try {
+    const store = await openReadableStore(path);
+    try {
+      for await (const { problem } of store.verify()) if (problem !== '') problems += 1;
+    } finally {
+      await store.close();
+    }
+    return { problems };
+  } catch (thrown) {
+    return { problems: problems + 1, error: toStoreError(thrown, `read ${path}`) };
+  }
+}
+
+function toSave(run: CarvedRun): RunToSave {
+  const { hasSummary, lastSeq, runId } = run;
+  return { runId, lastSeq, isEndKnown: hasSummary, items: itemsOf(run) };
+}
+
+/** The records, with the damaged ones in their places. */
+function* itemsOf(run: CarvedRun): Generator<Salvaged, void, void> {
+  const waiting = [...run.damaged];
+  let throughSeq = -1;
+  const damageBefore = function* (seq: number): Generator<Salvaged, void, void> {
+    for (let one = waiting[0]; one !== undefined && one < seq; one = waiting[0]) {
+      waiting.shift();
+      if (one > throughSeq) yield { type: 'damage', reason: 'it is not as it was written' };
+    }
+  };
+  for (const record of run.records()) {
+    yield* damageBefore(record.seq);
+    yield { type: 'record', record };
+    throughSeq = lastSeqOf(record);
+  }
+  yield* damageBefore(Infinity);
+}
+
+async function* runFolders(folder: string): AsyncGenerator<RunToSave, void, void> {
+  for (const name of (await readdir(folder)).filter(isRunFolderName).sort()) {
+    const path = join(folder, name);
+    let runId: string | undefined;
+    for await (const item of salvageLines(path)) {
+      if (item.type !== 'record' || item.record.run_id === undefined) continue;
+      runId = item.record.run_id;
+      break;
+    }
+    const saved = await readCheckpoint({ fileSystem: nodeFileSystem, folder: path }).catch(() => undefined);
+    const lastSeq = saved?.summary.lastSeq ?? -1;
+    yield { runId: runId ?? runIdInFolderName(name), lastSeq, isEndKnown: true, items: salvageLines(path) };
+  }
+}

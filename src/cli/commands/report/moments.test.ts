@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { BestMoments } from './moments.ts';
+import { NightFold } from './night-fold.ts';
+import type { FoundRun } from './night-run.ts';
+
+const START_MS = 1_700_000_000_000;
+const MINUTE_MS = 60_000;
+const derived = { cause_seq: 0, ordinal: 0 };
+const steering = { prompt_name: 'p', configuration_hash: 'h', mode: 'steer' as const };
+
+/** Folds payloads, each so many minutes after the one before. */
+function found(...payloads: readonly (readonly [number, TrajectoryPayload])[]): FoundRun {
+  const fold = new NightFold('run');
+  let atMs = START_MS;
+  const begun: readonly [number, TrajectoryPayload] = [
+    0,
+    { kind: 'run_started', identity: { run_id: 'run', depth: 0 }, steering },
+  ];
+  for (const [seq, [minutes, payload]] of [begun, ...payloads].entries()) {
+    atMs += minutes * MINUTE_MS;
+    const record: TrajectoryRecord = {
+      schema_version: 1,
+      seq,
+      run_id: 'run',
+      depth: 0,
+      recorded_at_unix_ms: atMs,
+      payload,
+    };
+    fold.fold(record);
+  }
+  return fold.found();
+}
+
+function call(id: number, isError: boolean, minutes = 0): readonly (readonly [number, TrajectoryPayload])[] {
+  const named = { tool_call_id: `c${id}`, tool_name: 'bash' };
+  return [
+    [0, { kind: 'tool_started', ...named, args: { command: `step ${id}` } }],
+    [minutes, { kind: 'tool_ended', ...named, result: `said ${id}`, is_error: isError }],
+  ];
+}
+
+function flagged(level: 'warn' | 'strong', clearedAt?: number): readonly [number, TrajectoryPayload] {
+  const pattern = {
+    kind: 'identical_call',
+    identity: `loop-${level}`,
+    stuck: true,
+    level,
+    confidence: 1,
+    evidence: [1],
+    firstSeen: 0,
+    flaggedAt: 1,
+    occurrences: 4,
+  };
+  if (clearedAt === undefined) return [0, { kind: 'pattern_flagged', pattern, ...derived }];
+  return [0, { kind: 'pattern_cleared', pattern: { ...pattern, clearedAt }, ...derived }];
+}
+
+test('a loop that was never left comes before one that was', () => {
+  expect(found(flagged('strong')).moments).toMatchObject([
+    { score: 84, call: 1, what: expect.stringContaining('never left') },
+  ]);
+  expect(found(flagged('strong'), flagged('strong', 9)).moments).toMatchObject([{ score: 34 }]);
+  expect(found(flagged('warn')).moments).toMatchObject([{ score: 54 }]);
+  expect(found(flagged('warn'), flagged('warn', 9)).moments).toEqual([]);
+});
+
+test('failures in a row count from the first of them', () => {
+  const calls = [0, 1, 2, 3, 4, 5, 6].flatMap((id) => call(id, id > 0 && id < 6));
+  expect(found(...calls).moments).toMatchObject([{ score: 45, call: 1, what: '5 failures in a row' }]);
+});
+
+test('a long time is worth a look while a call ran, and not while the agent waited for its user', () => {
+  expect(found(...call(0, false), ...call(1, false, 60)).moments).toMatchObject([
+    { score: 55, call: 1, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
+  ]);
+  const asked: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'and now?' } };
+  expect(found(...call(0, false), [600, asked], ...call(1, false)).moments).toEqual([]);
+  expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, asked], ...call(1, false)).moments).toEqual([]);
+});
+
+test('a given-up completion, a bad end and a warning that was lost are found, two of a run at most', () => {
+  const feedback = {
+    summary: 'x',
+    observations: [],
+    suggestions: [],
+    severity: 'warning' as const,
+    atMs: 0,
+    callIndex: 0,
+    promptName: 'p',
+  };
+  const lost: readonly (readonly [number, TrajectoryPayload])[] = [
+    [0, { kind: 'feedback_produced', advice_id: 'a1', provider_name: 'Deadline', feedback, text: 'x', ...derived }],
+    [
+      0,
+      {
+        kind: 'feedback_delivered',
+        advice_id: 'a1',
+        provider_name: 'Deadline',
+        delivered: false,
+        reason: 'no channel',
+      },
+    ],
+  ];
+  expect(found(...lost).moments).toMatchObject([{ score: 65, what: expect.stringContaining('no channel') }]);
+  const gaveUp: TrajectoryPayload = {
+    kind: 'completion_checked',
+    met: false,
+    missing: ['x'],
+    attempt: 4,
+    gave_up: true,
+  };
+  const end: TrajectoryPayload = { kind: 'run_ended', outcome: 'limit', new_messages: [] };
+  expect(found(...lost, [0, gaveUp], [0, end]).moments.map(({ score }) => score)).toEqual([95, 70]);
+});
+
+test('a run that goes on after its end has no outcome', () => {
+  const end: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };
+  expect(found([0, end]).run.outcome).toMatchObject({ outcome: 'ended' });
+  expect(found([0, end], [1, { kind: 'run_resumed', trigger: 'prompt' }]).run.outcome).toBeUndefined();
+});
+
+test('the best of many runs are kept, of equals the first', () => {
+  const best = new BestMoments(3);
+  for (let run = 0; run < 100; run += 1) best.add([{ runId: `run-${run}`, what: 'x', score: run % 10 }]);
+  expect(best.best.map(({ runId }) => runId)).toEqual(['run-9', 'run-19', 'run-29']);
+});

@@ -1,0 +1,141 @@
+import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
+import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import { countOf, durationText } from '../../terminal/number-text.ts';
+import type { RunReport } from '../../runs/run-report.ts';
+import type { Moment } from './night-run.ts';
+
+/** A stretch of a run: failures in a row, or a time without any record. */
+export interface Stretch {
+  /** Failures, or milliseconds. */
+  readonly length: number;
+  /** Its first call. */
+  readonly call: number;
+  /** Unix milliseconds of its beginning; 0 where they are not known. */
+  readonly atMs: number;
+}
+
+/** What moments are looked for in. */
+export interface MomentSources {
+  readonly runId: string;
+  readonly report: RunReport;
+  readonly outcomes: readonly AdviceOutcome[];
+  readonly faults: readonly string[];
+  readonly streak: Stretch;
+  readonly gap: Stretch;
+  readonly gaveUp: Stretch | undefined;
+}
+
+/** Of one run, so that a report shows several. */
+const MAX_A_RUN = 2;
+const MIN_STREAK = 5;
+const MIN_GAP_MINUTES = 10;
+/** Outcomes that say that something other than the agent ended the run. */
+const BAD_ENDS: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
+
+/**
+ * What of a run is worth a look, the highest score first: two moments at most, one of them a pattern. Scores are ranks set by hand, by what a person
+ * would want to see first the next morning, and measured against nothing:
+ *
+ * | what | score |
+ * | --- | --- |
+ * | let go although what must hold at the end did not | 95 |
+ * | stuck for sure (`strong`), never left | 80, and 1 for each time it was seen, to 95 |
+ * | ended by an error, a limit or from outside | 70 |
+ * | a warning that did not reach the agent | 65 |
+ * | stuck (`warn`), never left | 50, and 1 for each time, to 60 |
+ * | a fault of coxswain or a provider | 45 |
+ * | five failures in a row or more | 40, and 1 for each, to 75 |
+ * | ten minutes or more without a record while the agent was at work | 35, and 1 for every three minutes, to 75 |
+ * | stuck for sure, and left | 30, and 1 for each time, to 50 |
+ */
+export function momentsOf(sources: MomentSources): readonly Moment[] {
+  const { faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
+  const [fault] = faults;
+  const found: (Omit<Moment, 'runId'> | undefined)[] = [
+    gaveUp && {
+      ...placeOf(gaveUp),
+      score: 95,
+      what: `let go after ${countOf(gaveUp.length, 'check')} that what must hold did not`,
+    },
+    worstPattern(report),
+    endMoment(report),
+    warningMoment(outcomes),
+    fault === undefined ? undefined : { score: 45, what: `a fault: ${fault}` },
+    streakMoment(streak),
+    gapMoment(gap),
+  ];
+  return found
+    .flatMap((moment) => (moment === undefined ? [] : [{ runId, ...moment }]))
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, MAX_A_RUN);
+}
+
+/** Keeps the best of the moments of any number of runs. Memory: `size` moments. */
+export class BestMoments {
+  readonly #size: number;
+  #best: readonly Moment[] = [];
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** The highest score first; of equals, what came first. */
+  get best(): readonly Moment[] {
+    return this.#best;
+  }
+
+  add(moments: readonly Moment[]): void {
+    this.#best = [...this.#best, ...moments].toSorted((a, b) => b.score - a.score).slice(0, this.#size);
+  }
+}
+
+/** One pattern a run: others of it are most often the same calls seen by another detector. */
+function worstPattern({ patterns }: RunReport): Omit<Moment, 'runId'> | undefined {
+  const found = patterns.flatMap((pattern) => patternMoment(pattern) ?? []);
+  return found.toSorted((a, b) => b.score - a.score)[0];
+}
+
+function patternMoment(pattern: TrajectoryPattern): Omit<Moment, 'runId'> | undefined {
+  const { clearedAt, flaggedAt, firstSeen, kind, level, occurrences, stuck, tool } = pattern;
+  if (!stuck || level === 'hint') return undefined;
+  const isLeft = clearedAt !== undefined;
+  if (isLeft && level === 'warn') return undefined;
+  const [base, most] = isLeft ? [30, 50] : level === 'strong' ? [80, 95] : [50, 60];
+  const what = `${kind}${tool === undefined ? '' : ` of ${tool}`}, seen ${countOf(occurrences, 'time')}`;
+  const end = isLeft ? `left at call ${clearedAt}` : 'never left';
+  return { call: flaggedAt ?? firstSeen, score: Math.min(most, base + occurrences), what: `stuck: ${what}, ${end}` };
+}
+
+function endMoment({ calls, outcome }: RunReport): Omit<Moment, 'runId'> | undefined {
+  const word = outcome?.outcome;
+  if (word === undefined || !BAD_ENDS.has(word)) return undefined;
+  return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, what: `ended: ${word}` };
+}
+
+function warningMoment(outcomes: readonly AdviceOutcome[]): Omit<Moment, 'runId'> | undefined {
+  const lost = outcomes.find(({ arm, severity }) => arm === 'undelivered' && severity === 'warning');
+  if (lost === undefined) return undefined;
+  const why = lost.reason === undefined ? '' : `: ${lost.reason}`;
+  return {
+    ...(lost.callsBefore > 0 ? { call: lost.callsBefore - 1 } : {}),
+    ...(lost.atMs > 0 ? { atMs: lost.atMs } : {}),
+    score: 65,
+    what: `a warning of ${lost.providerName} did not reach the agent${why}`,
+  };
+}
+
+function streakMoment(streak: Stretch): Omit<Moment, 'runId'> | undefined {
+  if (streak.length < MIN_STREAK) return undefined;
+  return { ...placeOf(streak), score: Math.min(75, 40 + streak.length), what: `${streak.length} failures in a row` };
+}
+
+function gapMoment(gap: Stretch): Omit<Moment, 'runId'> | undefined {
+  const minutes = Math.floor(gap.length / 60_000);
+  if (minutes < MIN_GAP_MINUTES) return undefined;
+  const score = Math.min(75, 35 + Math.floor(minutes / 3));
+  return { ...placeOf(gap), score, what: `nothing happened for ${durationText(gap.length)}` };
+}
+
+function placeOf({ atMs, call }: Stretch): Pick<Moment, 'call' | 'atMs'> {
+  return { call, ...(atMs > 0 ? { atMs } : {}) };
+}

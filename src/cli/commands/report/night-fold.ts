@@ -1,0 +1,135 @@
+import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { saysStuck } from '../../../run-view/seen-pattern.ts';
+import { ReportFold } from '../../runs/report-fold.ts';
+import { momentsOf, type Stretch } from './moments.ts';
+import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-run.ts';
+
+const MAX_SHOWN_PATTERNS = 8;
+const MAX_FAULTS = 20;
+
+/**
+ * Folds the records of one run into what a report says of it.
+ *
+ * Cost: as `RunView`; bounded memory.
+ */
+export class NightFold {
+  readonly #id: string;
+  readonly #fold: ReportFold;
+  readonly #faults: string[] = [];
+  #faultCount = 0;
+  #streak: Stretch = { length: 0, call: 0, atMs: 0 };
+  #longestStreak: Stretch = this.#streak;
+  #longestGap: Stretch = { length: 0, call: 0, atMs: 0 };
+  #gaveUp: Stretch | undefined;
+
+  constructor(id: string, source?: string) {
+    this.#id = id;
+    this.#fold = new ReportFold(id, { source });
+  }
+
+  /** Unix milliseconds of the latest record that has a time. */
+  get lastAtMs(): number {
+    return this.#fold.view.lastAtMs;
+  }
+
+  /** Takes the next record. */
+  fold(record: TrajectoryRecord): void {
+    const { view } = this.#fold;
+    const { payload, recorded_at_unix_ms: atMs } = record;
+    const { lastAtMs } = view;
+    const call = this.#fold.fold(record);
+    if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length) {
+      this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, view.calls - 1), atMs: lastAtMs };
+    }
+    if (call?.endSeq !== undefined) this.#came(call.number - 1, call.failed, atMs);
+    if (payload.kind === 'completion_checked' && payload.gave_up === true) {
+      this.#gaveUp = { length: payload.attempt, call: view.calls, atMs };
+    }
+    if (payload.kind === 'fault_noticed') this.#fault(`${payload.where}: ${payload.message}`);
+    if (payload.kind === 'provider_failed') {
+      this.#fault(`${payload.provider_name} (${payload.phase}): ${payload.message}`);
+    }
+  }
+
+  /** What was found. @param problem  why the run could not be read to its end */
+  found(problem?: string): FoundRun {
+    const { advice: outcomes, counts, started, usage } = this.#fold.view;
+    const report = this.#fold.report();
+    const { calls, errors, outcome, patternBasis, patterns, task, turns } = report;
+    const modelId = started?.identity.model_id;
+    const moments = momentsOf({
+      runId: this.#id,
+      report,
+      outcomes,
+      faults: this.#faults,
+      streak: this.#longestStreak,
+      gap: this.#longestGap,
+      gaveUp: this.#gaveUp,
+    });
+    return {
+      report,
+      outcomes,
+      faults: this.#faults,
+      moments,
+      run: {
+        id: this.#id,
+        ...(counts.parentRunId === undefined ? {} : { parentId: counts.parentRunId }),
+        ...(task === undefined ? {} : { task: task.slice(0, 200).toWellFormed() }),
+        ...(modelId === undefined ? {} : { modelId }),
+        startedAtMs: counts.startedAtMs,
+        lastAtMs: counts.lastAtMs,
+        ...(outcome === undefined ? {} : { outcome }),
+        calls,
+        turns,
+        errors,
+        ...usage,
+        stuck: saysStuck(patterns),
+        patternBasis,
+        patterns: patterns.slice(0, MAX_SHOWN_PATTERNS).map(shortPattern),
+        advice: outcomes.reduce(tallied, NO_ADVICE),
+        faults: this.#faultCount,
+        ...(problem === undefined ? {} : { problem }),
+      },
+    };
+  }
+
+  #came(call: number, failed: boolean, atMs: number): void {
+    const { length } = this.#streak;
+    this.#streak = failed
+      ? { ...(length === 0 ? { call, atMs } : this.#streak), length: length + 1 }
+      : { length: 0, call, atMs };
+    if (this.#streak.length > this.#longestStreak.length) this.#longestStreak = this.#streak;
+  }
+
+  #fault(text: string): void {
+    this.#faultCount += 1;
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push(text.slice(0, 300));
+  }
+}
+
+/** Whether the agent did it: what its user or its host does after a long time says nothing of the agent. */
+function isOfAgent(payload: TrajectoryRecord['payload']): boolean {
+  if (payload.kind === 'message_appended') return payload.message.role !== 'user' && payload.message.role !== 'system';
+  return payload.kind === 'tool_started' || payload.kind === 'tool_ended' || payload.kind === 'turn_started';
+}
+
+function shortPattern({
+  clearedAt,
+  flaggedAt,
+  kind,
+  level,
+  occurrences,
+  stuck,
+  tool,
+}: TrajectoryPattern): NightPattern {
+  return {
+    kind,
+    level,
+    stuck,
+    flaggedAt,
+    occurrences,
+    ...(clearedAt === undefined ? {} : { clearedAt }),
+    ...(tool === undefined ? {} : { tool }),
+  };
+}

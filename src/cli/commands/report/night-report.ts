@@ -1,0 +1,129 @@
+import { RunTotals } from '../../runs/run-totals.ts';
+import { BestMoments } from './moments.ts';
+import { NO_ADVICE, tallied, type AdviceTally, type FoundRun, type Moment, type NightRun } from './night-run.ts';
+
+/** Runs that are listed; of more only what they add up to. */
+const MAX_LISTED = 200;
+const MAX_MOMENTS = 5;
+const MAX_PROVIDERS = 64;
+const MAX_FAULTS = 20;
+const OTHERS = '(others)';
+
+/** A moment, and the command that shows it. */
+export interface ShownMoment extends Moment {
+  readonly command: string;
+}
+
+/** Where a report is from and of when. Plain JSON. */
+export interface ReportFrame {
+  /** What was read: a store or paths. */
+  readonly from: string;
+  /** Unix milliseconds; 0 for from the beginning. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Adds runs up to a report.
+ *
+ * Memory: 200 runs, and what they add up to, whatever their number.
+ */
+export class NightReport {
+  readonly totals: RunTotals = new RunTotals();
+  readonly #runs: NightRun[] = [];
+  readonly #moments = new BestMoments(MAX_MOMENTS);
+  readonly #advice = new Map<string, AdviceTally>();
+  readonly #faults = new Map<string, number>();
+  readonly #commandOf: (runId: string) => string;
+  #count = 0;
+  #below = 0;
+  #open = 0;
+  #busyMs = 0;
+  #tokens: number | undefined;
+  #costUsd: number | undefined;
+
+  /** @param commandOf  what shows a run */
+  constructor(commandOf: (runId: string) => string) {
+    this.#commandOf = commandOf;
+  }
+
+  add({ faults, moments, outcomes, report, run }: FoundRun): void {
+    this.totals.add(report);
+    this.#count += 1;
+    if (run.parentId !== undefined) this.#below += 1;
+    // The time of a subagent is within that of its run.
+    else this.#busyMs += run.lastAtMs - run.startedAtMs;
+    if (run.outcome === undefined) this.#open += 1;
+    if (run.tokens !== undefined) this.#tokens = (this.#tokens ?? 0) + run.tokens;
+    if (run.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + run.costUsd;
+    if (this.#runs.length < MAX_LISTED) this.#runs.push(run);
+    this.#moments.add(moments);
+    for (const outcome of outcomes) {
+      const name = nameIn(this.#advice, outcome.providerName, MAX_PROVIDERS);
+      this.#advice.set(name, tallied(this.#advice.get(name) ?? NO_ADVICE, outcome));
+    }
+    for (const fault of faults) {
+      const name = nameIn(this.#faults, fault, MAX_FAULTS);
+      this.#faults.set(name, (this.#faults.get(name) ?? 0) + 1);
+    }
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+  /** Of them, subagents. */
+  get below(): number {
+    return this.#below;
+  }
+  /** Of them, without an end on record. */
+  get open(): number {
+    return this.#open;
+  }
+  /** Milliseconds from the first to the last record of each run that is no subagent, added up. */
+  get busyMs(): number {
+    return this.#busyMs;
+  }
+  get tokens(): number | undefined {
+    return this.#tokens;
+  }
+  get costUsd(): number | undefined {
+    return this.#costUsd;
+  }
+  get runs(): readonly NightRun[] {
+    return this.#runs;
+  }
+  /** The most worth a look first. */
+  get moments(): readonly ShownMoment[] {
+    return this.#moments.best.map((moment) => ({ ...moment, command: this.#commandOf(moment.runId) }));
+  }
+  /** By provider, the one that spoke most first. */
+  get advice(): readonly (readonly [string, AdviceTally])[] {
+    return [...this.#advice].toSorted(([a, left], [b, right]) => right.pieces - left.pieces || (a < b ? -1 : 1));
+  }
+  /** The most frequent first. */
+  get faults(): readonly (readonly [string, number])[] {
+    return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
+  }
+
+  /** All but the runs, as `--json` prints it. */
+  toJson(frame: ReportFrame): unknown {
+    return {
+      ...frame,
+      totals: {
+        ...this.totals.toJson(),
+        below: this.#below,
+        open: this.#open,
+        busyMs: this.#busyMs,
+        tokens: this.#tokens ?? null,
+        costUsd: this.#costUsd ?? null,
+      },
+      advice: this.advice.map(([provider, tally]) => ({ provider, ...tally })),
+      faults: this.faults.map(([fault, count]) => ({ fault, count })),
+      moments: this.moments,
+    };
+  }
+}
+
+function nameIn(map: ReadonlyMap<string, unknown>, name: string, most: number): string {
+  return map.has(name) || map.size < most ? name : OTHERS;
+}

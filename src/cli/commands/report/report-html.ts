@@ -1,0 +1,83 @@
+import { html, type Html } from '../../../html/html.ts';
+import { dim, pageText, section, table } from '../../../html/page.ts';
+import { countOf, countText, shareText } from '../../terminal/number-text.ts';
+import { printableCut } from '../../terminal/printable.ts';
+import type { RunTally } from '../../runs/run-totals.ts';
+import type { NightReport, ReportFrame } from './night-report.ts';
+import { adviceFacts, headFacts, patternFacts, runFacts } from './report-text.ts';
+
+/** A report as one page. Equal reports give equal bytes. */
+export function reportHtml(report: NightReport, frame: ReportFrame): string {
+  const until = new Date(frame.untilMs).toISOString().slice(0, 16).replace('T', ' ');
+  return pageText(`What the agents did until ${until} UTC`, [
+    html`<p>${frame.from}: ${headFacts(report, frame).join('; ')}</p> `,
+    momentsHtml(report),
+    runsHtml(report),
+    totalsHtml(report),
+    adviceHtml(report),
+    faultsHtml(report),
+  ]);
+}
+
+function momentsHtml({ moments }: NightReport): Html | undefined {
+  if (moments.length === 0) return undefined;
+  const rows = moments.map(({ atMs, call, command, runId, what }) => [
+    printableCut(what, 300),
+    call === undefined ? runId : `${runId}, call ${call}`,
+    atMs === undefined ? '' : new Date(atMs).toISOString().slice(0, 19).replace('T', ' '),
+    html`<code>${command}</code>`,
+  ]);
+  return section(
+    'Worth a look',
+    table({ caption: 'The most worth a look first', head: ['What', 'Where', 'When', 'Shown by'], rows }),
+  );
+}
+
+function runsHtml({ count, runs }: NightReport): Html | undefined {
+  const rows = runs.map((run) => {
+    const mark = run.stuck
+      ? html`<span class="bad">stuck</span>`
+      : run.patterns.length > 0
+        ? 'pattern'
+        : html`<span class="good">fine</span>`;
+    const task = run.task === undefined ? undefined : html`<br />${dim(run.task)}`;
+    const problem = run.problem === undefined ? undefined : html`<br /><span class="bad">${run.problem}</span>`;
+    return [mark, html`${run.id}${task}${problem}`, runFacts(run).join(', '), patternFacts(run)];
+  });
+  const left = count - runs.length;
+  const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
+  return section('Runs', table({ caption, head: ['', 'Run', 'What it came to', 'Patterns'], rows }));
+}
+
+function totalsHtml({ totals }: NightReport): Html | undefined {
+  const { all, outcomes, patterns } = totals;
+  const row = ([name, { runs, stuck }]: readonly [string, RunTally]): readonly string[] => [
+    printableCut(name, 80),
+    countText(runs),
+    shareText(runs, all.runs),
+    countText(stuck),
+  ];
+  const head = ['Runs', 'Share', 'Of them stuck'];
+  return section('Outcomes and patterns', [
+    table({ caption: 'How runs ended', head: ['Outcome', ...head], rows: outcomes.map(row) }),
+    patterns.length === 0
+      ? undefined
+      : table({ caption: 'Kinds of pattern', head: ['Pattern', ...head], rows: patterns.map(row) }),
+  ]);
+}
+
+function adviceHtml({ advice }: NightReport): Html | undefined {
+  if (advice.length === 0) return undefined;
+  const rows = advice.map(([name, tally]) => [printableCut(name, 80), adviceFacts(tally).join(', ')]);
+  const note = 'What followed the advice. That it was the reason cannot be seen from this.';
+  return section('Advice', table({ caption: note, head: ['Who', 'What became of it'], rows }));
+}
+
+function faultsHtml({ faults }: NightReport): Html | undefined {
+  if (faults.length === 0) return undefined;
+  const rows = faults.map(([fault, count]) => [countText(count), printableCut(fault, 300)]);
+  return section(
+    'Faults',
+    table({ caption: 'What went wrong on the side of coxswain', head: ['Times', 'What'], rows }),
+  );
+}

@@ -1,0 +1,115 @@
+import { open, stat } from 'node:fs/promises';
+
+import { messageOf } from '../../../base/error.ts';
+import { findSources } from '../../../formats/find-sources.ts';
+import { importSource } from '../../../formats/import-source.ts';
+import { readRuns } from '../../../formats/read-runs.ts';
+import { RunIds } from '../../../formats/run-ids.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { jsonlStore } from '../../../store/jsonl/jsonl-store.ts';
+import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import type { Problems } from '../../runs/problems.ts';
+import { allRuns } from '../../runs/stored-runs.ts';
+import { NightFold } from './night-fold.ts';
+import type { FoundRun } from './night-run.ts';
+
+/** Runs of one transcript that are folded at a time; beyond it the one that began first is given before its end. */
+const MAX_OPEN = 1_000;
+const SQLITE_HEAD = 'SQLite format 3\u0000';
+
+/** Whether a path is a store: a SQLite file, or a folder in which the jsonl store finds runs. Never throws. */
+export async function isStore(path: string): Promise<boolean> {
+  try {
+    if ((await stat(path)).isDirectory()) {
+      const store = jsonlStore(path);
+      try {
+        return (await store.listRuns({ limit: 1 })).runs.length > 0;
+      } finally {
+        await store.close();
+      }
+    }
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_HEAD.length), 0, SQLITE_HEAD.length, 0);
+      return buffer.toString('latin1', 0, bytesRead) === SQLITE_HEAD;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    // What is wrong with it is told by whoever reads it as a transcript.
+    return false;
+  }
+}
+
+/**
+ * Every run of a store whose latest record is not before `sinceMs`, the one that started last first. A run that cannot be read
+ * is given with what could be, and why.
+ *
+ * Memory: one run at a time.
+ */
+export async function* runsOfStore(
+  store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
+  sinceMs: number,
+): AsyncGenerator<FoundRun, void, void> {
+  for await (const summary of allRuns(store)) {
+    if (summary.lastAtMs < sinceMs && (summary.lastAtMs > 0 || sinceMs > 0)) continue;
+    const fold = new NightFold(summary.runId);
+    let problem = summary.problem;
+    try {
+      for await (const record of store.readRun(summary.runId)) fold.fold(record);
+    } catch (error) {
+      if (error instanceof CoxswainError && error.code === 'store-closed') throw error;
+      problem ??= messageOf(error);
+    }
+    yield fold.found(problem);
+  }
+}
+
+/**
+ * Every run of transcripts, in the order in which they end. What cannot be read is a problem, and the rest is read all the same.
+ * A run without times counts as of any time.
+ */
+export async function* runsOfTranscripts(
+  paths: readonly string[],
+  { problems, sinceMs }: { readonly problems: Problems; readonly sinceMs: number },
+): AsyncGenerator<FoundRun, void, void> {
+  const ids = new RunIds();
+  for await (const { named, path, sizeBytes } of findSources(paths)) {
+    // A pipe or device met in a folder would be waited for.
+    if (!named && sizeBytes === undefined) continue;
+    problems.source(path);
+    try {
+      yield* runsOfFile(path, ids, sinceMs);
+    } catch (error) {
+      const isNone = error instanceof CoxswainError && error.code === 'format-unknown';
+      if (named || !isNone) problems.failure(error);
+    }
+    problems.endSource();
+  }
+}
+
+async function* runsOfFile(path: string, ids: RunIds, sinceMs: number): AsyncGenerator<FoundRun, void, void> {
+  const folds = new Map<string, NightFold>();
+  const given = new Set<string>();
+  const take = (id: string): readonly FoundRun[] => {
+    const fold = folds.get(id);
+    folds.delete(id);
+    if (fold === undefined) return [];
+    return fold.lastAtMs > 0 && fold.lastAtMs < sinceMs ? [] : [fold.found()];
+  };
+  for await (const item of readRuns(importSource(path), { source: path, ids })) {
+    if (item.type === 'diagnostic') continue;
+    const { id } = item.run;
+    if (item.type === 'end') yield* take(id);
+    else if (!given.has(id)) {
+      const fold = folds.get(id) ?? new NightFold(id, path);
+      folds.set(id, fold);
+      fold.fold(item.record);
+      const [oldest] = folds.keys();
+      if (folds.size > MAX_OPEN && oldest !== undefined) {
+        given.add(oldest);
+        yield* take(oldest);
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { countOf, countText, durationText, shareText } from '../../terminal/number-text.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import { printable, printableCut } from '../../terminal/printable.ts';
+import { outcomeText } from '../../runs/run-text.ts';
+import { totalsText } from '../../runs/totals-text.ts';
+import type { NightReport, ReportFrame } from './night-report.ts';
+import type { AdviceTally, NightRun } from './night-run.ts';
+
+/** Runs that are printed; `--json` and `--html` have more. */
+const MAX_PRINTED = 30;
+const MAX_FAULTS = 5;
+const ID_CHARS = 80;
+
+/** The head of a report: what was read, of when, and what it adds up to. */
+export function headFacts(report: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
+  const { below, busyMs, costUsd, count, open, tokens, totals } = report;
+  return [
+    sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'from the beginning',
+    `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
+    ...(open > 0 ? [`${countText(open)} without an end`] : []),
+    `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
+    ...(busyMs > 0 ? [`${durationText(busyMs)} of runs`] : []),
+    ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
+    ...(costUsd === undefined ? [] : [costText(costUsd)]),
+  ];
+}
+
+/** A cost in US dollars. */
+function costText(costUsd: number): string {
+  return `$${costUsd >= 0.1 || costUsd === 0 ? costUsd.toFixed(2) : costUsd.toPrecision(2)}`;
+}
+
+/** What became of advice, in words. */
+export function adviceFacts(tally: AdviceTally): readonly string[] {
+  const { acknowledged, cleared, delivered, followed, pieces, undelivered, withheld } = tally;
+  return [
+    `${countText(delivered)} of ${countText(pieces)} delivered`,
+    ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
+    ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
+    ...(followed > 0
+      ? [
+          `pattern left within 10 calls: ${countText(cleared)} of ${countText(followed)} (${shareText(cleared, followed)})`,
+        ]
+      : []),
+    ...(acknowledged > 0 ? [`${countText(acknowledged)} answered`] : []),
+  ];
+}
+
+/** What a run came to, in words. */
+export function runFacts(run: NightRun): readonly string[] {
+  const { advice, calls, costUsd, errors, faults, lastAtMs, outcome, startedAtMs, tokens } = run;
+  return [
+    ...(startedAtMs > 0 ? [new Date(startedAtMs).toISOString().slice(0, 16).replace('T', ' ')] : []),
+    outcome === undefined ? 'no end' : outcomeText(outcome),
+    countOf(calls, 'call'),
+    countOf(errors, 'error'),
+    ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
+    ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
+    ...(costUsd === undefined ? [] : [costText(costUsd)]),
+    ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
+    ...(faults > 0 ? [countOf(faults, 'fault')] : []),
+  ];
+}
+
+/** The patterns of a run in a few words; empty without any. */
+export function patternFacts({ patterns }: NightRun): string {
+  return patterns
+    .map(({ clearedAt, flaggedAt, kind, level }) => {
+      const where = flaggedAt === null ? '' : ` at call ${flaggedAt}`;
+      return `${kind} (${level})${where}${clearedAt === undefined ? ', never left' : `, left at ${clearedAt}`}`;
+    })
+    .join('; ');
+}
+
+/** A report for a reader at a terminal. */
+export function reportText(report: NightReport, frame: ReportFrame, paint: Paint): string {
+  const head = `${paint('bold', printable(frame.from))}\n${headFacts(report, frame).join('; ')}\n`;
+  if (report.count === 0) return head;
+  const blocks = [
+    head,
+    momentsText(report, paint),
+    runsText(report, paint),
+    totalsText(report.totals, paint),
+    adviceText(report, paint),
+    faultsText(report, paint),
+  ];
+  return blocks.filter((block) => block !== '').join('\n');
+}
+
+function momentsText({ moments }: NightReport, paint: Paint): string {
+  if (moments.length === 0) return '';
+  const lines = moments.flatMap(({ atMs, call, command, runId, what }, index) => {
+    const when = atMs === undefined ? '' : `  ${new Date(atMs).toISOString().slice(0, 19)}`;
+    const where = `${printableCut(runId, ID_CHARS)}${call === undefined ? '' : `, call ${call}`}${when}`;
+    return [`  ${index + 1}. ${printableCut(what, 200)}`, `     ${where}`, paint('dim', `     ${printable(command)}`)];
+  });
+  return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
+}
+
+function runsText({ count, runs }: NightReport, paint: Paint): string {
+  const lines = runs.slice(0, MAX_PRINTED).flatMap((run) => runLines(run, paint));
+  const left = count - Math.min(count, MAX_PRINTED);
+  return `${[...lines, ...(left > 0 ? [`and ${countOf(left, 'more run')}; --json lists all`] : [])].join('\n')}\n`;
+}
+
+function runLines(run: NightRun, paint: Paint): readonly string[] {
+  const mark = run.stuck ? paint('red', '●') : run.patterns.length > 0 ? paint('yellow', '●') : paint('green', '✓');
+  const patterns = patternFacts(run);
+  return [
+    `${mark} ${paint('bold', printableCut(run.id, ID_CHARS))}  ${runFacts(run).join(', ')}`,
+    ...(run.task === undefined ? [] : [paint('dim', `    ${printableCut(run.task, 100)}`)]),
+    ...(patterns === '' ? [] : [`    ${printableCut(patterns, 300)}`]),
+    ...(run.problem === undefined ? [] : [paint('red', `    ${printableCut(run.problem, 200)}`)]),
+  ];
+}
+
+function adviceText({ advice }: NightReport, paint: Paint): string {
+  if (advice.length === 0) return '';
+  const lines = advice.map(([name, tally]) => `  ${printableCut(name, 40)}: ${adviceFacts(tally).join(', ')}`);
+  return `${[paint('bold', 'advice (what followed it; not that it was the reason)'), ...lines].join('\n')}\n`;
+}
+
+function faultsText({ faults }: NightReport, paint: Paint): string {
+  if (faults.length === 0) return '';
+  const lines = faults.slice(0, MAX_FAULTS).map(([fault, count]) => `  ${count}×  ${printableCut(fault, 200)}`);
+  return `${[paint('bold', 'faults'), ...lines].join('\n')}\n`;
+}

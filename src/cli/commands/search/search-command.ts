@@ -1,0 +1,71 @@
+import type { SearchHit } from '../../../store/trajectory-store.ts';
+import { limitOf } from '../../terminal/limit-of.ts';
+import { countOf, countText } from '../../terminal/number-text.ts';
+import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
+import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { namedRun } from '../../runs/stored-runs.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain search`, as the command line gives them. */
+export interface SearchOptions {
+  readonly store?: string;
+  readonly run?: string;
+  readonly kind?: readonly string[];
+  readonly limit?: string;
+  readonly after?: string;
+  readonly json?: boolean;
+}
+
+/** Damaged records that are named; of more only the number. */
+const MAX_DAMAGED = 10;
+
+/**
+ * `coxswain search`: one page of the records whose text holds all the words, newest first.
+ *
+ * @returns the exit code: 0, also when nothing is found; 1 when damaged records were left out
+ * @throws CoxswainError `invalid-argument`, `input-io` without a store or such a run, and as the store
+ */
+export async function searchCommand(
+  words: readonly string[],
+  options: SearchOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const limit = limitOf(options.limit);
+  const file = options.store ?? DEFAULT_STORE;
+  const store = await openReadableStore(file);
+  try {
+    const run = options.run === undefined ? undefined : await namedRun(store, options.run, file);
+    const query = {
+      text: words.join(' '),
+      limit,
+      ...(run === undefined ? {} : { runId: run.runId }),
+      ...(options.kind === undefined ? {} : { kinds: options.kind }),
+      ...(options.after === undefined ? {} : { after: options.after }),
+    };
+    const { damaged = [], hits, next, notIndexed } = await store.search(query);
+    for (const hit of hits) await terminal.write(options.json === true ? jsonLine(hit) : hitText(hit, terminal));
+    if (hits.length === 0) terminal.complain('coxswain: nothing found');
+    if (notIndexed > 0) {
+      const count = countOf(notIndexed, 'record');
+      terminal.complain(
+        `coxswain: ${count} not yet indexed and so not searched; whatever records into the store indexes them`,
+      );
+    }
+    for (const place of damaged.slice(0, MAX_DAMAGED)) terminal.complain(`coxswain: left out: ${damagedText(place)}`);
+    if (damaged.length > MAX_DAMAGED)
+      terminal.complain(`coxswain: and ${countText(damaged.length - MAX_DAMAGED)} more`);
+    if (next !== undefined) terminal.complain(`coxswain: more follow: --after ${next}`);
+    return damaged.length === 0 ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: number }): string {
+  return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
+}
+
+function hitText({ runId, seq, atMs, kind, snippet }: SearchHit, { paint }: Terminal): string {
+  const facts = [`#${seq}`, ...(atMs > 0 ? [new Date(atMs).toISOString().slice(0, 19)] : []), printableCut(kind, 60)];
+  return `${paint('bold', printableCut(runId, 80))}  ${facts.join('  ')}\n  ${printableCut(snippet, 200)}\n`;
+}

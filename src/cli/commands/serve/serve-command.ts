@@ -1,0 +1,155 @@
+import { resolve } from 'node:path';
+
+import { CoxswainError } from '../../../base/error.ts';
+import { parseDuration } from '../../../base/parse-duration.ts';
+import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { DEFAULT_IDLE_LIMIT_MS, runServer, type RunningServer } from '../../../hosts/claude-code/run-server.ts';
+import { readServeSettings, type ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
+import { serverHealth, type ServerFacts, type ServerHealth } from '../../../hosts/claude-code/server-health.ts';
+import { findServer, startServer, stopServer } from '../../../hosts/claude-code/server-process.ts';
+import { countOf, durationText } from '../../terminal/number-text.ts';
+import { jsonLine, printable } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain serve`, as the command line gives them. */
+export interface ServeOptions {
+  readonly project?: string;
+  readonly idle?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * `coxswain serve`: starts, stops, or looks at the resident process that answers the http hooks of a project, or is it.
+ *
+ * @returns the exit code: 1 when it did not start, or `status` finds none
+ * @throws CoxswainError `invalid-argument` for an action or option that cannot be, `input-io` for settings that do not count
+ */
+export async function serveCommand(
+  action: string | undefined,
+  options: ServeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const projectFolder =
+    options.project === undefined
+      ? projectFolderOf({ projectDir: process.env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() })
+      : resolve(options.project);
+  const settings = readServeSettings(projectFolder);
+  const idleLimitMs = idleOf(options.idle);
+  switch (action ?? 'start') {
+    case 'status':
+      return await status(projectFolder, { settings, isJson: options.json === true }, terminal);
+    case 'stop': {
+      const wasRunning = await stopServer(projectFolder);
+      await terminal.write(wasRunning ? 'stopped\n' : 'no server was running\n');
+      return 0;
+    }
+    case 'start':
+      return await start(projectFolder, { settings: mustHave(settings, projectFolder), idle: options.idle }, terminal);
+    case 'run':
+      return await run(projectFolder, { settings: mustHave(settings, projectFolder), idleLimitMs }, terminal);
+    default:
+      throw new CoxswainError(
+        'invalid-argument',
+        `coxswain serve ${printable(String(action))}: there are start, stop, status and run`,
+      );
+  }
+}
+
+function idleOf(idle: string | undefined): number {
+  const idleLimitMs = idle === undefined ? DEFAULT_IDLE_LIMIT_MS : parseDuration(idle);
+  if (idleLimitMs !== undefined) return idleLimitMs;
+  throw new CoxswainError('invalid-argument', `--idle is ${JSON.stringify(idle)}; give a span such as 6h or 30m`);
+}
+
+function mustHave(settings: ServeSettings | undefined, projectFolder: string): ServeSettings {
+  if (settings !== undefined) return settings;
+  throw new CoxswainError(
+    'invalid-argument',
+    `no http hooks are set up for ${printable(projectFolder)}; run coxswain init claude-code --http there`,
+  );
+}
+
+async function start(
+  projectFolder: string,
+  { settings, idle }: { readonly settings: ServeSettings; readonly idle: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const more = idle === undefined ? [] : ['--idle', idle];
+  const result = await startServer(projectFolder, { settings, env: process.env, more });
+  if (result.kind === 'failed') {
+    terminal.complain(`coxswain: ${printable(result.why)}`);
+    return 1;
+  }
+  const done = result.kind === 'started' ? 'started' : 'is running already';
+  await terminal.write(`${done}: ${address(settings, result.facts)}\n`);
+  return 0;
+}
+
+async function run(
+  projectFolder: string,
+  { settings, idleLimitMs }: { readonly settings: ServeSettings; readonly idleLimitMs: number },
+  terminal: Terminal,
+): Promise<number> {
+  let server: RunningServer;
+  try {
+    server = await runServer({ projectFolder, settings, env: process.env, idleLimitMs });
+  } catch (error) {
+    const health = await serverHealth(settings);
+    if (health.kind !== 'ours') throw error;
+    // Two that were started at once.
+    await terminal.write(`is running already: ${address(settings, health.facts)}\n`);
+    return 0;
+  }
+  const stop = (): void => void server.stop();
+  let exitCode = 0;
+  const fail = (error: unknown): void => {
+    server.reportFault('server', error);
+    exitCode = 1;
+    // What it knows may be wrong now; the next prompt starts another one.
+    stop();
+  };
+  process.on('SIGTERM', stop);
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  terminal.onInterrupt(stop);
+  await terminal.write(`serving ${printable(projectFolder)}: ${address(settings, server.facts())}; Ctrl-C ends it\n`);
+  await server.stopped;
+  return exitCode;
+}
+
+async function status(
+  projectFolder: string,
+  { settings, isJson }: { readonly settings: ServeSettings | undefined; readonly isJson: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const health: ServerHealth =
+    settings === undefined ? { kind: 'none', why: 'no http hooks are set up' } : await serverHealth(settings);
+  if (isJson) {
+    const facts = health.kind === 'ours' ? health.facts : { problem: printable(health.why) };
+    await terminal.write(jsonLine({ running: health.kind === 'ours', port: settings?.port ?? null, ...facts }));
+    return health.kind === 'ours' ? 0 : 1;
+  }
+  if (health.kind === 'ours' && settings !== undefined) {
+    const { events, faults, lastEventAtMs, runs, startedAtMs, idleLimitMs } = health.facts;
+    const nowMs = Date.now();
+    const facts = [
+      `up ${durationText(Math.max(0, nowMs - startedAtMs))}`,
+      countOf(events, 'event'),
+      ...(lastEventAtMs === null ? [] : [`the last one ${durationText(Math.max(0, nowMs - lastEventAtMs))} ago`]),
+      `${countOf(runs, 'run')} in memory`,
+      countOf(faults, 'fault'),
+      `leaves after ${durationText(idleLimitMs)} without an event`,
+    ];
+    await terminal.write(`running: ${address(settings, health.facts)}\n${facts.join(', ')}\n`);
+    return 0;
+  }
+  const pid = findServer(projectFolder)?.holder.pid;
+  const left = pid === undefined ? '' : `; process ${pid} is there and does not answer: coxswain serve stop ends it`;
+  const why = health.kind === 'ours' ? '' : `: ${printable(health.why)}`;
+  await terminal.write(`not running${why}${left}\n`);
+  return 1;
+}
+
+function address({ port }: ServeSettings, { pid }: ServerFacts): string {
+  return `http://127.0.0.1:${port}, process ${pid}`;
+}

@@ -1,0 +1,59 @@
+import { encodeRecord } from '../../../records/encode-record.ts';
+import type { RunSummary } from '../../../store/run-summary.ts';
+import { countOf } from '../../terminal/number-text.ts';
+import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
+import { printable, printableCut, printableJson } from '../../terminal/printable.ts';
+import { ReportFold } from '../../runs/report-fold.ts';
+import { runLines } from '../../runs/run-text.ts';
+import { namedRun } from '../../runs/stored-runs.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain show`, as the command line gives them. */
+export interface ShowOptions {
+  readonly store?: string;
+  readonly json?: boolean;
+  readonly hints?: boolean;
+  readonly recompute?: boolean;
+}
+
+/**
+ * `coxswain show`: the report of a recorded run, or its records as they are stored.
+ *
+ * @param wanted  a run id, or the beginning of one and no other
+ * @returns the exit code
+ * @throws CoxswainError `input-io` without a store or such a run, `invalid-argument` when it may be several, and
+ *   as the store
+ */
+export async function showCommand(wanted: string, options: ShowOptions, terminal: Terminal): Promise<number> {
+  const file = options.store ?? DEFAULT_STORE;
+  const store = await openReadableStore(file);
+  try {
+    const run = await namedRun(store, wanted, file);
+    if (options.json === true) {
+      for await (const record of store.readRun(run.runId)) await terminal.write(printableJson(encodeRecord(record)));
+      return 0;
+    }
+    const { hints = false, recompute = false } = options;
+    const fold = new ReportFold(run.runId, { hints, recompute });
+    for await (const record of store.readRun(run.runId)) fold.fold(record);
+    const lines = [...headerLines(run, file), ...runLines(fold.report(), terminal.paint)];
+    await terminal.write(`${lines.join('\n')}\n`);
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+function headerLines(run: RunSummary, file: string): readonly string[] {
+  const { startedAtMs, modelId, parentRunId, records, problem } = run;
+  const facts = [
+    `${countOf(records, 'record')} in ${printable(file)}`,
+    ...(startedAtMs > 0 ? [`started ${new Date(startedAtMs).toISOString()}`] : []),
+    ...(modelId === undefined ? [] : [`model ${printableCut(modelId, 60)}`]),
+    ...(parentRunId === undefined ? [] : [`started by ${printableCut(parentRunId, 80)}`]),
+  ];
+  return [
+    facts.join(', '),
+    ...(problem === undefined ? [] : [`not readable to its end: ${printableCut(problem, 200)}`]),
+  ];
+}

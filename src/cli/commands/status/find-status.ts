@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { isJsonObject } from '../../../base/json.ts';
+import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
+import { findProject, userFolders } from '../../../config/find-config.ts';
+import type { ResolvedStore } from '../../../config/resolved-config.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } from '../../../store/records-folder.ts';
+import { glanceSqlite } from '../../../store/sqlite/sqlite-glance.ts';
+import { runStatus, type RunStatus } from './run-status.ts';
+
+/** Of a run in a folder of JSON lines, the first and the last records are read. */
+const HEAD_RECORDS = 64;
+const TAIL_RECORDS = 2_000;
+
+/** How a project stands. */
+export interface FoundStatus {
+  /** Absent when there is no run. */
+  readonly run?: RunStatus;
+  /** Why the project's folder of records is not used. */
+  readonly refusal?: RecordsRefusal;
+}
+
+/** What `findStatus` goes by. */
+export interface StatusHints {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What came on standard input: Claude Code gives a status line its session. */
+  readonly stdin: string;
+  readonly nowMs: number;
+}
+
+/**
+ * How the run of this project stands: the one of the session that standard input names, else the one at work last.
+ *
+ * @throws what the store throws
+ */
+export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<FoundStatus> {
+  const session = sessionOf(stdin);
+  const projectFolder = projectFolderOf({
+    projectDir: env['CLAUDE_PROJECT_DIR'] ?? session.projectDir,
+    cwd: session.cwd ?? process.cwd(),
+  });
+  const { store, refusal } = await storeOf(projectFolder, env);
+  const status = existsSync(store.path) ? await storedStatus(store, session, nowMs) : undefined;
+  const waitingEvents = status === undefined ? 0 : countSpills(store.path).waiting;
+  const run = status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
+  return { ...(run === undefined ? {} : { run }), ...(refusal === undefined ? {} : { refusal }) };
+}
+
+async function storedStatus(
+  { kind, path }: ResolvedStore,
+  session: SessionHints,
+  nowMs: number,
+): Promise<RunStatus | undefined> {
+  if (kind === 'sqlite') {
+    const glance = glanceSqlite(path, session.id);
+    return glance && runStatus(glance.summary, glance.records, nowMs);
+  }
+  const { jsonlStore } = await import('../../../store/jsonl/jsonl-store.ts');
+  const store = jsonlStore(path);
+  try {
+    const { runs } = session.id === undefined ? await store.listRuns() : { runs: [await store.findRun(session.id)] };
+    const live = runs.flatMap((run) => (run === undefined ? [] : [run]));
+    const own = live.filter(({ depth, format }) => session.id !== undefined || (depth === 0 && format === undefined));
+    const summary = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs)[0];
+    if (summary === undefined) return undefined;
+    const { lastSeq, runId } = summary;
+    const records: TrajectoryRecord[] = [];
+    for await (const record of store.readRun(runId, { limit: HEAD_RECORDS })) records.push(record);
+    const fromSeq = Math.max((records.at(-1)?.seq ?? -1) + 1, lastSeq - TAIL_RECORDS);
+    for await (const record of store.readRun(runId, { fromSeq })) records.push(record);
+    return runStatus(summary, records, nowMs);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The configuration takes longer to load than all the rest: only where there is one. */
+async function storeOf(
+  projectFolder: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<GuardedStore<ResolvedStore>> {
+  const own = userFolders({ env }).config;
+  const isConfigured =
+    findProject(projectFolder).files.length > 0 ||
+    ['config.json', 'config.ts'].some((name) => existsSync(join(own, name)));
+  if (!isConfigured)
+    return guardStore({ kind: 'sqlite', path: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
+  const { loadConfigSync } = await import('../../../config/load-config.ts');
+  const { resolved, refusal } = loadConfigSync({ projectFolder, env });
+  return { store: resolved.store, ...(refusal === undefined ? {} : { refusal }) };
+}
+
+interface SessionHints {
+  readonly id?: string;
+  readonly cwd?: string;
+  readonly projectDir?: string;
+}
+
+function sessionOf(stdin: string): SessionHints {
+  let input: unknown;
+  try {
+    input = JSON.parse(stdin);
+  } catch {
+    // Somebody else's input, or none.
+    return {};
+  }
+  if (!isJsonObject(input)) return {};
+  const { cwd, session_id: id, workspace } = input;
+  const projectDir = isJsonObject(workspace) ? workspace['project_dir'] : undefined;
+  return {
+    ...(typeof id === 'string' && id !== '' && { id }),
+    ...(typeof cwd === 'string' && { cwd }),
+    ...(typeof projectDir === 'string' && { projectDir }),
+  };
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { RunSummary } from '../../../store/run-summary.ts';
+import { runStatus } from './run-status.ts';
+import { formattedStatus, statusText } from './status-text.ts';
+
+const NOW_MS = 1_700_000_000_000;
+const derived = { cause_seq: 0, ordinal: 0 };
+const summary: RunSummary = {
+  runId: 'run-1',
+  depth: 0,
+  startedAtMs: NOW_MS,
+  lastAtMs: NOW_MS,
+  records: 9,
+  lastSeq: 8,
+  turns: 3,
+  calls: 1_234,
+  errors: 1,
+  task: 'fix\n\u001b[31mit',
+};
+
+function records(...payloads: readonly TrajectoryPayload[]): readonly TrajectoryRecord[] {
+  return payloads.map((payload, seq) => ({
+    schema_version: 1,
+    seq,
+    run_id: 'run-1',
+    depth: 0,
+    recorded_at_unix_ms: NOW_MS,
+    payload,
+  }));
+}
+
+function change(
+  kind: 'pattern_flagged' | 'pattern_cleared',
+  name: string,
+  level: 'warn' | 'strong',
+): TrajectoryPayload {
+  const pattern = {
+    kind: name,
+    identity: name,
+    stuck: true,
+    level,
+    confidence: 1,
+    evidence: [],
+    firstSeen: 0,
+    flaggedAt: 0,
+    occurrences: 3,
+  };
+  return { kind, pattern, ...derived };
+}
+
+function started(deadlineAtMs: number): TrajectoryPayload {
+  return {
+    kind: 'run_started',
+    identity: { run_id: 'run-1', depth: 0 },
+    steering: { prompt_name: 'p', configuration_hash: 'h', mode: 'steer', deadline_at_unix_ms: deadlineAtMs },
+  };
+}
+
+test('the worst pattern that was not left and the last deadline count', () => {
+  const told = records(
+    started(NOW_MS + 1),
+    change('pattern_flagged', 'stagnation', 'warn'),
+    change('pattern_flagged', 'identical_call', 'strong'),
+    change('pattern_flagged', 'ping_pong', 'strong'),
+    change('pattern_cleared', 'ping_pong', 'strong'),
+    { kind: 'deadline_set', deadline_at_unix_ms: NOW_MS + 720_000 },
+  );
+  const status = runStatus(summary, told, NOW_MS);
+  expect(status).toMatchObject({ pattern: { kind: 'identical_call', level: 'strong' }, leftMs: 720_000 });
+  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, identical_call (strong), 12 minutes left');
+});
+
+test('a deadline that was taken away, one that has passed and the end of the run are said', () => {
+  expect(runStatus(summary, records(started(NOW_MS), { kind: 'deadline_set' }), NOW_MS).leftMs).toBeNull();
+  expect(statusText(runStatus(summary, records(started(NOW_MS - 90_000)), NOW_MS))).toContain('90 seconds over time');
+  const ended = runStatus({ ...summary, outcome: 'limit' }, records(started(NOW_MS + 9)), NOW_MS);
+  expect(statusText(ended)).toBe('cox 1,234 calls, 1 error, limit');
+});
+
+test('a template is filled in, keeps what it does not know and lets nothing act on the terminal', () => {
+  const status = runStatus(summary, [], NOW_MS);
+  expect(formattedStatus('{run}|{task}|{pattern}|{calls}/{errors}|{other}|$1', status)).toBe(
+    'run-1|fix⏎it||1234/1|{other}|$1',
+  );
+  expect(formattedStatus('{calls}', undefined)).toBe('');
+  expect(statusText(undefined)).toBe('cox: no run');
+});

@@ -1,0 +1,57 @@
+import type { PatternLevel, TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { RunSummary } from '../../../store/run-summary.ts';
+
+/** How a run stands. Plain JSON: what `coxswain status --json` prints. */
+export interface RunStatus {
+  readonly runId: string;
+  readonly task: string | null;
+  readonly calls: number;
+  readonly errors: number;
+  readonly turns: number;
+  /** The worst pattern that the agent has not left. */
+  readonly pattern: { readonly kind: string; readonly level: PatternLevel; readonly occurrences: number } | null;
+  /** Unix milliseconds. */
+  readonly deadlineAtMs: number | null;
+  /** Negative once the deadline has passed. */
+  readonly leftMs: number | null;
+  /** Null while the run is open. */
+  readonly outcome: string | null;
+  readonly lastAtMs: number;
+  /** Hook events that wait in spill files beside the store and are not counted above; absent if none do. */
+  readonly waitingEvents?: number;
+}
+
+const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
+
+/** The status that records tell: those of its beginning and of its end are enough. Pure. */
+export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecord>, nowMs: number): RunStatus {
+  const open = new Map<string, TrajectoryPattern>();
+  let deadlineAtMs: number | null = null;
+  for (const { payload } of records) {
+    if (payload.kind === 'run_started') deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
+    else if (payload.kind === 'deadline_set') deadlineAtMs = payload.deadline_at_unix_ms ?? null;
+    else if (payload.kind === 'pattern_flagged') open.set(payload.pattern.identity, payload.pattern);
+    else if (payload.kind === 'pattern_cleared') open.delete(payload.pattern.identity);
+  }
+  const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
+  const worst = [...open.values()].toSorted((a, b) => weight(b) - weight(a))[0];
+  const pattern = worst && { kind: worst.kind, level: worst.level, occurrences: worst.occurrences };
+  const leftMs = deadlineAtMs === null || outcome !== null ? null : deadlineAtMs - nowMs;
+  return {
+    runId,
+    task,
+    calls,
+    errors,
+    turns,
+    pattern: outcome === null ? (pattern ?? null) : null,
+    deadlineAtMs,
+    leftMs,
+    outcome,
+    lastAtMs,
+  };
+}
+
+function weight({ level, stuck }: TrajectoryPattern): number {
+  return (stuck ? 3 : 0) + RANK[level];
+}

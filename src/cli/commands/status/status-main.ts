@@ -1,0 +1,60 @@
+import { messageOf } from '../../../base/error.ts';
+import { endProcess, readStdin } from '../../../hosts/claude-code/read-stdin.ts';
+import { writeStdout } from '../../../hosts/claude-code/write-stdout.ts';
+import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
+import { jsonLine, printable } from '../../terminal/printable.ts';
+import { findStatus } from './find-status.ts';
+import { formattedStatus, statusText } from './status-text.ts';
+
+/** The options of `coxswain status`, as the command line gives them. */
+export interface StatusOptions {
+  readonly json?: boolean;
+  readonly format?: string;
+}
+
+/** Whoever has something to say says it at once; a pipe that nobody writes to must not hold up a prompt. */
+const STDIN_LIMIT_MS = 300;
+
+/**
+ * `coxswain status`: one line about the run of this project, for a status line or a shell. Ends the process, always with exit
+ * code 0: what goes wrong is a short line too, and `problem` with `--json`.
+ */
+export async function statusMain(options: StatusOptions): Promise<never> {
+  try {
+    writeStdout(await statusLine(options));
+  } catch {
+    // Nobody reads: there is nobody to tell.
+  }
+  return endProcess();
+}
+
+async function statusLine({ format, json }: StatusOptions): Promise<string> {
+  try {
+    const { run, refusal } = await findStatus({ env: process.env, stdin: await input(), nowMs: Date.now() });
+    if (json === true) return jsonLine(refusal === undefined ? (run ?? null) : { ...run, refused: refusal });
+    if (format !== undefined) return `${formattedStatus(format, run)}\n`;
+    const warning = refusal === undefined ? '' : `, ${RECORDS_FOLDER} is refused (coxswain doctor)`;
+    return `${statusText(run)}${warning}\n`;
+  } catch (error) {
+    if (json === true) return jsonLine({ problem: printable(messageOf(error)) });
+    return format === undefined ? 'cox: the store cannot be read (coxswain doctor)\n' : '\n';
+  }
+}
+
+/** What came on standard input, unless that is a terminal. */
+async function input(): Promise<string> {
+  // `process.stdin` takes long to load.
+  const { isatty } = await import('node:tty');
+  if (isatty(0)) return '';
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(''), STDIN_LIMIT_MS);
+  });
+  const all = readStdin().then(
+    ({ bytes }) => bytes.toString('utf8'),
+    () => '',
+  );
+  const text = await Promise.race([all, late]);
+  clearTimeout(timer);
+  return text;
+}

@@ -1,0 +1,70 @@
+import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
+import type { StoreProblem } from '../../../store/trajectory-store.ts';
+import { countOf } from '../../terminal/number-text.ts';
+import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
+import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { spillNote } from '../../runs/spill-note.ts';
+import { allRuns } from '../../runs/stored-runs.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain verify`, as the command line gives them. */
+export interface VerifyOptions {
+  readonly json?: boolean;
+}
+
+/**
+ * `coxswain verify`: reads a whole store and says what is wrong and where, a line each.
+ *
+ * @returns the exit code: 1 when something is wrong
+ * @throws CoxswainError `input-io` without a store, and as the store
+ */
+export async function verifyCommand(
+  path: string | undefined,
+  options: VerifyOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const file = path ?? DEFAULT_STORE;
+  const store = await openReadableStore(file);
+  try {
+    let problems = 0;
+    for await (const problem of store.verify()) {
+      problems += 1;
+      if (options.json === true) await terminal.write(jsonLine(problem));
+      else terminal.complain(`coxswain: ${problemText(problem)}`);
+    }
+    const { unusable, waiting } = spillNote(file);
+    if (unusable !== undefined) {
+      problems += 1;
+      if (options.json === true) await terminal.write(jsonLine({ place: spillFolderOf(file), problem: unusable }));
+      else terminal.complain(`coxswain: ${printable(unusable)}`);
+    }
+    if (waiting !== undefined) terminal.complain(`coxswain: ${printable(waiting)}`);
+    let runs = 0;
+    let records = 0;
+    for await (const run of allRuns(store)) {
+      runs += 1;
+      records += run.records;
+    }
+    const found = problems === 0 ? 'nothing is wrong' : countOf(problems, 'problem');
+    await terminal.write(
+      options.json === true
+        ? jsonLine({ runs, records, problems })
+        : `${printable(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked: ${found}\n`,
+    );
+    if (problems > 0 && options.json !== true) {
+      terminal.complain(`coxswain: to save what can be read: coxswain recover ${printable(file)} --to NEWPATH`);
+    }
+    return problems === 0 ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A problem of a store in one line, its place first. */
+export function problemText({ runId, seq, place, problem }: StoreProblem): string {
+  const where = [
+    ...(runId === undefined ? [] : [`run ${printableCut(runId, 80)}`]),
+    ...(seq === undefined ? [] : [`seq ${seq}`]),
+  ];
+  return `${[printable(place), ...(where.length === 0 ? [] : [where.join(', ')])].join(': ')}: ${printableCut(problem, 300)}`;
+}

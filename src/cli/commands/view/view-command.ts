@@ -1,0 +1,83 @@
+import { pathToFileURL } from 'node:url';
+
+import { CoxswainError } from '../../../base/error.ts';
+import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { loadConfigSync } from '../../../config/load-config.ts';
+import { openBrowser } from '../../../viewer/server/open-browser.ts';
+import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
+import { ONCE_MS } from '../../../viewer/server/sessions.ts';
+import { startViewer } from '../../../viewer/server/start-viewer.ts';
+import { requireStore } from '../../runs/open-store.ts';
+import { printable } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain view`, as the command line gives them. */
+export interface ViewOptions {
+  readonly port?: string;
+  /** False with `--no-open`. */
+  readonly open?: boolean;
+  readonly report?: readonly string[];
+  readonly labels?: string;
+}
+
+/**
+ * `coxswain view`: serves a page about runs on this machine alone, and opens it, until Ctrl-C or SIGTERM.
+ *
+ * @param paths  stores, files, folders, globs; none: the store of this project
+ * @returns the exit code
+ * @throws CoxswainError `invalid-argument`, and as `startViewer`
+ */
+export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
+  if (paths.includes('-')) throw invalid('standard input cannot be viewed: save it to a file and give its path');
+  const port = portOf(options.port);
+  const viewer = await startViewer({
+    paths: paths.length > 0 ? paths : [await projectStore()],
+    ...(port === undefined ? {} : { port }),
+    ...(options.labels === undefined ? {} : { labels: options.labels }),
+    ...(options.report === undefined ? {} : { reports: options.report }),
+  });
+  let redirect: RedirectFile | undefined;
+  try {
+    const stopped = interrupted(terminal);
+    await terminal.write(
+      `${viewer.url}\nThe address is for you alone: whoever has it sees the runs. Ctrl-C ends it.\n`,
+    );
+    if (options.open !== false) redirect = await writeRedirectFile(viewer.urlOnce());
+    if (redirect !== undefined && !(await openBrowser(pathToFileURL(redirect.path).href))) {
+      terminal.complain('coxswain: no browser could be opened; open the address yourself');
+    }
+    // The token in it is good for as long.
+    setTimeout(() => void redirect?.dispose(), ONCE_MS).unref();
+    await stopped;
+  } finally {
+    await redirect?.dispose();
+    await viewer.close();
+  }
+  return 0;
+}
+
+async function interrupted(terminal: Terminal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    terminal.onInterrupt(resolve);
+    process.once('SIGTERM', resolve);
+  });
+}
+
+async function projectStore(): Promise<string> {
+  const { env } = process;
+  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  const { path } = loadConfigSync({ projectFolder, env }).resolved.store;
+  await requireStore(path);
+  return path;
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw invalid(`--port ${printable(text)}: give a number from 0 to 65535`);
+}
+
+function invalid(message: string): CoxswainError {
+  return new CoxswainError('invalid-argument', message);
+}

@@ -1,0 +1,36 @@
+import type { TimeSpan } from '../../../base/deadline.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { parseDuration } from '../../../base/parse-duration.ts';
+
+/** The options of `coxswain watch`, as the command line gives them. */
+export interface WatchOptions {
+  readonly json?: boolean;
+  readonly fromStart?: boolean;
+  readonly untilEnd?: boolean;
+  /** False with `--no-wait`. */
+  readonly wait?: boolean;
+  readonly deadline?: string;
+  readonly interval?: string;
+}
+
+const MIN_INTERVAL_MS = 10;
+const MAX_INTERVAL_MS = 60_000;
+
+/** A span such as `45m`, `90s` or `1h30m`. @throws CoxswainError `invalid-argument` */
+export function spanOf(text: string | undefined): TimeSpan | undefined {
+  if (text === undefined) return undefined;
+  const durationMs = parseDuration(text);
+  if (durationMs !== undefined) return { seconds: durationMs / 1_000 };
+  throw new CoxswainError('invalid-argument', `--deadline ${text}: give a span such as 45m, 90s or 1h30m`);
+}
+
+/** Milliseconds between two looks; 250 where nothing is said. @throws CoxswainError `invalid-argument` */
+export function intervalOf(text: string | undefined): number {
+  if (text === undefined) return 250;
+  const intervalMs = Number(text);
+  if (/^\d+$/.test(text) && intervalMs >= MIN_INTERVAL_MS && intervalMs <= MAX_INTERVAL_MS) return intervalMs;
+  throw new CoxswainError(
+    'invalid-argument',
+    `--interval ${text}: give milliseconds from ${MIN_INTERVAL_MS} to ${MAX_INTERVAL_MS}`,
+  );
+}

@@ -1,0 +1,103 @@
+import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
+import { countOf, countText } from '../../terminal/number-text.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { outcomeText } from '../../runs/run-text.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import type { WatchCounts, WatchedEvent, WatchedItem } from './watched-item.ts';
+
+const ID_CHARS = 80;
+const TASK_CHARS = 100;
+const MESSAGE_CHARS = 500;
+
+/** Writes what is watched. */
+export interface WatchOutput {
+  write(item: WatchedItem): Promise<void>;
+}
+
+/** One line of JSON an item. */
+export class JsonWatchOutput implements WatchOutput {
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  async write(item: WatchedItem): Promise<void> {
+    await this.#terminal.write(jsonLine(item));
+  }
+}
+
+/** Lines for a reader; they begin with a run's label once there are several runs. */
+export class TextWatchOutput implements WatchOutput {
+  readonly #terminal: Terminal;
+  readonly #labels = new Set<string>();
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  async write(item: WatchedItem): Promise<void> {
+    await this.#terminal.write(
+      this.#lines(item)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+  }
+
+  #lines(item: WatchedItem): readonly string[] {
+    const { paint } = this.#terminal;
+    switch (item.type) {
+      case 'note':
+        return [paint('dim', `— ${printableCut(item.message, MESSAGE_CHARS)}`)];
+      case 'caught_up':
+        return [paint('dim', `— ${caughtUpText(item)}`)];
+      case 'summary':
+        return [`watched ${countsText(item)}`];
+      default:
+        return this.#eventLines(item);
+    }
+  }
+
+  #eventLines(event: WatchedEvent): readonly string[] {
+    this.#labels.add(event.label);
+    const { paint, width, isWatched } = this.#terminal;
+    const prefix = this.#labels.size > 1 ? `${printable(event.label)} ` : '';
+    const options = { paint, width: width - prefix.length, wrap: isWatched };
+    return linesOf(event, options).map((line) => `${paint('cyan', prefix)}${line}`);
+  }
+}
+
+function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string[] {
+  const { paint } = options;
+  switch (event.type) {
+    case 'run_started': {
+      const { run, format, parentRun, task } = event;
+      const by = parentRun === undefined ? '' : `, started by ${printableCut(parentRun, ID_CHARS)}`;
+      return [
+        `${paint('bold', `● ${printableCut(run, ID_CHARS)}`)}  ${paint('dim', `${printable(format)}${by}`)}`,
+        ...(task === undefined ? [] : [paint('dim', `  task: ${printableCut(task, TASK_CHARS)}`)]),
+      ];
+    }
+    case 'run_ended':
+      return [endLine(event, paint)];
+    default:
+      return liveLines(event, options);
+  }
+}
+
+function endLine(event: WatchedEvent & { readonly type: 'run_ended' }, paint: Paint): string {
+  const { run, outcome, success } = event;
+  const how = outcomeText({ outcome, ...(success === undefined ? {} : { success }) });
+  return `${paint('bold', `■ ${printableCut(run, ID_CHARS)}`)}  ${how}`;
+}
+
+function caughtUpText(item: WatchCounts & { readonly shown: number }): string {
+  if (item.runs === 0) return 'nothing is there yet; waiting';
+  return `read ${countsText(item)}; the last of it:`;
+}
+
+function countsText({ runs, calls, patterns, advice }: WatchCounts): string {
+  const pieces = advice === 1 ? '1 piece of advice' : `${countText(advice)} pieces of advice`;
+  return `${countOf(runs, 'run')}, ${countOf(calls, 'call')}, ${countOf(patterns, 'pattern')}, ${pieces}`;
+}

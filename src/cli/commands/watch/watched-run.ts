@@ -1,0 +1,67 @@
+import type { TimeSpan } from '../../../base/deadline.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { ReadRun } from '../../../formats/read-runs.ts';
+import type { RunCall } from '../../../run-view/run-call.ts';
+import { RunView } from '../../../run-view/run-view.ts';
+import { standardSteering } from '../../../steering/standard-steering.ts';
+import { SteeringReplay } from '../../../replay/steering-replay.ts';
+import { callEventOf } from '../../runs/call-event.ts';
+import { liveEventOf } from '../../runs/live-event.ts';
+import type { WatchedEvent, WatchPlace } from './watched-item.ts';
+
+/** What a `WatchedRun` is told besides its run. */
+interface WatchedRunOptions {
+  readonly label: string;
+  readonly deadline?: TimeSpan | undefined;
+}
+
+/**
+ * One run that is watched: what it does, and what the standard steering would say to it.
+ *
+ * Cost: as `SteeringReplay.take`; bounded memory.
+ */
+export class WatchedRun {
+  readonly #run: ReadRun;
+  readonly #label: string;
+  readonly #steering: SteeringReplay;
+  readonly #view = new RunView();
+
+  constructor(run: ReadRun, { label, deadline }: WatchedRunOptions) {
+    this.#run = run;
+    this.#label = label;
+    // A subagent's time is its parent's, which is told of it.
+    const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
+    this.#steering = new SteeringReplay({ steering: standardSteering(), ...limit });
+  }
+
+  /** Calls of the run so far. */
+  get calls(): number {
+    return this.#view.calls;
+  }
+
+  /** Takes the next record. @returns what a reader should know of it, in order */
+  take(record: TrajectoryRecord): readonly WatchedEvent[] {
+    const call = this.#view.fold(record);
+    return this.#steering.take(record).flatMap((item) => this.#eventsOf(item, call));
+  }
+
+  #eventsOf(record: TrajectoryRecord, call: RunCall | undefined): readonly WatchedEvent[] {
+    const { payload, recorded_at_unix_ms: atMs } = record;
+    const place: WatchPlace = { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
+    if (payload.kind === 'run_started') {
+      const { format = 'coxswain', task } = payload;
+      const { parentId } = this.#run;
+      const known = {
+        ...(parentId === undefined ? {} : { parentRun: parentId }),
+        ...(task === undefined ? {} : { task }),
+      };
+      return [{ type: 'run_started', ...place, format, ...known }];
+    }
+    if (payload.kind === 'run_ended') {
+      const { outcome, success } = payload;
+      return [{ type: 'run_ended', ...place, outcome, ...(success === undefined ? {} : { success }) }];
+    }
+    const event = payload.kind === 'tool_ended' ? callEventOf(call, record) : liveEventOf(payload);
+    return event === undefined ? [] : [{ ...event, ...place }];
+  }
+}

@@ -1,0 +1,33 @@
+import type { Json } from '../../base/json.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { RunCall } from '../../run-view/run-call.ts';
+import { errorLineOf } from '../../run-view/run-view.ts';
+import { callText } from './call-previews.ts';
+import type { CallEvent } from './live-event.ts';
+
+const MAX_CHARS = 200;
+
+/** A call that came back, for a line; undefined while it is open. @param record  the latest of the call */
+export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord): CallEvent | undefined {
+  if (call?.endSeq === undefined) return undefined;
+  const errorLine = errorLineOf(call, record);
+  const { args, failed, number, resultMissing, tool } = call;
+  return {
+    type: 'call',
+    index: number - 1,
+    tool,
+    call: shortCall(tool, args),
+    failed,
+    ...(errorLine === undefined ? {} : { error: errorLine }),
+    ...(resultMissing ? { missing: true } : {}),
+  };
+}
+
+/** `bash node check.mjs` where a text is all that the tool is given, else `tool {…}`. */
+function shortCall(tool: string, args: Json): string {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return callText(tool, args);
+  const values = Object.values(args);
+  const [only] = values;
+  if (values.length !== 1 || typeof only !== 'string') return callText(tool, args);
+  return `${tool} ${only}`.slice(0, MAX_CHARS);
+}

@@ -1,0 +1,102 @@
+import {
+  passOver,
+  type AskedKind,
+  type CallKind,
+  type DeliveredKind,
+  type HostKind,
+  type LifeKind,
+  type RequestKind,
+  type TalkKind,
+  type UnreadKind,
+} from '../../records/pass-over.ts';
+import { severityOfLevel } from '../../steering/advice/advice.ts';
+import type { Severity } from '../../records/feedback.ts';
+import type { DecisionPoint } from '../../records/guidance.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+
+/** A call came back, or is known not to come back any more. Raw text: make it `printable` before showing it. */
+export interface CallEvent {
+  readonly type: 'call';
+  /** 0-based. */
+  readonly index: number;
+  readonly tool: string;
+  /** The tool and what it was given, in short. */
+  readonly call: string;
+  readonly failed: boolean;
+  /** The line that says what failed. */
+  readonly error?: string;
+  /** There is no result of it. */
+  readonly missing?: true;
+}
+
+/** A pattern was flagged, became more certain, or was left. */
+export interface PatternEvent {
+  readonly type: 'pattern';
+  readonly change: 'flagged' | 'raised' | 'cleared';
+  readonly pattern: TrajectoryPattern;
+}
+
+/** Something is said to the agent, or would be. */
+export interface AdviceEvent {
+  readonly type: 'advice';
+  readonly source: 'feedback' | 'guidance';
+  readonly provider: string;
+  readonly severity: Severity;
+  readonly point: DecisionPoint;
+  readonly text: string;
+}
+
+/** A provider or detector failed. */
+interface FaultEvent {
+  readonly type: 'fault';
+  readonly provider: string;
+  readonly phase: string;
+  readonly message: string;
+}
+
+/** What happens in a run, as a reader follows it. */
+export type LiveEvent = CallEvent | PatternEvent | AdviceEvent | FaultEvent;
+
+/** The event of a derived payload; undefined for every other one. */
+export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
+  switch (payload.kind) {
+    case 'pattern_flagged':
+      return { type: 'pattern', change: changeOf(payload.pattern), pattern: payload.pattern };
+    case 'pattern_cleared':
+      return { type: 'pattern', change: 'cleared', pattern: payload.pattern };
+    case 'feedback_produced': {
+      const { provider_name: provider, feedback, text } = payload;
+      const { severity } = feedback;
+      return { type: 'advice', source: 'feedback', provider, severity, point: 'post_tool_result', text };
+    }
+    case 'guidance_produced': {
+      const { provider_name: provider, injection, decision_point: point, classification } = payload;
+      const level = classification.pattern?.level;
+      const severity = level === undefined ? 'info' : severityOfLevel(level);
+      return { type: 'advice', source: 'guidance', provider, severity, point, text: injection.content };
+    }
+    case 'provider_failed':
+      return { type: 'fault', provider: payload.provider_name, phase: payload.phase, message: payload.message };
+    default:
+      passOver<
+        | LifeKind
+        | TalkKind
+        | CallKind
+        | RequestKind
+        | HostKind
+        | DeliveredKind
+        | AskedKind
+        | 'provider_overran'
+        | 'fault_noticed'
+        | UnreadKind
+      >(payload);
+      return undefined;
+  }
+}
+
+/** At the call where it was flagged it is new; at a later one it has become more certain. */
+function changeOf({ flaggedAt, evidence }: TrajectoryPattern): 'flagged' | 'raised' {
+  const last = evidence.at(-1) ?? 0;
+  return flaggedAt !== null && last > flaggedAt ? 'raised' : 'flagged';
+}

@@ -1,0 +1,83 @@
+import type { Severity } from '../../records/feedback.ts';
+import type { AdviceEvent, CallEvent, LiveEvent, PatternEvent } from './live-event.ts';
+import { countOf } from '../terminal/number-text.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
+import { printable, printableCut } from '../terminal/printable.ts';
+
+/** Texts of advice are cut there; those of our own providers are far shorter. */
+const MAX_TEXT_CHARS = 4_000;
+const MIN_CALL_CHARS = 24;
+const SEVERITY_STYLE: Readonly<Record<Severity, Style>> = { info: 'cyan', caution: 'yellow', warning: 'red' };
+
+/** How events are written. */
+export interface LiveTextOptions {
+  readonly paint: Paint;
+  /** Columns of a line. */
+  readonly width: number;
+  /** Whether texts are broken into lines of that width. */
+  readonly wrap: boolean;
+}
+
+/** An event as lines for a reader: a line a call and a pattern, an indented block for advice. */
+export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly string[] {
+  const { paint, width } = options;
+  switch (event.type) {
+    case 'call':
+      return [callLine(event, options)];
+    case 'pattern':
+      return [patternLine(event, paint)];
+    case 'advice':
+      return adviceLines(event, options);
+    default: {
+      const what = `${event.provider} failed at ${event.phase} and stayed silent: ${event.message}`;
+      return [`  ${paint('red', '!')} ${printableCut(what, Math.max(MIN_CALL_CHARS, width - 4))}`];
+    }
+  }
+}
+
+function callLine({ index, call, failed, error, missing }: CallEvent, { paint, width }: LiveTextOptions): string {
+  const number = `#${index}`;
+  const room = Math.max(MIN_CALL_CHARS, width - number.length - 3);
+  const head = `  ${paint('dim', number)} `;
+  if (missing === true) return `${head}${printableCut(call, room - 14)}  ${paint('dim', '? no result')}`;
+  if (!failed) return head + printableCut(call, room);
+  const said = error === undefined ? '' : ` ${printable(error)}`;
+  const shown = printableCut(call, Math.max(Math.floor(room / 2), room - said.length - 3));
+  return `${head}${shown}  ${paint('red', `×${printableCut(said, Math.max(2, room - shown.length - 3))}`)}`;
+}
+
+function patternLine({ change, pattern }: PatternEvent, paint: Paint): string {
+  const { kind, level, tool, occurrences, firstSeen } = pattern;
+  const name = paint('bold', printableCut(kind, 60));
+  const by = tool === undefined ? [] : [`tool ${printableCut(tool, 60)}`];
+  if (change === 'cleared') return `  ${paint('green', '△ left:')} ${[name, ...by].join(', ')}`;
+  const style = level === 'strong' ? 'red' : 'yellow';
+  const facts = [...by, `seen ${countOf(occurrences, 'time')} since call ${firstSeen}`];
+  return `  ${paint(style, `▲ ${change === 'raised' ? 'worse' : 'flagged'}:`)} ${name} ${paint(style, level)}, ${facts.join(', ')}`;
+}
+
+function adviceLines({ source, provider, severity, text }: AdviceEvent, options: LiveTextOptions): readonly string[] {
+  const { paint, width, wrap } = options;
+  const style = SEVERITY_STYLE[severity];
+  const said = text.slice(0, MAX_TEXT_CHARS).split('\n').map(printable);
+  const lines = wrap ? said.flatMap((line) => wrapped(line, Math.max(MIN_CALL_CHARS, width - 7))) : said;
+  return [
+    `    ${paint(style, '▸')} ${paint('bold', printableCut(provider, 80))} ${paint('dim', `${source}, ${severity}`)}`,
+    ...lines.map((line) => `    ${paint(style, '│')}${line === '' ? '' : ` ${line}`}`),
+  ];
+}
+
+/** A line broken at blanks; a word that is longer than a line stands alone. */
+function wrapped(line: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let current = '';
+  for (const word of line.split(' ')) {
+    if (current !== '' && current.length + 1 + word.length > width) {
+      lines.push(current);
+      current = word;
+    } else {
+      current = current === '' ? word : `${current} ${word}`;
+    }
+  }
+  return [...lines, current];
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { ReportFold } from './report-fold.ts';
+import type { RunReport } from './run-report.ts';
+
+function reportOf(payloads: readonly TrajectoryPayload[], hints = false): RunReport {
+  const fold = new ReportFold('r', { hints });
+  for (const [seq, payload] of payloads.entries()) {
+    fold.fold({ schema_version: 1, seq, run_id: 'r', depth: 0, recorded_at_unix_ms: seq * 1000, payload });
+  }
+  return fold.report();
+}
+
+const started: TrajectoryPayload = {
+  kind: 'run_started',
+  identity: { run_id: 'r', depth: 0 },
+  task: 'fix the build',
+  source: 'a.json#r',
+  format: 'calls',
+};
+
+function failing(count: number): readonly TrajectoryPayload[] {
+  return Array.from({ length: count }, (_, index): readonly TrajectoryPayload[] => {
+    const call = { tool_call_id: String(index), tool_name: 'bash' };
+    return [
+      { kind: 'turn_started' },
+      { kind: 'tool_started', ...call, args: { command: 'make' } },
+      { kind: 'tool_ended', ...call, result: 'make: *** No rule to make target', is_error: true },
+    ];
+  }).flat();
+}
+
+test('a report tells who the run was, what it did and how it went', () => {
+  const ended: TrajectoryPayload = {
+    kind: 'run_ended',
+    outcome: 'limit',
+    new_messages: [],
+    success: false,
+    reward: 0,
+    labels: { split: 'dev' },
+  };
+  expect(reportOf([started, ...failing(2), ended])).toMatchObject({
+    id: 'r',
+    source: 'a.json#r',
+    format: 'calls',
+    task: 'fix the build',
+    calls: 2,
+    turns: 2,
+    errors: 2,
+    durationMs: 6000,
+    outcome: { success: false, reward: 0, outcome: 'limit', labels: { split: 'dev' } },
+    strip: { cells: '××', callsPerColumn: 1 },
+  });
+});
+
+test('hints are left out unless they are asked for', () => {
+  const payloads = [started, ...failing(2)];
+  expect(reportOf(payloads).patterns).toEqual([]);
+  expect(reportOf(payloads, true).patterns.map(({ level }) => level)).toContain('hint');
+});
+
+test('the first, the flagged and the last evidence call have their previews, however long the run', () => {
+  const { patterns, previews } = reportOf([started, ...failing(500)]);
+  const pattern = patterns.find(({ stuck }) => stuck);
+  expect(pattern?.evidence.at(-1)).toBe(499);
+  for (const index of [pattern?.flaggedAt, 499]) {
+    expect(previews.get(index ?? -1)).toEqual({
+      call: 'bash {command: "make"}',
+      error: expect.stringContaining('No rule to make target'),
+    });
+  }
+});
+
+test('a result whose call was lost counts as a call', () => {
+  const ended: TrajectoryPayload = {
+    kind: 'tool_ended',
+    tool_call_id: 'x',
+    tool_name: 't',
+    result: 'no',
+    is_error: true,
+  };
+  expect(reportOf([started, ended])).toMatchObject({ calls: 1, errors: 1, strip: { cells: '×' } });
+});
+
+test('of many diagnostics the first 50 are carried, and the number of the rest', () => {
+  const fold = new ReportFold('r', { source: 's' });
+  for (let line = 1; line <= 60; line += 1) fold.diagnose({ severity: 'error', message: 'torn', line });
+  const { diagnostics, source } = fold.report();
+  expect(diagnostics).toHaveLength(51);
+  expect(diagnostics.at(-1)).toEqual({ severity: 'note', message: 'and 10 more' });
+  expect(source).toBe('s');
+});

@@ -1,0 +1,117 @@
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
+import type { RunCall } from '../../run-view/run-call.ts';
+import { errorLineOf, RunView } from '../../run-view/run-view.ts';
+import { CallPreviews, type CallPreview } from './call-previews.ts';
+import type { RunDiagnostic, RunReport } from './run-report.ts';
+import { stripOf } from './run-strip.ts';
+
+/** Diagnostics a run carries; of more only the number. */
+const MAX_DIAGNOSTICS = 50;
+/** Evidence calls of a pattern that are shown: the first, the flagged and the last one. */
+const SHOWN_FIRST = 1;
+const SHOWN_LAST = 1;
+const TASK_CHARS = 4_000;
+
+/** How a run is reported. */
+export interface ReportFoldOptions {
+  /** Patterns that never got beyond a hint are reported too. No record tells of those, so patterns are recomputed. */
+  readonly hints?: boolean;
+  /** Patterns are recomputed with the default detectors where the run has its own on record too; default false. */
+  readonly recompute?: boolean;
+  /** Where the run comes from; default: what its `run_started` says. */
+  readonly source?: string | undefined;
+}
+
+/**
+ * Folds the records of one run into its report.
+ *
+ * Cost: as `RunView`; bounded memory.
+ */
+export class ReportFold {
+  readonly view: RunView;
+  readonly #id: string;
+  readonly #options: ReportFoldOptions;
+  readonly #previews = new CallPreviews();
+  readonly #diagnostics: RunDiagnostic[] = [];
+  #diagnosticsLeftOut = 0;
+
+  constructor(id: string, options: ReportFoldOptions = {}) {
+    const { hints = false, recompute = false } = options;
+    this.#id = id;
+    this.#options = options;
+    this.view = new RunView({ detectors: defaultDetectors(), recompute: recompute || hints });
+  }
+
+  /** Takes the next record. @returns the call that it began or ended */
+  fold(record: TrajectoryRecord): RunCall | undefined {
+    const call = this.view.fold(record);
+    if (call !== undefined) {
+      const errorLine = errorLineOf(call, record);
+      const { args, endSeq, number, startLost, tool } = call;
+      if (endSeq === undefined || startLost) this.#previews.add(number - 1, tool, args);
+      if (errorLine !== undefined) this.#previews.fail(number - 1, errorLine);
+    }
+    for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
+    return call;
+  }
+
+  /** Adds what was said of this run while it was read. */
+  diagnose(diagnostic: RunDiagnostic): void {
+    if (this.#diagnostics.length < MAX_DIAGNOSTICS) this.#diagnostics.push(diagnostic);
+    else this.#diagnosticsLeftOut += 1;
+  }
+
+  /** The report of what was folded so far. */
+  report(): RunReport {
+    const { counts, failures, flaggedPatterns, outcome, patterns: found, started } = this.view;
+    const { calls, errors, lastAtMs, startedAtMs, turns } = counts;
+    const patterns = this.#options.hints === true ? found.patterns.map(({ pattern }) => pattern) : flaggedPatterns;
+    const task = started?.task;
+    return {
+      id: this.#id,
+      source: this.#options.source ?? started?.source ?? '',
+      format: started?.format ?? 'coxswain',
+      ...(task === undefined ? {} : { task: task.slice(0, TASK_CHARS).toWellFormed() }),
+      calls,
+      turns,
+      errors,
+      ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
+      ...(outcome === undefined ? {} : { outcome }),
+      patternBasis: found.basis,
+      steered: started?.steering !== undefined,
+      patterns,
+      diagnostics: this.#allDiagnostics(),
+      strip: stripOf(failures),
+      previews: this.#previewsOf(patterns),
+    };
+  }
+
+  #allDiagnostics(): readonly RunDiagnostic[] {
+    const faults = this.view.detectorFaults.map(({ detector, callIndex, message }): RunDiagnostic => ({
+      severity: 'error',
+      message: `the detector ${detector} failed at call ${callIndex} and was switched off: ${message}`,
+    }));
+    const left = this.#diagnosticsLeftOut;
+    const more: readonly RunDiagnostic[] = left === 0 ? [] : [{ severity: 'note', message: `and ${left} more` }];
+    return [...this.#diagnostics, ...more, ...faults];
+  }
+
+  #previewsOf(patterns: readonly TrajectoryPattern[]): ReadonlyMap<number, CallPreview> {
+    const previews = new Map<number, CallPreview>();
+    for (const index of patterns.flatMap(shownEvidence)) {
+      this.#previews.keep([index]);
+      const preview = this.#previews.kept(index);
+      if (preview !== undefined) previews.set(index, preview);
+    }
+    return previews;
+  }
+}
+
+/** The evidence calls of a pattern whose previews are kept: the first one, the flagged one and the last one. */
+export function shownEvidence({ evidence, flaggedAt }: TrajectoryPattern): readonly number[] {
+  const shown = new Set([...evidence.slice(0, SHOWN_FIRST), ...evidence.slice(-SHOWN_LAST)]);
+  if (flaggedAt !== null) shown.add(flaggedAt);
+  return [...shown].sort((a, b) => a - b);
+}

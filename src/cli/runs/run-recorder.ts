@@ -1,0 +1,132 @@
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { CoxswainError } from '../../base/error.ts';
+import { toStoredRecord } from '../../records/encode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { createRedactor, type Redactor } from '../../redaction/redactor.ts';
+import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../store/trajectory-store.ts';
+
+/** About how much text waits in memory before it is written. */
+const MAX_WAITING_CHARS = 4 * 1024 * 1024;
+
+/** A run that the store refused. */
+export interface RefusedRun {
+  readonly runId: string;
+  readonly error: CoxswainError;
+}
+
+/** How records are taken. */
+export interface RunRecorderOptions {
+  /** The records come from a store and stay as they are, nothing is replaced. Default false. */
+  readonly isCopy?: boolean;
+  /**
+   * The store behind the sink: what it holds with secrets that are replaced here counts as the same record, and stays as it
+   * is. Default: that is a conflict.
+   */
+  readonly stored?: Pick<TrajectoryStore, 'readRun'>;
+}
+
+/**
+ * Writes the records of many runs into a store, in batches, with secrets replaced as in a live run. A run that the
+ * store refuses (`store-conflict`: it holds another run of that id) is given to `onRefused` and left out from there on;
+ * the others go on.
+ *
+ * Memory: at most 500 records or about 4 MiB of text, whichever is less.
+ */
+export class RunRecorder {
+  readonly #sink: TrajectorySink;
+  readonly #onRefused: (refused: RefusedRun) => void;
+  readonly #redactor: Redactor | undefined;
+  readonly #stored: RunRecorderOptions['stored'];
+  readonly #waiting = new Map<string, TrajectoryRecord[]>();
+  readonly #refused = new Set<string>();
+  #waitingRecords = 0;
+  #waitingChars = 0;
+
+  constructor(
+    sink: TrajectorySink,
+    onRefused: (refused: RefusedRun) => void,
+    { isCopy = false, stored }: RunRecorderOptions = {},
+  ) {
+    this.#stored = stored;
+    this.#redactor = isCopy ? undefined : createRedactor();
+    this.#sink = sink;
+    this.#onRefused = onRefused;
+  }
+
+  /**
+   * Takes the next record of a run.
+   *
+   * @throws CoxswainError `store-io` and `store-closed`
+   */
+  async add(runId: string, given: TrajectoryRecord): Promise<void> {
+    if (this.#refused.has(runId)) return;
+    const record = this.#redactor === undefined ? given : { ...given, payload: this.#redactor.redact(given.payload) };
+    const waiting = this.#waiting.get(runId);
+    if (waiting === undefined) this.#waiting.set(runId, [record]);
+    else waiting.push(record);
+    this.#waitingRecords += 1;
+    this.#waitingChars += charsOf(record.payload);
+    if (this.#waitingRecords < MAX_BATCH_RECORDS && this.#waitingChars < MAX_WAITING_CHARS) return;
+    for (const id of this.#waiting.keys()) await this.#write(id);
+    this.#waitingRecords = 0;
+    this.#waitingChars = 0;
+  }
+
+  /** Writes what waits of a run, which is over. Throws as `add`. */
+  async end(runId: string): Promise<void> {
+    this.#waitingRecords -= this.#waiting.get(runId)?.length ?? 0;
+    await this.#write(runId);
+    this.#refused.delete(runId);
+  }
+
+  async #write(runId: string): Promise<void> {
+    const batch = this.#waiting.get(runId);
+    if (batch === undefined) return;
+    this.#waiting.delete(runId);
+    try {
+      await this.#append(runId, batch);
+    } catch (error) {
+      if (!(error instanceof CoxswainError) || error.code === 'store-io' || error.code === 'store-closed') throw error;
+      this.#refused.add(runId);
+      this.#onRefused({ runId, error });
+    }
+  }
+
+  async #append(runId: string, batch: readonly TrajectoryRecord[]): Promise<void> {
+    try {
+      await this.#sink.append(batch);
+    } catch (error) {
+      if (!(error instanceof CoxswainError) || error.code !== 'store-conflict') throw error;
+      const repeated = await this.#repeatedIn(runId, batch);
+      if (repeated === 0) throw error;
+      if (repeated < batch.length) await this.#sink.append(batch.slice(repeated));
+    }
+  }
+
+  /** How many records of a batch, from its first on, are stored but for their secrets. */
+  async #repeatedIn(runId: string, batch: readonly TrajectoryRecord[]): Promise<number> {
+    const redactor = this.#redactor;
+    if (redactor === undefined || this.#stored === undefined) return 0;
+    let repeated = 0;
+    for await (const record of this.#stored.readRun(runId, { fromSeq: batch[0]?.seq ?? 0, limit: batch.length })) {
+      const given = batch[repeated];
+      const clean = { ...record, payload: redactor.redact(record.payload) };
+      if (given === undefined || textOf(given) !== textOf(clean)) break;
+      repeated += 1;
+    }
+    return repeated;
+  }
+}
+
+function textOf(record: TrajectoryRecord): string {
+  return canonicalJson(toStoredRecord(record));
+}
+
+/** About the length of the JSON of a value. */
+function charsOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let chars = 2;
+  for (const [key, member] of Object.entries(value)) chars += key.length + 4 + charsOf(member);
+  return chars;
+}

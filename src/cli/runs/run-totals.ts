@@ -1,0 +1,98 @@
+import type { JsonObject } from '../../base/json.ts';
+import { saysStuck } from '../../run-view/seen-pattern.ts';
+import type { RunReport } from './run-report.ts';
+
+/** Different outcomes and kinds counted by name; all further ones are counted together. */
+const MAX_NAMES = 64;
+const OTHERS = '(others)';
+
+/** How many runs share something. */
+export interface RunTally {
+  readonly runs: number;
+  /** Of them, with a pattern that says stuck. */
+  readonly stuck: number;
+  /** Of them, whose source says whether they succeeded, and those that did. */
+  readonly judged: number;
+  readonly succeeded: number;
+}
+
+const NONE: RunTally = { runs: 0, stuck: 0, judged: 0, succeeded: 0 };
+
+/** Counts runs as they go by. Patterns count from `warn` up. Cost: O(patterns) a run, memory bounded. */
+export class RunTotals {
+  #all = NONE;
+  #calls = 0;
+  #errors = 0;
+  readonly #outcomes = new Map<string, RunTally>();
+  readonly #patterns = new Map<string, RunTally>();
+
+  add(report: RunReport): void {
+    this.#calls += report.calls;
+    this.#errors += report.errors;
+    this.#all = tallied(this.#all, report);
+    count(this.#outcomes, outcomeName(report), report);
+    const kinds = new Set(report.patterns.filter(({ level }) => level !== 'hint').map(({ kind }) => kind));
+    for (const kind of kinds) count(this.#patterns, kind, report);
+  }
+
+  get all(): RunTally {
+    return this.#all;
+  }
+  get calls(): number {
+    return this.#calls;
+  }
+  get errors(): number {
+    return this.#errors;
+  }
+  /** Most frequent first. */
+  get outcomes(): readonly (readonly [string, RunTally])[] {
+    return byRuns(this.#outcomes);
+  }
+  /** By kind, most frequent first. */
+  get patterns(): readonly (readonly [string, RunTally])[] {
+    return byRuns(this.#patterns);
+  }
+
+  /** The totals as `--summary --json` prints them. */
+  toJson(): JsonObject {
+    const { runs } = this.#all;
+    return {
+      ...this.#all,
+      calls: this.#calls,
+      errors: this.#errors,
+      outcomes: this.outcomes.map(([outcome, tally]) => ({ outcome, ...tally, share: share(tally.runs, runs) })),
+      patterns: this.patterns.map(([kind, tally]) => ({ kind, ...tally, share: share(tally.runs, runs) })),
+    };
+  }
+}
+
+function count(tallies: Map<string, RunTally>, wanted: string, report: RunReport): void {
+  const name = tallies.has(wanted) || tallies.size < MAX_NAMES ? wanted : OTHERS;
+  tallies.set(name, tallied(tallies.get(name) ?? NONE, report));
+}
+
+function tallied(tally: RunTally, report: RunReport): RunTally {
+  const success = report.outcome?.success;
+  return {
+    runs: tally.runs + 1,
+    stuck: tally.stuck + (saysStuck(report.patterns) ? 1 : 0),
+    judged: tally.judged + (success === undefined ? 0 : 1),
+    succeeded: tally.succeeded + (success === true ? 1 : 0),
+  };
+}
+
+function outcomeName({ outcome }: RunReport): string {
+  if (outcome === undefined) return 'unknown';
+  const word = outcome.outcome;
+  if (outcome.success === undefined) return word;
+  const judged = outcome.success ? 'success' : 'no success';
+  return word === 'ended' ? judged : `${judged} (${word})`;
+}
+
+function byRuns(tallies: ReadonlyMap<string, RunTally>): readonly (readonly [string, RunTally])[] {
+  return [...tallies].sort(([a, left], [b, right]) => right.runs - left.runs || (a < b ? -1 : 1));
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+}

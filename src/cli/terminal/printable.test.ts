@@ -1,0 +1,80 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
+import { jsonLine, printable, printableCut } from './printable.ts';
+
+const ACTS_ON_A_TERMINAL = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
+
+test.each([
+  ['a\u001b[31mred\u001b[0m', 'ared'],
+  ['\u001b]0;title\u0007after', 'after'],
+  ['\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\', 'link'],
+  ['\u001b]0;never closed', ']0;never closed'],
+  ['\u009b2Jx\u009d0;t\u009cy', 'xy'],
+  ['\u001bc\u001b(Bz', 'z'],
+  ['one\r\ntwo\nthree\rfour\u2028five', 'one⏎two⏎three⏎four⏎five'],
+  ['tab\there', 'tab here'],
+  ['\u202egnp.exe\u202c', 'gnp.exe'],
+  ['\u2066a\u2069\u200e\u200f\u061c\u200b\u200d\ufeffb', 'ab'],
+  ['\u{e0041}tag', 'tag'],
+  ['bell\u0007 nul\u0000 del\u007f', 'bell nul del'],
+  ['lone \ud800 half', 'lone \ufffd half'],
+  ['plain ünï 日本 🚣', 'plain ünï 日本 🚣'],
+])('%j is shown as %j', (text, shown) => {
+  expect(printable(text)).toBe(shown);
+});
+
+const hostile = fc.string({
+  unit: fc.constantFrom(
+    '\u001b',
+    '[',
+    ']',
+    '0',
+    ';',
+    'm',
+    '\u0007',
+    '\\',
+    '\u009b',
+    '\u202e',
+    '\u2066',
+    '\n',
+    'a',
+    '\ud800',
+  ),
+});
+
+test('nothing that acts on a terminal is left of any text', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(printable(text)).not.toMatch(ACTS_ON_A_TERMINAL);
+      expect(printable(text)).not.toMatch(/[\ud800-\udfff]/u);
+    }),
+  );
+});
+
+test('a line of JSON holds nothing that acts on a terminal and parses to the same value', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const line = jsonLine({ [text]: text });
+      expect(line.slice(0, -1)).not.toMatch(ACTS_ON_A_TERMINAL);
+      expect(JSON.parse(line)).toEqual({ [text]: text });
+    }),
+  );
+  expect(jsonLine('\u{e0041}')).toBe('"\\udb40\\udc41"\n');
+});
+
+test('a cut text is never longer than asked, and cut only where it is longer', () => {
+  expect(printableCut('abcdef', 6)).toBe('abcdef');
+  expect(printableCut('abcdefg', 6)).toBe('abcde…');
+  expect(printableCut('🚣🚣🚣', 4).isWellFormed()).toBe(true);
+});
+
+test('a long run of unclosed sequences takes linear time', () => {
+  const growth = costGrowth((factor) => {
+    printable('\u001b]'.repeat(8_000 * factor));
+    printable('\u001b['.repeat(8_000 * factor));
+    printable(`\u001b]${'x'.repeat(16_000 * factor)}`);
+  });
+  expect(growth).toBeLessThan(MOST_LINEAR_GROWTH);
+});

@@ -1,0 +1,291 @@
+import type { HookInput } from '../../adapters/claude/read-hook-input.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/error.ts';
+import type { ResolvedConfig } from '../../config/resolved-config.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+import type { RunMemory } from '../../run/run-memory.ts';
+import type { ChildOptions } from '../../run/run-options.ts';
+import {
+  RunStepper,
+  UnusableSnapshot,
+  type LateInput,
+  type RebuiltRun,
+  type RunStepResult,
+  type RunStepWork,
+} from '../../run/run-step.ts';
+import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
+import { completionText, missingForCompletion } from './completion-check.ts';
+import { stepEvent } from './step-event.ts';
+
+/** What the hook calls of a project are answered with. */
+export interface ClaudeSessionsOptions {
+  readonly store: Pick<TrajectoryStore, 'transact' | 'readRun'>;
+  readonly config: Pick<ResolvedConfig, 'steering' | 'deadline' | 'deadlineFrom' | 'budget' | 'completion'>;
+  /** Whether advice may make the agent go on when it wants to stop, once a run; default false. */
+  readonly forceTurnAtStop?: boolean;
+  readonly projectFolder: string;
+  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly clock: Clock;
+  /** As of `RunStepOptions`. */
+  readonly build: string;
+  readonly measureMs?: () => number;
+  /** Runs that stay in memory from one event to the next; default: none do. */
+  readonly memory?: RunMemory<ClaudeState>;
+}
+
+/** What a hook prints: JSON that Claude Code knows. Empty: nothing. */
+export interface HookAnswer {
+  readonly decision?: 'block';
+  readonly reason?: string;
+  /** Shown to the user, not to the model. */
+  readonly systemMessage?: string;
+  readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string };
+}
+
+/** An answer, and what went wrong on the way to it and was survived. */
+export interface AnsweredHook {
+  readonly answer: HookAnswer;
+  readonly faults: readonly string[];
+}
+
+/** What an event says that only some readers need. */
+export interface HookDetails {
+  /** Work that goes on in the background, so that a stop is a pause. */
+  readonly hasBackgroundWork: boolean;
+  /** Called once the event is stored; a completion check comes after that. */
+  readonly onStored?: () => void;
+}
+
+/** An event whose hook has already ended. */
+export interface LateEvent extends LateInput {
+  /** Asked once the store is held: false if another process has folded the event in the meantime. */
+  readonly isWaiting: () => boolean;
+}
+
+/** Why advice on a late event is recorded as undelivered. */
+const LATE_REASON = 'the store was not available in time and the hook had ended';
+
+/** Times that a run is folded anew for one step. */
+const MAX_REBUILDS = 2;
+
+/**
+ * Takes the events of Claude Code's hooks, one at a time, in whichever process they arrive: the state of each run is in the
+ * store, beside its records. A session is a run under its `session_id`; a subagent is a run below it,
+ * `SESSION/AGENT`.
+ *
+ * Cost: one transaction an event; two for the first event of a subagent and for a stop with a completion check.
+ */
+export class ClaudeSessions {
+  readonly #options: ClaudeSessionsOptions;
+  readonly #stepper: RunStepper<ClaudeState>;
+
+  /** @throws CoxswainError "invalid-argument" for a limit outside its range */
+  constructor(options: ClaudeSessionsOptions) {
+    const { config, redact, clock, build, measureMs } = options;
+    this.#options = options;
+    this.#stepper = new RunStepper({
+      steering: { retain: 'compact', ...config.steering },
+      redact,
+      clock,
+      host: { initial: NEW_CLAUDE_STATE, fold: foldClaudeState },
+      build,
+      ...(measureMs === undefined ? {} : { measureMs }),
+    });
+  }
+
+  /** @throws CoxswainError as `store.transact` */
+  async answer(input: HookInput, sessionId: string, details: HookDetails): Promise<AnsweredHook> {
+    const faults: string[] = [];
+    const text = await this.#stepEvent({ input, late: undefined }, sessionId, faults);
+    details.onStored?.();
+    const answer: HookAnswer =
+      text === undefined ? {} : { hookSpecificOutput: { hookEventName: input.event, additionalContext: text } };
+    if (input.event !== 'Stop' || this.#options.config.completion === undefined || details.hasBackgroundWork) {
+      return { answer, faults };
+    }
+    const block = await this.#checkCompletion(sessionId, faults);
+    return { answer: { ...answer, ...block }, faults };
+  }
+
+  /**
+   * Folds an event whose hook has ended: once, however often this is called for the same id. The records get the time of
+   * its arrival; advice is recorded as undelivered, and no completion check is made.
+   *
+   * @returns faults that were survived
+   * @throws CoxswainError as `store.transact`
+   */
+  async foldLate(input: HookInput, sessionId: string, late: LateEvent): Promise<readonly string[]> {
+    const faults: string[] = [];
+    await this.#stepEvent({ input, late }, sessionId, faults);
+    return faults;
+  }
+
+  async #stepEvent(event: TakenEvent, sessionId: string, faults: string[]): Promise<string | undefined> {
+    const { agentId } = event.input;
+    return agentId === undefined
+      ? this.#stepSession(event, sessionId, faults)
+      : this.#stepAgent(event, { sessionId, agentId }, faults);
+  }
+
+  async #stepSession(event: TakenEvent, runId: string, faults: string[]): Promise<string | undefined> {
+    const { input } = event;
+    return this.#step(
+      event,
+      { identity: { runId, depth: 0 }, begin: (state) => this.#beginSession(input, runId, state) },
+      faults,
+    );
+  }
+
+  /** A session is a run from its first prompt on, so that the run knows its task; a session without any is none. */
+  #beginSession(input: HookInput, conversationId: string, state: ClaudeState): ChildOptions | undefined {
+    const isActive = input.event === 'UserPromptSubmit' || 'call' in input || input.event === 'PostToolBatch';
+    if (!isActive) return undefined;
+    const { budget } = this.#options.config;
+    return {
+      conversationId,
+      ...(input.event === 'UserPromptSubmit' && isTaskText(input.prompt) ? { task: input.prompt } : {}),
+      ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
+      ...(state.modelId === null ? {} : { modelId: state.modelId }),
+      ...(budget === undefined ? {} : { budget }),
+    };
+  }
+
+  async #stepAgent(
+    event: TakenEvent,
+    { sessionId, agentId }: { readonly sessionId: string; readonly agentId: string },
+    faults: string[],
+  ): Promise<string | undefined> {
+    const { input } = event;
+    const identity = { runId: `${sessionId}/${agentId}`, parentRunId: sessionId, depth: 1 };
+    // Agents of Claude Code's own, as for a summary, stop without having started.
+    if (input.event === 'SubagentStop' || input.event === 'SessionEnd') {
+      return this.#step(event, { identity, begin: () => undefined }, faults);
+    }
+    const agent: ChildOptions = {
+      conversationId: sessionId,
+      ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
+    };
+    let isNew = false;
+    const begin = (): undefined => {
+      isNew = true;
+    };
+    const text = await this.#step(event, { identity, begin }, faults);
+    if (!isNew) return text;
+    const atMs = await this.#deadlineOf(sessionId);
+    const options = atMs === null ? agent : { ...agent, deadline: { atMs } };
+    return this.#step(event, { identity, begin: () => options }, faults);
+  }
+
+  /** A subagent has the time that its session has. */
+  async #deadlineOf(sessionId: string): Promise<number | null> {
+    return this.#options.store.transact(sessionId, (view) => ({
+      records: [],
+      result: this.#stepper.hostState(view)?.deadlineAtMs ?? null,
+    }));
+  }
+
+  async #step(
+    { input, late }: TakenEvent,
+    run: Pick<RunStepWork<ClaudeState, string | undefined>, 'identity' | 'begin'>,
+    faults: string[],
+  ): Promise<string | undefined> {
+    const { deadline, deadlineFrom } = this.#options.config;
+    const { forceTurnAtStop = false } = this.#options;
+    const { result } = await this.#transact(
+      {
+        ...run,
+        late,
+        work: (stepped, state) =>
+          stepEvent(input, {
+            run: stepped,
+            state,
+            deadline,
+            deadlineFrom,
+            forceTurnAtStop,
+            storedId: (id) => this.#storedId(id),
+            undeliverable: late === undefined ? undefined : LATE_REASON,
+          }),
+        isTaken: (state) => late !== undefined && state.lateInputIds?.includes(late.id) === true,
+        ...(input.event === 'SessionStart' && input.modelId !== undefined
+          ? { waiting: remembering(input.modelId) }
+          : {}),
+      },
+      faults,
+      late?.isWaiting,
+    );
+    return result;
+  }
+
+  async #checkCompletion(runId: string, faults: string[]): Promise<HookAnswer> {
+    const { completion } = this.#options.config;
+    const { projectFolder } = this.#options;
+    const state = await this.#options.store.transact(runId, (view) => ({
+      records: [],
+      result: this.#stepper.hostState(view),
+    }));
+    // Nothing was asked for yet, or the agent was let go.
+    if (completion === undefined || state === undefined || state.gaveUp) return {};
+    const missing = await missingForCompletion(completion, projectFolder);
+    const attempt = state.unmet + 1;
+    const met = missing.length === 0;
+    const gaveUp = !met && attempt > completion.maxAttempts;
+    await this.#transact(
+      {
+        identity: { runId, depth: 0 },
+        begin: () => undefined,
+        work: (run) => run.emit({ type: 'completion_checked', met, missing, attempt, ...(gaveUp ? { gaveUp } : {}) }),
+      },
+      faults,
+    );
+    return met || gaveUp ? {} : { decision: 'block', reason: completionText(missing) };
+  }
+
+  async #transact<Result>(
+    work: RunStepWork<ClaudeState, Result>,
+    faults: string[],
+    isWanted: () => boolean = () => true,
+  ): Promise<Pick<RunStepResult<Result>, 'result'>> {
+    const { store } = this.#options;
+    const { runId } = work.identity;
+    const { memory } = this.#options;
+    let rebuilt: RebuiltRun<ClaudeState> | undefined;
+    for (let rebuilds = 0; ; rebuilds += 1) {
+      try {
+        let taken = memory?.take(runId);
+        const step = await store.transact(runId, (view) => {
+          // A second call, after a transaction that did not come through, must not meet what the first one changed.
+          const held = taken;
+          taken = undefined;
+          if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
+          return this.#stepper.step(view, work, { rebuilt, held });
+        });
+        if (step.held !== undefined) memory?.keep(runId, step.held);
+        faults.push(...step.faults);
+        return step;
+      } catch (error) {
+        if (!(error instanceof UnusableSnapshot) || rebuilds >= MAX_REBUILDS) throw error;
+        faults.push(`${messageOf(error)}; it was made anew from the records`);
+        rebuilt = await this.#stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
+      }
+    }
+  }
+
+  /** An id that looks like a secret is stored as something else. */
+  #storedId(id: string): string {
+    const probe = { kind: 'tool_started', tool_call_id: id, tool_name: '', args: null } as const;
+    const stored = this.#options.redact(probe);
+    return stored.kind === 'tool_started' ? stored.tool_call_id : id;
+  }
+}
+
+/** An event, and what is known of it if it is late. */
+interface TakenEvent {
+  readonly input: HookInput;
+  readonly late: LateEvent | undefined;
+}
+
+function remembering(modelId: string): (state: ClaudeState) => ClaudeState {
+  return (state) => ({ ...state, modelId });
+}

@@ -1,0 +1,133 @@
+import {
+  passOver,
+  type FaultKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../../records/pass-over.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { textOfContent } from '../../records/stored-message.ts';
+import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+
+/**
+ * What is remembered of a session, or of a subagent, between two hook calls, besides the run itself. Plain JSON. All of it
+ * follows from the records, so that it can be made anew and every process that adds to the run sees the same.
+ */
+export type ClaudeState = {
+  /** Calls of a model answer are coming in: the next one is of the same turn. */
+  readonly turnOpen: boolean;
+  /** Calls that have begun and not come back: id and tool. */
+  readonly openCalls: readonly (readonly [string, string])[];
+  /** Calls of this turn that came back: told of again, they are the same. */
+  readonly closedCalls: readonly string[];
+  /** A deadline was set since the session began or was opened again. */
+  readonly deadlineSet: boolean;
+  /** Unix milliseconds; null for none. */
+  readonly deadlineAtMs: number | null;
+  /** How often what must hold at the end did not, since the last prompt. */
+  readonly unmet: number;
+  /** The agent was let go although it did not hold, since the last prompt. */
+  readonly gaveUp: boolean;
+  /** Advice has forced a turn at the end. */
+  readonly forcedTurn: boolean;
+  /** The model, where the session has begun and the run has not; null where that is not known. */
+  readonly modelId: string | null;
+  /** Ids of events that were folded late, the last ones; absent before the first. */
+  readonly lateInputIds?: readonly string[];
+};
+
+/** A session of which nothing is known yet. */
+export const NEW_CLAUDE_STATE: ClaudeState = {
+  turnOpen: false,
+  openCalls: [],
+  closedCalls: [],
+  deadlineSet: false,
+  deadlineAtMs: null,
+  unmet: 0,
+  gaveUp: false,
+  forcedTurn: false,
+  modelId: null,
+};
+
+/** More calls than this in one turn, or open at once, and the oldest is forgotten. */
+const MAX_CALLS = 256;
+
+/** Ids of late events that are remembered; one is looked up only until its spill file is deleted, right after the fold. */
+const MAX_LATE_INPUTS = 256;
+
+/** The channel of advice that forces a turn. */
+const STOP_CHANNEL = 'Stop additionalContext';
+
+/** The state after a record. Pure. */
+export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): ClaudeState {
+  const { payload, late_input_id: lateInputId } = record;
+  const state = lateInputId === undefined ? before : withLateInput(before, lateInputId);
+  switch (payload.kind) {
+    case 'run_started':
+      return { ...state, deadlineAtMs: payload.steering?.deadline_at_unix_ms ?? null };
+    case 'deadline_set':
+      return { ...state, deadlineSet: true, deadlineAtMs: payload.deadline_at_unix_ms ?? null };
+    case 'run_resumed':
+      return { ...closed(state), deadlineSet: false, unmet: 0, gaveUp: false };
+    case 'run_ended':
+      return closed(state);
+    case 'turn_started':
+      return { ...state, turnOpen: true, closedCalls: [] };
+    case 'tool_started':
+      return {
+        ...state,
+        openCalls: [...state.openCalls, [payload.tool_call_id, payload.tool_name] as const].slice(-MAX_CALLS),
+      };
+    case 'tool_ended': {
+      const { tool_call_id: id } = payload;
+      const openCalls = state.openCalls.filter(([open]) => open !== id);
+      return { ...state, openCalls, closedCalls: [...state.closedCalls, id].slice(-MAX_CALLS) };
+    }
+    case 'evaluation':
+      return payload.point === 'pre_tool_selection' ? { ...state, turnOpen: false } : state;
+    case 'message_appended':
+      return foldMessage(state, payload.message.role, textOfContent(payload.message.content));
+    case 'completion_checked':
+      return { ...state, unmet: payload.met ? 0 : payload.attempt, gaveUp: payload.gave_up === true };
+    case 'feedback_delivered':
+      return delivered(state, payload.delivered, payload.channel);
+    case 'guidance_delivered':
+      return delivered(state, payload.guidance.delivered, payload.guidance.channel);
+    default:
+      passOver<
+        | 'turn_ended'
+        | 'compaction'
+        | RequestKind
+        | 'prompt_used'
+        | 'session_event'
+        | PatternKind
+        | ProducedKind
+        | 'model_answered'
+        | 'advice_acknowledged'
+        | FaultKind
+        | UnreadKind
+      >(payload);
+      return state;
+  }
+}
+
+function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
+  const over = { ...state, turnOpen: false };
+  // What the host says in the user's place, such as that a task in the background is done, asks for nothing new.
+  return role === 'user' && isTaskText(text) ? { ...over, unmet: 0, gaveUp: false } : over;
+}
+
+function delivered(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {
+  return arrived && channel === STOP_CHANNEL ? { ...state, forcedTurn: true } : state;
+}
+
+function withLateInput(state: ClaudeState, id: string): ClaudeState {
+  const { lateInputIds = [] } = state;
+  if (lateInputIds.includes(id)) return state;
+  return { ...state, lateInputIds: [...lateInputIds, id].slice(-MAX_LATE_INPUTS) };
+}
+
+function closed(state: ClaudeState): ClaudeState {
+  return { ...state, turnOpen: false, openCalls: [], closedCalls: [] };
+}

@@ -1,0 +1,197 @@
+import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+
+import { CoxswainError } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { markOf, type HookGroup } from './init-hooks.ts';
+
+const BOM = '\uFEFF';
+const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
+
+/**
+ * The settings with our hooks in them: every event has one group of ours behind what others have put there. Comments, order and
+ * formatting of all else stay. Settings that have it already come back as they are.
+ *
+ * @param text  the settings file, JSON with or without comments; the empty text where there is none yet
+ * @param wanted  our groups by event, of one hook each
+ * @throws CoxswainError `invalid-argument` for text that is no JSON object, with line and column, or whose `hooks` are of
+ *   another shape than Claude Code's
+ */
+export function addHooks(text: string, wanted: ReadonlyMap<string, HookGroup>): string {
+  const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
+  const wantedMark = (event: string): string | undefined => markOf(wanted.get(event)?.hooks[0]);
+  let edited = dropHooks(body, (found, event) => found !== wantedMark(event));
+  for (const [event, group] of wanted) {
+    const groups = groupsOf(edited, event);
+    if (groups.some(({ marks }) => marks.includes(wantedMark(event)))) continue;
+    const isNew = groupsAt(edited, event) === undefined;
+    edited = isNew
+      ? inserted(edited, ['hooks', event], [group])
+      : inserted(edited, ['hooks', event, groups.length], group);
+  }
+  return mark + edited;
+}
+
+/**
+ * The settings without our hooks, and without the lists that are empty then.
+ *
+ * @throws CoxswainError as `addHooks`
+ */
+export function removeHooks(text: string): string {
+  const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
+  return mark + dropHooks(body, () => true);
+}
+
+/** What tells the hooks of ours that the settings hold, by event; see `markOf`. @throws CoxswainError as `addHooks` */
+export function ourHooks(text: string): ReadonlyMap<string, readonly string[]> {
+  const body = text.startsWith(BOM) ? text.slice(1) : text;
+  const found = eventsOf(body).map((event): [string, readonly string[]] => [
+    event,
+    groupsOf(body, event).flatMap(({ marks }) => marks.flatMap((mark) => mark ?? [])),
+  ]);
+  return new Map(found.filter(([, marks]) => marks.length > 0));
+}
+
+/** Takes out those hooks of ours that `isUnwanted`, one at a time, because each changes where the others stand. */
+function dropHooks(text: string, isUnwanted: (mark: string, event: string) => boolean): string {
+  for (const event of eventsOf(text)) {
+    const goes = (mark: string | undefined): boolean => mark !== undefined && isUnwanted(mark, event);
+    for (;;) {
+      const groups = groupsOf(text, event);
+      const at = groups.findIndex(({ marks }) => marks.some(goes));
+      const group = groups[at];
+      if (group === undefined) break;
+      const place = group.marks.findIndex(goes);
+      const path =
+        group.marks.length > 1
+          ? ['hooks', event, at, 'hooks', place]
+          : groups.length > 1
+            ? ['hooks', event, at]
+            : eventsOf(text).length > 1
+              ? ['hooks', event]
+              : ['hooks'];
+      text = without(text, path);
+    }
+  }
+  return text;
+}
+
+/** A group as it stands: what tells each of its hooks, undefined for one of somebody else. */
+interface FoundGroup {
+  readonly marks: readonly (string | undefined)[];
+}
+
+function eventsOf(text: string): readonly string[] {
+  const hooks = valueAt(text, ['hooks']);
+  if (hooks === undefined) return [];
+  if (!isJsonObject(hooks)) throw misshapen('hooks', 'an object of events');
+  return Object.keys(hooks);
+}
+
+function groupsAt(text: string, event: string): readonly unknown[] | undefined {
+  const groups = valueAt(text, ['hooks', event]);
+  if (groups !== undefined && !Array.isArray(groups)) throw misshapen(`hooks.${event}`, 'a list');
+  return groups;
+}
+
+function groupsOf(text: string, event: string): readonly FoundGroup[] {
+  return (groupsAt(text, event) ?? []).map((group: unknown) => {
+    const hooks: unknown = isJsonObject(group) ? group['hooks'] : undefined;
+    return { marks: Array.isArray(hooks) ? hooks.map(markOf) : [] };
+  });
+}
+
+function valueAt(text: string, path: readonly string[]): unknown {
+  let value = settingsOf(text);
+  for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return value;
+}
+
+function settingsOf(text: string): unknown {
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, PARSE);
+  const [error] = errors;
+  if (error !== undefined) {
+    const before = text.slice(0, error.offset).split('\n');
+    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+    throw new CoxswainError(
+      'invalid-argument',
+      `no JSON: ${printParseErrorCode(error.error)} at ${place}; mend it first`,
+      {
+        details: { line: before.length },
+      },
+    );
+  }
+  if (tree === undefined) return {};
+  if (tree.type !== 'object') throw misshapen('the file', 'a JSON object');
+  return plain(tree);
+}
+
+/** The value of a syntax tree; of a name that stands twice the last counts, as in JSON.parse. */
+function plain(node: Node): unknown {
+  if (node.type === 'array') return (node.children ?? []).map(plain);
+  if (node.type !== 'object') return node.value;
+  const members = (node.children ?? []).map(({ children = [] }): [string, unknown] => {
+    const [name, value] = children;
+    return [String(name?.value), value === undefined ? undefined : plain(value)];
+  });
+  return Object.fromEntries(members);
+}
+
+function misshapen(place: string, shape: string): CoxswainError {
+  return new CoxswainError('invalid-argument', `${place} should be ${shape}; mend the settings first`, {
+    details: { place },
+  });
+}
+
+/**
+ * The text with one value more: at the end of a list, or under a name in an object. Nothing else changes, because the library's
+ * own insertion formats the neighbours anew.
+ */
+function inserted(text: string, path: readonly (string | number)[], value: unknown): string {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  // Where there is nothing yet, an object with a line break at its end, as editors leave it.
+  if (text.trim() === '') text = `{}${eol}`;
+  const name = path.at(-1);
+  const tree = parseTree(text, [], PARSE);
+  const container = tree === undefined ? undefined : findNodeAtLocation(tree, path.slice(0, -1));
+  if (container === undefined) return inserted(text, path.slice(0, -1), { [String(name)]: value });
+  const step = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
+  const outer = indentAt(text, container.offset);
+  const last = container.children?.at(-1);
+  const indent = last !== undefined && startsLine(text, last.offset) ? indentAt(text, last.offset) : outer + step;
+  const key = container.type === 'object' ? `${JSON.stringify(name)}: ` : '';
+  const item = (key + JSON.stringify(value, undefined, step)).replaceAll('\n', eol + indent);
+  if (last !== undefined) {
+    const end = last.offset + last.length;
+    return `${text.slice(0, end)},${eol}${indent}${item}${text.slice(end)}`;
+  }
+  const start = container.offset + 1;
+  const end = container.offset + container.length - 1;
+  const within = text.slice(start, end).trim() === '' ? '' : text.slice(start, end).trimEnd();
+  return `${text.slice(0, start)}${within}${eol}${indent}${item}${eol}${outer}${text.slice(end)}`;
+}
+
+/** White space at the beginning of the line that holds the offset. */
+function indentAt(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+function startsLine(text: string, offset: number): boolean {
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '';
+}
+
+/** The text without the value at the path, and without the comma that belongs to it. */
+function without(text: string, path: readonly (string | number)[]): string {
+  const tree = parseTree(text, [], PARSE);
+  const value = tree === undefined ? undefined : findNodeAtLocation(tree, [...path]);
+  const node = value?.parent?.type === 'property' ? value.parent : value;
+  const siblings = node?.parent?.children;
+  if (node?.parent === undefined || siblings === undefined) return text;
+  const at = siblings.indexOf(node);
+  const [before, after] = [siblings[at - 1], siblings[at + 1]];
+  const end = node.offset + node.length;
+  if (before !== undefined) return text.slice(0, before.offset + before.length) + text.slice(end);
+  if (after !== undefined) return text.slice(0, node.offset) + text.slice(after.offset);
+  return text.slice(0, node.parent.offset + 1) + text.slice(node.parent.offset + node.parent.length - 1);
+}

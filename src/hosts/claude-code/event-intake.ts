@@ -1,0 +1,228 @@
+import { toolResultOf } from '../../adapters/claude/tool-response.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CoxswainError, messageOf } from '../../base/error.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
+import { steadyMs } from '../../base/steady-ms.ts';
+import { toJson } from '../../base/to-json.ts';
+import type { AnsweredHook, ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
+import type { HookFault } from './fault-log.ts';
+import { isKnownEvent, readHookEvent, type KnownHookEvent } from './hook-event.ts';
+import {
+  isStillSpilled,
+  readSpilledEvent,
+  removeSpilledEvent,
+  setSpilledEventAside,
+  setUnfinishedAside,
+  spilledEvents,
+  spillEvent,
+  type SpilledEvent,
+} from './spilled-events.ts';
+
+/** What events of a project are taken with. */
+export interface EventIntakeOptions {
+  readonly storePath: string;
+  readonly redact: ClaudeSessionsOptions['redact'];
+  readonly clock: Clock;
+  readonly onFault: (fault: HookFault) => void;
+}
+
+/** How far the folding of waiting events came. */
+export interface FoldedEvents {
+  readonly folded: number;
+  /** Why some of those that were there at the start are left; undefined if none are. */
+  readonly problem?: string;
+}
+
+/** How long an event folds those of its session that arrived before it. With more of them than that it waits behind them. */
+const OWN_SESSION_LIMIT_MS = 1_000;
+
+/**
+ * Takes hook events in such a way that none is lost: what the store does not take goes into a file beside it, and is on the disk
+ * when `take` resolves. Whichever process next takes an event of that session folds those files first, so that the
+ * order of a session's events holds.
+ */
+export class EventIntake {
+  readonly #options: EventIntakeOptions;
+
+  constructor(options: EventIntakeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes an event, after those of its session that wait.
+   *
+   * @param open  gives the sessions; what it rejects with counts as a store that does not take the event
+   * @param onStored  called once the event is stored
+   * @returns nothing to say if the event waits in a file now; the reason is then a fault
+   * @throws CoxswainError `invalid-argument` for a session id that no run can have, and what fails after the event is stored
+   */
+  async take(
+    event: KnownHookEvent,
+    open: () => Promise<ClaudeSessions>,
+    onStored: () => void = () => undefined,
+  ): Promise<AnsweredHook> {
+    const { input, sessionId, hasBackgroundWork } = event.told;
+    const arrivedAtMs = this.#options.clock.nowMs();
+    let isStored = false;
+    const details = {
+      hasBackgroundWork,
+      onStored: () => {
+        isStored = true;
+        onStored();
+      },
+    };
+    try {
+      const sessions = await open();
+      const { problem } = await this.foldWaiting(sessions, { sessionId, limitMs: OWN_SESSION_LIMIT_MS });
+      if (problem === undefined) return await sessions.answer(input, sessionId, details);
+      this.keep(event, `earlier events of the session wait too: ${problem}`, arrivedAtMs);
+    } catch (error) {
+      if (isStored || (error instanceof CoxswainError && error.code === 'invalid-argument')) throw error;
+      this.keep(event, messageOf(error), arrivedAtMs);
+    }
+    return { answer: {}, faults: [] };
+  }
+
+  /** Writes an event into a file beside the store. Never throws: an event that cannot be written either is a fault. */
+  keep({ json, told, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
+    const { onFault, redact, storePath } = this.#options;
+    try {
+      spillEvent(storePath, { sessionId: told.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
+      onFault({ where: 'spill', message: `the event waits in a spill file: ${why}`, ...about });
+    } catch (error) {
+      onFault({ where: 'spill', message: `the event is lost: ${messageOf(error)}; ${why}`, ...about });
+    }
+  }
+
+  /**
+   * Folds events that wait, in the order of their arrival. Stops at the first that the store does not take: it waits on.
+   *
+   * @param limits  `limitMs`: no event is begun after so long; at least one is tried
+   * @throws what the file system throws at the spill files
+   */
+  async foldWaiting(
+    sessions: ClaudeSessions,
+    { sessionId, limitMs }: { readonly sessionId?: string; readonly limitMs: number },
+  ): Promise<FoldedEvents> {
+    const { clock, onFault, storePath } = this.#options;
+    const unfinished = sessionId === undefined ? setUnfinishedAside(storePath, clock.nowMs()) : 0;
+    if (unfinished > 0)
+      onFault({ where: 'spill', message: `${unfinished} spill files of killed processes are half written` });
+    const waiting = spilledEvents(storePath, sessionId);
+    const startMs = waiting.length === 0 ? 0 : steadyMs();
+    let folded = 0;
+    for (const [index, spilled] of waiting.entries()) {
+      if (index > 0 && steadyMs() - startMs >= limitMs) {
+        return { folded, problem: `${waiting.length - index} events are left after ${limitMs} ms` };
+      }
+      try {
+        if (await this.#fold(spilled, sessions)) folded += 1;
+      } catch (error) {
+        if (!isOfTheStore(error)) throw error;
+        return { folded, problem: messageOf(error) };
+      }
+    }
+    return { folded };
+  }
+
+  async #fold(spilled: SpilledEvent, sessions: ClaudeSessions): Promise<boolean> {
+    const { onFault } = this.#options;
+    const bytes = readSpilledEvent(spilled);
+    if (bytes === 'gone') return false;
+    const event = bytes === 'damaged' ? undefined : readHookEvent(bytes);
+    if (event === undefined || !isKnownEvent(event)) {
+      onFault({ where: 'spill', message: `${spilled.path} is damaged` });
+      setSpilledEventAside(spilled, 'damaged');
+      return false;
+    }
+    const { id, arrivedAtMs } = spilled;
+    const isWaiting = (): boolean => isStillSpilled(spilled);
+    const { input, sessionId } = event.told;
+    try {
+      const faults = await sessions.foldLate(input, sessionId, { id, arrivedAtMs, isWaiting });
+      for (const message of faults) onFault({ where: 'run', message, ...event.about });
+    } catch (error) {
+      if (isOfTheStore(error)) throw error;
+      onFault({ where: 'spill', message: `${spilled.path} is refused: ${messageOf(error)}`, ...event.about });
+      setSpilledEventAside(spilled, 'refused');
+      return false;
+    }
+    removeSpilledEvent(spilled);
+    return true;
+  }
+}
+
+/** Whether the store, SQLite or the file system is at fault, and not the event. */
+function isOfTheStore(error: unknown): boolean {
+  if (error instanceof CoxswainError) return error.code.startsWith('store-');
+  return error instanceof Error && 'code' in error;
+}
+
+/** Fields of an event that are kept as they are: words of a closed set, ids of runs, numbers and flags. */
+const CLOSED = ['hook_event_name', 'session_id', 'agent_id', 'stop_hook_active', 'duration_ms'];
+/** Short words of the host. */
+const NAMES = ['agent_type', 'source', 'model', 'reason', 'trigger'];
+
+/**
+ * What of an event may lie in a file: the fields that are read, redacted as the records that are made of them. Redacting those
+ * records again changes nothing.
+ */
+function storableEvent(
+  json: Readonly<Record<string, unknown>>,
+  redact: ClaudeSessionsOptions['redact'],
+): Readonly<Record<string, unknown>> {
+  const stored: Record<string, unknown> = { ...storableCall(json, redact) };
+  for (const field of CLOSED) stored[field] = json[field];
+  for (const field of NAMES) {
+    const value = json[field];
+    if (typeof value !== 'string') continue;
+    const probe = redact({ kind: 'compaction', trigger: value });
+    stored[field] = probe.kind === 'compaction' ? probe.trigger : undefined;
+  }
+  for (const field of ['prompt', 'last_assistant_message']) {
+    const value = json[field];
+    if (typeof value === 'string') stored[field] = storableText(value, redact);
+  }
+  if (json['error'] !== undefined) {
+    const { error } = json;
+    const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redact);
+    stored['error'] = result;
+  }
+  const calls = json['tool_calls'];
+  if (Array.isArray(calls)) {
+    stored['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
+  }
+  return stored;
+}
+
+function storableCall(
+  call: Readonly<Record<string, unknown>>,
+  redact: ClaudeSessionsOptions['redact'],
+): Readonly<Record<string, unknown>> {
+  const { tool_input: args, tool_name: name, tool_use_id: id, tool_response: response } = call;
+  if (typeof name !== 'string' || typeof id !== 'string') return {};
+  const probe = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
+  if (probe.kind !== 'tool_started') return {};
+  return {
+    tool_name: probe.tool_name,
+    tool_use_id: probe.tool_call_id,
+    tool_input: probe.args,
+    ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redact) }),
+  };
+}
+
+function storableResult(
+  result: Json,
+  { tool_name: name, tool_use_id: id }: Readonly<Record<string, unknown>>,
+  redact: ClaudeSessionsOptions['redact'],
+): Json {
+  const call = { tool_call_id: String(id), tool_name: String(name) };
+  const probe = redact({ kind: 'tool_ended', ...call, result, is_error: false });
+  return probe.kind === 'tool_ended' ? probe.result : null;
+}
+
+function storableText(text: string, redact: ClaudeSessionsOptions['redact']): string {
+  const probe = redact({ kind: 'message_appended', message: { role: 'user', content: text } });
+  const content = probe.kind === 'message_appended' ? probe.message.content : '';
+  return typeof content === 'string' ? content : '';
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+
+import { factsOf, findProject, userFolders } from '../../config/find-config.ts';
+import type { LoadedConfig, LoadConfigOptions } from '../../config/loaded-config.ts';
+import type { ResolvedConfig } from '../../config/resolved-config.ts';
+import { standardSteering } from '../../steering/standard-steering.ts';
+import { RECORDS_FOLDER } from '../../store/records-folder.ts';
+
+/** What of a configuration a hook goes by. */
+export type HookConfig = Pick<LoadedConfig, 'problems' | 'refusal'> & {
+  readonly resolved: Pick<
+    ResolvedConfig,
+    'steering' | 'redaction' | 'deadline' | 'deadlineFrom' | 'budget' | 'forceTurnAtStop' | 'store' | 'completion'
+  >;
+};
+
+/**
+ * As `loadConfigSync`. Where no file says anything, and nothing is amiss, what reads files is not even loaded: it would take
+ * 3 ms of a process that has few.
+ */
+export async function hookConfig(options: LoadConfigOptions & { readonly homeFolder: string }): Promise<HookConfig> {
+  const { projectFolder } = options;
+  if (hasFiles(options)) {
+    const { loadConfigSync } = await import('../../config/load-config.ts');
+    return loadConfigSync(options);
+  }
+  return {
+    problems: [],
+    resolved: {
+      steering: standardSteering(),
+      redaction: {},
+      deadlineFrom: 'session',
+      forceTurnAtStop: false,
+      // Looked at where it is opened.
+      store: { kind: 'sqlite', path: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
+    },
+  };
+}
+
+function hasFiles(options: LoadConfigOptions): boolean {
+  if (options.explicitPath !== undefined) return true;
+  const { config } = userFolders(options);
+  if (factsOf(config) !== undefined && ['config.json', 'config.ts'].some((name) => factsOf(join(config, name))))
+    return true;
+  return findProject(options.projectFolder).files.length > 0;
+}

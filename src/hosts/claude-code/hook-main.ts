@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+import { systemClock } from '../../base/clock.ts';
+import { messageOf } from '../../base/error.ts';
+import { faultText } from '../../recorder/fault-text.ts';
+import { refusalError } from '../../store/records-folder.ts';
+import type { OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
+import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
+import { EventIntake } from './event-intake.ts';
+import { logFault, MAX_CONFIG_FAULTS, type HookFault } from './fault-log.ts';
+import { hookConfig } from './hook-config.ts';
+import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
+import { openHookStore, usableStore, type UsableStore } from './open-hook-store.ts';
+import { projectFolderOf } from './project-folder.ts';
+import { projectRedaction, projectSessions } from './project-sessions.ts';
+import type { StdinBytes } from './read-stdin.ts';
+import { wakeServer } from './wake-server.ts';
+import { writeStdout } from './write-stdout.ts';
+
+export { warmUp } from './warm-up.ts';
+
+/** How long the store is waited for, by all that an event does together. Claude Code waits 10 seconds for a hook. */
+const TIME_LIMIT_MS = 2_000;
+/** How long an event that is answered folds events of other sessions that wait, and how long the end of a session does. */
+const OTHER_SESSIONS_LIMIT_MS = 100;
+const SESSION_END_LIMIT_MS = 1_000;
+
+/** What is known of a call when something goes wrong. */
+interface Known {
+  projectFolder?: string;
+  about?: HookEvent['about'];
+  /** Writes the event beside the store; absent once it is stored, and before it is read. */
+  keep?: (why: string) => void;
+}
+
+/**
+ * `coxswain hook`: one event of Claude Code, from standard input, recorded and answered on standard output. Whatever goes
+ * wrong is written into our own log; the agent gets no output then, and goes on as if there were no hook. Never rejects.
+ *
+ * @param leave  ends the process with exit code 0, which the caller does afterwards too
+ */
+export async function runHook(stdin: Promise<StdinBytes>, leave: () => never): Promise<void> {
+  const known: Known = {};
+  const fail = (where: string, error: unknown): void => note({ where, message: messageOf(error) }, known);
+  const failAndLeave = (where: string, error: unknown): never => {
+    fail(where, error);
+    known.keep?.(messageOf(error));
+    return leave();
+  };
+  process.on('uncaughtException', (error) => failAndLeave('uncaught exception', error));
+  process.on('unhandledRejection', (error) => failAndLeave('unhandled rejection', error));
+  try {
+    const { bytes } = await stdin;
+    await takeEvent(bytes, known);
+  } catch (error) {
+    fail('hook', error);
+  }
+}
+
+async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
+  const event = readHookEvent(bytes);
+  if (event === undefined) {
+    return note({ where: 'input', message: `standard input is no JSON object (${bytes.length} bytes)` }, known);
+  }
+  const { env } = process;
+  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: event.cwd });
+  known.projectFolder = projectFolder;
+  known.about = event.about;
+  if (!isKnownEvent(event)) {
+    const message = `the event is not known, or lacks what it must have (${bytes.length} bytes)`;
+    return note({ where: 'input', message }, known);
+  }
+  const homeFolder = homeOf(env);
+  const { resolved, problems, refusal: refused } = await hookConfig({ projectFolder, env, homeFolder });
+  const onFault = (fault: HookFault): void => note(fault, known);
+  for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) {
+    note({ where: 'config', message: JSON.stringify(problem) }, known, true);
+  }
+  const { input } = event.told;
+  const isBeginning = input.event === 'SessionStart' && input.source !== 'compact';
+  let usable: UsableStore;
+  try {
+    usable = usableStore(resolved.store, { env, homeFolder });
+  } catch (error) {
+    if (isBeginning) say({ systemMessage: `coxswain records nothing in this session: ${faultText(messageOf(error))}` });
+    throw error;
+  }
+  const { place } = usable;
+  const refusal = refused ?? usable.refusal;
+  const warning =
+    refusal === undefined
+      ? undefined
+      : `${refusalError(refusal).message} Until then runs are recorded in ${place.path}.`;
+  if (warning !== undefined) note({ where: 'records', message: warning }, known, true);
+  const redact = projectRedaction(resolved, onFault);
+  const intake = new EventIntake({ storePath: place.path, redact, clock: systemClock, onFault });
+  known.keep = (why) => intake.keep(event, why);
+  let opened: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
+  const open = async (): Promise<ClaudeSessions> => {
+    const store = await openHookStore(place, { timeoutMs: TIME_LIMIT_MS });
+    opened = { store, sessions: projectSessions(resolved, { store, projectFolder, redact }) };
+    return opened.sessions;
+  };
+  const { answer, faults } = await intake.take(event, open, () => delete known.keep);
+  delete known.keep;
+  for (const message of faults) note({ where: 'run', message }, known);
+  // What is said is on the disk by now.
+  say(isBeginning && warning !== undefined ? { ...answer, systemMessage: `coxswain: ${warning}` } : answer);
+  const { event: name } = input;
+  if (opened !== undefined) {
+    // Events of other sessions, which may have no hook of their own any more. Those that are left wait on.
+    const limitMs = name === 'SessionEnd' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
+    await intake.foldWaiting(opened.sessions, { limitMs });
+    await opened.store.close();
+  }
+  const problem = await wakeServer(name, { projectFolder, env });
+  if (problem !== undefined) note({ where: 'server', message: problem }, known);
+  if (name === 'SessionEnd') {
+    const { trimStore } = await import('./trim-store.ts');
+    trimStore(place, { program: programBeside(process.argv[1]), env });
+  }
+}
+
+function say(answer: HookAnswer): void {
+  if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
+}
+
+/** What starts the command line, where it lies beside the hook; a plugin has none. */
+function programBeside(hookFile = ''): readonly string[] | undefined {
+  const bin = basename(hookFile) === 'hook.cjs' ? join(dirname(hookFile), 'cli', 'bin.js') : hookFile;
+  return basename(bin).startsWith('bin.') && existsSync(bin) ? [process.execPath, bin] : undefined;
+}
+
+/** As `os.homedir()` finds it where it can be told without loading that. */
+function homeOf({ HOME }: NodeJS.ProcessEnv): string {
+  if (process.platform !== 'win32' && HOME !== undefined && HOME !== '') return HOME;
+  return process.getBuiltinModule('node:os').homedir();
+}
+
+function note(fault: HookFault, { projectFolder, about }: Known, unlessKnown = false): void {
+  logFault(
+    { ...fault, ...about, message: faultText(fault.message) },
+    { projectFolder, env: process.env, nowMs: systemClock.nowMs() },
+    unlessKnown,
+  );
+}

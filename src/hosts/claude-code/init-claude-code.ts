@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto';
+import { rmdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { CoxswainError, messageOf } from '../../base/error.ts';
+import { insideFolder, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
+import { addHooks, removeHooks } from './edit-settings.ts';
+import type { IgnoreFile } from './keep-settings-out.ts';
+import { hookCommand, hookGroups, HOOK_MARK, httpHookGroups, type HookServerAddress } from './init-hooks.ts';
+import { findFile, replaceFile } from './written-file.ts';
+
+/** What `coxswain init claude-code` is asked for. */
+export interface InitRequest {
+  /** The settings file that gets the hooks. */
+  readonly settingsFile: string;
+  /** The project, in whose folder no link is followed, or without one the user; what was there before is kept beside the rest of their state. */
+  readonly owner: StateOwner;
+  /** Node, and the bundled hook, by absolute path. */
+  readonly node: string;
+  readonly hookFile: string;
+  /** Where events go to a server instead of a process each. The settings hold its token then, and are for their owner only. */
+  readonly server?: HookServerAddress;
+  /** A file that should keep the settings out of git, and its text with the line that does. */
+  readonly ignore?: IgnoreFile;
+  /** A configuration to write where there is none: path and text. */
+  readonly config?: { readonly file: string; readonly text: string };
+}
+
+/** A file that would change. */
+export interface InitChange {
+  readonly file: string;
+  /** Undefined where there is none yet. */
+  readonly before: string | undefined;
+  readonly after: string;
+  /** Who may read it afterwards, where that changes. */
+  readonly mode?: number;
+  /** As of `ReplaceFileOptions`. */
+  readonly within?: string;
+}
+
+/** What became of a file when `init` was undone. */
+export interface UndoneFile {
+  readonly file: string;
+  /**
+   * - `restored`: the same bytes as before `init`
+   * - `removed`: there was none before, and there is none now
+   * - `edited`: it has changed since, so only our hooks were taken out
+   * - `kept`: it has changed since and holds nothing of ours, or is gone
+   */
+  readonly outcome: 'restored' | 'removed' | 'edited' | 'kept';
+}
+
+interface Backup {
+  readonly file: string;
+  /** Base64; null where there was none. */
+  readonly before: string | null;
+  readonly after_sha256: string;
+  /** The topmost folder that was made for the file; null where it was there. */
+  readonly folder_made: string | null;
+  /** Who could read it before; absent where that did not change. */
+  readonly mode?: number;
+  /** As of `ReplaceFileOptions`. */
+  readonly within?: string;
+}
+
+const OWNER_ONLY = 0o600;
+
+/**
+ * What `init` would change; nothing where all is as it should be.
+ *
+ * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` where they cannot be read
+ */
+export function planInit(request: InitRequest): readonly InitChange[] {
+  const { settingsFile, config, ignore, owner, server } = request;
+  const below = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
+  // Before anything is read: what is behind a link is not shown either.
+  if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
+  const before = textOf(settingsFile);
+  const command = hookCommand(request.node, request.hookFile);
+  const groups = server === undefined ? hookGroups(command) : httpHookGroups(command, server);
+  const after = named(settingsFile, () => addHooks(before ?? '', groups));
+  const secret = server === undefined ? {} : { mode: OWNER_ONLY };
+  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after, ...secret, ...below }];
+  if (ignore !== undefined) {
+    insideFolder(ignore.within, ignore.file);
+    const ignored = textOf(ignore.file);
+    // First, so that there is no moment in which git sees them.
+    if (ignored !== ignore.text) {
+      changes.unshift({ file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
+    }
+  }
+  if (config !== undefined && findFile(config.file) === undefined) {
+    changes.push({ file: config.file, before: undefined, after: config.text, ...below });
+  }
+  return changes;
+}
+
+/**
+ * Writes the changes, and first what is needed to undo them. The bytes of before the first `init` are kept when it is
+ * repeated.
+ *
+ * @throws CoxswainError `input-io` where a file cannot be written; what was written until then can be undone
+ */
+export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
+  for (const { file, after, mode, within } of changes) {
+    const backups = readBackups(owner);
+    const known = backups.find((backup) => backup.file === file);
+    const found = findFile(file);
+    const bytes = Buffer.from(after, 'utf8');
+    const isOurs = known !== undefined && found !== undefined && sha256(found.bytes) === known.after_sha256;
+    const before = isOurs
+      ? known.before
+      : found === undefined
+        ? null
+        : foreignBytes(file, found.bytes).toString('base64');
+    const modeBefore = mode === undefined ? undefined : isOurs ? known.mode : modeOf(file);
+    const backup: Backup = {
+      file,
+      before,
+      after_sha256: sha256(bytes),
+      folder_made: isOurs ? known.folder_made : null,
+      ...(modeBefore === undefined ? {} : { mode: modeBefore }),
+      ...(within === undefined ? {} : { within }),
+    };
+    const others = backups.filter((other) => other.file !== file);
+    writeBackups(owner, [...others, backup]);
+    const folder_made = replaceFile(file, bytes, { mode, within });
+    if (folder_made !== undefined) writeBackups(owner, [...others, { ...backup, folder_made }]);
+  }
+}
+
+/**
+ * Takes `init` back: the same bytes as before where nobody has changed the file since, else without our hooks.
+ *
+ * @param settingsFile  looked at also where no backup tells of it
+ * @throws CoxswainError `input-io` where a file cannot be written, `invalid-argument` for settings that cannot be edited
+ */
+export function undoInit({ owner, settingsFile }: Pick<InitRequest, 'owner' | 'settingsFile'>): readonly UndoneFile[] {
+  const backups = readBackups(owner);
+  const undone = backups.map((backup) => ({ file: backup.file, outcome: undo(backup) }));
+  rmSync(stateFile('initBackup', owner), { force: true });
+  if (backups.some(({ file }) => file === settingsFile)) return undone;
+  const outcome = withoutHooks(settingsFile, owner.projectFolder);
+  return outcome === 'edited' ? [...undone, { file: settingsFile, outcome }] : undone;
+}
+
+/** What of a file is not ours: after a change by somebody else since the last `init` it still holds our hooks. */
+function foreignBytes(file: string, bytes: Buffer): Buffer {
+  const text = bytes.toString('utf8');
+  return text.includes(HOOK_MARK)
+    ? Buffer.from(
+        named(file, () => removeHooks(text)),
+        'utf8',
+      )
+    : bytes;
+}
+
+function undo({ file, before, after_sha256, folder_made, mode, within }: Backup): UndoneFile['outcome'] {
+  if (within !== undefined) insideFolder(within, file);
+  const found = findFile(file);
+  if (found === undefined) return 'kept';
+  if (sha256(found.bytes) !== after_sha256) return withoutHooks(file, within);
+  if (before !== null) {
+    replaceFile(file, Buffer.from(before, 'base64'), { mode, within });
+    return 'restored';
+  }
+  rmSync(file);
+  if (folder_made !== null) removeEmpty(dirname(file), folder_made);
+  return 'removed';
+}
+
+function withoutHooks(file: string, within: string | undefined): 'edited' | 'kept' {
+  if (within !== undefined) insideFolder(within, file);
+  const before = file.endsWith('.json') ? textOf(file) : undefined;
+  const after = before === undefined ? undefined : named(file, () => removeHooks(before));
+  if (after === undefined || after === before) return 'kept';
+  replaceFile(file, Buffer.from(after, 'utf8'), { within });
+  return 'edited';
+}
+
+/** Takes away folders that `init` made, as far as nothing else has come into them. */
+function removeEmpty(folder: string, topmost: string): void {
+  for (let at = folder; at.startsWith(topmost); at = dirname(at)) {
+    try {
+      rmdirSync(at);
+    } catch {
+      // Not empty: it is somebody's.
+      return;
+    }
+  }
+}
+
+/** @throws CoxswainError `invalid-argument` for bytes that are no UTF-8: an edit would change what it cannot read */
+function textOf(file: string): string | undefined {
+  const found = findFile(file);
+  if (found === undefined) return undefined;
+  const text = found.bytes.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(found.bytes)) return text;
+  throw new CoxswainError('invalid-argument', `${file} is not UTF-8; mend it first`, { details: { file } });
+}
+
+function named<Result>(file: string, edit: () => Result): Result {
+  try {
+    return edit();
+  } catch (error) {
+    throw new CoxswainError('invalid-argument', `${file}: ${messageOf(error)}`, { cause: error, details: { file } });
+  }
+}
+
+function modeOf(file: string): number | undefined {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  return mode === undefined ? undefined : mode & 0o777;
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function readBackups(owner: StateOwner): readonly Backup[] {
+  const backupFile = stateFile('initBackup', owner);
+  try {
+    const bytes = readGuarded(backupFile);
+    if (bytes === undefined) return [];
+    const json: unknown = JSON.parse(bytes.toString('utf8'));
+    const files: unknown = isJsonObject(json) ? json['files'] : undefined;
+    if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('it has another form');
+    return files;
+  } catch (error) {
+    throw new CoxswainError('input-io', `${backupFile} is damaged: ${messageOf(error)}; move it away`, {
+      cause: error,
+    });
+  }
+}
+
+function isBackup(value: unknown): value is Backup {
+  if (!isJsonObject(value)) return false;
+  const { file, before, after_sha256, folder_made, mode, within } = value;
+  if (within !== undefined && typeof within !== 'string') return false;
+  if (mode !== undefined && !Number.isInteger(mode)) return false;
+  const orNull = (member: unknown): boolean => member === null || typeof member === 'string';
+  return typeof file === 'string' && typeof after_sha256 === 'string' && orNull(before) && orNull(folder_made);
+}
+
+function writeBackups(owner: StateOwner, files: readonly Backup[]): void {
+  const backupFile = stateFile('initBackup', owner);
+  try {
+    makeStateFolder(owner);
+    replaceGuarded(backupFile, `${JSON.stringify({ schema_version: 1, files }, undefined, 2)}\n`);
+  } catch (error) {
+    throw new CoxswainError('input-io', `${backupFile} cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}

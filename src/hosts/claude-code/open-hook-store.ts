@@ -1,0 +1,55 @@
+import { dirname, join } from 'node:path';
+
+import { stateFile, stateRoot, type StatePlaces } from '../../base/state-places.ts';
+import type { ResolvedStore } from '../../config/resolved-config.ts';
+import { isInRecordsFolder, makeRecords, type RecordsRefusal } from '../../store/records-folder.ts';
+import { sqliteOneShot, type OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
+
+/** The store to write into. */
+export interface UsableStore {
+  readonly place: ResolvedStore;
+  /** Why it is not where the configuration says. */
+  readonly refusal?: RecordsRefusal;
+}
+
+/**
+ * Opens a store that may be used for one event.
+ *
+ * @throws CoxswainError as `sqliteStore` and `jsonlStore`
+ */
+export async function openHookStore(
+  { kind, path }: ResolvedStore,
+  limits: { readonly timeoutMs: number },
+): Promise<OneShotStore> {
+  if (kind === 'sqlite') return sqliteOneShot(path, limits);
+  const { jsonlStore } = await import('../../store/jsonl/jsonl-store.ts');
+  return jsonlStore(path);
+}
+
+/**
+ * The store to write into: the one that is named, with its folder of records made where it is missing, or while that folder
+ * is refused, one in the user's state folder, so that nothing is lost.
+ *
+ * @throws CoxswainError as `makeRecords`
+ */
+export function usableStore(store: ResolvedStore, places: StatePlaces): UsableStore {
+  if (!isInRecordsFolder(store.path)) return { place: store };
+  const folder = dirname(store.path);
+  const verdict = makeRecords(folder, places);
+  if (verdict.kind !== 'refused') return { place: store };
+  const path = stateFile('fallbackStore', { ...places, projectFolder: dirname(folder) });
+  return { place: { kind: 'sqlite', path }, refusal: verdict.refusal };
+}
+
+/** Whether a store is where it is unless its user says otherwise: in a project's folder of records, or in the state folder. */
+export function isDefaultPlace({ path }: ResolvedStore, places: StatePlaces): boolean {
+  return isInRecordsFolder(path) || dirname(dirname(path)) === join(stateRoot(places), 'projects');
+}
+
+/** The file whose time says when a store in its default place was last trimmed. */
+export function trimMarkOf({ path }: ResolvedStore, places: StatePlaces): string {
+  const folder = dirname(path);
+  return isInRecordsFolder(path)
+    ? stateFile('trimmed', { ...places, projectFolder: dirname(folder) })
+    : join(folder, 'trimmed');
+}

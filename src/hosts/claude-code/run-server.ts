@@ -1,0 +1,133 @@
+import { systemClock } from '../../base/clock.ts';
+import { messageOf } from '../../base/error.ts';
+import { faultText } from '../../recorder/fault-text.ts';
+import { BUILD } from './build.ts';
+import { logFault, type HookFault } from './fault-log.ts';
+import type { HookEvent } from './hook-event.ts';
+import { startHookServer } from './hook-server.ts';
+import { removeServerRecord, writeServerRecord } from './server-process.ts';
+import type { ServerFacts } from './server-health.ts';
+import { ServedProject } from './served-project.ts';
+import { readServeSettings, type ServeSettings } from './serve-settings.ts';
+
+/** Without an event for so long the server stops: 6 hours, longer than a command of an agent usually takes. */
+export const DEFAULT_IDLE_LIMIT_MS: number = 6 * 3_600_000;
+
+/** How often it looks whether it is still wanted. */
+const LOOK_MS = 30_000;
+/** How long it folds events that wait, each time it looks. */
+const FOLD_LIMIT_MS = 1_000;
+/** How often it looks at the size of the store. */
+const GC_MS = 24 * 3_600_000;
+
+/** How a project is served. */
+export interface RunServerOptions {
+  readonly projectFolder: string;
+  readonly settings: ServeSettings;
+  readonly env: NodeJS.ProcessEnv;
+  /** Default: 6 hours. */
+  readonly idleLimitMs?: number;
+  /** As of `ServedProjectOptions`. */
+  readonly maxRuns?: number;
+}
+
+/** A server at work. */
+export interface RunningServer {
+  readonly port: number;
+  facts(): ServerFacts;
+  /** Writes a fault of the process around it into the log. */
+  reportFault(where: string, error: unknown): void;
+  /** Answers what it has, closes the store and takes its record away. A second call waits for the first. */
+  stop(): Promise<void>;
+  /** Resolves when it has stopped, by whatever: `stop`, nothing to do, settings that were taken away or changed. */
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Serves the http hooks of a project in this process, until it is stopped or has had nothing to do for `idleLimitMs`.
+ * Looks once a day whether the store is within its limit of size. Faults go into the same log as those of hook processes.
+ *
+ * @throws CoxswainError `input-io` when the port is taken, or the record that it runs cannot be written
+ */
+export async function runServer(options: RunServerOptions): Promise<RunningServer> {
+  const { projectFolder, settings, env, idleLimitMs = DEFAULT_IDLE_LIMIT_MS } = options;
+  const startedAtMs = systemClock.nowMs();
+  const seen = { events: 0, faults: 0, lastEventAtMs: null as number | null };
+  const onFault = (fault: HookFault, unlessKnown = false): void => {
+    seen.faults += 1;
+    const place = { projectFolder, env, nowMs: systemClock.nowMs() };
+    logFault({ ...fault, message: faultText(fault.message) }, place, unlessKnown);
+  };
+  const project = new ServedProject({ ...options, onFault });
+  const facts = (): ServerFacts => ({
+    ...seen,
+    pid: process.pid,
+    build: BUILD,
+    project: projectFolder,
+    startedAtMs,
+    runs: project.runs,
+    idleLimitMs,
+  });
+  const server = await startHookServer({
+    ...settings,
+    answer: (event: HookEvent) => {
+      seen.events += 1;
+      seen.lastEventAtMs = systemClock.nowMs();
+      return project.answer(event);
+    },
+    // Plain data.
+    health: () => ({ ...facts() }),
+    onFault,
+  });
+
+  const stopped = Promise.withResolvers<void>();
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    clearInterval(looking);
+    await server.close();
+    await project.close();
+    removeServerRecord(projectFolder, env);
+    stopped.resolve();
+  };
+  const stopOnce = (): Promise<void> => (stopping ??= stop());
+  let collectedAtMs = 0;
+  const look = (): void => {
+    const nowMs = systemClock.nowMs();
+    const isIdle = nowMs - (seen.lastEventAtMs ?? startedAtMs) >= idleLimitMs;
+    if (isIdle || !isWanted(projectFolder, settings)) void stopOnce();
+    else if (seen.events > 0 && nowMs - collectedAtMs >= GC_MS) {
+      collectedAtMs = nowMs;
+      void project.collectGarbage();
+    } else if (seen.events > 0) {
+      // The store may take again what it did not take at the last event of a session.
+      project.foldWaiting(FOLD_LIMIT_MS).catch((error: unknown) => {
+        onFault({ where: 'spill', message: messageOf(error) }, true);
+      });
+    }
+  };
+  const looking = setInterval(look, Math.min(LOOK_MS, idleLimitMs));
+  try {
+    writeServerRecord(projectFolder, env);
+  } catch (error) {
+    await stopOnce();
+    throw error;
+  }
+  look();
+  return {
+    port: server.port,
+    facts,
+    reportFault: (where, error) => onFault({ where, message: messageOf(error) }),
+    stop: stopOnce,
+    stopped: stopped.promise,
+  };
+
+  function isWanted(folder: string, { port, token }: ServeSettings): boolean {
+    try {
+      const now = readServeSettings(folder, env);
+      return now?.port === port && now.token === token;
+    } catch (error) {
+      onFault({ where: 'server', message: messageOf(error) }, true);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { get } from 'node:http';
+
+import { isJsonObject } from '../../base/json.ts';
+import type { ServeSettings } from './serve-settings.ts';
+
+/** What a server says of itself to whoever has its token. Plain JSON. */
+export interface ServerFacts {
+  readonly pid: number;
+  readonly build: string;
+  readonly project: string;
+  /** Unix milliseconds. */
+  readonly startedAtMs: number;
+  /** Of the last event; null before the first. */
+  readonly lastEventAtMs: number | null;
+  readonly events: number;
+  /** Runs in memory. */
+  readonly runs: number;
+  readonly faults: number;
+  readonly idleLimitMs: number;
+}
+
+/** What is at the address of a server: it, somebody else, or nobody. */
+export type ServerHealth =
+  | { readonly kind: 'ours'; readonly facts: ServerFacts }
+  | { readonly kind: 'foreign'; readonly why: string }
+  /** `isSilent`: somebody listens, and did not answer in time. */
+  | { readonly kind: 'none'; readonly why: string; readonly isSilent?: true };
+
+const LIMIT_MS = 2_000;
+const MAX_CHARS = 10_000;
+
+/** Asks a server how it is, for two seconds at most. Never rejects. */
+export async function serverHealth({ port, token }: Pick<ServeSettings, 'port' | 'token'>): Promise<ServerHealth> {
+  return new Promise((resolve) => {
+    let isSilent = false;
+    const none = (why: string): void => resolve({ kind: 'none', why, ...(isSilent && { isSilent }) });
+    const headers = { authorization: `Bearer ${token}` };
+    const request = get({ host: '127.0.0.1', port, path: '/health', headers, agent: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (text: string) => (body = (body + text).slice(0, MAX_CHARS)));
+      response.on('error', (error) => none(error.message));
+      response.on('end', () => resolve(healthOf(response.statusCode ?? 0, body)));
+    });
+    request.on('error', (error) => none(error.message));
+    const timer = setTimeout(() => {
+      isSilent = true;
+      request.destroy(new Error(`no answer in ${LIMIT_MS / 1000} seconds`));
+    }, LIMIT_MS);
+    request.on('close', () => clearTimeout(timer));
+  });
+}
+
+function healthOf(status: number, body: string): ServerHealth {
+  if (status === 401) return { kind: 'foreign', why: 'it does not know the token' };
+  const facts = status === 200 ? factsOf(body) : undefined;
+  return facts === undefined ? { kind: 'foreign', why: `it answers with status ${status}` } : { kind: 'ours', facts };
+}
+
+function factsOf(body: string): ServerFacts | undefined {
+  try {
+    const json: unknown = JSON.parse(body);
+    const isOurs = isJsonObject(json) && typeof json['pid'] === 'number' && typeof json['project'] === 'string';
+    // Only a server of ours knows the token and says so.
+    return isOurs ? (json as unknown as ServerFacts) : undefined;
+  } catch {
+    // Somebody else's page.
+    return undefined;
+  }
+}

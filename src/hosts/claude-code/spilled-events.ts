@@ -1,0 +1,248 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+
+import { hashText } from '../../base/hash.ts';
+import { hasCode } from '../../store/file-system.ts';
+import { makeFolderSync } from '../../store/make-folder-sync.ts';
+
+/*
+ * Hook events that the store did not take in time, one file each, in a folder beside the store: `runs.db-spills`.
+ *
+ *     000001763808123456-9f1c2a3b0d4e5f60-4711-k3v9x1.spill
+ *
+ * The name holds the time of arrival (Unix milliseconds), a hash of the session id, the process id and a random part; without
+ * the extension it is the event's id. The order of names is the order in which events are folded: events of the same
+ * millisecond go by the rest of the name.
+ *
+ * A file gets this name only when it is written and synced; until then it ends in `.writing`. The first line holds the CRC-32
+ * of all bytes after it (eight digits) and their number.
+ */
+
+/** An event that waits to be folded. */
+export interface SpilledEvent {
+  /** Unique, as long as clock, process id and random part do not all repeat. */
+  readonly id: string;
+  readonly path: string;
+  /** Unix milliseconds. */
+  readonly arrivedAtMs: number;
+}
+
+/** What lies beside a store. */
+export interface SpillCounts {
+  /** Events that wait to be folded. */
+  readonly waiting: number;
+  /** Files that are not what a hook wrote: its process was killed while it wrote, or the disk damaged them. */
+  readonly damaged: number;
+  /** Events that no store would take. */
+  readonly refused: number;
+}
+
+const EXTENSION = '.spill';
+const UNFINISHED = '.writing';
+const TIME_DIGITS = 18;
+/** A file that is not finished after so long was left by a process that is gone. */
+const UNFINISHED_LIMIT_MS = 60_000;
+/** Above either limit no more events are kept: a store that has not worked for so long needs its owner. */
+const MAX_FILES = 10_000;
+const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
+/** Standard input is at most 64 MB; text that is escaped again takes more. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+const NO_FOLLOW = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW;
+
+/** The folder beside a store. */
+export function spillFolderOf(storePath: string): string {
+  return `${resolve(storePath)}-spills`;
+}
+
+/**
+ * Writes an event into a file of its own (0600, links are not followed). When it returns, the event is on the disk and survives
+ * a power cut.
+ *
+ * @param json  the event, with nothing in it that may not be stored
+ * @throws what the file system refuses; an error when the folder is a link or full (10,000 files or 1 GiB)
+ * Cost: two or three syncs.
+ */
+export function spillEvent(
+  storePath: string,
+  { sessionId, arrivedAtMs, json }: { readonly sessionId: string; readonly arrivedAtMs: number; readonly json: object },
+): void {
+  const folder = spillFolderOf(storePath);
+  makeFolderSync(folder);
+  if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link; remove it`);
+  requireRoom(folder);
+  const body = Buffer.from(`${JSON.stringify(json)}\n`);
+  const time = String(Math.max(0, Math.floor(arrivedAtMs))).padStart(TIME_DIGITS, '0');
+  const random = Math.random().toString(36).slice(2, 12);
+  const path = join(folder, `${time}-${hashText(sessionId)}-${process.pid}-${random}`);
+  const unfinished = `${path}${UNFINISHED}`;
+  const fd = openSync(unfinished, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o600);
+  try {
+    writeWhole(fd, Buffer.concat([Buffer.from(`${checksumOf(body)} ${body.length}\n`), body]));
+    fdatasyncSync(fd);
+    renameSync(unfinished, `${path}${EXTENSION}`);
+  } catch (error) {
+    unlinkSync(unfinished);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+  syncFolder(folder);
+}
+
+/**
+ * The events that wait beside a store, in the order in which they are to be folded.
+ *
+ * @param sessionId  only those of this session
+ * @throws what the file system refuses; a missing folder is an empty one
+ * Cost: one look at the folder where nothing waits.
+ */
+export function spilledEvents(storePath: string, sessionId?: string): readonly SpilledEvent[] {
+  const folder = spillFolderOf(storePath);
+  if (!existsSync(folder)) return [];
+  const session = sessionId === undefined ? undefined : hashText(sessionId);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(EXTENSION))
+    .toSorted()
+    .flatMap((name) => {
+      const [, ofSession] = name.split('-');
+      if (session !== undefined && session !== ofSession) return [];
+      return [{ id: name.slice(0, -EXTENSION.length), path: join(folder, name), arrivedAtMs: timeOf(name) }];
+    });
+}
+
+/**
+ * Sets aside what killed processes left half written: those processes did not end with exit code 0.
+ *
+ * @returns how many files these are
+ */
+export function setUnfinishedAside(storePath: string, nowMs: number): number {
+  const folder = spillFolderOf(storePath);
+  if (!existsSync(folder)) return 0;
+  const left = readdirSync(folder).filter(
+    (name) => name.endsWith(UNFINISHED) && nowMs - timeOf(name) > UNFINISHED_LIMIT_MS,
+  );
+  for (const name of left) setAside(join(folder, name), UNFINISHED, 'damaged');
+  return left.length;
+}
+
+function timeOf(name: string): number {
+  return Number(name.slice(0, TIME_DIGITS)) || 0;
+}
+
+/** Counts what lies beside a store; changes nothing. Never throws: what cannot be read counts as nothing. */
+export function countSpills(storePath: string): SpillCounts {
+  const counts = { waiting: 0, damaged: 0, refused: 0 };
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync(spillFolderOf(storePath));
+  } catch {
+    // There is no folder, or it is not ours: then nothing of ours is in it.
+  }
+  for (const name of names) {
+    if (name.endsWith(EXTENSION)) counts.waiting += 1;
+    else if (name.endsWith('.damaged')) counts.damaged += 1;
+    else if (name.endsWith('.refused')) counts.refused += 1;
+  }
+  return counts;
+}
+
+/**
+ * Reads an event.
+ *
+ * @returns its JSON; `gone` if another process has folded it; `damaged` if it is not what a hook of this user wrote
+ * @throws what the file system refuses
+ */
+export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'damaged' {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | NO_FOLLOW);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return 'gone';
+    if (hasCode(error, 'ELOOP')) return 'damaged';
+    throw error;
+  }
+  try {
+    const facts = fstatSync(fd);
+    const isOurs = process.getuid === undefined || (facts.uid === process.getuid() && (facts.mode & 0o077) === 0);
+    if (!facts.isFile() || !isOurs || facts.size > MAX_FILE_BYTES) return 'damaged';
+    const bytes = readFileSync(fd);
+    const headEnd = bytes.indexOf('\n');
+    const body = bytes.subarray(headEnd + 1);
+    return bytes.toString('latin1', 0, headEnd) === `${checksumOf(body)} ${body.length}` ? body : 'damaged';
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether the event has not been folded by another process. */
+export function isStillSpilled({ path }: SpilledEvent): boolean {
+  return existsSync(path);
+}
+
+/** Deletes an event that is folded. One that a power cut brings back is recognised by its id. */
+export function removeSpilledEvent({ path }: SpilledEvent): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+/** Gives a file that cannot be folded another extension, so that it stands in no other event's way and can be looked at. */
+export function setSpilledEventAside({ path }: SpilledEvent, why: 'damaged' | 'refused'): void {
+  setAside(path, EXTENSION, why);
+}
+
+function setAside(path: string, extension: string, why: string): void {
+  try {
+    renameSync(path, `${path.slice(0, -extension.length)}.${why}`);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+}
+
+function requireRoom(folder: string): void {
+  const names = readdirSync(folder);
+  let bytes = 0;
+  for (const name of names) bytes += lstatSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  if (names.length < MAX_FILES && bytes < MAX_FOLDER_BYTES) return;
+  throw new Error(`${folder} is full (${names.length} files, ${bytes} bytes)`);
+}
+
+function writeWhole(fd: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length;) {
+    const written = writeSync(fd, bytes, done);
+    if (written === 0) throw new Error(`the disk took ${done} of ${bytes.length} bytes`);
+    done += written;
+  }
+}
+
+/** Not imported: loading `node:zlib` would cost every process a millisecond, and few spill. */
+function checksumOf(bytes: Buffer): string {
+  return process.getBuiltinModule('node:zlib').crc32(bytes).toString(16).padStart(8, '0');
+}
+
+/** Windows cannot open folders and orders such writes itself. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

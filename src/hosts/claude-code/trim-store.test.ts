@@ -1,0 +1,75 @@
+import { mkdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { createCoxswain } from '../../run/coxswain.ts';
+import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { trimMarkOf } from './open-hook-store.ts';
+import { trimStore } from './trim-store.ts';
+
+const program = [process.execPath, fileURLToPath(new URL('../../cli/bin.ts', import.meta.url))];
+const { env } = process;
+
+/** A store of runs that are over, of some 100 KB each. */
+async function storeOf(folder: string, runs: number): Promise<string> {
+  const path = join(folder, 'runs.db');
+  let nowMs = 1_700_000_000_000;
+  const cox = createCoxswain({ store: sqliteStore(path), clock: { nowMs: () => (nowMs += 1_000) } });
+  for (let index = 0; index < runs; index += 1) {
+    const run = cox.startRun({ runId: `run-${index}` });
+    run.emit({ type: 'message_end', message: { role: 'user', content: `${index} `.repeat(40_000) } });
+    await run.end();
+  }
+  await cox.close();
+  return path;
+}
+
+async function runIds(path: string): Promise<readonly string[]> {
+  const store = sqliteStore(path);
+  try {
+    return (await store.listRuns()).runs.map(({ runId }) => runId);
+  } finally {
+    await store.close();
+  }
+}
+
+async function stateFolder(): Promise<string> {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const path = join(folder.path, '.coxswain');
+  mkdirSync(path);
+  return path;
+}
+
+test('of a store over the limit the oldest runs go, once a day', async () => {
+  const folder = await stateFolder();
+  const path = await storeOf(folder, 8);
+  const options = { program, env, maxBytes: 500_000 };
+  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(true);
+  await expect.poll(async () => (await runIds(path)).length).toBeLessThan(6);
+  expect(await runIds(path)).toContain('run-7');
+  expect(await runIds(path)).not.toContain('run-0');
+
+  truncateSync(path, statSync(path).size + 4_000_000);
+  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
+  const yesterday = new Date(Date.now() - 25 * 3_600_000);
+  utimesSync(trimMarkOf({ kind: 'sqlite', path }, { env }), yesterday, yesterday);
+  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(true);
+});
+
+test('nothing is started for a store within the limit, elsewhere, of another kind, not there, or without the program', async () => {
+  const folder = await stateFolder();
+  const path = join(folder, 'runs.db');
+  const options = { program, env, maxBytes: 1_000 };
+  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
+  writeFileSync(path, 'x'.repeat(1_000));
+  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
+  writeFileSync(path, 'x'.repeat(1_001));
+  expect(trimStore({ kind: 'sqlite', path }, { ...options, program: undefined })).toBe(false);
+  expect(trimStore({ kind: 'jsonl', path }, options)).toBe(false);
+  const archive = join(folder, '..', 'archive.db');
+  writeFileSync(archive, 'x'.repeat(2_000));
+  expect(trimStore({ kind: 'sqlite', path: archive }, options)).toBe(false);
+});

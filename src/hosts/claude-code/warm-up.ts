@@ -1,0 +1,131 @@
+import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
+import { readResult } from '../../steering/read-result.ts';
+import { createRedactor } from '../../redaction/redactor.ts';
+import { standardSteering } from '../../steering/standard-steering.ts';
+import { checkChange } from '../../store/check-change.ts';
+import { planAppend } from '../../store/plan-append.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import { createRunView, type SavedSnapshot } from '../../store/run-view.ts';
+import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
+
+const SESSION_ID = 'warm-up';
+const START_MS = 1_700_000_000_000;
+
+/**
+ * Plays a session that gets stuck, in memory, so that every function that hook calls usually need has run once: the engine
+ * keeps what it compiled, and the processes after this one need not.
+ *
+ * Cost: about 150 ms, once for each version of coxswain and Node.
+ */
+export async function warmUp(): Promise<void> {
+  let nowMs = START_MS;
+  const redactor = createRedactor({}, { readResult });
+  const sessions = new ClaudeSessions({
+    store: sketchStore(),
+    config: { steering: standardSteering(), deadline: { minutes: 4 }, deadlineFrom: 'session' },
+    projectFolder: '/',
+    redact: (payload) => redactor.redact(payload),
+    clock: { nowMs: () => (nowMs += 2_000) },
+    build: 'warm-up',
+    measureMs: () => 0,
+  });
+  for (const event of session()) {
+    const input = readHookInput({ session_id: SESSION_ID, ...event });
+    if (input !== undefined) await sessions.answer(input, SESSION_ID, { hasBackgroundWork: false });
+  }
+}
+
+type RawEvent = Readonly<Record<string, unknown>>;
+
+function* session(): Generator<RawEvent> {
+  let made = 0;
+  const batch = (calls: readonly Call[]): Generator<RawEvent> => batchOf(calls, () => `call-${(made += 1)}`);
+  yield { hook_event_name: 'SessionStart', source: 'startup', model: 'a-model' };
+  yield {
+    hook_event_name: 'UserPromptSubmit',
+    prompt: 'Make the tests of the parser pass; the schema must not change.',
+  };
+  for (let round = 0; round < 4; round += 1) {
+    yield* batch([
+      [
+        'Read',
+        { file_path: 'src/parser.ts' },
+        { type: 'text', file: { filePath: 'src/parser.ts', content: 'export {}\n' } },
+      ],
+      [
+        'Grep',
+        { pattern: 'parse(', path: 'src' },
+        { mode: 'content', content: `src/a.ts:${round}: parse(x)`, filenames: [] },
+      ],
+    ]);
+    yield* batch([
+      [
+        'Edit',
+        { file_path: 'src/parser.ts', old_string: `a${round}`, new_string: `b${round}` },
+        {
+          filePath: 'src/parser.ts',
+          oldString: `a${round}`,
+          newString: `b${round}`,
+          structuredPatch: [],
+          originalFile: 'x',
+        },
+      ],
+    ]);
+    const command = `cd /app && TOKEN=$X npm test -- --filter "parser" 2>&1 | tail -n 20; echo $? > out.log`;
+    yield* batch([
+      [
+        'Bash',
+        { command, description: 'Run' },
+        `Exit code 1\nFAIL src/parser.test.ts\nError: expected 1, got ${round % 2}`,
+      ],
+    ]);
+  }
+  for (let round = 0; round < 6; round += 1) {
+    yield* batch([['Bash', { command: 'git status --short' }, { stdout: ' M src/parser.ts', stderr: '' }]]);
+    yield* batch([['Bash', { command: 'cat missing.txt' }, 'cat: missing.txt: No such file or directory']]);
+  }
+  yield { hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message: 'All tests pass now.' };
+}
+
+/** Tool, arguments and answer; a text is the message of a failure. */
+type Call = readonly [string, RawEvent, unknown];
+
+/** The calls of one answer of the model. */
+function* batchOf(calls: readonly Call[], newId: () => string): Generator<RawEvent> {
+  const told = calls.map(([tool_name, tool_input, response]) => ({
+    call: { tool_name, tool_input, tool_use_id: newId() },
+    response,
+  }));
+  for (const { call } of told) yield { hook_event_name: 'PreToolUse', ...call };
+  for (const { call, response } of told) {
+    if (typeof response === 'string') yield { hook_event_name: 'PostToolUseFailure', ...call, error: response };
+    else yield { hook_event_name: 'PostToolUse', ...call, tool_response: response, duration_ms: 12 };
+  }
+  yield {
+    hook_event_name: 'PostToolBatch',
+    tool_calls: told.map(({ call }) => Object.assign({ tool_response: 'ok' }, call)),
+  };
+}
+
+/** As much of a store as steps need; records are checked and forgotten. */
+function sketchStore(): ClaudeSessionsOptions['store'] {
+  const runs = new Map<string, { readonly summary?: RunSummary; readonly snapshot?: SavedSnapshot }>();
+  return {
+    async transact(runId, fold) {
+      const { summary, snapshot } = runs.get(runId) ?? {};
+      const {
+        batch: records,
+        snapshotJson,
+        result,
+      } = checkChange(runId, fold(createRunView({ summary, snapshot }, () => [])));
+      const after = records === undefined ? summary : planAppend(records, summary, () => undefined).summary;
+      const saved = snapshotJson === undefined ? snapshot : { coversSeq: after?.lastSeq ?? -1, json: snapshotJson };
+      runs.set(runId, {
+        ...(after === undefined ? {} : { summary: after }),
+        ...(saved === undefined ? {} : { snapshot: saved }),
+      });
+      return result;
+    },
+    async *readRun() {},
+  };
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { firstFlag, scriptedRun, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { driftDetector } from './drift.ts';
+
+const near = (at: number): ScriptedCall => ({
+  tool: 'read',
+  args: { path: `billing/invoice_${at}.ts` },
+  result: `${at}`,
+});
+const far = (at: number): ScriptedCall => ({ tool: 'read', args: { path: `weather/rain_${at}.ts` }, result: `${at}` });
+const TASK = 'Mend the billing rounding';
+
+test('twenty calls off the subject after work on it are flagged, and it is not being stuck', () => {
+  const calls = [...times(5, near), ...times(20, far)];
+  expect(firstFlag(driftDetector(), calls, TASK)).toBe(24);
+  expect(firstFlag(driftDetector(), calls.slice(0, -1), TASK)).toBeNull();
+  const { analysis } = scriptedRun(calls, { detectors: [driftDetector()], task: TASK });
+  expect(analysis.patterns()).toMatchObject([{ kind: 'drift', stuck: false }]);
+});
+
+test('one look at the subject begins anew', () => {
+  const calls = [...times(5, near), ...times(15, far), near(9), ...times(15, far)];
+  expect(firstFlag(driftDetector(), calls, TASK)).toBeNull();
+});
+
+test('a run without a task, or whose work never shared its words, is left alone', () => {
+  expect(firstFlag(driftDetector(), [...times(5, near), ...times(40, far)])).toBeNull();
+  expect(firstFlag(driftDetector(), times(60, far), TASK)).toBeNull();
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { errorCascadeDetector } from './error-cascade.ts';
+
+const WORDS = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta', 'eta'];
+const fail = (at: number, tool = `tool${at % 2}`): ScriptedCall => ({
+  tool,
+  args: { at },
+  result: `${WORDS[at % 7] ?? ''} went wrong: ${WORDS[(at * 3) % 7] ?? ''} failed`,
+  isError: true,
+});
+
+test('six failing turns in a row over two tools are flagged, five are not', () => {
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => fail(at)),
+    ),
+  ).toBe(5);
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(5, (at) => fail(at)),
+    ),
+  ).toBeNull();
+});
+
+test('ever new errors of one tool are a script taking shape', () => {
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(7, (at) => fail(at, 'python')),
+    ),
+  ).toBeNull();
+});
+
+test('legitimate twins are left alone', () => {
+  const success: ScriptedCall = { tool: 'read', args: {}, result: 'text' };
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(12, (at) => (at % 4 === 3 ? success : fail(at))),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(7, (at) => ({ ...fail(at), turn: 0 })),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(9, (at) => ({ ...fail(at), result: '' })),
+    ),
+  ).toBeNull();
+});
+
+test('one tool that fails in other words each time is a search, in the same words it is stuck', () => {
+  const decode = (at: number, byte: number): ScriptedCall => ({
+    tool: 'convert',
+    args: { encoding: `e${at}` },
+    result: `UnicodeDecodeError: codec cannot decode byte in position ${byte}`,
+    isError: true,
+  });
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => decode(at, at * 100)),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      errorCascadeDetector(),
+      times(6, (at) => decode(at, 7)),
+    ),
+  ).toBe(5);
+});
+
+test('five failures in a row that name one cause outside of the calls are flagged, of other causes six', () => {
+  const lines = [
+    'EROFS: read-only file system, open a',
+    'mkdir: read-only file system',
+    'fatal: Unable to create lock: Read-only file system',
+    'OSError: [Errno 30] Read-only file system',
+    'touch: read-only file system',
+    'rename failed: read-only file system',
+  ];
+  const told = (line: string, at: number): ScriptedCall => ({
+    tool: `tool_${at}`,
+    args: { at },
+    result: line,
+    isError: true,
+  });
+  expect(firstFlag(errorCascadeDetector(), lines.map(told))).toBe(4);
+  const mixed = lines.with(2, 'syntax error near line 3').map(told);
+  expect(firstFlag(errorCascadeDetector(), mixed)).toBe(5);
+});
+
+test('a transfer that breaks off again and again, and gets further each time, is no cascade', () => {
+  const left = [1_705_196_064, 1_514_491_819, 1_302_474_564, 1_075_174_010, 867_589_624, 673_999_131, 478_291_767];
+  const get = (at: number): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: 'curl -C - -O https://scenes.example/a.zip' },
+    result: `curl: (18) transfer closed with ${left[at] ?? 0} bytes remaining to read`,
+    isError: true,
+  });
+  expect(firstFlag(errorCascadeDetector(), times(7, get))).toBeNull();
+});
+
+test('who pauses on purpose until a service is there gives it time', () => {
+  const refused = (at: number): ScriptedCall => ({
+    tool: at % 2 === 0 ? 'probe' : 'login',
+    args: { host: 'sw-2' },
+    result: 'connect: connection refused',
+    isError: true,
+  });
+  const pause: ScriptedCall = { tool: 'pause', args: { seconds: 60 }, result: '' };
+  expect(firstFlag(errorCascadeDetector(), times(7, refused))).toBe(4);
+  const patient = times(7, refused).flatMap((call) => [pause, call]);
+  expect(firstFlag(errorCascadeDetector(), patient)).toBeNull();
+});

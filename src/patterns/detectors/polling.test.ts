@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { pollingDetector } from './polling.ts';
+
+const POLL: ScriptedCall = { tool: 'get_status', args: { id: 1 }, result: 'running' };
+
+test('ten unchanged answers are flagged, nine are not', () => {
+  expect(firstFlag(pollingDetector(), times(10, POLL))).toBe(9);
+  expect(firstFlag(pollingDetector(), times(9, POLL))).toBeNull();
+});
+
+test('command lines that ask one program are one status where their last lines are equal, until one moves', () => {
+  const lines = ['squeue -j 7', 'sleep 30; squeue -j 7', 'sleep 60 && squeue -u dev | tail -1', 'squeue'];
+  const ask = (at: number, state: string): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: lines[at % lines.length] ?? '' },
+    result: `${at % 2 === 0 ? 'JOBID ST\n' : ''}7 large ${state} (ReqNodeNotAvail)`,
+  });
+  expect(
+    firstFlag(
+      pollingDetector(),
+      times(12, (at) => ask(at, 'PD')),
+    ),
+  ).toBe(9);
+  const pods = (at: number): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: 'kubectl get pods' },
+    result: `web-${at} Running\ndb-0 Pending`,
+  });
+  expect(firstFlag(pollingDetector(), times(20, pods))).toBeNull();
+});
+
+test('pauses between do not count', () => {
+  const wait: ScriptedCall = { tool: 'wait', args: { seconds: 30 } };
+  expect(
+    firstFlag(
+      pollingDetector(),
+      times(20, (at) => (at % 2 === 0 ? POLL : wait)),
+    ),
+  ).toBe(18);
+});
+
+test('fewer answers are enough over half an hour, unless the looks are so far apart that they are patience', () => {
+  const every = (minutes: number): readonly ScriptedCall[] =>
+    times(9, (at) => ({ ...POLL, atMs: 1_000_000 + at * minutes * 60_000 }));
+  expect(firstFlag(pollingDetector(), every(4.5))).toBe(7);
+  expect(firstFlag(pollingDetector(), every(10))).toBeNull();
+});
+
+test('legitimate twins are left alone', () => {
+  expect(
+    firstFlag(
+      pollingDetector(),
+      times(30, (at) => ({ ...POLL, result: `running, ${at} %` })),
+    ),
+  ).toBeNull();
+  const work = (at: number): ScriptedCall => ({ tool: 'read', args: { path: `${at}` }, result: `text ${at}` });
+  const between = times(15, POLL).flatMap((call, at) => [call, work(2 * at), work(2 * at + 1)]);
+  expect(firstFlag(pollingDetector(), between)).toBeNull();
+});
+
+test('a user who asks for the status each time is answered each time', () => {
+  const asked = times(12, (): ScriptedCall => ({ ...POLL, userBefore: true }));
+  expect(firstFlag(pollingDetector(), asked)).toBeNull();
+});

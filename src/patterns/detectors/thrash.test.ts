@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { thrashDetector } from './thrash.ts';
+
+const write = (content: string, path = 'f'): ScriptedCall => ({ tool: 'write', args: { path, content }, result: 'ok' });
+const edit = (from: string, to: string): ScriptedCall => ({
+  tool: 'edit',
+  args: { path: 'f', old_string: from, new_string: to },
+  result: 'ok',
+});
+
+test('the second return to an earlier content is flagged', () => {
+  expect(
+    firstFlag(
+      thrashDetector(),
+      ['a', 'b', 'a', 'b'].map((one) => write(one)),
+    ),
+  ).toBe(3);
+  expect(
+    firstFlag(
+      thrashDetector(),
+      ['a', 'b', 'a'].map((one) => write(one)),
+    ),
+  ).toBeNull();
+});
+
+test('edits that undo each other are flagged at the second undoing', () => {
+  expect(firstFlag(thrashDetector(), [edit('a', 'b'), edit('b', 'a'), edit('a', 'b')])).toBe(2);
+});
+
+test('ten rewrites of one file with nothing between are flagged', () => {
+  expect(
+    firstFlag(
+      thrashDetector(),
+      times(10, (at) => write(`${at}`)),
+    ),
+  ).toBe(9);
+  expect(
+    firstFlag(
+      thrashDetector(),
+      times(9, (at) => write(`${at}`)),
+    ),
+  ).toBeNull();
+});
+
+test('legitimate twins are left alone', () => {
+  const tested = times(40, (at): ScriptedCall =>
+    at % 2 === 0 ? write(`${at}`) : { tool: 'run_tests', result: `${at}` },
+  );
+  expect(firstFlag(thrashDetector(), tested)).toBeNull();
+  expect(
+    firstFlag(
+      thrashDetector(),
+      times(20, (at) => write('a', `f${at}`)),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      thrashDetector(),
+      times(20, (at) => edit(`${at}`, `${at + 1}`)),
+    ),
+  ).toBeNull();
+  expect(
+    firstFlag(
+      thrashDetector(),
+      times(9, () => write('a')),
+    ),
+  ).toBeNull();
+});
+
+test('here-documents, substitutions, places, settings and definitions go back and forth too', () => {
+  const flips: readonly ((one: boolean) => Pick<ScriptedCall, 'tool' | 'args'>)[] = [
+    (one) => ({ tool: 'Bash', args: { command: `cat > a.conf <<'X'\nmode ${one ? 'a' : 'b'}\nX` } }),
+    (one) => ({ tool: 'edit_lines', args: { path: 'f', line: 3, text: one ? 'a' : 'b' } }),
+    (one) => ({ tool: 'set_config', args: { key: 'pool', value: one ? 10 : 50 } }),
+    (one) => ({ tool: 'sql', args: { sql: `CREATE OR REPLACE VIEW v AS SELECT ${one ? 'a' : 'b'}` } }),
+  ];
+  for (const flip of flips) {
+    expect(
+      firstFlag(
+        thrashDetector(),
+        times(4, (at) => ({ ...flip(at % 2 === 0), result: 'ok' })),
+      ),
+    ).toBe(3);
+  }
+  const sed = (at: number): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: at % 2 === 0 ? "sed -i 's/int/long/' a.c" : "sed -i 's/long/int/' a.c" },
+    result: '',
+  });
+  expect(firstFlag(thrashDetector(), times(3, sed))).toBe(2);
+});
+
+test('what the user wants back is no thrash', () => {
+  const asked = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
+  expect(firstFlag(thrashDetector(), asked)).toBeNull();
+});
+
+test('a find and replace there and back is seen, what is sent to an address is no rewrite', () => {
+  const flip = (find: string, replace: string): ScriptedCall => ({
+    tool: 'apply_edit',
+    args: { path: 'a.scss', find, replace },
+    result: '1 replacement',
+  });
+  const [there, back] = [flip('hidden', 'visible'), flip('visible', 'hidden')];
+  expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
+  const post = (at: number): ScriptedCall => ({
+    tool: 'http_post',
+    args: { url: 'http://localhost/orders', body: `{"n":${at}}` },
+    result: 'created',
+  });
+  expect(firstFlag(thrashDetector(), times(12, post))).toBeNull();
+});
+
+test('a state that is sent as an object goes there and back like a text', () => {
+  const put = (proxied: boolean): ScriptedCall => ({
+    tool: 'dns_put',
+    args: { zone: 'a.example', id: 'r2', body: { type: 'A', proxied } },
+    result: '{"success":true}',
+  });
+  expect(firstFlag(thrashDetector(), [put(true), put(false), put(true), put(false)])).toBe(3);
+  const create = (at: number): ScriptedCall => ({ ...put(at % 2 === 0), tool: 'dns_create' });
+  expect(firstFlag(thrashDetector(), times(6, create))).toBeNull();
+});
+
+test('an expression with signs that mean something is undone by its plain twin', () => {
+  const sed = (expression: string): ScriptedCall => ({
+    tool: 'Bash',
+    args: { command: `sed -i '${expression}' schema.prisma` },
+    result: '',
+  });
+  const [there, back] = [sed('s/vat String?$/vat String/'), sed('s/vat String$/vat String?/')];
+  expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
+});
+
+test('a text that only grows is being written, however often', () => {
+  const grow = (at: number): ScriptedCall => write('x'.repeat(at + 1));
+  expect(firstFlag(thrashDetector(), times(14, grow))).toBeNull();
+});

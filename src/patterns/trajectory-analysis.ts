@@ -1,0 +1,356 @@
+import {
+  passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type PatternKind,
+  type ProducedKind,
+  type RequestKind,
+  type UnreadKind,
+} from '../records/pass-over.ts';
+import { CoxswainError, messageOf } from '../base/error.ts';
+import type { Json } from '../base/json.ts';
+import { OpenCalls } from '../base/open-calls.ts';
+import { RingBuffer } from '../base/ring-buffer.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-retention.ts';
+import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
+import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
+import { newCounters, type OwnCounters } from './counters.ts';
+import { FrequencyTable, type Frequency } from './frequency-table.ts';
+import { PatternBook, type PatternChange } from './pattern-book.ts';
+import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
+import {
+  COMPARED_CALLS,
+  packCall,
+  recentCallOf,
+  unpackCall,
+  withoutComparison,
+  type RecentCall,
+} from './recent-call.ts';
+import { makeStep, type Step } from './step.ts';
+import type { ToolDeclarations } from '../calls/tool-semantics.ts';
+import { World } from './world.ts';
+
+/** How an analysis is set up. */
+export interface TrajectoryAnalysisOptions {
+  readonly detectors: readonly PatternDetector[];
+  /** What the host says of its tools. */
+  readonly tools?: ToolDeclarations;
+  /** Default: `FULL_ANALYSIS_RETENTION`. */
+  readonly retain?: AnalysisRetention;
+  /** Go on from here instead of from the start of a run. */
+  readonly snapshot?: TrajectoryAnalysisSnapshot;
+  /** Nobody else has the snapshot, so it is not copied. Default false. */
+  readonly adopt?: boolean;
+  /** Takes secrets out of what a detector throws, before it is kept. May not throw. Default: it stays as it is. */
+  readonly redact?: (text: string) => string;
+}
+
+const MAX_TOOLS = 512;
+const TASK_CHARS = 4_000;
+const NO_CHANGES: readonly PatternChange[] = [];
+const NO_DECLARATIONS: ToolDeclarations = {};
+
+/**
+ * What a run looks like so far: counters, recent calls and the patterns that the detectors see. A pure fold over
+ * records; time comes from the records alone, so a replay gives the same answer.
+ *
+ * Cost: O(1) a record and bounded memory, whatever the length of the run.
+ */
+export class TrajectoryAnalysis {
+  readonly #counters: OwnCounters;
+  readonly #pending: OpenCalls<PendingCall>;
+  readonly #recentCalls: RingBuffer<RecentCall>;
+  readonly #recentErrors: RingBuffer<RecentCall>;
+  readonly #tools: FrequencyTable;
+  readonly #errorTools: FrequencyTable;
+  readonly #errorLines: FrequencyTable;
+  readonly #world: World;
+  readonly #book: PatternBook;
+  readonly #declarations: ToolDeclarations;
+  readonly #folds: Map<string, PatternFold>;
+  readonly #faults: DetectorFault[];
+  readonly #redact: (text: string) => string;
+
+  /**
+   * @throws CoxswainError `invalid-definition` when two detectors share a name
+   * @throws CoxswainError `snapshot-version` when the snapshot is of another version
+   */
+  constructor(options: TrajectoryAnalysisOptions) {
+    // Folds change their state in place, so nothing may be shared with a snapshot that somebody keeps.
+    const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
+    // A snapshot from elsewhere may hold anything in that field, whatever its type says.
+    const version: number | undefined = snapshot?.schema_version;
+    if (version !== undefined && version !== 3) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 3`);
+    }
+    this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
+    this.#pending = new OpenCalls(snapshot?.pending);
+    const { recentCalls, recentErrors, errorLines, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
+    const [calls, failed] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
+    this.#recentCalls = RingBuffer.restore(recentCalls, calls.map(unpackCall), this.#counters.finished);
+    this.#recentErrors = RingBuffer.restore(recentErrors, failed.map(unpackCall), this.#counters.errors);
+    this.#tools = new FrequencyTable(MAX_TOOLS, snapshot?.tools);
+    this.#errorTools = new FrequencyTable(MAX_TOOLS, snapshot?.errorTools);
+    this.#errorLines = new FrequencyTable(errorLines, snapshot?.errorLines);
+    this.#world = new World(snapshot?.world);
+    this.#book = new PatternBook(snapshot?.book, closedPatterns);
+    this.#declarations = options.tools ?? NO_DECLARATIONS;
+    this.#faults = [...(snapshot?.faults ?? [])];
+    this.#redact = options.redact ?? ((text) => text);
+    this.#folds = startFolds(options.detectors, snapshot, this.#faults);
+  }
+
+  /** Takes the next record. Never throws on a record of a known shape. */
+  fold(record: TrajectoryRecord): readonly PatternChange[] {
+    const at = record.recorded_at_unix_ms;
+    const counters = this.#counters;
+    if (at > 0) {
+      if (counters.firstAtMs === 0) counters.firstAtMs = at;
+      counters.lastAtMs = at;
+    }
+    const payload = record.payload;
+    switch (payload.kind) {
+      case 'run_started':
+        if (payload.task !== undefined) counters.task = payload.task.slice(0, TASK_CHARS);
+        return NO_CHANGES;
+      case 'turn_started':
+        counters.turns += 1;
+        return NO_CHANGES;
+      case 'message_appended':
+        if (payload.message.role === 'user') this.#userSpoke();
+        return NO_CHANGES;
+      case 'compaction':
+        counters.compactions += 1;
+        return NO_CHANGES;
+      case 'tool_started':
+        this.#pending.begin(payload.tool_call_id, this.#begin(payload, at));
+        return NO_CHANGES;
+      case 'tool_ended':
+        return this.#finish(payload, at);
+      default:
+        passOver<
+          | 'run_ended'
+          | 'run_resumed'
+          | 'turn_ended'
+          | RequestKind
+          | HostKind
+          | PatternKind
+          | ProducedKind
+          | DeliveredKind
+          | AskedKind
+          | FaultKind
+          | UnreadKind
+        >(payload);
+        return NO_CHANGES;
+    }
+  }
+
+  /** Model answers so far. */
+  get turns(): number {
+    return this.#counters.turns;
+  }
+  /** Calls issued so far, also those still open. */
+  get calls(): number {
+    return this.#counters.calls;
+  }
+  /** Calls flagged as failed (by the source, or inferred where it has no flag). */
+  get errors(): number {
+    return this.#counters.errors;
+  }
+  /** Failed calls since the last one that did not fail. */
+  get consecutiveErrors(): number {
+    return this.#counters.consecutiveErrors;
+  }
+  /** Different tools used; exact up to 512. */
+  get uniqueTools(): number {
+    return this.#tools.size;
+  }
+  /** From the first to the last record that has a time; undefined where none has. */
+  get durationMs(): number | undefined {
+    return this.#counters.firstAtMs === 0 ? undefined : this.#counters.lastAtMs - this.#counters.firstAtMs;
+  }
+  get userMessages(): number {
+    return this.#counters.userMessages;
+  }
+  get compactions(): number {
+    return this.#counters.compactions;
+  }
+  /** What the agent was asked to do: the first 4,000 characters, where known. */
+  get task(): string | undefined {
+    return this.#counters.task ?? undefined;
+  }
+  /** Detectors that threw and were switched off. */
+  get faults(): readonly DetectorFault[] {
+    return this.#faults;
+  }
+
+  /** The last calls that came back, oldest first; 224 at most, fewer where less is retained. */
+  recentCalls(count: number = this.#recentCalls.capacity): readonly RecentCall[] {
+    return this.#recentCalls.last(count);
+  }
+  /** The last failed calls, oldest first; 64 at most, fewer where less is retained. */
+  recentErrors(count: number = this.#recentErrors.capacity): readonly RecentCall[] {
+    return this.#recentErrors.last(count);
+  }
+  /** How often each tool was called, most frequent first. */
+  toolFrequencies(): readonly Frequency[] {
+    return this.#tools.toArray();
+  }
+  /** How often each tool failed, most frequent first. */
+  errorFrequencies(): readonly Frequency[] {
+    return this.#errorTools.toArray();
+  }
+  /** How often each speaking error line came, most frequent first; exact for the first 256 different ones. */
+  errorLineFrequencies(): readonly Frequency[] {
+    return this.#errorLines.toArray();
+  }
+  /** All patterns of the run, by their first call; of those that are over, the last 200. */
+  patterns(): readonly TrajectoryPattern[] {
+    return this.#book.all();
+  }
+  /** Patterns the agent is in now. */
+  openPatterns(): readonly TrajectoryPattern[] {
+    return this.#book.open();
+  }
+  /** True when the agent is now in a pattern of that kind at `warn` or above. */
+  hasPattern(kind: string): boolean {
+    return this.#book.open().some((pattern) => pattern.kind === kind && pattern.level !== 'hint');
+  }
+
+  /**
+   * The whole state as JSON; an analysis made from it goes on as if nothing had happened.
+   *
+   * @param shared  it shares its values with this analysis: for one that is written down at once; default false
+   */
+  snapshot(shared = false): TrajectoryAnalysisSnapshot {
+    const detectors: Record<string, Json> = {};
+    for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
+    const snapshot: TrajectoryAnalysisSnapshot = {
+      schema_version: 3,
+      counters: this.#counters,
+      pending: this.#pending.entries(),
+      recentCalls: this.#recentCalls.toArray().map(packCall),
+      recentErrors: this.#recentErrors.toArray().map(packCall),
+      tools: this.#tools.snapshot(),
+      errorTools: this.#errorTools.snapshot(),
+      errorLines: this.#errorLines.snapshot(),
+      world: this.#world.snapshot(),
+      book: this.#book.snapshot(),
+      detectors,
+      faults: this.#faults,
+    };
+    return shared ? snapshot : structuredClone(snapshot);
+  }
+
+  #userSpoke(): void {
+    this.#counters.userMessages += 1;
+    this.#world.userSpoke();
+  }
+
+  #begin(started: Pick<ToolStarted, 'tool_name' | 'args'>, atMs = 0): PendingCall {
+    const counters = this.#counters;
+    const index = counters.calls;
+    counters.calls += 1;
+    if (!counters.batchOpen) counters.batches += 1;
+    counters.batchOpen = true;
+    // A host that tells of no turns: calls that begin after another came back were not issued with it.
+    const turn = counters.turns > 0 ? counters.turns : counters.batches;
+    this.#tools.add(started.tool_name);
+    const pending = { index, turn, args: started.args };
+    const rested = isLongRest(counters.lastEndMs, atMs);
+    return rested ? { ...pending, rested } : pending;
+  }
+
+  #finish(ended: ToolEnded, atMs: number): readonly PatternChange[] {
+    // A result whose start was lost or forgotten still is a call.
+    const call = this.#pending.end(ended.tool_call_id) ?? this.#begin({ tool_name: ended.tool_name, args: null });
+    this.#counters.batchOpen = false;
+    if (atMs > 0) this.#counters.lastEndMs = atMs;
+    const step = makeStep(
+      {
+        index: call.index,
+        turn: call.turn,
+        atMs,
+        tool: ended.tool_name,
+        args: call.args,
+        result: ended.result,
+        isError: ended.is_error,
+        resultMissing: ended.result_missing === true,
+      },
+      this.#declarations,
+    );
+    return this.#observe(step, ended.is_error, call.rested === true);
+  }
+
+  #observe(taken: Step, flagged: boolean, rested: boolean): readonly PatternChange[] {
+    const view = this.#world.observe(taken);
+    const counters = this.#counters;
+    // A run may itself take that long where only its end is timed, so a rest proves nothing for it.
+    const paused = counters.waited || (rested && taken.kind !== 'execute');
+    const step = paused && !view.novel ? askedAfterPause(taken) : taken;
+    // What is only thought between a pause and the look after it changes nothing.
+    if (step.kind !== 'note') counters.waited = step.kind === 'wait';
+    counters.finished += 1;
+    if (!step.transparent) counters.ordinal += 1;
+    if (flagged) counters.errors += 1;
+    counters.consecutiveErrors = flagged ? counters.consecutiveErrors + 1 : 0;
+    this.#remember(taken.failure === undefined ? step : taken, view.novel, flagged);
+    const { epoch, advanced, novel } = view;
+    const context: StepContext = {
+      epoch,
+      advanced,
+      novel,
+      ordinal: counters.ordinal,
+      task: this.task,
+      userMessages: counters.userMessages,
+    };
+    const sightings: Sighting[] = [];
+    for (const [name, fold] of this.#folds) {
+      try {
+        const seen = fold.observe(step, context);
+        if (seen !== undefined) sightings.push(...seen);
+      } catch (error) {
+        this.#folds.delete(name);
+        this.#faults.push({ detector: name, callIndex: step.index, message: this.#redact(messageOf(error)) });
+      }
+    }
+    return this.#book.observe(step, context, sightings);
+  }
+
+  #remember(step: Step, novel: boolean, flagged: boolean): void {
+    const recent = recentCallOf(step, novel, flagged);
+    this.#recentCalls.push(recent);
+    const farthest = -1 - COMPARED_CALLS;
+    const tooOld = this.#recentCalls.at(farthest);
+    if (tooOld !== undefined) this.#recentCalls.replaceAt(farthest, withoutComparison(tooOld));
+    if (!flagged) return;
+    this.#recentErrors.push(withoutComparison(recent));
+    this.#errorTools.add(step.tool);
+    if (step.failure !== undefined) this.#errorLines.add(step.failure.line);
+  }
+}
+
+function startFolds(
+  detectors: readonly PatternDetector[],
+  snapshot: TrajectoryAnalysisSnapshot | undefined,
+  faults: readonly DetectorFault[],
+): Map<string, PatternFold> {
+  const folds = new Map<string, PatternFold>();
+  const names = new Set<string>();
+  for (const detector of detectors) {
+    if (names.has(detector.name)) {
+      throw new CoxswainError(
+        'invalid-definition',
+        `two detectors are named "${detector.name}"; give each its own name`,
+      );
+    }
+    names.add(detector.name);
+    if (faults.some((fault) => fault.detector === detector.name)) continue;
+    folds.set(detector.name, detector.start(snapshot?.detectors[detector.name]));
+  }
+  return folds;
+}

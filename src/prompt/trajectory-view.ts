@@ -1,4 +1,0 @@
-import type { TrajectoryAnalysis } from '../trajectory/trajectory-analysis.ts';
-
-/** The trajectory for reading: counters, recent calls, patterns. */
-export type TrajectoryView = Omit<TrajectoryAnalysis, 'fold' | 'snapshot'>;

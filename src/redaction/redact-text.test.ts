@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { cpuMs } from '../../test/support/cost-growth.ts';
+import { redactText } from './redact-text.ts';
+import { TOKEN_PREFIXES } from './token-prefixes.ts';
+
+const ALL = { off: new Set<string>(), allows: (): boolean => false, named: true };
+const redact = (text: string): string => redactText(text, ALL);
+const named = '[REDACTED:named-secret]';
+
+test.each([
+  ['TOKEN=abc123def456', `TOKEN=${named}`],
+  ['export DB_PASSWORD=p@ss,word;1 # x', `export DB_PASSWORD=${named} # x`],
+  [String.raw`A=1\nDB_PASSWORD=horse\nB=2`, String.raw`A=1\nDB_PASSWORD=${named}\nB=2`],
+  ['password: hunter2', `password: ${named}`],
+  ['  password: horse\n  user: a', `  password: ${named}\n  user: a`],
+  [`{'api-key' => 'horse'}`, `{'api-key' => '${named}'}`],
+  [String.raw`{\"password\":\"a \\\" b\",\"n\":1}`, String.raw`{\"password\":\"${named}\",\"n\":1}`],
+  ['x-api-key: 1234abcd5678', `x-api-key: ${named}`],
+  ['AccountName=x;AccountKey=abcd1234+/==;Suffix=y', `AccountName=x;AccountKey=${named};Suffix=y`],
+  ['mysql --password hunter2x -u root', `mysql --password ${named} -u root`],
+  ['Authorization: Digest username="a", response="b"', 'Authorization: Digest [REDACTED:bearer-token]'],
+  ['curl -H "Authorization: token horse" url', 'curl -H "Authorization: token [REDACTED:bearer-token]" url'],
+  ['redis://:horse@cache:6379', 'redis://:[REDACTED:url-credentials]@cache:6379'],
+  ['Cookie: a=b; c=d\nAccept: x', 'Cookie: [REDACTED:cookie]\nAccept: x'],
+])('%j loses its secret and nothing else', (text, expected) => {
+  expect(redact(text)).toBe(expected);
+});
+
+test.each([
+  'token = lexer.next()',
+  'password: string;',
+  'const password = process.env.DB_PASSWORD;',
+  'login(user, password=password)',
+  'max_tokens=100, next_token: abc123456789, PRIMARY_KEY=user_id1',
+  'API_KEY=$API_KEY PASSWORD=${PASS} secret: <your secret> token=***',
+  'print("Enter password: ");',
+  'the authorization: required, see Basic authentication and Bearer tokens',
+  'PWD=/home/user/project OLDPWD=/tmp',
+  'commit 3f786850e387550fdab836ed7e6dc881de23001b',
+  'id 123e4567-e89b-12d3-a456-426614174000',
+  'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk',
+  'see https://example.com/a:b@c and git@github.com:me/repo.git',
+  'sk-learn-something-with-many-words, task-abcdefghijklmnopqrstuvwxyz1234',
+  '"integrity": "sha512-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYg=="',
+  '-----BEGIN PRIVATE KEY----- is how such a file begins',
+  '-----BEGIN CERTIFICATE-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END CERTIFICATE-----',
+])('%j stays as it is', (text) => {
+  expect(redact(text)).toBe(text);
+});
+
+test('a private key is found with its line breaks as they are, escaped, and become blanks', () => {
+  const lines = [
+    'Proc-Type: 4,ENCRYPTED',
+    'DEK-Info: AES-128-CBC,0A1B',
+    '',
+    'aB3d'.repeat(16),
+    'aB3d'.repeat(16),
+    'aB3=',
+  ];
+  const label = ['RSA', 'PRIVATE', 'KEY'].join(' ');
+  for (const joint of ['\n', String.raw`\n`, String.raw`\\n`, ' ', '\r\n', '",\n"']) {
+    const key = [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join(joint);
+    expect(redact(`a ${key} b`)).toBe('a [REDACTED:private-key] b');
+    expect(redact(`a ${key.slice(0, key.indexOf('aB3=') - 9)}`)).toBe('a [REDACTED:private-key]');
+  }
+});
+
+test('a token is found after an escaped line break, a colour and a percent escape', () => {
+  const token = `hf_${'aB3'.repeat(12)}`;
+  for (const before of [String.raw`x\n`, '\u001B[31m', 'a%3D', String.raw`\u0022`]) {
+    expect(redact(before + token)).toBe(`${before}[REDACTED:hugging-face-token]`);
+  }
+});
+
+/** Text that makes each rule begin again and again. */
+const HOSTILE: readonly string[] = [
+  TOKEN_PREFIXES.map(({ prefix }) => prefix),
+  ['-----BEGIN PRIVATE KEY-----', '-----BEGIN RSA PRIVATE KEY-----\nProc-Type: ', 'PuTTY-User-Key-File-3: x\n', '---'],
+  ['eyJ', '.eyJ', 'eyJa.eyJ', 'a.eyJ', 'Ma.', 'a.aaaaaa.', '.atlasv1.', 'AKIA', 'AIza', 'SKa', 'dapi', 'aNRAL', 'a1Q~'],
+  [
+    'token=',
+    'token=a',
+    'token=$a',
+    'token: a',
+    'token="',
+    String.raw`password=\"`,
+    `token='a b`,
+    '"token":"a b',
+    'X_KEY=a ',
+  ],
+  ['Authorization: ', 'authorization: a ', 'authorization: bearer $', 'cookie: a', 'cookie: a=', 'set-cookie: a=b'],
+  ['://', '://a:', '://a:b', '://a:$', 'bearer ', 'Bearer a', 'basic aaaa', 'Basic aaaaaaaaa"', '12345678:', 'ACa:'],
+  ['hooks.slack.com/services/', '.com/api/webhooks/12345/', '-u a:', '-u a:$', ' --password ', '--token a '],
+  [
+    '[REDACTED:',
+    '[REDACTED:x]',
+    '\\',
+    '"',
+    String.raw`\"`,
+    '_',
+    '.',
+    ' ',
+    'token] ] ]',
+    String.raw`secret\ `,
+    'a.b-c_d:e=f',
+  ],
+].flat();
+
+function milliseconds(text: string): number {
+  return cpuMs(() => void redact(text));
+}
+
+test('the time to redact grows with the length of a text, whatever the text', () => {
+  const slow: string[] = [];
+  for (const unit of HOSTILE) {
+    const few = unit.repeat(Math.ceil(62_500 / unit.length));
+    const many = unit.repeat(Math.ceil(1_000_000 / unit.length));
+    let long = milliseconds(many);
+    // What takes no time at all has no ratio.
+    if (long < 100) continue;
+    const short = Math.min(milliseconds(few), milliseconds(few), milliseconds(few));
+    // Sixteen times the text: linear is 16, quadratic 256 however often it is tried.
+    for (let tries = 0; tries < 8 && long / short > 80; tries += 1) long = Math.min(long, milliseconds(many));
+    if (long / short > 80) slow.push(`${unit}: ${short.toFixed(1)} ms, then ${long.toFixed(1)} ms`);
+  }
+  expect(slow).toEqual([]);
+}, 240_000);
+
+test('no pattern repeats a group that repeats something without a limit', () => {
+  const folder = new URL('.', import.meta.url);
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  const literals = files.flatMap((name) =>
+    [
+      ...readFileSync(new URL(name, folder), 'utf8').matchAll(
+        /[=(,:?!&|] ?\/((?:[^/\\\n*]|\\.)(?:[^/\\\n]|\\.)*)\/[gimsuy]*[.;,)\n]/g,
+      ),
+    ].map((match) => `${name}: ${match[1] ?? ''}`),
+  );
+  expect(literals.length).toBeGreaterThan(20);
+  expect(
+    literals.filter((literal) => /\([^()]*[*+][^()]*\)(?:[*+]|\{\d+,\})/.test(literal.replace(/\[[^\]]*\]/g, 'c'))),
+  ).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import type { Budget } from '../base/budget.ts';
+import { deadlineAfter, type TimeSpan } from '../base/deadline.ts';
+import type { DerivedPayload } from '../records/derived-draft.ts';
+import {
+  TRAJECTORY_SCHEMA_VERSION,
+  type Evaluation,
+  type RunStarted,
+  type TrajectoryPayload,
+  type TrajectoryRecord,
+} from '../records/trajectory-record.ts';
+import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import { isDerived } from '../records/is-derived.ts';
+import { RunFold } from '../run/run-fold.ts';
+import { toStoredBudget } from '../run/run-situation.ts';
+import { DEFAULT_PROMPT } from '../run/run-speakers-by-prompt.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
+import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
+
+/** How a run that was not steered, or steered otherwise, is steered after the fact. */
+export interface SteeringReplayOptions {
+  /** Who speaks; default: the standard set. */
+  readonly steering?: SteeringOptions;
+  /** A deadline from the time of `run_started`; none where that record has no time. Default: none. */
+  readonly deadline?: TimeSpan;
+  /** Default: no limit. */
+  readonly budget?: Budget;
+  /** `steering` with its defaults filled in, where many runs share it. */
+  readonly resolved?: ResolvedSteering;
+  /**
+   * What of a payload may be stored: what providers say passes it before the state keeps it, as in a live run. The records
+   * that are taken stay as they are. Default: all of it.
+   */
+  readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
+}
+
+/** Inputs that belong to the steering a run had: what was asked, who was slow, what was said and answered. */
+const OF_EARLIER_STEERING: ReadonlySet<TrajectoryPayload['kind']> = new Set<TrajectoryPayload['kind']>([
+  'evaluation',
+  'feedback_delivered',
+  'guidance_delivered',
+  'provider_overran',
+  'model_answered',
+  'advice_acknowledged',
+  'completion_checked',
+]);
+
+const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selection' };
+const ASK_AFTER_CALL: Evaluation = { kind: 'evaluation', point: 'post_tool_result' };
+const NOTHING: readonly DerivedPayload[] = [];
+
+/** Takes a record of the replay and what follows from it. */
+type Visit = (record: TrajectoryRecord, derived: readonly DerivedPayload[]) => void;
+
+/**
+ * A run as it would have been recorded under a steering it did not have: what the agent did is taken over record by
+ * record, and the steering is asked after every tool result and before every turn but the first, at the time of the
+ * record before. What an earlier steering left in the records is passed over. A `Replay` of what it gives, with the same
+ * steering, gives the same derived records.
+ *
+ * What it shows is what would have been said, not what the agent would have done about it.
+ *
+ * Cost: as `RunFold.fold`, with one evaluation a call and one a turn.
+ */
+export class SteeringReplay {
+  readonly #options: SteeringReplayOptions;
+  readonly #steering: ResolvedSteering;
+  readonly #fold: RunFold;
+  #nextSeq = 0;
+  #lastMs = 0;
+  #turns = 0;
+
+  /**
+   * @throws CoxswainError "invalid-definition" when two providers share a name
+   * @throws CoxswainError "invalid-argument" for a limit outside its range
+   */
+  constructor(options: SteeringReplayOptions = {}) {
+    this.#options = options;
+    this.#steering = options.resolved ?? resolveSteering(options.steering ?? {});
+    const { redact } = options;
+    this.#fold = new RunFold({ steering: this.#steering, prompts: [], ...(redact === undefined ? {} : { redact }) });
+  }
+
+  /** Counters, recent calls and patterns so far. */
+  get analysis(): TrajectoryAnalysis {
+    return this.#fold.analysis;
+  }
+
+  /**
+   * Takes the next record of the run.
+   *
+   * @returns the records that take its place, in order, `seq` gapless from 0: itself, what follows from it, and the
+   *   evaluations around it with what follows from them; none for a record of an earlier steering
+   */
+  take(record: TrajectoryRecord): readonly TrajectoryRecord[] {
+    const records: TrajectoryRecord[] = [];
+    this.#each(record, (input, derived) => {
+      records.push(input);
+      let seq = input.payload.kind === 'gap' ? input.payload.through_seq : input.seq;
+      for (const payload of derived) records.push({ ...input, seq: (seq += 1), payload });
+    });
+    return records;
+  }
+
+  /** As `take`, for those who want to know only what followed from the record and from the evaluations around it. */
+  follow(record: TrajectoryRecord): readonly DerivedPayload[] {
+    let all: readonly DerivedPayload[] = NOTHING;
+    this.#each(record, (_input, derived) => {
+      if (derived.length > 0) all = all.length === 0 ? derived : [...all, ...derived];
+    });
+    return all;
+  }
+
+  #each(record: TrajectoryRecord, visit: Visit): void {
+    const { payload } = record;
+    if (isDerived(payload) || OF_EARLIER_STEERING.has(payload.kind)) return;
+    // Another deadline was asked for, so those of the host are not in force.
+    if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
+    if (payload.kind === 'turn_started') {
+      if (this.#turns > 0) this.#add(ASK_BEFORE_TURN, record, this.#lastMs, visit);
+      this.#turns += 1;
+    }
+    this.#lastMs = Math.max(this.#lastMs, record.recorded_at_unix_ms);
+    this.#add(this.#steered(payload, record), record, record.recorded_at_unix_ms, visit);
+    const hasResult = payload.kind === 'tool_ended' && payload.result_missing !== true;
+    if (hasResult) this.#add(ASK_AFTER_CALL, record, this.#lastMs, visit);
+  }
+
+  /** A payload and what follows from it, in the run of `near`. */
+  #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number, visit: Visit): void {
+    const seq = this.#nextSeq;
+    const record = { ...near, schema_version: TRAJECTORY_SCHEMA_VERSION, seq, recorded_at_unix_ms: atMs, payload };
+    const derived = this.#fold.fold(record);
+    this.#nextSeq = (payload.kind === 'gap' ? payload.through_seq : seq) + 1 + derived.length;
+    visit(record, derived);
+  }
+
+  #steered(payload: TrajectoryPayload, record: TrajectoryRecord): TrajectoryPayload {
+    if (payload.kind === 'run_started') return this.#begun(payload, record.recorded_at_unix_ms);
+    if (payload.kind !== 'gap') return payload;
+    return { ...payload, through_seq: this.#nextSeq + Math.max(0, payload.through_seq - record.seq) };
+  }
+
+  #begun(started: RunStarted, atMs: number): RunStarted {
+    const { deadline, budget } = this.#options;
+    const { configurationHash, mode } = this.#steering;
+    return {
+      ...started,
+      steering: {
+        prompt_name: DEFAULT_PROMPT.name,
+        ...(deadline === undefined || atMs === 0 ? {} : { deadline_at_unix_ms: deadlineAfter(atMs, deadline).atMs }),
+        ...(budget === undefined ? {} : { budget: toStoredBudget(budget) }),
+        configuration_hash: configurationHash,
+        mode,
+      },
+    };
+  }
+}

@@ -1,0 +1,199 @@
+import type { AdviceCandidate } from '../steering/advice/advice.ts';
+import { recordAdvice, type AdviceLedger } from '../steering/advice/advice-ledger.ts';
+import { decideAdvice } from '../steering/advice/decide-advice.ts';
+import type { DerivedDraft } from '../records/derived-draft.ts';
+import type { Evaluation } from '../records/trajectory-record.ts';
+import { evaluatePrepared } from '../steering/feedback/evaluate-feedback.ts';
+import type { ProducedFeedback } from '../steering/feedback/run-speakers.ts';
+import { guidanceContextOf, turnsOf } from './guidance-context.ts';
+import { evaluateGuidance, type GuidanceEvaluation } from '../steering/guidance/evaluate-guidance.ts';
+import { guidanceCandidate } from '../steering/guidance/guidance-candidate.ts';
+import { verdictGuidance } from '../steering/guidance/model-classifier.ts';
+import type { ResolvedSteering } from '../steering/options.ts';
+import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import { deadlineOf, usageOf } from './run-situation.ts';
+import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
+import type { Session } from '../session/session.ts';
+import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
+import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
+
+/** Everything an evaluation stands on. */
+export interface PointInput {
+  readonly nowMs: number;
+  readonly session: Session;
+  readonly analysis: TrajectoryAnalysis;
+  readonly steering: ResolvedSteering;
+  readonly speakers: PromptSpeakers;
+  readonly state: SteeringState;
+  readonly measureMs: (() => number) | undefined;
+  readonly onOverrun: ((provider: string, durationMs: number) => void) | undefined;
+  readonly redact: (text: string) => string;
+}
+
+/** What came of it. */
+export interface PointOutcome {
+  readonly drafts: readonly DerivedDraft[];
+  readonly state: SteeringState;
+}
+
+/** Overruns after which a speaker is not asked again. */
+const MAX_OVERRUNS = 3;
+const NOTHING: readonly DerivedDraft[] = [];
+const NO_VERDICTS: SteeringState['verdicts'] = [];
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * Evaluates a decision point: feedback first (after a tool result only), then guidance; noise control decides over both
+ * with one ledger.
+ */
+export function evaluatePoint(evaluation: Evaluation, input: PointInput): PointOutcome {
+  const noise = new NoiseGate(input);
+  const feedback = evaluation.point === 'post_tool_result' ? speakFeedback(evaluation, input, noise) : NOTHING;
+  const guidance = speakGuidance(evaluation, input, noise);
+  const drafts = feedback.length === 0 ? guidance.drafts : [...feedback, ...guidance.drafts];
+  return { drafts, state: stateAfter(input.state, noise.ledger, guidance.state) };
+}
+
+/** The same object where nothing was said or heard. */
+function stateAfter(
+  state: SteeringState,
+  ledger: SteeringState['ledger'],
+  guidance: SteeringState['guidance'],
+): SteeringState {
+  const isSame = ledger === state.ledger && guidance === state.guidance && state.verdicts.length === 0;
+  return isSame ? state : { ...state, ledger, guidance, verdicts: NO_VERDICTS };
+}
+
+/** Says of each candidate whether it is worth the agent's attention, and remembers what was said. */
+class NoiseGate {
+  ledger: AdviceLedger;
+  readonly #input: PointInput;
+
+  constructor(input: PointInput) {
+    this.#input = input;
+    this.ledger = input.state.ledger;
+  }
+
+  admits(candidate: AdviceCandidate): boolean {
+    const { analysis, steering } = this.#input;
+    const view = { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
+    const { say } = decideAdvice(this.ledger, candidate, view, steering.noise);
+    if (say) this.ledger = recordAdvice(this.ledger, candidate, view, steering.retain.identities);
+    return say;
+  }
+}
+
+function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGate): readonly DerivedDraft[] {
+  const { analysis, session, speakers, state, steering } = input;
+  const { produced, faults } = evaluatePrepared(
+    speakers.speakers,
+    {
+      prompt: speakers.prompt,
+      session,
+      nowMs: input.nowMs,
+      deadline: deadlineOf(state.situation),
+      budget: state.situation.budget,
+      usage: usageOf(state.situation, analysis.calls, evaluation.usage),
+      trajectory: analysis,
+      filesCreated: evaluation.files_created ?? [],
+    },
+    {
+      delivery: speakers.delivery,
+      cadence: speakers.cadence,
+      disabled: overran(state),
+      admit: (item) => noise.admits(feedbackCandidate(item)),
+      measureMs: input.measureMs,
+      timeLimitMs: steering.providerTimeLimitMs,
+      onOverrun: input.onOverrun,
+      redact: input.redact,
+    },
+  );
+  if (produced.length === 0 && faults.length === 0) return NOTHING;
+  return [
+    ...produced.map((item): DerivedDraft => ({
+      kind: 'feedback_produced',
+      provider_name: item.name,
+      feedback: item.feedback,
+      text: item.text,
+    })),
+    ...faults.flatMap(({ provider, phase, code, message }): readonly DerivedDraft[] =>
+      // An overrun depends on the machine: it comes as an input of its own.
+      code === 'provider-overrun' ? [] : [{ kind: 'provider_failed', provider_name: provider, phase, code, message }],
+    ),
+  ];
+}
+
+function overran(state: SteeringState): ReadonlySet<string> {
+  if (state.overruns === EMPTY_STEERING.overruns) return NOBODY;
+  return new Set(Object.entries(state.overruns).flatMap(([key, count]) => (count >= MAX_OVERRUNS ? [key] : [])));
+}
+
+/** What the ledger must know of feedback. */
+function feedbackCandidate(item: ProducedFeedback): AdviceCandidate {
+  const { pattern } = item.feedback;
+  if (pattern === undefined) return { source: 'feedback', identity: `${item.source}:${item.name}` };
+  return { source: 'feedback', ...pattern };
+}
+
+function speakGuidance(
+  evaluation: Evaluation,
+  input: PointInput,
+  noise: NoiseGate,
+): { readonly drafts: readonly DerivedDraft[]; readonly state: SteeringState['guidance'] } {
+  const { speakers, state, steering } = input;
+  const evaluated = evaluateGuidance(
+    state.verdicts.length === 0
+      ? speakers.guidanceProviders
+      : [...speakers.guidanceProviders, ...verdictConfigs(input, evaluation)],
+    guidanceContextOf(input, evaluation),
+    state.guidance,
+    {
+      maxGuidancePerTurn: steering.maxGuidancePerTurn,
+      disabled: overran(state),
+      measureMs: input.measureMs,
+      timeLimitMs: steering.providerTimeLimitMs,
+      onOverrun: input.onOverrun,
+      redact: input.redact,
+      admit: (item) => noise.admits(guidanceCandidate(item)),
+    },
+  );
+  return { drafts: guidanceDrafts(evaluated), state: evaluated.state };
+}
+
+function guidanceDrafts({ produced, faults, skipped }: GuidanceEvaluation): readonly DerivedDraft[] {
+  const drafts: DerivedDraft[] = [];
+  for (const { providerName, injection, decisionPoint, classification } of produced) {
+    drafts.push({
+      kind: 'guidance_produced',
+      provider_name: providerName,
+      injection,
+      decision_point: decisionPoint,
+      classification,
+    });
+  }
+  for (const { provider, phase, code, message } of faults) {
+    drafts.push({ kind: 'provider_failed', provider_name: provider, phase, code, message });
+  }
+  for (const { providerName, reason } of skipped) {
+    // What breaks a rule is a fault of the provider's; that a limit held something back is not worth a record.
+    if (!reason.startsWith('invalid-')) continue;
+    drafts.push({
+      kind: 'provider_failed',
+      provider_name: providerName,
+      phase: 'provide',
+      code: 'provider-invalid',
+      message: reason,
+    });
+  }
+  return drafts;
+}
+
+/** Providers that say what models have chosen since the last evaluation. */
+function verdictConfigs(input: PointInput, evaluation: Evaluation): readonly GuidanceProviderConfig[] {
+  return input.state.verdicts.flatMap((verdict) => {
+    const model = input.steering.models.find(({ classifier }) => classifier.name === verdict.classifier);
+    if (model === undefined) return [];
+    const provider = verdictGuidance(verdict.classifier, model.bank, verdict);
+    return [{ provider, minConfidence: model.minConfidence ?? 0.5, decisionPoints: [evaluation.point] }];
+  });
+}

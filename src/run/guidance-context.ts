@@ -1,0 +1,53 @@
+import type { Mutable } from '../base/mutable.ts';
+import type { Evaluation } from '../records/trajectory-record.ts';
+import type { GuidanceContext } from '../steering/prompt/guidance-provider.ts';
+import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
+import type { Session } from '../session/session.ts';
+import type { SteeringState } from './steering-state.ts';
+import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
+
+/** Where a guidance context comes from. */
+export interface GuidanceContextInput {
+  readonly nowMs: number;
+  readonly session: Session;
+  readonly analysis: TrajectoryAnalysis;
+  readonly speakers: PromptSpeakers;
+  readonly state: SteeringState;
+}
+
+/** The situation at a decision point as classifiers and providers see it. */
+export function guidanceContextOf(
+  input: GuidanceContextInput,
+  evaluation: Pick<Evaluation, 'point' | 'pending_calls'>,
+): GuidanceContext {
+  const { analysis, session, speakers, state } = input;
+  const { lastResponse, renderedPrompt } = state.situation;
+  const context: Mutable<GuidanceContext> = {
+    session,
+    prompt: speakers.prompt,
+    trajectory: analysis,
+    pendingToolCalls: pendingCallsOf(evaluation),
+    turnCount: turnsOf(analysis),
+    toolCallCount: analysis.calls,
+    nowMs: input.nowMs,
+    decisionPoint: evaluation.point,
+  };
+  // Not spread: a part that is nearly always empty would cost more than the rest of the context.
+  if (renderedPrompt !== null) context.renderedPrompt = { text: renderedPrompt, sections: [] };
+  if (lastResponse !== null) context.lastResponse = lastResponse;
+  return context;
+}
+
+const NONE: GuidanceContext['pendingToolCalls'] = [];
+
+function pendingCallsOf({
+  pending_calls: calls,
+}: Pick<Evaluation, 'pending_calls'>): GuidanceContext['pendingToolCalls'] {
+  if (calls === undefined || calls.length === 0) return NONE;
+  return calls.map((call) => ({ toolCallId: call.tool_call_id, toolName: call.tool_name, args: call.args }));
+}
+
+/** Turns so far; a host that tells of none has one a call. */
+export function turnsOf(analysis: TrajectoryAnalysis): number {
+  return analysis.turns > 0 ? analysis.turns : analysis.calls;
+}

@@ -1,0 +1,93 @@
+import { prepareSpeakers } from '../steering/feedback/prepare-feedback.ts';
+import { feedbackSpeakers, observerSpeakers, type Speaker } from '../steering/feedback/speaker.ts';
+import { checkGuidanceConfigs } from '../steering/guidance/guidance-config.ts';
+import type { ResolvedSteering } from '../steering/options.ts';
+import { definePrompt } from '../steering/prompt/define-prompt.ts';
+import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
+import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { ObserverConfig } from '../steering/prompt/trajectory-observer.ts';
+import type { Session } from '../session/session.ts';
+
+/** Who speaks while one prompt is in force: those of the run, then those of the prompt. */
+export interface PromptSpeakers {
+  readonly prompt: PromptTemplate;
+  readonly feedbackProviders: readonly FeedbackProviderConfig[];
+  readonly observers: readonly ObserverConfig[];
+  /** The feedback providers, then the observers, as they are asked. */
+  readonly speakers: readonly Speaker[];
+  readonly guidanceProviders: readonly GuidanceProviderConfig[];
+  readonly delivery: FeedbackDelivery;
+  readonly cadence: FeedbackCadence;
+}
+
+/** The prompt of a run that names none. */
+export const DEFAULT_PROMPT: PromptTemplate = definePrompt({ ns: 'run', key: 'default' });
+
+// Many runs of one steering use one prompt: their speakers are joined and checked once.
+const joined = new WeakMap<ResolvedSteering, WeakMap<PromptTemplate, PromptSpeakers>>();
+
+function speakersOf(steering: ResolvedSteering, prompt: PromptTemplate): PromptSpeakers {
+  const byPrompt = joined.get(steering) ?? new WeakMap<PromptTemplate, PromptSpeakers>();
+  const known = byPrompt.get(prompt);
+  if (known !== undefined) return known;
+  const { delivery, cadence } = steering;
+  const guidanceProviders = [...steering.guidance, ...prompt.guidanceProviders];
+  checkGuidanceConfigs(guidanceProviders);
+  const feedbackProviders = [...steering.feedback, ...prompt.feedbackProviders];
+  const observers = [...steering.observers, ...prompt.observers];
+  const speakers: PromptSpeakers = {
+    prompt,
+    feedbackProviders,
+    observers,
+    speakers: [...feedbackSpeakers(feedbackProviders), ...observerSpeakers(observers)],
+    guidanceProviders,
+    delivery: delivery ?? prompt.delivery,
+    cadence: cadence ?? prompt.cadence,
+  };
+  joined.set(steering, byPrompt.set(prompt, speakers));
+  return speakers;
+}
+
+/** The speakers of a run under each of its prompts. */
+export class RunSpeakersByPrompt {
+  readonly #steering: ResolvedSteering;
+  readonly #byName = new Map<string, PromptSpeakers>();
+  readonly #first: PromptSpeakers;
+
+  /** @throws CoxswainError "invalid-definition" when two speakers share a name, or a configuration is out of range */
+  constructor(steering: ResolvedSteering, prompts: readonly PromptTemplate[], session: Session) {
+    this.#steering = steering;
+    for (const prompt of prompts) this.add(prompt, session);
+    this.#first = this.#speakersOf(prompts[0] ?? DEFAULT_PROMPT, session);
+  }
+
+  /** @throws CoxswainError "invalid-definition" as the constructor */
+  add(prompt: PromptTemplate, session: Session): void {
+    if (this.#byName.get(prompt.name)?.prompt !== prompt) this.#speakersOf(prompt, session);
+  }
+
+  /**
+   * A prompt that nobody made known speaks as the run's first one, under its own name: calls and what was said are counted
+   * by that.
+   */
+  of(promptName: string): PromptSpeakers {
+    const known = this.#byName.get(promptName);
+    if (known !== undefined) return known;
+    // A record that names no prompt.
+    if (promptName === '') return this.#first;
+    const [ns = '', key = ''] = promptName.split('/');
+    const speakers = { ...this.#first, prompt: { ...this.#first.prompt, ns, key, name: promptName } };
+    this.#byName.set(promptName, speakers);
+    return speakers;
+  }
+
+  #speakersOf(prompt: PromptTemplate, session: Session): PromptSpeakers {
+    const known = this.#byName.get(prompt.name);
+    if (known?.prompt === prompt) return known;
+    const speakers = speakersOf(this.#steering, prompt);
+    prepareSpeakers(session, speakers.speakers);
+    this.#byName.set(prompt.name, speakers);
+    return speakers;
+  }
+}

@@ -1,0 +1,61 @@
+import { checkBudget } from '../base/budget.ts';
+import { deadlineAfter, type Deadline } from '../base/deadline.ts';
+import type { RunStarted } from '../records/trajectory-record.ts';
+import { holdoutArmOf, type HoldoutArm } from '../steering/holdout.ts';
+import type { ResolvedSteering } from '../steering/options.ts';
+import type { RunLogIdentity } from '../recorder/run-log.ts';
+import { toStoredIdentity } from '../recorder/to-payload.ts';
+import type { ChildOptions } from './run-options.ts';
+import { toStoredBudget } from './run-situation.ts';
+import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
+
+/** What the first record of a run stands on. */
+export interface RunStart {
+  readonly identity: RunLogIdentity;
+  readonly steering: ResolvedSteering;
+  /** Unix milliseconds: what a span until the deadline counts from. */
+  readonly nowMs: number;
+  /** The run that starts this one, where it is at hand: what it is in of an experiment, this one is in too. */
+  readonly parent?: { readonly holdout: HoldoutArm | undefined } | undefined;
+}
+
+/**
+ * The first record of a run.
+ *
+ * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
+ */
+export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
+  const { identity, steering, nowMs } = start;
+  const deadline = deadlineOf(options, nowMs);
+  const holdout = holdoutOf(start);
+  if (options.budget !== undefined) checkBudget(options.budget);
+  return {
+    kind: 'run_started',
+    identity: toStoredIdentity({
+      ...identity,
+      ...(options.conversationId === undefined ? {} : { conversationId: options.conversationId }),
+      ...(options.agentName === undefined ? {} : { agentName: options.agentName }),
+      ...(options.modelId === undefined ? {} : { modelId: options.modelId }),
+    }),
+    ...(options.task === undefined ? {} : { task: options.task }),
+    steering: {
+      prompt_name: (options.prompt ?? DEFAULT_PROMPT).name,
+      ...(deadline === undefined ? {} : { deadline_at_unix_ms: deadline.atMs }),
+      ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
+      configuration_hash: steering.configurationHash,
+      mode: steering.mode,
+      ...(holdout === undefined ? {} : { holdout }),
+    },
+  };
+}
+
+function holdoutOf({ identity, steering, parent }: RunStart): HoldoutArm | undefined {
+  // Nobody is told anything in shadow mode, so there is nothing to compare.
+  if (steering.mode === 'shadow') return undefined;
+  return parent === undefined ? holdoutArmOf(steering.holdout, identity.parentRunId ?? identity.runId) : parent.holdout;
+}
+
+function deadlineOf(options: ChildOptions, nowMs: number): Deadline | undefined {
+  if (options.deadline === undefined) return undefined;
+  return 'atMs' in options.deadline ? options.deadline : deadlineAfter(nowMs, options.deadline);
+}

@@ -1,0 +1,413 @@
+import { adviceHandleOf } from './advice-handle-of.ts';
+import { deliverAdvice, type AdviceHandle } from './advice-handle.ts';
+import type { TimeSpan } from '../base/deadline.ts';
+import { messageOf } from '../base/error.ts';
+import type { Json } from '../base/json.ts';
+import type { DerivedPayload } from '../records/derived-draft.ts';
+import type { AgentEvent } from '../records/agent-event.ts';
+import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
+import type { DecisionPoint } from '../records/guidance.ts';
+import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { readAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
+import { Acknowledgement } from '../steering/feedback/acknowledgement.ts';
+import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
+import { silenceReason, type HoldoutArm } from '../steering/holdout.ts';
+import { Filesystem } from '../steering/prompt/filesystem.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import { LaterEvents, MAX_LATER_EVENTS } from './later-events.ts';
+import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
+import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
+import { toPayload } from '../recorder/to-payload.ts';
+import { isDerived } from '../records/is-derived.ts';
+import { storedDeadline } from './run-situation.ts';
+import type { ChildOptions } from './run-options.ts';
+import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
+import type { EventInput } from '../session/define-event.ts';
+import type { Session, SnapshotOptions } from '../session/session.ts';
+import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
+import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
+
+const MAX_FAULT_CHARS = 300;
+const MAX_READ_CHARS = 16_000;
+
+/** A run's state as JSON: `cox.restoreRun(snapshot)` goes on with it. */
+export interface RunSnapshot {
+  readonly schema_version: 1;
+  readonly identity: RunLogIdentity;
+  readonly next_seq: number;
+  readonly ended: boolean;
+  readonly fold: RunFoldSnapshot;
+}
+
+/** What a run is made from. @internal */
+export interface RunParts {
+  readonly log: RunLog;
+  /** Given the handler for overruns, makes the folds. */
+  readonly fold: (onOverrun: (provider: string, durationMs: number) => void) => RunFold;
+  readonly mode: 'steer' | 'shadow';
+  readonly models: readonly ModelGuidanceConfig[];
+  readonly providerTimeLimitMs: number;
+  readonly flush: (limit?: TimeLimit) => Promise<FlushAnswer>;
+  readonly ready: (limit?: TimeLimit) => Promise<boolean>;
+  readonly durableSeq: () => number;
+  readonly startChild: (options: ChildOptions) => Run;
+  /** Told of a fault of ours. */
+  readonly onFault: (message: string) => void;
+  /** Told when the run is open again after its end. */
+  readonly onResumed: () => void;
+  readonly ended?: boolean;
+}
+
+/**
+ * One run of an agent: takes what happens, records it, analyses it, and gives advice when asked. Every method but
+ * `ready`, `flush` and `end` is synchronous, and none of them throws for what providers, stores or detectors do at run time.
+ */
+export class Run {
+  readonly #parts: RunParts;
+  readonly #fold: RunFold;
+  readonly #later = new LaterEvents();
+  #hasAskedWithin = false;
+  readonly #beforeEnd: (() => string | undefined)[] = [];
+  readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
+  #busy = false;
+  #ended: boolean;
+
+  /** @internal Use `cox.startRun()`. */
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#fold = parts.fold((provider, durationMs) => this.#overruns.push({ provider, durationMs }));
+    this.#ended = parts.ended ?? false;
+  }
+
+  get id(): string {
+    return this.#parts.log.identity.runId;
+  }
+  /** Counters, recent calls and patterns of this run. For reading. */
+  get analysis(): TrajectoryAnalysis {
+    return this.#fold.analysis;
+  }
+  /** The run's session. Reading is free; change it through `dispatch`, so that a replay sees it. */
+  get session(): Session {
+    return this.#fold.session;
+  }
+  /** The prompt in force. */
+  get prompt(): PromptTemplate {
+    return this.#fold.prompt;
+  }
+  /** The run that started this one; undefined for a root run. */
+  get parentRunId(): string | undefined {
+    return this.#parts.log.identity.parentRunId;
+  }
+  /** 0 for a root run. */
+  get depth(): number {
+    return this.#parts.log.identity.depth;
+  }
+  /** Its part in an experiment; undefined where there is none. */
+  get holdout(): HoldoutArm | undefined {
+    return this.#fold.situation.holdout;
+  }
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+  /** Last `seq` that the store has acknowledged; -1 before the first. */
+  get durableSeq(): number {
+    return this.#parts.durableSeq();
+  }
+
+  /** Records how the run began. @internal Called once, by `startRun`. */
+  begin(started: RunStarted): void {
+    this.#take(started);
+  }
+
+  /**
+   * Takes what happened: records it, then folds it. A streaming delta does nothing. After the end only `run_resumed`
+   * is taken, and opens the run again. Values may be anything: what JSON cannot say, what is out of range and what is too large
+   * is mended and counted (docs/recording.md).
+   *
+   * @returns `accepted` for what the store can take; `dropped` when the recorder had no room, the run is over, or nothing could
+   *   be made of the event: each is counted in `health()`. The folds have it in the first case. Never throws
+   * Cost: O(1) for any value, because no more of it is looked at than is kept; never waits for a disk.
+   */
+  emit(event: AgentEvent): EmitAnswer {
+    try {
+      if (this.#ended && event.type !== 'run_resumed') return this.#late();
+      const payload = toPayload(event.type === 'agent_end' ? this.#closing(event) : event);
+      if (payload === undefined) return 'accepted';
+      if (this.#ended) this.#parts.onResumed();
+      this.#ended = payload.kind === 'run_ended';
+      return this.#take(payload, event.atMs);
+    } catch (error) {
+      return this.#refuse('emit', error);
+    }
+  }
+
+  /** Takes an event of the host's own, for its session slices. Recorded, so that a replay sees it. Answers as `emit`. */
+  dispatch(event: EventInput<unknown>): EmitAnswer {
+    if (this.#ended) return this.#late();
+    try {
+      // The gate makes JSON of it.
+      const data = event.data as Json;
+      return this.#take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
+    } catch (error) {
+      return this.#refuse('dispatch', error);
+    }
+  }
+
+  /**
+   * Asks for advice at a decision point.
+   *
+   * @returns what to say, loudest first; nothing in shadow mode, where an experiment withholds it, after the end, or when asked from within a provider
+   */
+  advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
+    if (this.#busy) this.#askedWithin();
+    if (this.#ended || this.#busy) return [];
+    try {
+      const handles = this.#evaluate(point, context);
+      this.#askModels(point);
+      return handles;
+    } catch (error) {
+      this.#fault('advise', error);
+      return [];
+    }
+  }
+
+  /** Shorthand: advice after a tool result as one text, counted as delivered to the host. */
+  feedback(): string | undefined {
+    return deliverAdvice(this.advise('post_tool_result'), { channel: 'host' });
+  }
+
+  /**
+   * From now on another prompt is in force: its providers speak, and counts are its own.
+   *
+   * @throws CoxswainError "invalid-definition" when it configures a provider wrongly, or names one the run has too
+   */
+  usePrompt(prompt: PromptTemplate): void {
+    if (this.#ended) return;
+    this.#fold.addPrompt(prompt);
+    this.#take({ kind: 'prompt_used', prompt_name: prompt.name });
+  }
+
+  /**
+   * From now on the run has another deadline: a span from now, Unix milliseconds, or none. One that cannot be, such as NaN, is
+   * `dropped`, recorded as a fault, and leaves the deadline as it was. Never throws.
+   */
+  setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
+    if (this.#ended) return this.#late();
+    try {
+      return this.#take({ kind: 'deadline_set', ...storedDeadline(deadline, this.#parts.log.nowMs()) });
+    } catch (error) {
+      return this.#refuse('setDeadline', error);
+    }
+  }
+
+  /**
+   * Records the agent's answer to a piece of advice. What a model sends may be anything: what cannot be used is refused
+   * with a reason that may be told to the agent.
+   */
+  acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
+    if (this.#ended) return { status: 'refused', reason: 'The run is over.' };
+    const read = readAnswer(answer);
+    if (typeof read === 'string') return { status: 'refused', reason: read };
+    const view = this.session.slice(Acknowledgement);
+    const before = view.total();
+    this.#take({
+      kind: 'advice_acknowledged',
+      ...(read.adviceId === undefined ? {} : { advice_id: read.adviceId }),
+      ...(read.provider === undefined ? {} : { provider_name: read.provider }),
+      response: read.response,
+      ...(read.note === undefined ? {} : { note: read.note }),
+    });
+    const acknowledgement = view.latest();
+    if (acknowledgement !== undefined && view.total() > before) return { status: 'recorded', acknowledgement };
+    return { status: 'refused', reason: 'Name advice that was given, by adviceId or by provider.' };
+  }
+
+  /** Starts a run below this one, such as a subagent. It has its own records, state and advice. */
+  child(options: ChildOptions = {}): Run {
+    return this.#parts.startChild(options);
+  }
+
+  /**
+   * Resolves to true when the recorder has room. Only under `overflow: 'wait'` does that take time, and never more
+   * than `readyTimeLimitMs`; then it is false. Never throws.
+   */
+  async ready(limit?: TimeLimit): Promise<boolean> {
+    return this.#parts.ready(limit);
+  }
+
+  /**
+   * Resolves when everything so far is stored, or `incomplete` when something was lost or still waits after
+   * `flushTimeLimitMs`.
+   *
+   * @throws CoxswainError "store-io" instead of `incomplete` under the policy `throw`
+   */
+  async flush(limit?: TimeLimit): Promise<FlushAnswer> {
+    return this.#parts.flush(limit);
+  }
+
+  /**
+   * Ends the run, if the host has not told of its end, and stores what is left.
+   *
+   * @param outcome  default: what an adapter knows of how it went, such as `aborted`, else `ended`
+   * @throws as `flush`
+   */
+  async end(outcome?: string, limit?: TimeLimit): Promise<FlushAnswer> {
+    this.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
+    return this.flush(limit);
+  }
+
+  /**
+   * Asks a listener for last words, just before the end of the run is recorded: an adapter settles there what is open.
+   * What it returns is the outcome where the host names none. A fault in it is recorded.
+   */
+  beforeEnd(listener: () => string | undefined): void {
+    this.#beforeEnd.push(listener);
+  }
+
+  /**
+   * Records a fault of what stands between the agent and this run, such as an adapter: counted in `health()`, and on the
+   * log with its place. Never throws.
+   */
+  reportFault(where: string, error: unknown): void {
+    this.#fault(where, error);
+  }
+
+  /** The run's state as JSON. @throws CoxswainError "invalid-argument" when a host's slice holds what is not JSON */
+  snapshot(options: SnapshotOptions = {}): RunSnapshot {
+    const { log } = this.#parts;
+    const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };
+    return { schema_version: 1, identity: log.identity, ...state };
+  }
+
+  #closing(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
+    const known = this.#beforeEnd.flatMap((listener) => {
+      try {
+        return listener() ?? [];
+      } catch (error) {
+        this.#fault('closing', error);
+        return [];
+      }
+    });
+    const outcome = event.outcome ?? known[0];
+    return outcome === undefined ? event : { ...event, outcome };
+  }
+
+  #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
+    const payload = evaluationPayload(point, context, this.#filesCreated());
+    const derived: DerivedPayload[] = [];
+    const record = this.#parts.log.stamp(payload);
+    this.#process(record, derived);
+    for (const { provider, durationMs } of this.#overruns.splice(0)) {
+      const limit_ms = this.#parts.providerTimeLimitMs;
+      this.#take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
+    }
+    const handles = derived.flatMap((item) =>
+      // Also after the end: the last words of a run may be settled late, and the record must say so.
+      adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: (settled) => void this.#take(settled) }),
+    );
+    const reason = silenceReason(this.#parts.mode, this.holdout);
+    if (reason === undefined) return handles;
+    for (const handle of handles) handle.undelivered(reason);
+    return [];
+  }
+
+  /** Files that triggers watch for and that exist now; asked outside the folds, because a replay cannot ask. */
+  #filesCreated(): readonly string[] {
+    const filesystem = this.prompt.resources.getOptional(Filesystem);
+    return filesystem === undefined ? [] : this.#fold.watchedFiles.filter((path) => filesystem.exists(path));
+  }
+
+  #askModels(point: DecisionPoint): void {
+    for (const model of this.#parts.models) {
+      if (!model.decisionPoints.includes(point)) continue;
+      const { classifier, bank, timeLimitMs } = model;
+      const { redactWords: redact } = this.#fold;
+      const limits = { bank, redact, ...(timeLimitMs === undefined ? {} : { timeLimitMs }) };
+      void askModel(classifier, this.#fold.guidanceContext(point), limits).then((answer) =>
+        this.#hear(classifier.name, answer),
+      );
+    }
+  }
+
+  #hear(classifier_name: string, answer: ModelAnswer): void {
+    if (this.#ended || answer.kind === 'none') return;
+    const said =
+      answer.kind === 'verdict'
+        ? { instruction_id: answer.verdict.instructionId, confidence: answer.verdict.confidence }
+        : { fault_code: answer.fault.code, fault_message: answer.fault.message };
+    this.#take({ kind: 'model_answered', classifier_name, ...said });
+  }
+
+  /** Recorded once a step: a provider may ask over and over. */
+  #askedWithin(): void {
+    this.#parts.log.countInput('crowded');
+    if (this.#hasAskedWithin) return;
+    this.#hasAskedWithin = true;
+    this.#fault('advise', new Error('asked for from within a provider, which gets nothing'));
+  }
+
+  /** What comes after the end is counted, because nothing can be recorded of it. */
+  #late(): EmitAnswer {
+    this.#parts.log.noteInput('lateEvents', 'an event after the end');
+    return 'dropped';
+  }
+
+  #refuse(where: string, error: unknown): EmitAnswer {
+    this.#parts.log.countInput('refused');
+    this.#fault(where, error);
+    return 'dropped';
+  }
+
+  #take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
+    const { log } = this.#parts;
+    if (!this.#busy) return this.#process(log.stamp(payload, atMs), []);
+    // As it is now: the host may change it before its turn comes.
+    const mended = log.mend(payload);
+    const answer = this.#later.add(() => this.#process(log.stamp(mended, atMs), []));
+    if (answer === 'taken') return 'accepted';
+    log.countInput('crowded');
+    if (answer === 'full') {
+      const message = `more than ${MAX_LATER_EVENTS} events from within providers and subscribers; the rest is dropped`;
+      this.#fault('emit', new Error(message));
+    }
+    return 'dropped';
+  }
+
+  /** The path of everything: record first, because a fault in the folds must not lose the call; then fold. */
+  #process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
+    const answer = this.#parts.log.write(record);
+    this.#busy = true;
+    this.#hasAskedWithin = false;
+    try {
+      for (const item of this.#fold.fold(record)) {
+        const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
+        // The agent is told what the record says.
+        if (isDerived(stamped.payload)) derived.push(stamped.payload);
+        this.#parts.log.write(stamped);
+      }
+    } catch (error) {
+      this.#fault(`folding ${record.payload.kind}`, error);
+    } finally {
+      this.#busy = false;
+    }
+    this.#later.drain((error) => this.#refuse('emit', error));
+    return answer;
+  }
+
+  /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */
+  #fault(where: string, error: unknown): void {
+    const { log, onFault } = this.#parts;
+    try {
+      // Redacted whole and cut afterwards: half a secret would not be recognised.
+      const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
+      if (record.payload.kind !== 'fault_noticed') return;
+      const message = record.payload.message.slice(0, MAX_FAULT_CHARS);
+      onFault(`${record.payload.where}: ${message}`);
+      log.write({ ...record, payload: { ...record.payload, message } });
+    } catch (second) {
+      // Where not even that can be recorded, such as for want of a clock, it is counted, and the agent must not feel it.
+      onFault(`${where}: a fault that could not be recorded`);
+      onFault(`recording a fault: ${messageOf(second)}`);
+    }
+  }
+}

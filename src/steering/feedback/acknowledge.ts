@@ -1,0 +1,114 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { Session } from '../../session/session.ts';
+import { ACKNOWLEDGEMENT_RESPONSES, MAX_NOTE_CHARS } from './acknowledge-tool.ts';
+import { Acknowledgement, AcknowledgementEvent } from './acknowledgement.ts';
+import type { AcknowledgementResponse } from './acknowledgement.ts';
+import { cleanLine } from './clean-text.ts';
+import { FeedbackCadence } from './feedback-cadence.ts';
+
+/** The arguments of the acknowledge tool. */
+export interface AdviceAnswer {
+  readonly adviceId?: string;
+  /** Used when there is no `adviceId`: the latest advice of the provider or observer of that name is meant. */
+  readonly provider?: string;
+  readonly response: AcknowledgementResponse;
+  readonly note?: string;
+}
+
+/** What else `acknowledge` may be told. */
+export interface AcknowledgeOptions {
+  /** Unix milliseconds; default: the session's time. */
+  readonly nowMs?: number;
+  /**
+   * Whether advice of that id, or else of that provider, was given. Default: every id; every provider and observer in
+   * the slices `Feedback` and `Assessment`.
+   */
+  readonly isKnown?: (reference: { readonly adviceId?: string; readonly provider?: string }) => boolean;
+}
+
+/** Recorded, or refused with a reason that may be told to the agent. */
+export type AcknowledgeOutcome =
+  | { readonly status: 'recorded'; readonly acknowledgement: Acknowledgement }
+  | { readonly status: 'refused'; readonly reason: string };
+
+/**
+ * Records an agent's answer to advice. What a model sends may be anything: what cannot be used is refused, not thrown.
+ *
+ * Cost: O(speakers).
+ */
+export function acknowledge(
+  session: Session,
+  answer: AdviceAnswer,
+  options: AcknowledgeOptions = {},
+): AcknowledgeOutcome {
+  const read = readAnswer(answer);
+  if (typeof read === 'string') return refused(read);
+  const target = findTarget(session, read, options);
+  if (typeof target === 'string') return refused(target);
+  const { response, note } = read;
+  const view = session.slice(Acknowledgement);
+  const at = options.nowMs === undefined ? {} : { atMs: options.nowMs };
+  session.dispatch(AcknowledgementEvent({ ...target, response, ...(note === undefined ? {} : { note }) }, at));
+  const acknowledgement = view.latest();
+  return acknowledgement === undefined
+    ? refused('The answer could not be recorded.')
+    : { status: 'recorded', acknowledgement };
+}
+
+/** What of a model's answer can be used: cleaned and cut, or, as a text for the model, why it cannot. Never throws. */
+export function readAnswer(answer: unknown): AdviceAnswer | string {
+  try {
+    return readMembers(answer);
+  } catch {
+    // A proxy of the host's, or a getter that throws: there is nothing to record.
+    return 'The answer cannot be read.';
+  }
+}
+
+function readMembers(answer: unknown): AdviceAnswer | string {
+  if (!isJsonObject(answer)) return 'The answer must be an object.';
+  const response = ACKNOWLEDGEMENT_RESPONSES.find((known) => known === answer['response']);
+  if (response === undefined) return `response must be one of ${ACKNOWLEDGEMENT_RESPONSES.join(', ')}.`;
+  const adviceId = readLine(answer['adviceId'], MAX_REFERENCE_CHARS);
+  const provider = readLine(answer['provider'], MAX_REFERENCE_CHARS);
+  const note = readLine(answer['note'], MAX_NOTE_CHARS);
+  return {
+    response,
+    ...(adviceId === undefined ? {} : { adviceId }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+function readLine(value: unknown, maxChars: number): string | undefined {
+  const line = typeof value === 'string' ? cleanLine(value.slice(0, maxChars)) : '';
+  return line === '' ? undefined : line;
+}
+
+/** Longer than any name or id that was given out. */
+const MAX_REFERENCE_CHARS = 100;
+
+type Target = Pick<Acknowledgement, 'adviceId' | 'provider' | 'callIndex' | 'promptName'>;
+
+function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: AcknowledgeOptions): Target | string {
+  const { adviceId, provider } = answer;
+  if (adviceId !== undefined) {
+    return isKnown?.({ adviceId }) === false ? 'No advice of that id was given.' : { adviceId };
+  }
+  if (provider === undefined) return 'Name the advice by adviceId or by provider.';
+  const latest = session
+    .slice(FeedbackCadence)
+    .all()
+    .findLast((item) => item.name === provider);
+  if (!(isKnown?.({ provider }) ?? latest !== undefined)) return 'Nobody of that name has given advice.';
+  const { callIndex, promptName } = latest?.said ?? {};
+  return {
+    provider,
+    ...(callIndex === undefined ? {} : { callIndex }),
+    ...(promptName === undefined ? {} : { promptName }),
+  };
+}
+
+function refused(reason: string): AcknowledgeOutcome {
+  return { status: 'refused', reason };
+}

@@ -1,0 +1,35 @@
+import { defineEvent } from '../../session/define-event.ts';
+import type { EventType } from '../../session/define-event.ts';
+import { defineSlice } from '../../session/define-slice.ts';
+import type { Slice } from '../../session/define-slice.ts';
+import { append } from '../../session/slice-operation.ts';
+
+/** What an agent may answer to advice. */
+export type AcknowledgementResponse = 'accepted' | 'rejected' | 'noted';
+
+/** An agent's answer to a piece of advice, as recorded. Plain data. */
+export interface Acknowledgement {
+  /** The advice, where its id was shown to the agent. */
+  readonly adviceId?: string;
+  /** Whose advice, where it was named by its provider or observer. */
+  readonly provider?: string;
+  /** The call index of that provider's latest advice. */
+  readonly callIndex?: number;
+  /** The prompt of that advice. */
+  readonly promptName?: string;
+  readonly response: AcknowledgementResponse;
+  /** The agent's own words, at most 500 characters. */
+  readonly note?: string;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+}
+
+/** An agent answered. */
+export const AcknowledgementEvent: EventType<Omit<Acknowledgement, 'atMs'>> =
+  defineEvent<Omit<Acknowledgement, 'atMs'>>('acknowledgement');
+
+/** The answers of the session, the last 1,000 retained. */
+export const Acknowledgement: Slice<Acknowledgement> = defineSlice<Acknowledgement>('acknowledgement').on(
+  AcknowledgementEvent,
+  (_view, { data, atMs }) => append({ ...data, atMs }),
+);

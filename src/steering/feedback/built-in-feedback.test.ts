@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest';
+import { identicalCallDetector } from '../../patterns/detectors/identical-call.ts';
+import { errorCascadeDetector } from '../../patterns/detectors/error-cascade.ts';
+import { driftDetector } from '../../patterns/detectors/drift.ts';
+import { stallDetector } from '../../patterns/detectors/stall.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { definePrompt } from '../prompt/define-prompt.ts';
+import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
+import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
+import type { PatternDetector } from '../../patterns/pattern-detector.ts';
+import { TrajectoryAnalysis } from '../../patterns/trajectory-analysis.ts';
+import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
+import { scriptRecord } from '../../testing/record-script.ts';
+import { collectFeedback } from './collect-feedback.ts';
+import { driftFeedback } from './drift-feedback.ts';
+import { errorCascadeFeedback } from './error-cascade-feedback.ts';
+import { evaluateFeedback } from './evaluate-feedback.ts';
+import { Feedback } from './feedback.ts';
+import { paceFeedback } from './pace-feedback.ts';
+import { stallFeedback } from './stall-feedback.ts';
+import { staticFeedback } from './static-feedback.ts';
+
+const NAME = 'agent/main';
+
+function promptWith(provider: FeedbackProvider, trigger?: FeedbackTrigger): PromptTemplate {
+  const config = trigger === undefined ? { provider } : { provider, trigger };
+  return definePrompt({ ns: 'agent', key: 'main', feedbackProviders: [config] });
+}
+
+/** A run to which calls are added one by one. */
+function runWith(detector: PatternDetector) {
+  const trajectory = new TrajectoryAnalysis({ detectors: [detector] });
+  let seq = 0;
+  const fold = (payload: TrajectoryPayload): void => {
+    trajectory.fold(scriptRecord({ runId: 'r', seq, payload }));
+    seq += 1;
+  };
+  const call = (tool: string, args: Readonly<Record<string, string>>, result: string, isError = false): void => {
+    const of = { tool_call_id: `c${seq}`, tool_name: tool };
+    fold({ kind: 'turn_started' });
+    fold({ kind: 'tool_started', ...of, args });
+    fold({ kind: 'tool_ended', ...of, result, is_error: isError });
+  };
+  return { trajectory, fold, call };
+}
+
+test('stallFeedback speaks once a level when the trajectory shows a stall, with evidence', () => {
+  const prompt = promptWith(stallFeedback());
+  const { session, clock } = createFeedbackScene(NAME);
+  const run = runWith(stallDetector({ maxCalls: 3 }));
+  const spoken: (string | undefined)[] = [];
+  for (let made = 0; made < 9; made += 1) {
+    run.call('read_file', { path: 'a.txt' }, 'same');
+    const { produced } = evaluateFeedback({ prompt, session, nowMs: clock.nowMs(), trajectory: run.trajectory });
+    spoken.push(produced[0]?.severity);
+  }
+  const silent = undefined;
+  expect(spoken).toEqual([silent, silent, silent, 'caution', silent, silent, 'warning', silent, silent]);
+  const first = session.slice(Feedback).all()[0];
+  expect(first).toMatchObject({
+    pattern: { level: 'warn', occurrences: 3 },
+    observations: [{ category: 'stall', evidence: 'tool calls 1, 2, 3 (0-based); 3 in all' }],
+  });
+});
+
+test('errorCascadeFeedback and driftFeedback render fixed sentences with counts', () => {
+  const errors = runWith(errorCascadeDetector({ warnAt: 3 }));
+  errors.call('build', { target: 'x' }, 'Error: no module alpha', true);
+  errors.call('lint', { target: 'y' }, 'Error: cannot open beta', true);
+  errors.call('deploy', { target: 'z' }, 'Error: refused gamma', true);
+  const { session } = createFeedbackScene(NAME);
+  expect(collectFeedback({ prompt: promptWith(errorCascadeFeedback()), session, trajectory: errors.trajectory })).toBe(
+    '[Feedback - ErrorCascade]\n\nYour recent steps keep failing.\n\n• error_cascade: 3 steps in a row ended in an error.\n\n→ Stop and look for one cause behind these errors.\n→ Check the assumption that the failing steps share before you try another one.',
+  );
+  const drift = runWith(driftDetector({ windowSize: 3 }));
+  drift.fold({ kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Repair the invoice parser' });
+  for (let made = 0; made < 5; made += 1) drift.call('read_file', { path: `invoice parser ${made}` }, `text ${made}`);
+  for (let made = 0; made < 3; made += 1) drift.call('read_file', { path: `holiday weather ${made}` }, `sun ${made}`);
+  expect(collectFeedback({ prompt: promptWith(driftFeedback()), session, trajectory: drift.trajectory })).toContain(
+    "• drift: 3 tool calls in a row touch none of the task's subjects.",
+  );
+});
+
+test.each([stallFeedback(), errorCascadeFeedback(), driftFeedback()])(
+  '$name is silent without a trajectory and without its pattern',
+  (provider) => {
+    const prompt = promptWith(provider, { everyNCalls: 1 });
+    const { session, call } = createFeedbackScene(NAME);
+    call();
+    expect(collectFeedback({ prompt, session })).toBeUndefined();
+    const { trajectory } = runWith(stallDetector());
+    expect(collectFeedback({ prompt, session, trajectory })).toBeUndefined();
+  },
+);
+
+test('onPattern narrows by kind, level and stuck', () => {
+  const run = runWith(stallDetector({ maxCalls: 2 }));
+  for (let made = 0; made < 3; made += 1) run.call('read_file', { path: 'a.txt' }, 'same');
+  const fires = (onPattern: FeedbackTrigger['onPattern']): boolean => {
+    const provider = staticFeedback({ name: 'S', summary: 'Seen.' });
+    const prompt = promptWith(provider, onPattern === undefined ? {} : { onPattern });
+    const { session } = createFeedbackScene(NAME);
+    return collectFeedback({ prompt, session, trajectory: run.trajectory }) !== undefined;
+  };
+  expect(fires({})).toBe(true);
+  expect(fires({ kind: 'stall', level: 'warn', stuck: true })).toBe(true);
+  expect(fires({ kind: 'drift' })).toBe(false);
+  expect(fires({ level: 'strong' })).toBe(false);
+  expect(fires({ stuck: false })).toBe(false);
+});
+
+test('a provider is told for which pattern its trigger fired, each pattern once', () => {
+  const tools: (string | undefined)[] = [];
+  const provider: FeedbackProvider = {
+    name: 'Told',
+    shouldRun: () => true,
+    provide: ({ triggerPattern }) => {
+      tools.push(triggerPattern?.tool);
+      return { summary: 'Seen.' };
+    },
+  };
+  const prompt = promptWith(provider, { onPattern: { kind: 'identical_call' } });
+  const { session } = createFeedbackScene(NAME);
+  const run = runWith(identicalCallDetector());
+  for (let made = 0; made < 3; made += 1) run.call('read_file', { path: 'a.txt' }, 'same');
+  for (let made = 0; made < 3; made += 1) run.call('grep', { text: 'x' }, 'same');
+  for (let made = 0; made < 3; made += 1) collectFeedback({ prompt, session, trajectory: run.trajectory });
+  expect(tools).toEqual(['read_file', 'grep']);
+});
+
+test('onPattern fires again after a compaction', () => {
+  const prompt = promptWith(stallFeedback());
+  const { session } = createFeedbackScene(NAME);
+  const run = runWith(stallDetector({ maxCalls: 3 }));
+  const spoke = (): boolean => collectFeedback({ prompt, session, trajectory: run.trajectory }) !== undefined;
+  for (let made = 0; made < 4; made += 1) run.call('read_file', { path: 'a.txt' }, 'same');
+  expect([spoke(), spoke()]).toEqual([true, false]);
+  run.fold({ kind: 'compaction', trigger: 'auto' });
+  expect([spoke(), spoke()]).toEqual([true, false]);
+});
+
+test('staticFeedback says the same each time, and is checked when it is made', () => {
+  const provider = staticFeedback({
+    name: 'Note',
+    summary: 'Keep going.',
+    suggestions: ['Test it.'],
+    severity: 'caution',
+  });
+  const { session, call } = createFeedbackScene(NAME);
+  call();
+  expect(collectFeedback({ prompt: promptWith(provider, { everyNCalls: 1 }), session })).toBe(
+    '[Feedback - Note]\n\nKeep going.\n\n→ Test it.',
+  );
+  expect(() => staticFeedback({ name: 'Note', summary: '' })).toThrow(
+    expect.objectContaining({ code: 'invalid-definition' }),
+  );
+});
+
+test('paceFeedback is silent while budget and time last, and without either', () => {
+  const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  for (let made = 0; made < 10; made += 1) {
+    call();
+    clock.advance(10);
+  }
+  expect(collectFeedback({ prompt, session })).toBeUndefined();
+  const plenty = { budget: { calls: 100, tokens: 1_000_000 }, usage: { tokens: 1_000 } };
+  const deadline = { atMs: clock.nowMs() + 3_600_000 };
+  expect(collectFeedback({ prompt, session, ...plenty, deadline })).toBeUndefined();
+});
+
+test('paceFeedback projects calls, tokens, cost and time to tool calls, the tightest first', () => {
+  const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  for (let made = 0; made < 10; made += 1) {
+    clock.advance(10);
+    call();
+  }
+  // 10 calls: 1,000 tokens and 0.10 dollars and 10 s each.
+  const budget = { calls: 25, tokens: 12_500, costUsd: 1.5 };
+  const usage = { tokens: 10_000, costUsd: 1 };
+  const deadline = { atMs: clock.nowMs() + 99_000 };
+  expect(collectFeedback({ prompt, session, budget, usage, deadline })).toBe(
+    [
+      '[Feedback - Pace]\n\nAt this rate the token budget lasts for about 2 more tool calls.\n',
+      '• pace: At this rate the token budget lasts for about 2 more tool calls.',
+      '• pace: At this rate the cost budget lasts for about 5 more tool calls.',
+      '• pace: At this rate the time lasts for about 9 more tool calls.',
+      '• pace: At this rate the call budget lasts for about 15 more tool calls.\n',
+      '→ Finish the most important remaining work first.\n→ Leave room to summarize what is done and what is not.',
+    ].join('\n'),
+  );
+  const last = session.slice(Feedback).latest();
+  expect(last?.severity).toBe('warning');
+  expect(last?.observations[0]?.evidence).toBe('10000 of 12500 used in 10 tool calls');
+});
+
+test('paceFeedback says when nothing is left', () => {
+  const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
+  const { session, call } = createFeedbackScene(NAME);
+  call(6);
+  expect(collectFeedback({ prompt, session, budget: { calls: 6 } })).toBe(
+    '[Feedback - Pace]\n\nAt this rate the call budget does not last for another tool call.\n\n• pace: At this rate the call budget does not last for another tool call.\n\n→ Wrap up immediately.',
+  );
+});
+
+test('paceFeedback refuses windows that the session does not retain', () => {
+  for (const options of [{ window: 1_001 }, { minCalls: 1 }, { speakAtCallsLeft: -1 }]) {
+    expect(() => paceFeedback(options)).toThrow(expect.objectContaining({ code: 'invalid-definition' }));
+  }
+});

@@ -1,0 +1,93 @@
+import { isJsonObject } from '../../base/json.ts';
+import { SEVERITIES } from '../../records/feedback.ts';
+import type { Observation, Severity } from '../../records/feedback.ts';
+import type { PatternReference } from '../../records/guidance.ts';
+import type { PatternLevel } from '../../records/trajectory-pattern.ts';
+import { cleanLine, cleanText } from './clean-text.ts';
+
+/** Most characters of one text of a draft, and of the whole as rendered. */
+export const MAX_FEEDBACK_CHARS = 2_000;
+const MAX_ITEMS = 20;
+const LEVELS: readonly PatternLevel[] = ['hint', 'warn', 'strong'];
+
+/** A draft that is known to be one: every part there, texts clean, nothing shared with what the provider holds. */
+export interface CheckedDraft {
+  readonly summary: string;
+  readonly severity: Severity;
+  readonly observations: readonly Observation[];
+  readonly suggestions: readonly string[];
+  readonly pattern?: PatternReference;
+}
+
+/** What a provider answered is no draft; the message says why. Never leaves this folder. */
+export class InvalidDraft extends Error {}
+
+/**
+ * Decodes what a provider answered.
+ *
+ * @throws InvalidDraft at the first part that is of a wrong type, empty or too long
+ */
+export function checkDraft(answer: unknown): CheckedDraft {
+  if (!isJsonObject(answer)) throw new InvalidDraft(`expected { summary, … }, got ${kindOf(answer)}`);
+  const pattern = answer['pattern'];
+  return {
+    summary: cleanText(text('summary', answer['summary'])),
+    severity: severity(answer['severity'] ?? 'info'),
+    observations: list('observations', answer['observations'] ?? []).map(observation),
+    suggestions: list('suggestions', answer['suggestions'] ?? []).map((item, index) =>
+      cleanLine(text(`suggestions[${index}]`, item)),
+    ),
+    ...(pattern === undefined ? {} : { pattern: patternReference(pattern) }),
+  };
+}
+
+function text(path: string, value: unknown): string {
+  if (typeof value !== 'string') throw new InvalidDraft(`${path} must be a string, got ${kindOf(value)}`);
+  if (value.length > MAX_FEEDBACK_CHARS) {
+    throw new InvalidDraft(`${path} has ${value.length} characters, at most ${MAX_FEEDBACK_CHARS} are allowed`);
+  }
+  if (cleanText(value) === '') throw new InvalidDraft(`${path} is empty`);
+  return value;
+}
+
+function list(path: string, value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new InvalidDraft(`${path} must be a list, got ${kindOf(value)}`);
+  if (value.length > MAX_ITEMS)
+    throw new InvalidDraft(`${path} has ${value.length} items, at most ${MAX_ITEMS} are allowed`);
+  return value;
+}
+
+function severity(value: unknown): Severity {
+  const known = SEVERITIES.find((one) => one === value);
+  if (known === undefined) throw new InvalidDraft(`severity must be info, caution or warning, got ${kindOf(value)}`);
+  return known;
+}
+
+function observation(value: unknown, index: number): Observation {
+  const path = `observations[${index}]`;
+  if (!isJsonObject(value)) throw new InvalidDraft(`${path} must be an object, got ${kindOf(value)}`);
+  const { evidence } = value;
+  return {
+    category: cleanLine(text(`${path}.category`, value['category'])),
+    description: cleanLine(text(`${path}.description`, value['description'])),
+    ...(evidence === undefined ? {} : { evidence: cleanText(text(`${path}.evidence`, evidence)) }),
+  };
+}
+
+function patternReference(value: unknown): PatternReference {
+  if (!isJsonObject(value)) throw new InvalidDraft(`pattern must be an object, got ${kindOf(value)}`);
+  const level = LEVELS.find((one) => one === value['level']);
+  const { occurrences } = value;
+  if (level === undefined) throw new InvalidDraft('pattern.level must be hint, warn or strong');
+  if (typeof occurrences !== 'number' || !Number.isFinite(occurrences)) {
+    throw new InvalidDraft('pattern.occurrences must be a number');
+  }
+  return { identity: text('pattern.identity', value['identity']), level, occurrences };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value instanceof Promise) return 'a promise (providers are synchronous)';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
+}

@@ -1,0 +1,103 @@
+import type { Budget, BudgetUsage } from '../../base/budget.ts';
+import type { Deadline } from '../../base/deadline.ts';
+import { SEVERITIES } from '../../records/feedback.ts';
+import type { Feedback } from '../../records/feedback.ts';
+import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-context.ts';
+import { Filesystem } from '../prompt/filesystem.ts';
+import type { TrajectoryView } from '../prompt/trajectory-view.ts';
+import type { Prompt } from '../prompt/prompt.ts';
+import type { Session } from '../../session/session.ts';
+import { latestSpoken, rebuildCadence, recentlySpoken } from './feedback-cadence.ts';
+import type { LastSpoken } from './feedback-cadence.ts';
+import { promptCallCount, promptCalls } from './prompt-calls.ts';
+import { lastSpokenFor } from './situation.ts';
+import type { Situation } from './situation.ts';
+import type { RanSpeaker } from './settle-triggers.ts';
+
+/** What a context is made from. */
+export interface FeedbackContextInput {
+  readonly prompt: Prompt;
+  readonly session: Session;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  readonly deadline?: Deadline | undefined;
+  readonly budget?: Budget | undefined;
+  readonly usage?: BudgetUsage | undefined;
+  readonly trajectory?: TrajectoryView | undefined;
+}
+
+/** Feedback and assessments that the trend compares with the newest one. */
+const TREND_WINDOW = 4;
+/** How far back it looks for them. */
+const TREND_DEPTH = 64;
+
+/**
+ * A context that belongs to no provider yet: `runFeedbackProviders` gives each its own. Cost: O(prompts used
+ * and speakers).
+ */
+export function createFeedbackContext(input: FeedbackContextInput): FeedbackContext {
+  const { prompt, session } = input;
+  const promptName = prompt.name;
+  rebuildCadence(session);
+  const toolCallCount = promptCallCount(session, promptName);
+  const recentToolCalls: FeedbackContext['recentToolCalls'] = (count) => promptCalls(session, promptName, count);
+  return {
+    session,
+    prompt,
+    promptName,
+    resources: prompt.resources,
+    filesystem: prompt.resources.getOptional(Filesystem),
+    deadline: input.deadline,
+    nowMs: input.nowMs,
+    budget: input.budget,
+    usage: input.usage,
+    trajectory: input.trajectory,
+    lastFeedback: feedbackOf(latestSpoken(session, promptName, isFeedback)),
+    triggerPattern: undefined,
+    lastOwnFeedback: undefined,
+    toolCallCount,
+    toolCallsSinceLastFeedback: () => toolCallCount - (latestSpoken(session, promptName)?.said.callIndex ?? 0),
+    recentToolCalls,
+    errorRate: (window) => {
+      const recent = recentToolCalls(window);
+      return recent.length === 0 ? 0 : recent.filter((call) => !call.success).length / recent.length;
+    },
+    severityTrend: () => severityTrend(session, promptName),
+  };
+}
+
+/** The same context as one speaker sees it. Cost: O(speakers). */
+export function contextFor(
+  { speaker, triggers }: RanSpeaker,
+  context: FeedbackContext,
+  situation: Situation,
+): FeedbackContext {
+  const last = lastSpokenFor(speaker, situation);
+  const own = (item: LastSpoken): boolean => item.source === speaker.source && item.name === speaker.provider.name;
+  return {
+    ...context,
+    triggerPattern: triggers.find((trigger) => trigger.condition === 'onPattern')?.pattern,
+    lastOwnFeedback: feedbackOf(latestSpoken(context.session, situation.promptName, own)),
+    toolCallsSinceLastFeedback: () => situation.callCount - (last?.said.callIndex ?? 0),
+  };
+}
+
+function isFeedback({ source }: LastSpoken): boolean {
+  return source === 'feedback';
+}
+
+function feedbackOf(spoken: LastSpoken | undefined): Feedback | undefined {
+  return spoken?.source === 'feedback' ? spoken.said : undefined;
+}
+
+function severityTrend(session: Session, promptName: string): SeverityTrend {
+  const ranks = recentlySpoken(session, TREND_DEPTH)
+    .filter((item) => item.said.promptName === promptName)
+    .slice(-1 - TREND_WINDOW)
+    .map((item) => SEVERITIES.indexOf(item.said.severity));
+  const newest = ranks.pop();
+  if (newest === undefined || ranks.length === 0) return 'steady';
+  const mean = ranks.reduce((sum, rank) => sum + rank, 0) / ranks.length;
+  if (newest === mean) return 'steady';
+  return newest > mean ? 'rising' : 'easing';
+}

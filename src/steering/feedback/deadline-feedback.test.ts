@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+
+import { definePrompt } from '../prompt/define-prompt.ts';
+import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
+import { collectFeedback } from './collect-feedback.ts';
+import { deadlineFeedback, type DeadlineFeedbackOptions } from './deadline-feedback.ts';
+
+/** What is said when it is asked every five seconds, from the start to a minute after the deadline. */
+function said(minutes: number, options: DeadlineFeedbackOptions): readonly string[] {
+  const prompt = definePrompt({
+    ns: 'agent',
+    key: 'work',
+    feedbackProviders: [{ provider: deadlineFeedback(options), trigger: { everyNSeconds: 30 } }],
+  });
+  const { session, clock } = createFeedbackScene('agent/work');
+  const deadline = { atMs: clock.nowMs() + minutes * 60_000 };
+  const texts: string[] = [];
+  for (let seconds = 0; seconds <= (minutes + 1) * 60; seconds += 5) {
+    const text = collectFeedback({ prompt, session, deadline });
+    if (text !== undefined) texts.push(text.split('\n')[2] ?? '');
+    clock.advance(5);
+  }
+  return texts;
+}
+
+test('with halving it speaks at first, whenever half of the time is gone, and when the warning begins', () => {
+  expect(said(45, { spacing: 'halving' })).toEqual([
+    'You have 45 minutes remaining.',
+    'You have 22 minutes remaining.',
+    'You have 11 minutes remaining.',
+    'You have 5 minutes remaining.',
+    'You have 2 minutes remaining.',
+    'You have 2 minutes remaining.',
+    'You have 60 seconds remaining.',
+    'You have 30 seconds remaining.',
+    'You have reached the time deadline.',
+    'You have reached the time deadline.',
+    'You have reached the time deadline.',
+  ]);
+});
+
+test('without it speaks whenever its trigger fires', () => {
+  expect(said(45, {})).toHaveLength(93);
+});
+
+test('a deadline that is set anew is news, however long it is', () => {
+  const prompt = definePrompt({
+    ns: 'agent',
+    key: 'work',
+    feedbackProviders: [{ provider: deadlineFeedback({ spacing: 'halving' }), trigger: { everyNSeconds: 30 } }],
+  });
+  const { session, clock } = createFeedbackScene('agent/work');
+  const first = { atMs: clock.nowMs() + 600_000 };
+  expect(collectFeedback({ prompt, session, deadline: first })).toContain('10 minutes');
+  clock.advance(60);
+  expect(collectFeedback({ prompt, session, deadline: first })).toBeUndefined();
+  const second = { atMs: clock.nowMs() + 540_000, setAtMs: clock.nowMs() };
+  expect(collectFeedback({ prompt, session, deadline: second })).toContain('9 minutes');
+});

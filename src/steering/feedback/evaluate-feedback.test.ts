@@ -1,0 +1,479 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Severity } from '../../records/feedback.ts';
+import { definePrompt } from '../prompt/define-prompt.ts';
+import type { PromptDefinition } from '../prompt/define-prompt.ts';
+import type { FeedbackContext } from '../prompt/feedback-context.ts';
+import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
+import { Filesystem } from '../prompt/filesystem.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
+import { restoreSession } from '../../session/create-session.ts';
+import { ToolInvokedEvent } from '../../session/tool-invoked.ts';
+import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
+import { collectFeedback } from './collect-feedback.ts';
+import { evaluateFeedback, watchedFiles } from './evaluate-feedback.ts';
+import type { FeedbackFault } from './feedback-fault.ts';
+import { Feedback } from './feedback.ts';
+import { feedbackSlices } from './prepare-feedback.ts';
+
+const NAME = 'agent/main';
+const always = { everyNCalls: 1 };
+
+function promptWith(definition: Omit<PromptDefinition, 'ns' | 'key'>): PromptTemplate {
+  return definePrompt({ ns: 'agent', key: 'main', ...definition });
+}
+
+function says(name: string, severity: Severity = 'info'): FeedbackProvider {
+  return { name, shouldRun: () => true, provide: () => ({ summary: `${name} speaks.`, severity }) };
+}
+
+function names(prompt: PromptTemplate, scene: ReturnType<typeof createFeedbackScene>): readonly string[] {
+  const { session, clock } = scene;
+  return evaluateFeedback({ prompt, session, nowMs: clock.nowMs() }).produced.map(({ name }) => name);
+}
+
+test('everyNCalls fires exactly every N calls, whatever else happens between', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.constantFrom('call', 'other', 'wait'), { maxLength: 80 }),
+      (everyNCalls, steps) => {
+        const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls } }] });
+        const scene = createFeedbackScene(NAME);
+        let made = 0;
+        for (const step of steps) {
+          if (step === 'call') scene.call();
+          if (step === 'other') scene.call(1, { promptName: 'agent/other' });
+          if (step === 'wait') scene.clock.advance(100);
+          made += step === 'call' ? 1 : 0;
+          const due = step === 'call' && made % everyNCalls === 0;
+          expect(names(prompt, scene)).toEqual(due ? ['A'] : []);
+        }
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('counts stay exact when the session no longer retains the calls', () => {
+  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 1_000 } }] });
+  const scene = createFeedbackScene(NAME);
+  scene.call(2_999);
+  expect(names(prompt, scene)).toEqual(['A']);
+  scene.call(999);
+  expect(names(prompt, scene)).toEqual([]);
+  scene.call();
+  expect(names(prompt, scene)).toEqual(['A']);
+  expect(scene.session.slice(Feedback).latest()?.callIndex).toBe(3_999);
+});
+
+test('delivery all: every willing provider speaks, joined by severity, then in order of declaration', () => {
+  const prompt = promptWith({
+    delivery: 'all',
+    feedbackProviders: [
+      { provider: says('I1'), trigger: always },
+      { provider: says('W', 'warning'), trigger: always },
+      { provider: says('C', 'caution'), trigger: always },
+      { provider: says('I2'), trigger: always },
+    ],
+  });
+  const { session, call } = createFeedbackScene(NAME);
+  call();
+  const text = collectFeedback({ prompt, session }) ?? '';
+  expect(text.match(/(?<=- )\w+(?=\])/g)).toEqual(['W', 'C', 'I1', 'I2']);
+  expect(text).toContain('W speaks.\n\n[Feedback - C]');
+});
+
+test('a shared cadence lets the earlier provider starve the later one, a cadence per provider does not', () => {
+  const feedbackProviders = [
+    { provider: says('Often'), trigger: { everyNCalls: 2 } },
+    { provider: says('Seldom'), trigger: { everyNCalls: 5 } },
+  ];
+  const spoken = (cadence: 'shared' | 'per-provider'): readonly string[] => {
+    const prompt = promptWith({ feedbackProviders, cadence, delivery: 'all' });
+    const scene = createFeedbackScene(NAME);
+    return Array.from({ length: 10 }, () => {
+      scene.call();
+      return names(prompt, scene).join('+');
+    });
+  };
+  expect(spoken('shared')).toEqual(['', 'Often', '', 'Often', '', 'Often', '', 'Often', '', 'Often']);
+  expect(spoken('per-provider')).toEqual([
+    '',
+    'Often',
+    '',
+    'Often',
+    'Seldom',
+    'Often',
+    '',
+    'Often',
+    '',
+    'Often+Seldom',
+  ]);
+});
+
+test('each provider sees its own last feedback and its own count under a cadence per provider', () => {
+  const seen: (readonly [string, number | undefined, number])[] = [];
+  const watch = (name: string): FeedbackProvider => ({
+    ...says(name),
+    provide: (context: FeedbackContext) => {
+      seen.push([name, context.lastOwnFeedback?.callIndex, context.toolCallsSinceLastFeedback()]);
+      return { summary: 'x' };
+    },
+  });
+  const feedbackProviders = [
+    { provider: watch('Two'), trigger: { everyNCalls: 2 } },
+    { provider: watch('Three'), trigger: { everyNCalls: 3 } },
+  ];
+  const prompt = promptWith({ feedbackProviders, cadence: 'per-provider', delivery: 'all' });
+  const scene = createFeedbackScene(NAME);
+  for (let made = 0; made < 6; made += 1) {
+    scene.call();
+    names(prompt, scene);
+  }
+  expect(seen).toEqual([
+    ['Two', undefined, 2],
+    ['Three', undefined, 3],
+    ['Two', 2, 2],
+    ['Two', 4, 2],
+    ['Three', 3, 3],
+  ]);
+});
+
+test('what was produced says who, why and what, as plain data', () => {
+  const prompt = promptWith({
+    feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 2, everyNSeconds: 5 } }],
+  });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  call(2);
+  const { produced, faults } = evaluateFeedback({ prompt, session, nowMs: clock.nowMs() });
+  expect(produced).toEqual([
+    {
+      source: 'feedback',
+      name: 'A',
+      severity: 'info',
+      text: '[Feedback - A]\n\nA speaks.',
+      feedback: session.slice(Feedback).latest(),
+      triggers: [
+        { condition: 'everyNCalls', calls: 2 },
+        { condition: 'everyNSeconds', elapsedMs: null },
+      ],
+    },
+  ]);
+  expect(faults).toEqual([]);
+  expect(JSON.parse(JSON.stringify(produced))).toEqual(produced);
+});
+
+test('options override what the prompt declares, and disabled speakers are not asked', () => {
+  const prompt = promptWith({ feedbackProviders: [{ provider: says('Declared'), trigger: always }] });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  const feedbackProviders = [
+    { provider: says('Off'), trigger: always },
+    { provider: says('On'), trigger: always },
+  ];
+  call();
+  const input = { prompt, session, nowMs: clock.nowMs() };
+  const { produced } = evaluateFeedback(input, { feedbackProviders, disabled: new Set(['feedback:Off']) });
+  expect(produced.map(({ name }) => name)).toEqual(['On']);
+});
+
+test('onFileCreated fires once a run as soon as the file is there, also across a restart', () => {
+  const files = new Set<string>();
+  const prompt = promptWith({
+    resources: [Filesystem({ exists: (path) => files.has(path) })],
+    feedbackProviders: [{ provider: says('Report'), trigger: { onFileCreated: 'report.md' } }],
+  });
+  const scene = createFeedbackScene(NAME);
+  expect(watchedFiles(prompt)).toEqual(['report.md']);
+  expect(names(prompt, scene)).toEqual([]);
+  files.add('report.md');
+  expect(names(prompt, scene)).toEqual(['Report']);
+  expect(names(prompt, scene)).toEqual([]);
+  const session = restoreSession(scene.session.snapshot(), { clock: scene.clock, slices: feedbackSlices });
+  expect(names(prompt, { ...scene, session })).toEqual([]);
+});
+
+test('filesCreated stands for the filesystem, which is then not asked', () => {
+  const exists = (): boolean => {
+    throw new Error('asked');
+  };
+  const prompt = promptWith({
+    resources: [Filesystem({ exists })],
+    feedbackProviders: [{ provider: says('Report'), trigger: { onFileCreated: 'report.md' } }],
+  });
+  const { session, clock } = createFeedbackScene(NAME);
+  const evaluate = (filesCreated?: readonly string[]): ReturnType<typeof evaluateFeedback> =>
+    evaluateFeedback({ prompt, session, nowMs: clock.nowMs(), filesCreated });
+  expect(evaluate([])).toEqual({ produced: [], faults: [] });
+  expect(evaluate().faults).toMatchObject([{ provider: 'Report', phase: 'trigger', code: 'provider-failed' }]);
+  expect(evaluate(['other.md', 'report.md']).produced).toMatchObject([
+    { triggers: [{ condition: 'onFileCreated', path: 'report.md' }] },
+  ]);
+});
+
+test('what noise control refuses is as if it had not been said: nothing is stored and its trigger stays armed', () => {
+  const prompt = promptWith({
+    feedbackProviders: [
+      { provider: says('Refused'), trigger: { onFileCreated: 'a' } },
+      { provider: says('Next'), trigger: always },
+    ],
+  });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  const spoken = (admitted: boolean): readonly string[] => {
+    call();
+    const input = { prompt, session, nowMs: clock.nowMs(), filesCreated: ['a'] };
+    const { produced } = evaluateFeedback(input, { admit: ({ name }) => admitted || name !== 'Refused' });
+    return produced.map(({ name }) => name);
+  };
+  expect([spoken(false), spoken(true), spoken(true)]).toEqual([['Next'], ['Refused'], ['Next']]);
+  expect(session.slice(Feedback).total()).toBe(3);
+});
+
+test('a cadence per provider stays exact when others have said more than is retained', () => {
+  const prompt = promptWith({
+    cadence: 'per-provider',
+    delivery: 'all',
+    feedbackProviders: [
+      { provider: says('Once'), trigger: { everyNSeconds: 10_000 } },
+      { provider: says('Always'), trigger: always },
+    ],
+  });
+  const scene = createFeedbackScene(NAME);
+  let once = 0;
+  for (let made = 0; made < 1_500; made += 1) {
+    scene.clock.advance(1);
+    scene.call();
+    once += names(prompt, scene).includes('Once') ? 1 : 0;
+  }
+  expect(once).toBe(1);
+});
+
+test('the severity trend tells rising from easing, under this prompt alone', () => {
+  const trends: string[] = [];
+  let severity: Severity = 'info';
+  const provider: FeedbackProvider = {
+    ...says('A'),
+    provide: (context) => {
+      trends.push(context.severityTrend());
+      return { summary: 'x', severity };
+    },
+  };
+  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  const scene = createFeedbackScene(NAME);
+  for (const next of ['info', 'info', 'warning', 'warning', 'warning', 'warning', 'warning', 'info', 'info'] as const) {
+    severity = next;
+    scene.clock.advance(1);
+    scene.call();
+    names(prompt, scene);
+  }
+  expect(trends).toEqual(['steady', 'steady', 'steady', 'rising', 'rising', 'rising', 'rising', 'steady', 'easing']);
+});
+
+// Providers that do not do their part.
+
+function faultsOf(provider: FeedbackProvider): readonly FeedbackFault[] {
+  const told: FeedbackFault[] = [];
+  const prompt = promptWith({
+    feedbackProviders: [
+      { provider, trigger: always },
+      { provider: says('Next'), trigger: always },
+    ],
+  });
+  const { session, call } = createFeedbackScene(NAME);
+  call();
+  const text = collectFeedback({ prompt, session, onFault: (fault) => told.push(fault) });
+  expect(text).toBe('[Feedback - Next]\n\nNext speaks.');
+  expect(session.slice(Feedback).total()).toBe(1);
+  return told;
+}
+
+test.each(['shouldRun', 'provide'] as const)(
+  'a provider that throws in %s is skipped and reported, the next runs',
+  (phase) => {
+    const failing = {
+      ...says('Bad'),
+      [phase]: () => {
+        throw new Error('broken');
+      },
+    };
+    expect(faultsOf(failing)).toEqual([
+      { provider: 'Bad', source: 'feedback', phase, code: 'provider-failed', message: 'broken' },
+    ]);
+  },
+);
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['a text', 'Careful!'],
+  ['a list', ['x']],
+  ['no summary', { severity: 'info' }],
+  ['an empty summary', { summary: '\u0000 \u202E' }],
+  ['an unknown severity', { summary: 'x', severity: 'fatal' }],
+  ['suggestions that are no list', { summary: 'x', suggestions: 'y' }],
+  ['a suggestion that is no text', { summary: 'x', suggestions: [1] }],
+  ['too many suggestions', { summary: 'x', suggestions: Array.from({ length: 21 }, () => 'y') }],
+  ['an observation without a category', { summary: 'x', observations: [{ description: 'd' }] }],
+  ['evidence that is no text', { summary: 'x', observations: [{ category: 'c', description: 'd', evidence: 1 }] }],
+  ['a pattern of no known level', { summary: 'x', pattern: { identity: 'i', level: 'loud', occurrences: 1 } }],
+  ['a text that is too long', { summary: 'x'.repeat(2_001) }],
+  ['a whole that is too long', { summary: 'x'.repeat(1_500), suggestions: ['y'.repeat(1_500)] }],
+])('a provider that answers %s is skipped and reported, the next runs', (_what, answer) => {
+  // The point of the test: what an untyped provider may do.
+  const provide = (() => answer) as unknown as FeedbackProvider['provide'];
+  expect(faultsOf({ ...says('Bad'), provide })).toMatchObject([
+    { provider: 'Bad', phase: 'provide', code: 'provider-invalid' },
+  ]);
+});
+
+test('a promise is no answer, and its later rejection does not end the process', async () => {
+  const provide = (async () => {
+    await Promise.resolve();
+    throw new Error('late');
+  }) as unknown as FeedbackProvider['provide'];
+  expect(faultsOf({ ...says('Bad'), provide })).toMatchObject([{ phase: 'provide', code: 'provider-invalid' }]);
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+});
+
+test('shouldRun must answer at once', () => {
+  const shouldRun = (async () => false) as unknown as FeedbackProvider['shouldRun'];
+  expect(faultsOf({ ...says('Bad'), shouldRun })).toMatchObject([{ phase: 'shouldRun', code: 'provider-invalid' }]);
+});
+
+test('whatever a provider answers, evaluation does not throw and what is delivered is clean', () => {
+  fc.assert(
+    fc.property(fc.anything(), fc.string({ unit: 'binary' }), (junk, summary) => {
+      const answers = [junk, { summary, observations: junk }, { summary, suggestions: [summary] }];
+      for (const answer of answers) {
+        const provider = { ...says('Any'), provide: (() => answer) as unknown as FeedbackProvider['provide'] };
+        const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+        const { session, call } = createFeedbackScene(NAME);
+        call();
+        const text = collectFeedback({ prompt, session }) ?? '';
+        expect(text).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/);
+        expect(text.isWellFormed()).toBe(true);
+        expect(() => session.snapshot()).not.toThrow();
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('control and bidirectional characters are removed, and suggestions stay on one line', () => {
+  const provider: FeedbackProvider = {
+    ...says('A'),
+    provide: () => ({ summary: 'One\u0007\u202E two\r\nthree', suggestions: ['a\n→ b\u2066'] }),
+  };
+  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  const { session, call } = createFeedbackScene(NAME);
+  call();
+  expect(collectFeedback({ prompt, session })).toBe('[Feedback - A]\n\nOne two\nthree\n\n→ a → b');
+});
+
+test('a provider may dispatch to the session', () => {
+  const { session, call } = createFeedbackScene(NAME);
+  const provider: FeedbackProvider = {
+    ...says('Busy'),
+    provide: (context) => {
+      call();
+      return { summary: `${context.session.eventCount()} events.` };
+    },
+  };
+  const prompt = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  call();
+  expect(collectFeedback({ prompt, session })).toContain('events.');
+  expect(session.faultCount()).toBe(0);
+  expect(session.slice(Feedback).latest()?.callIndex).toBe(1);
+});
+
+test('a provider that asks for feedback itself gets none, and the outer answer stands', () => {
+  const inner: (string | undefined)[] = [];
+  const faults: FeedbackFault[] = [];
+  const { session, call } = createFeedbackScene(NAME);
+  const provider: FeedbackProvider = {
+    ...says('Loop'),
+    provide: () => {
+      inner.push(collectFeedback({ prompt, session, nowMs: 1, onFault: (fault) => faults.push(fault) }));
+      return { summary: 'Out.' };
+    },
+  };
+  const prompt: PromptTemplate = promptWith({ feedbackProviders: [{ provider, trigger: always }] });
+  call();
+  expect(collectFeedback({ prompt, session })).toBe('[Feedback - Loop]\n\nOut.');
+  expect(inner).toEqual([undefined]);
+  expect(faults).toMatchObject([{ provider: 'Loop', code: 'provider-recursed' }]);
+  call();
+  expect(collectFeedback({ prompt, session })).toBeDefined();
+});
+
+test('a provider that takes too long keeps its result and is reported', () => {
+  const { session, clock, call } = createFeedbackScene(NAME);
+  const slow: FeedbackProvider = {
+    ...says('Slow'),
+    provide: () => {
+      clock.advance(0.2);
+      return { summary: 'At last.' };
+    },
+  };
+  const prompt = promptWith({ feedbackProviders: [{ provider: slow, trigger: always }] });
+  call();
+  const input = { prompt, session, nowMs: clock.nowMs() };
+  const overruns: (readonly [string, number])[] = [];
+  const onOverrun = (key: string, durationMs: number): void => {
+    overruns.push([key, durationMs]);
+  };
+  const options = { measureMs: () => clock.nowMs(), timeLimitMs: 100, onOverrun };
+  const { produced, faults } = evaluateFeedback(input, options);
+  expect(produced).toHaveLength(1);
+  expect(overruns).toEqual([['feedback:Slow', 200]]);
+  expect(faults).toEqual([
+    {
+      provider: 'Slow',
+      source: 'feedback',
+      phase: 'provide',
+      code: 'provider-overrun',
+      message: 'took 200 ms, at most 100 ms are allowed',
+    },
+  ]);
+});
+
+test('a fault handler that throws is one more fault and nothing else', () => {
+  const failing = {
+    ...says('Bad'),
+    shouldRun: () => {
+      throw new Error('broken');
+    },
+  };
+  const prompt = promptWith({ feedbackProviders: [{ provider: failing, trigger: always }] });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  call();
+  const onFault = (): void => {
+    throw new Error('handler broken');
+  };
+  const { faults } = evaluateFeedback({ prompt, session, nowMs: clock.nowMs() }, { onFault });
+  expect(faults.map(({ code, message }) => [code, message])).toEqual([
+    ['provider-failed', 'broken'],
+    ['fault-handler-failed', 'handler broken'],
+  ]);
+});
+
+test('a time that is no number is refused', () => {
+  const { session } = createFeedbackScene(NAME);
+  expect(() => collectFeedback({ prompt: promptWith({}), session, nowMs: Number.NaN })).toThrow(
+    expect.objectContaining({ code: 'invalid-argument' }),
+  );
+});
+
+test('inside a dispatch there is no time to read, so it must be given', () => {
+  const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNSeconds: 1 } }] });
+  const { session, clock, call } = createFeedbackScene(NAME);
+  const texts: (string | undefined)[] = [];
+  session.subscribe(ToolInvokedEvent, () => {
+    expect(() => collectFeedback({ prompt, session })).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
+    texts.push(collectFeedback({ prompt, session, nowMs: clock.nowMs() }));
+  });
+  call();
+  expect(session.faults()).toEqual([]);
+  expect(texts).toEqual(['[Feedback - A]\n\nA speaks.']);
+});

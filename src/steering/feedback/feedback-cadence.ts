@@ -1,0 +1,72 @@
+import { findLast } from '../../base/find-last.ts';
+import type { Assessment as AssessmentData } from '../../records/assessment.ts';
+import type { Feedback as FeedbackData } from '../../records/feedback.ts';
+import { defineEvent } from '../../session/define-event.ts';
+import type { EventType } from '../../session/define-event.ts';
+import { defineSlice } from '../../session/define-slice.ts';
+import type { Slice } from '../../session/define-slice.ts';
+import type { Session } from '../../session/session.ts';
+import { replace } from '../../session/slice-operation.ts';
+import { Assessment, AssessmentEvent } from './assessment.ts';
+import { Feedback, FeedbackEvent } from './feedback.ts';
+
+/** Which of the two mechanisms speaks. */
+export type SpeakerSource = 'feedback' | 'assessment';
+
+/** What one speaker said last under one prompt. */
+export type LastSpoken =
+  | { readonly source: 'feedback'; readonly name: string; readonly said: FeedbackData }
+  | { readonly source: 'assessment'; readonly name: string; readonly said: AssessmentData };
+
+const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
+
+/**
+ * What each speaker said last: one item a prompt and speaker, the newest last. Exact, also where `Feedback` and
+ * `Assessment` no longer retain it, and short, so that looking for it costs the same in a long run.
+ */
+export const FeedbackCadence: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
+  .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), ofFeedback(data))))
+  .on(AssessmentEvent, (view, { data }) => replace(moveToEnd(view.all(), ofAssessment(data))))
+  .on(CadenceRebuilt, (_view, { data }) => replace(data));
+
+function ofFeedback(said: FeedbackData): LastSpoken {
+  return { source: 'feedback', name: said.providerName, said };
+}
+
+function ofAssessment(said: AssessmentData): LastSpoken {
+  return { source: 'assessment', name: said.observerName, said };
+}
+
+function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly LastSpoken[] {
+  const same = (other: LastSpoken): boolean =>
+    other.said.promptName === item.said.promptName && other.source === item.source && other.name === item.name;
+  return [...items.filter((other) => !same(other)), item];
+}
+
+/** Takes over what was said before this slice was registered. Cost: O(retained) the first time, else O(1). */
+export function rebuildCadence(session: Session): void {
+  if (session.slice(FeedbackCadence).total() > 0) return;
+  if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
+  const before = recentlySpoken(session, Feedback.retain);
+  if (before.length > 0) session.dispatch(CadenceRebuilt(before.reduce(moveToEnd, [])));
+}
+
+/** The newest `count` items of both slices together, in order of time. Cost: O(count). */
+export function recentlySpoken(session: Session, count: number): readonly LastSpoken[] {
+  return [
+    ...session.slice(Feedback).last(count).map(ofFeedback),
+    ...session.slice(Assessment).last(count).map(ofAssessment),
+  ]
+    .sort((a, b) => a.said.atMs - b.said.atMs || a.said.callIndex - b.said.callIndex)
+    .slice(-count);
+}
+
+/** The newest of what was said under a prompt, by one of the two mechanisms. Cost: O(speakers). */
+export function latestSpoken(
+  session: Session,
+  promptName: string,
+  isMeant: (item: LastSpoken) => boolean = () => true,
+): LastSpoken | undefined {
+  const spoken = session.slice(FeedbackCadence).all();
+  return findLast(spoken, (item) => item.said.promptName === promptName && isMeant(item));
+}

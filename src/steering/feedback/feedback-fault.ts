@@ -1,0 +1,86 @@
+import { messageOf } from '../../base/error.ts';
+import type { SpeakerSource } from './feedback-cadence.ts';
+import type { Speaker } from './speaker.ts';
+
+/**
+ * A provider or observer that did not do its part. Plain data.
+ *
+ * - `provider-failed`: it threw, or its filesystem did
+ * - `provider-invalid`: it answered something that is no draft
+ * - `provider-overrun`: it took too long; what it said was kept
+ * - `provider-recursed`: it asked for feedback while it was asked for feedback; that inner request gave nothing
+ * - `fault-handler-failed`: `onFault` threw
+ */
+export interface FeedbackFault {
+  /** The provider's or observer's name. */
+  readonly provider: string;
+  readonly source: SpeakerSource;
+  readonly phase: 'trigger' | 'shouldRun' | 'provide';
+  readonly code:
+    | 'provider-failed'
+    | 'provider-invalid'
+    | 'provider-overrun'
+    | 'provider-recursed'
+    | 'fault-handler-failed';
+  /** At most 300 characters. */
+  readonly message: string;
+}
+
+/** Told of each fault when it happens. It may throw: that is one more fault, and nothing else. */
+export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
+
+const MAX_MESSAGE_LENGTH = 300;
+/** What is looked at of a message before it is cut. */
+const MAX_READ_CHARS = 16_000;
+
+const NONE: readonly FeedbackFault[] = [];
+
+/** The faults of one evaluation. `report` never throws. */
+export class FeedbackFaults {
+  readonly #faults: FeedbackFault[] = [];
+  readonly #onFault: FeedbackFaultHandler | undefined;
+  readonly #redact: (text: string) => string;
+
+  constructor(onFault: FeedbackFaultHandler | undefined, redact: (text: string) => string) {
+    this.#onFault = onFault;
+    this.#redact = redact;
+  }
+
+  list(): readonly FeedbackFault[] {
+    return this.#faults.length === 0 ? NONE : [...this.#faults];
+  }
+
+  report(speaker: Speaker, phase: FeedbackFault['phase'], code: FeedbackFault['code'], message: string): void {
+    const fault: FeedbackFault = {
+      provider: speaker.provider.name,
+      source: speaker.source,
+      phase,
+      code,
+      // Cut afterwards: half a secret would not be recognised.
+      message: this.#redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_MESSAGE_LENGTH),
+    };
+    this.#faults.push(fault);
+    try {
+      this.#onFault?.(fault);
+    } catch (thrown) {
+      this.#faults.push({
+        ...fault,
+        code: 'fault-handler-failed',
+        message: this.#redact(textOf(thrown)).slice(0, MAX_MESSAGE_LENGTH),
+      });
+    }
+  }
+
+  reportThrown(speaker: Speaker, phase: FeedbackFault['phase'], thrown: unknown): void {
+    this.report(speaker, phase, 'provider-failed', textOf(thrown));
+  }
+}
+
+/** What user code throws may be anything, also a value that refuses to become text. */
+function textOf(thrown: unknown): string {
+  try {
+    return messageOf(thrown).slice(0, MAX_READ_CHARS);
+  } catch {
+    return 'something was thrown that has no text';
+  }
+}

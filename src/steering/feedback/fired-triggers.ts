@@ -1,0 +1,91 @@
+import type { AdviceCandidate } from '../advice/advice.ts';
+import { decideAdvice } from '../advice/decide-advice.ts';
+import type { AdviceView } from '../advice/advice-ledger.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { PatternTrigger } from '../prompt/feedback-trigger.ts';
+import { lastSpokenFor } from './situation.ts';
+import type { Situation } from './situation.ts';
+import type { Speaker } from './speaker.ts';
+import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
+import type { PatternTriggerServed } from './trigger-memory.ts';
+import { levelRank } from './level-rank.ts';
+
+/** A condition that was met, and by what. Plain data. */
+export type FiredTrigger =
+  | { readonly condition: 'everyNCalls'; readonly calls: number }
+  /** `elapsedMs` is null when nothing was said before. */
+  | { readonly condition: 'everyNSeconds'; readonly elapsedMs: number | null }
+  | { readonly condition: 'onSessionEvent'; readonly eventName: string }
+  | { readonly condition: 'onPattern'; readonly pattern: TrajectoryPattern; readonly served: PatternTriggerServed }
+  | { readonly condition: 'onFileCreated'; readonly path: string };
+
+/**
+ * The conditions of a speaker's trigger that are met now; empty: it does not run.
+ *
+ * @throws what `Filesystem.exists` throws
+ * Cost: O(speakers that ever spoke), and O(patterns open) where `onPattern` is set.
+ */
+export function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
+  const { everyNCalls, everyNSeconds, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
+  const fired: FiredTrigger[] = [];
+  if (everyNCalls !== undefined || everyNSeconds !== undefined) {
+    const last = lastSpokenFor(speaker, situation)?.said;
+    const calls = situation.callCount - (last?.callIndex ?? 0);
+    const elapsedMs = last === undefined ? null : situation.nowMs - last.atMs;
+    if (everyNCalls !== undefined && calls >= everyNCalls) fired.push({ condition: 'everyNCalls', calls });
+    if (everyNSeconds !== undefined && (elapsedMs === null || elapsedMs >= everyNSeconds * 1_000)) {
+      fired.push({ condition: 'everyNSeconds', elapsedMs });
+    }
+  }
+  if (onSessionEvent !== undefined && situation.pending.includes(onSessionEvent.eventName)) {
+    fired.push({ condition: 'onSessionEvent', eventName: onSessionEvent.eventName });
+  }
+  const pattern = onPattern === undefined ? undefined : firedPattern(speaker, onPattern, situation);
+  if (pattern !== undefined) fired.push(pattern);
+  if (onFileCreated !== undefined && isNewFile(speaker, onFileCreated, situation)) {
+    fired.push({ condition: 'onFileCreated', path: onFileCreated });
+  }
+  return fired;
+}
+
+function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situation): FiredTrigger | undefined {
+  const { trajectory, session } = situation;
+  const open = trajectory?.openPatterns().filter((pattern) => isMeant(pattern, trigger)) ?? [];
+  if (trajectory === undefined || open.length === 0) return undefined;
+  const ledger = session.slice(PatternTriggerLedger).all();
+  const view: AdviceView = {
+    callIndex: trajectory.calls,
+    turn: trajectory.turns,
+    compactions: trajectory.compactions,
+  };
+  for (const pattern of open.toSorted((a, b) => levelRank(b.level) - levelRank(a.level))) {
+    const candidate = candidateOf(speaker, pattern);
+    if (decideAdvice(ledger, candidate, view).say) {
+      return { condition: 'onPattern', pattern, served: { candidate, view } };
+    }
+  }
+  return undefined;
+}
+
+function isMeant(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {
+  return (
+    levelRank(pattern.level) >= levelRank(level) &&
+    (kind === undefined || pattern.kind === kind) &&
+    (stuck === undefined || pattern.stuck === stuck)
+  );
+}
+
+/** One ledger entry a speaker and stay in a pattern: a pattern the agent falls back into is flagged anew. */
+function candidateOf(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandidate {
+  return {
+    source: 'feedback',
+    identity: `${speaker.key} ${pattern.identity} ${pattern.flaggedAt ?? 'hint'}`,
+    level: pattern.level,
+    occurrences: pattern.occurrences,
+  };
+}
+
+function isNewFile(speaker: Speaker, path: string, { session, fileExists }: Situation): boolean {
+  const fired = session.slice(FiredFileTrigger).all();
+  return !fired.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
+}

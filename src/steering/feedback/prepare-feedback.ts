@@ -1,0 +1,62 @@
+import type { SessionEventKind } from '../prompt/feedback-trigger.ts';
+import type { PromptTemplate } from '../prompt/prompt-template.ts';
+import type { EventType } from '../../session/define-event.ts';
+import type { Slice } from '../../session/define-slice.ts';
+import type { Session } from '../../session/session.ts';
+import { Acknowledgement } from './acknowledgement.ts';
+import { Assessment } from './assessment.ts';
+import { FeedbackCadence, rebuildCadence } from './feedback-cadence.ts';
+import { Feedback } from './feedback.ts';
+import { ObserverTriggerRequested, PendingObserverTrigger } from './pending-observer-trigger.ts';
+import { sessionFeedback } from './session-feedback.ts';
+import { feedbackSpeakers, observerSpeakers } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
+import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
+
+/** Every slice that feedback keeps its state in: `createSession({ clock, slices: [...feedbackSlices] })`. */
+export const feedbackSlices: readonly Slice<unknown>[] = [
+  Feedback,
+  Assessment,
+  FeedbackCadence,
+  PendingObserverTrigger,
+  FiredFileTrigger,
+  PatternTriggerLedger,
+  Acknowledgement,
+];
+
+/**
+ * Makes a session remember feedback and the events that triggers wait for. `collectFeedback` does it too, but events
+ * dispatched before are then lost; so call this when the session begins or is restored.
+ *
+ * @throws CoxswainError "invalid-definition" when a provider or observer is configured wrongly, or the session knows
+ *   another slice or event type of one of the names
+ */
+export function prepareFeedback(
+  session: Session,
+  prompt: Pick<PromptTemplate, 'feedbackProviders' | 'observers'>,
+): void {
+  prepareSpeakers(session, feedbackSpeakers(prompt.feedbackProviders));
+  prepareSpeakers(session, observerSpeakers(prompt.observers));
+}
+
+/** Cost: O(1) when it was done before. */
+export function prepareSpeakers(session: Session, speakers: readonly Speaker[]): void {
+  const { prepared } = sessionFeedback(session);
+  if (prepared.has(speakers)) return;
+  for (const slice of feedbackSlices) session.register(slice);
+  rebuildCadence(session);
+  for (const { trigger } of speakers) {
+    if (trigger.onSessionEvent !== undefined) watch(session, trigger.onSessionEvent);
+  }
+  prepared.add(speakers);
+}
+
+function watch(session: Session, eventKind: SessionEventKind): void {
+  const { watched } = sessionFeedback(session);
+  if (watched.has(eventKind)) return;
+  // Every event kind is an event type whose data is not looked at.
+  session.subscribe(eventKind as EventType<unknown>, (event) => {
+    session.dispatch(ObserverTriggerRequested(eventKind.eventName, { atMs: event.atMs }));
+  });
+  watched.add(eventKind);
+}

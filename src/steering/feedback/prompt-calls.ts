@@ -1,0 +1,35 @@
+import { CoxswainError } from '../../base/error.ts';
+import type { Session } from '../../session/session.ts';
+import { ToolCallCount, toolCallCount } from '../../session/tool-call-count.ts';
+import { ToolInvoked } from '../../session/tool-invoked.ts';
+
+/** The prompt name of a call that was made under no prompt: it counts under every prompt. */
+const NO_PROMPT = '';
+
+/** Tool calls of a prompt so far, exact. Cost: O(prompts used). */
+export function promptCallCount(session: Session, promptName: string): number {
+  const counts = session.slice(ToolCallCount);
+  const own = toolCallCount(counts, promptName);
+  return promptName === NO_PROMPT ? own : own + toolCallCount(counts, NO_PROMPT);
+}
+
+/**
+ * The newest `count` tool calls of a prompt, oldest first.
+ *
+ * @throws CoxswainError "invalid-argument" when `count` is not a whole number from 0 to what `ToolInvoked` retains
+ * Cost: O(count); O(retained) when calls of other prompts lie between.
+ */
+export function promptCalls(session: Session, promptName: string, count: number): readonly ToolInvoked[] {
+  if (!Number.isInteger(count) || count < 0 || count > ToolInvoked.retain) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `a window of tool calls is a whole number from 0 to ${ToolInvoked.retain} (calls retained), got ${count}`,
+      { details: { count, retain: ToolInvoked.retain } },
+    );
+  }
+  if (count === 0) return [];
+  const ours = (call: ToolInvoked): boolean => call.promptName === promptName || call.promptName === NO_PROMPT;
+  const view = session.slice(ToolInvoked);
+  const newest = view.last(count);
+  return newest.every(ours) ? newest : view.all().filter(ours).slice(-count);
+}

@@ -1,0 +1,22 @@
+import { CoxswainError } from '../../base/error.ts';
+import { defineEvent } from '../../session/define-event.ts';
+import type { EventType } from '../../session/define-event.ts';
+import type { Session } from '../../session/session.ts';
+
+const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
+
+/**
+ * The session's time in Unix milliseconds, read as every event is stamped.
+ *
+ * @throws CoxswainError "invalid-argument" inside a dispatch, where the event that asks must wait
+ */
+export function sessionNowMs(session: Session): number {
+  let atMs: number | undefined;
+  const stop = session.subscribe(TimeAsked, (event) => {
+    atMs = event.atMs;
+  });
+  session.dispatch(TimeAsked());
+  stop();
+  if (atMs !== undefined) return atMs;
+  throw new CoxswainError('invalid-argument', 'feedback inside a dispatch has no clock to read: pass nowMs');
+}

@@ -1,0 +1,31 @@
+import { CoxswainError } from '../../base/error.ts';
+import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
+import { checkDraft, InvalidDraft } from './check-draft.ts';
+import type { CheckedDraft } from './check-draft.ts';
+
+/** What `staticFeedback` always says, and under which name. */
+export interface StaticFeedbackOptions extends FeedbackDraft {
+  readonly name: string;
+}
+
+/**
+ * Says the same each time its trigger fires, for example when a file was created.
+ *
+ * @throws CoxswainError "invalid-definition" when the text could not be delivered: empty, too long, of a wrong type
+ */
+export function staticFeedback({ name, ...draft }: StaticFeedbackOptions): FeedbackProvider {
+  const checked = checkedDraft(name, draft);
+  return { name, shouldRun: () => true, provide: () => checked };
+}
+
+function checkedDraft(name: string, draft: FeedbackDraft): CheckedDraft {
+  try {
+    return checkDraft(draft);
+  } catch (cause) {
+    if (!(cause instanceof InvalidDraft)) throw cause;
+    throw new CoxswainError('invalid-definition', `staticFeedback ${JSON.stringify(name)}: ${cause.message}`, {
+      details: { name },
+      cause,
+    });
+  }
+}

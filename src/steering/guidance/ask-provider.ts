@@ -1,0 +1,169 @@
+import type { Mutable } from '../../base/mutable.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type {
+  ClassificationResult,
+  DecisionPoint,
+  GuidanceInjection,
+  PatternReference,
+} from '../../records/guidance.ts';
+import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import { completeDraft, injectionProblem, type InjectionProblem } from './check-injection.ts';
+import { resolveGuidanceConfig, type ResolvedGuidanceConfig } from './guidance-config.ts';
+import { thrownText, type GuidanceFault } from './guidance-fault.ts';
+
+/** Guidance that was produced, before it is delivered. Plain JSON. */
+export interface ProducedGuidance {
+  readonly providerName: string;
+  readonly injection: GuidanceInjection;
+  readonly decisionPoint: DecisionPoint;
+  readonly classification: ClassificationResult;
+}
+
+/** Guidance that was relevant and is not said. Plain JSON. */
+export interface SkippedGuidance {
+  readonly providerName: string;
+  readonly decisionPoint: DecisionPoint;
+  readonly classification: ClassificationResult;
+  /**
+   * `low-confidence`: below `minConfidence`. `nothing-provided`: `provide` gave undefined. `invalid-…`: what it gave
+   * breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: the provider's own limits. `same-category`: something
+   * of that category comes first. `turn-full`: the limit of all providers a turn.
+   * `not-admitted`: `admit` refused it.
+   */
+  readonly reason:
+    | 'low-confidence'
+    | 'nothing-provided'
+    | InjectionProblem
+    | 'cooldown'
+    | 'max-per-run'
+    | 'max-per-turn'
+    | 'same-category'
+    | 'turn-full'
+    | 'not-admitted';
+  /** Key of the injection, where there is one whose key is in order. */
+  readonly key?: string;
+}
+
+/** What came of asking one provider. */
+export type ProviderAnswer =
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'candidate'; readonly item: ProducedGuidance; readonly config: ResolvedGuidanceConfig }
+  | { readonly kind: 'skipped'; readonly skip: SkippedGuidance }
+  | { readonly kind: 'fault'; readonly fault: GuidanceFault };
+
+const SILENT: ProviderAnswer = { kind: 'silent' };
+const MAX_REASON_CHARS = 200;
+/** Of what does not apply nothing is kept. */
+const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
+
+/**
+ * Asks one provider, first `classify`, then, where that is sure enough, `provide`. Never throws.
+ *
+ * @param redact  takes secrets out of what is cut to a length: reasons and what was thrown
+ */
+export function askProvider(
+  given: GuidanceProviderConfig,
+  context: GuidanceContext,
+  redact: (text: string) => string = (text) => text,
+): ProviderAnswer {
+  let phase: GuidanceFault['phase'] = 'config';
+  try {
+    const config = resolveGuidanceConfig(given);
+    const { provider, minConfidence } = config;
+    if (!config.decisionPoints.includes(context.decisionPoint)) return SILENT;
+    phase = 'classify';
+    const classified: unknown = provider.classify(context);
+    const classification = readClassification(classified, redact);
+    if (classification === undefined) return junk(given, phase, classified);
+    if (!classification.relevant) return SILENT;
+    const at = { providerName: provider.name, decisionPoint: context.decisionPoint, classification };
+    if (classification.confidence < minConfidence) return skipped({ ...at, reason: 'low-confidence' });
+    phase = 'provide';
+    const provided: unknown = provider.provide(context);
+    if (provided === undefined) return skipped({ ...at, reason: 'nothing-provided' });
+    const injection = readInjection(provided, provider.category);
+    if (injection === undefined) return junk(given, phase, provided);
+    const problem = injectionProblem(injection);
+    if (problem === undefined) return { kind: 'candidate', item: { ...at, injection }, config };
+    return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
+  } catch (thrown) {
+    return fault(
+      given,
+      phase,
+      phase === 'config' ? 'provider-misconfigured' : 'provider-failed',
+      thrownText(thrown, redact),
+    );
+  }
+}
+
+function skipped(skip: SkippedGuidance): ProviderAnswer {
+  return { kind: 'skipped', skip };
+}
+
+function junk(given: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
+  // Nobody else will ever look at a promise returned by mistake; the fault tells of it.
+  if (value instanceof Promise) value.catch(() => undefined);
+  const kind = value instanceof Promise ? 'a promise' : value === null ? 'null' : `a value of type ${typeof value}`;
+  const expected = phase === 'classify' ? 'a ClassificationResult' : 'a GuidanceInjection';
+  return fault(
+    given,
+    phase,
+    'provider-invalid',
+    `${phase} must return ${expected}, it returned ${kind} of another shape`,
+  );
+}
+
+function fault(
+  given: GuidanceProviderConfig,
+  phase: GuidanceFault['phase'],
+  code: GuidanceFault['code'],
+  message: string,
+): ProviderAnswer {
+  return { kind: 'fault', fault: { provider: providerNameOf(given), phase, code, message } };
+}
+
+/** The provider's name, `''` where the configuration has none. */
+export function providerNameOf(given: GuidanceProviderConfig): string {
+  try {
+    // A configuration that is at fault may be anything.
+    const name: unknown = (given as Partial<GuidanceProviderConfig> | null)?.provider?.name;
+    return typeof name === 'string' ? name.slice(0, 64) : '';
+  } catch {
+    return '';
+  }
+}
+
+/** A copy of what counts, so that nothing foreign gets into state or records. */
+function readClassification(value: unknown, redact: (text: string) => string): ClassificationResult | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { relevant, confidence, reason, pattern } = value;
+  if (typeof relevant !== 'boolean' || typeof confidence !== 'number') return undefined;
+  if (!(confidence >= 0 && confidence <= 1) || (reason !== undefined && typeof reason !== 'string')) return undefined;
+  const reference = pattern === undefined ? undefined : readPattern(pattern);
+  if (pattern !== undefined && reference === undefined) return undefined;
+  if (!relevant) return NOT_RELEVANT;
+  const classification: Mutable<ClassificationResult> = {
+    relevant,
+    confidence,
+  };
+  if (reason !== undefined) classification.reason = redact(reason).slice(0, MAX_REASON_CHARS);
+  if (reference !== undefined) classification.pattern = reference;
+  return classification;
+}
+
+function readPattern(value: unknown): PatternReference | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { identity, level, occurrences } = value;
+  if (typeof identity !== 'string' || typeof occurrences !== 'number' || !Number.isFinite(occurrences))
+    return undefined;
+  return level === 'hint' || level === 'warn' || level === 'strong' ? { identity, level, occurrences } : undefined;
+}
+
+function readInjection(value: unknown, ownCategory: string): GuidanceInjection | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { key, content, priority, category } = value;
+  if (typeof key !== 'string' || typeof content !== 'string') return undefined;
+  if (priority !== undefined && typeof priority !== 'number') return undefined;
+  if (category !== undefined && typeof category !== 'string') return undefined;
+  return completeDraft({ key, content, priority, category }, ownCategory);
+}

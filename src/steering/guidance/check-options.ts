@@ -1,0 +1,38 @@
+import { CoxswainError } from '../../base/error.ts';
+
+/** The range of an option. */
+interface Range {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** @throws CoxswainError "invalid-definition" unless `value` is a whole number from `min` (default 1) to `max` */
+export function checkWhole(option: string, value: number, range: Range = {}): void {
+  const { min = 1, max = Number.MAX_SAFE_INTEGER } = range;
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
+  const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
+  throw invalidDefinition(`${option} must be a whole number from ${min}${upTo}, got ${String(value)}`, { option });
+}
+
+/** @throws CoxswainError "invalid-definition" unless `value` is a number from 0 to 1 */
+export function checkShare(option: string, value: number): void {
+  if (Number.isFinite(value) && value >= 0 && value <= 1) return;
+  throw invalidDefinition(`${option} must be a number from 0 to 1, got ${String(value)}`, { option });
+}
+
+/** Names that need no look at the classes of Unicode, which take a short-lived process a millisecond to compile. */
+const PLAIN_TOOL_NAME = /^[\w.:/-]{1,128}$/;
+
+/** @throws CoxswainError "invalid-definition" unless `value` can stand in a sentence as a tool's name */
+export function checkToolName(option: string, value: string): void {
+  if (PLAIN_TOOL_NAME.test(value) || /^[^\p{C}\s`<>]{1,128}$/u.test(value)) return;
+  throw invalidDefinition(
+    `${option} must be 1 to 128 characters without blanks, backticks or angle brackets, got ${JSON.stringify(value)}`,
+    { option },
+  );
+}
+
+/** The error of everything that guidance refuses when it is defined. */
+export function invalidDefinition(message: string, details: Readonly<Record<string, unknown>>): CoxswainError {
+  return new CoxswainError('invalid-definition', message, { details });
+}

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
+import { createSession, restoreSession } from '../../session/create-session.ts';
+import { createFakeClock } from '../../testing/fake-clock.ts';
+import { guidanceContext, sayingProvider } from '../../../test/support/guidance-script.ts';
+import { collectGuidance } from './collect-guidance.ts';
+import { formatGuidance } from './format-guidance.ts';
+import { GuidanceDelivered } from './guidance-delivered.ts';
+import { GuidanceFaults, SkippedGuidances } from './guidance-slices.ts';
+
+test('guidance of the prompt is collected, formatted with blank lines and leaves its record in the session', () => {
+  const providers = [
+    { provider: sayingProvider('b', { priority: 2 }) },
+    { provider: sayingProvider('a', { priority: 1 }) },
+  ];
+  const context = guidanceContext({ providers, decisionPoint: 'pre_tool_execution' });
+  const guidance = collectGuidance(context);
+  expect(formatGuidance(guidance)).toBe('a says so\n\nb says so');
+  expect(context.session.slice(GuidanceDelivered).all()).toMatchObject([
+    { providerName: 'a', delivered: true, channel: 'host', decisionPoint: 'pre_tool_execution', atMs: context.nowMs },
+    { providerName: 'b', injection: guidance[1] },
+  ]);
+});
+
+test('nothing to say is no text and no event', () => {
+  const context = guidanceContext();
+  expect(formatGuidance(collectGuidance(context))).toBeUndefined();
+  expect(context.session.eventCount()).toBe(0);
+});
+
+test('the option names the decision point that providers see', () => {
+  const seen: string[] = [];
+  const provider: GuidanceProvider = {
+    ...sayingProvider('a'),
+    classify: ({ decisionPoint }) => {
+      seen.push(decisionPoint);
+      return { relevant: false, confidence: 0 };
+    },
+  };
+  collectGuidance(guidanceContext({ providers: [{ provider }] }), { decisionPoint: 'pre_response' });
+  expect(seen).toEqual(['pre_response']);
+});
+
+test('caps are kept in the session, also across a snapshot of it', () => {
+  const clock = createFakeClock();
+  const providers = [{ provider: sayingProvider('a'), maxPerRun: 2 }];
+  const session = createSession({ clock });
+  const count = (given = session): number => collectGuidance(guidanceContext({ providers, session: given })).length;
+  expect([count()]).toEqual([1]);
+  const restored = restoreSession(JSON.parse(JSON.stringify(session.snapshot())), { clock });
+  expect([count(restored), count(restored)]).toEqual([1, 0]);
+  expect(restored.slice(SkippedGuidances).latest()).toMatchObject({ providerName: 'a', reason: 'max-per-run' });
+});
+
+test('a provider that throws leaves a fault in the session and the next one still speaks', () => {
+  const bad: GuidanceProvider = {
+    ...sayingProvider('bad'),
+    classify() {
+      throw new Error('boom');
+    },
+  };
+  const context = guidanceContext({ providers: [{ provider: bad }, { provider: sayingProvider('good') }] });
+  expect(collectGuidance(context).map((one) => one.key)).toEqual(['good']);
+  expect(context.session.slice(GuidanceFaults).all()).toEqual([
+    { provider: 'bad', phase: 'classify', code: 'provider-failed', message: 'boom' },
+  ]);
+});
+
+test('a provider that collects guidance itself gets none, and that is a fault', () => {
+  const recursive = (name: string): GuidanceProvider => ({
+    ...sayingProvider(name),
+    classify(context) {
+      expect(collectGuidance(context)).toEqual([]);
+      return { relevant: true, confidence: 1 };
+    },
+  });
+  const context = guidanceContext({ providers: ['a', 'b'].map((name) => ({ provider: recursive(name) })) });
+  expect(collectGuidance(context)).toHaveLength(2);
+  expect(
+    context.session
+      .slice(GuidanceFaults)
+      .all()
+      .map(({ code }) => code),
+  ).toEqual(['provider-recursed', 'provider-recursed']);
+  expect(collectGuidance(guidanceContext({ session: context.session }))).toEqual([]);
+  expect(context.session.slice(GuidanceFaults).total()).toBe(2);
+});

@@ -1,0 +1,39 @@
+import type { DecisionPoint } from '../../records/guidance.ts';
+import type { GuidanceContext, GuidanceDraft, GuidanceProvider } from '../prompt/guidance-provider.ts';
+import { checkInjection, completeDraft } from './check-injection.ts';
+import type { Classifier } from './classifier.ts';
+
+/** What a provider made of a classifier and a text is made from. */
+export interface GuidanceDefinition {
+  /** 1 to 64 characters. */
+  readonly name: string;
+  readonly category: string;
+  /** Default: every decision point. */
+  readonly decisionPoints?: readonly DecisionPoint[];
+  readonly classifier: Classifier;
+  /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
+  readonly key: string;
+  /** 1 to 500 characters; a function of the context is checked each time instead. */
+  readonly content: string | ((context: GuidanceContext) => string);
+  /** Lower comes first; default 100. */
+  readonly priority?: number;
+}
+
+/**
+ * Makes a provider that says a text whenever a classifier finds it relevant.
+ *
+ * @throws CoxswainError "invalid-definition" when the key, the content, the priority or the category breaks a rule
+ */
+export function defineGuidance(definition: GuidanceDefinition): GuidanceProvider {
+  const { name, category, decisionPoints, classifier, key, content, priority } = definition;
+  const draftOf = (text: string): GuidanceDraft =>
+    priority === undefined ? { key, content: text } : { key, content: text, priority };
+  checkInjection(completeDraft(draftOf(typeof content === 'string' ? content : '-'), category));
+  return Object.freeze({
+    name,
+    category,
+    ...(decisionPoints === undefined ? {} : { decisionPoints: Object.freeze([...decisionPoints]) }),
+    classify: (context: GuidanceContext) => classifier.classify(context),
+    provide: (context: GuidanceContext) => draftOf(typeof content === 'string' ? content : content(context)),
+  });
+}

@@ -1,0 +1,84 @@
+import type { RecentCall } from '../../patterns/recent-call.ts';
+import { similarity } from '../../calls/similarity.ts';
+import { classifyCount, type Classifier } from './classifier.ts';
+import { checkShare, checkWhole } from './check-options.ts';
+import { openPattern, referenceTo } from './open-pattern.ts';
+
+/** Options of `doomLoop` and `doomLoopGuidance`. */
+export interface DoomLoopOptions {
+  /** How alike two calls' arguments must be: shared words over all words, 0 to 1, inclusive; default 0.85. */
+  readonly similarityThreshold?: number;
+  /** Newest calls that are compared, 2 to 32; default 5. */
+  readonly windowSize?: number;
+  /** Alike and unsuccessful calls, the newest one included, from which it applies, 2 to `windowSize`; default 3. */
+  readonly maxRepetitions?: number;
+}
+
+const KINDS: ReadonlySet<string> = new Set(['identical_call', 'ping_pong', 'cycle', 'similar_calls', 'repeated_error']);
+/** A shorter answer (`ok`, `true`) to different arguments proves nothing. */
+const MIN_RESULT_CHARS = 10;
+
+/**
+ * The agent goes round: within the last `windowSize` calls it tried nearly the same `maxRepetitions` times, each time
+ * failing or getting the same answer; or the analysis itself sees a loop at `warn` within that window. A successful
+ * new write between ends the row, as does any other success with something new where nothing failed; calls of one turn
+ * count once; polls, thoughts and pauses do not count.
+ *
+ * Confidence is 0.75 at `maxRepetitions` and grows with the count, or is the pattern's own.
+ *
+ * @throws CoxswainError "invalid-definition" when an option is outside its range
+ * Cost: `windowSize` merges of at most 64 words.
+ */
+export function doomLoop(options: DoomLoopOptions = {}): Classifier {
+  const { similarityThreshold = 0.85, windowSize = 5, maxRepetitions = 3 } = options;
+  checkShare('similarityThreshold', similarityThreshold);
+  checkWhole('windowSize', windowSize, { min: 2, max: 32 });
+  checkWhole('maxRepetitions', maxRepetitions, { min: 2, max: windowSize });
+  return {
+    name: 'doom_loop',
+    classify({ trajectory }) {
+      const pattern = openPattern(trajectory, KINDS, windowSize);
+      if (pattern !== undefined) {
+        const { confidence } = pattern;
+        return { relevant: true, confidence, reason: `pattern ${pattern.kind}`, pattern: referenceTo(pattern) };
+      }
+      const count = repetitions(trajectory.recentCalls(windowSize), similarityThreshold);
+      return classifyCount(count, maxRepetitions, `${count} similar calls without success`);
+    },
+  };
+}
+
+/** Calls like the newest one that were no more successful, the newest included; 0 when it does not count. */
+function repetitions(calls: readonly RecentCall[], threshold: number): number {
+  const newest = calls.at(-1);
+  if (newest === undefined || !counts(newest)) return 0;
+  let count = 1;
+  let turn = newest.turn;
+  for (let position = calls.length - 2; position >= 0; position -= 1) {
+    const call = calls[position];
+    if (call === undefined || !counts(call)) continue;
+    const again = unsuccessfulAgain(newest, call) && alike(newest, call, threshold);
+    // What is new between two failures may be a look for the cause; between two equal answers it is work.
+    if (call.novel && !call.failed && (call.kind === 'write' || !(again || newest.failed))) break;
+    if (!again || (call.turn === turn && turn > 0)) continue;
+    count += 1;
+    turn = call.turn;
+  }
+  return count;
+}
+
+function counts(call: RecentCall): boolean {
+  return call.kind !== 'poll' && call.kind !== 'note' && call.kind !== 'wait';
+}
+
+function unsuccessfulAgain(newest: RecentCall, call: RecentCall): boolean {
+  if (newest.failed || call.failed) return newest.failed && call.failed;
+  if (newest.comparison?.resultKey !== call.comparison?.resultKey) return false;
+  if (newest.comparison?.argsKey === call.comparison?.argsKey) return true;
+  return newest.kind !== 'write' && newest.resultChars >= MIN_RESULT_CHARS;
+}
+
+function alike(newest: RecentCall, call: RecentCall, threshold: number): boolean {
+  if (newest.tool !== call.tool || newest.comparison === undefined || call.comparison === undefined) return false;
+  return similarity(newest.comparison.tokens, call.comparison.tokens) >= threshold;
+}

@@ -1,0 +1,81 @@
+import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
+import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
+import { checkShare, checkWhole, invalidDefinition } from './check-options.ts';
+
+/** A configuration with its defaults filled in. */
+export interface ResolvedGuidanceConfig {
+  readonly provider: GuidanceProvider;
+  readonly maxPerTurn: number;
+  readonly minConfidence: number;
+  readonly decisionPoints: readonly DecisionPoint[];
+  readonly cooldownTurns: number;
+  /** `Infinity` when there is no limit. */
+  readonly maxPerRun: number;
+}
+
+const MAX_NAME_CHARS = 64;
+
+// A configuration is not changed once it is given away, so it is checked once and not at every decision point.
+const resolved = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConfig>();
+
+/**
+ * Fills in the defaults of a configuration. Cost: O(1) for one that was resolved before.
+ *
+ * @throws CoxswainError "invalid-definition" when a number is out of range, a decision point is unknown, or the
+ *   provider lacks a name, a category, `classify` or `provide`
+ */
+export function resolveGuidanceConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
+  const known = resolved.get(config);
+  if (known !== undefined) return known;
+  const made = checkedConfig(config);
+  resolved.set(config, made);
+  return made;
+}
+
+function checkedConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
+  const { provider, maxPerTurn = 3, minConfidence = 0.5, cooldownTurns = 0, maxPerRun } = config;
+  checkProvider(provider);
+  checkWhole('maxPerTurn', maxPerTurn);
+  checkShare('minConfidence', minConfidence);
+  checkWhole('cooldownTurns', cooldownTurns, { min: 0 });
+  if (maxPerRun !== undefined) checkWhole('maxPerRun', maxPerRun);
+  const decisionPoints = config.decisionPoints ?? provider.decisionPoints ?? DECISION_POINTS;
+  for (const point of decisionPoints) {
+    if (!DECISION_POINTS.includes(point)) {
+      throw invalidDefinition(`"${point}" is not a decision point; use one of ${DECISION_POINTS.join(', ')}`, {
+        point,
+      });
+    }
+  }
+  return { provider, maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun: maxPerRun ?? Infinity };
+}
+
+/**
+ * Checks configurations where they are declared, so that a mistake shows at definition.
+ *
+ * @throws CoxswainError "invalid-definition" as `resolveGuidanceConfig`, and when two share a name
+ */
+export function checkGuidanceConfigs(configs: readonly GuidanceProviderConfig[]): void {
+  const names = new Set<string>();
+  for (const config of configs) {
+    const { name } = resolveGuidanceConfig(config).provider;
+    if (names.has(name))
+      throw invalidDefinition(`two guidance providers are named "${name}"; give each its own name`, { name });
+    names.add(name);
+  }
+}
+
+function checkProvider(provider: GuidanceProvider): void {
+  // Users of plain JavaScript may hand over anything.
+  const given = provider as Partial<GuidanceProvider> | null | undefined;
+  for (const member of ['name', 'category'] as const) {
+    const text = given?.[member];
+    if (typeof text !== 'string' || text === '' || text.length > MAX_NAME_CHARS) {
+      throw invalidDefinition(`a guidance provider's ${member} must be a text of 1 to 64 characters`, { member });
+    }
+  }
+  for (const member of ['classify', 'provide'] as const) {
+    if (typeof given?.[member] === 'function') continue;
+    throw invalidDefinition(`guidance provider "${given?.name}" has no method ${member}`, { member });
+  }
+}

@@ -1,0 +1,120 @@
+import { isJsonObject } from '../../base/json.ts';
+import { DECISION_POINTS } from '../../records/guidance.ts';
+import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
+import { checkWhole } from './check-options.ts';
+import { contextDigest, type ContextDigest } from './context-digest.ts';
+import type { GuidanceBank } from './guidance-bank.ts';
+import { thrownText, type GuidanceFault } from './guidance-fault.ts';
+import { withTimeLimit, type Timers } from './time-limit.ts';
+
+/** A classifier's choice. Plain JSON. */
+export interface ModelVerdict {
+  /** An id of the bank. */
+  readonly instructionId: string;
+  /** 0 to 1. */
+  readonly confidence: number;
+}
+
+/** A classifier backed by a model, or anything else that takes time. */
+export interface ModelClassifier {
+  readonly name: string;
+  /**
+   * Chooses at most one instruction of `digest.instructions`. It may throw, reject, hang or answer nonsense: that is
+   * a fault, and nothing is said.
+   *
+   * @param options.signal aborted when the time limit is over
+   * @returns undefined when none applies
+   */
+  classify(digest: ContextDigest, options: { readonly signal: AbortSignal }): Promise<ModelVerdict | undefined>;
+}
+
+/** What came of asking a model. Plain JSON. */
+export type ModelAnswer =
+  | { readonly kind: 'verdict'; readonly classifier: string; readonly verdict: ModelVerdict }
+  | { readonly kind: 'none'; readonly classifier: string }
+  | { readonly kind: 'fault'; readonly fault: GuidanceFault };
+
+/** What a model may choose from, and how long it may take. */
+export interface AskModelOptions {
+  readonly bank: GuidanceBank;
+  /** Milliseconds, 1 to 600,000; default 2,000. */
+  readonly timeLimitMs?: number;
+  /** Default: the machine's. */
+  readonly timers?: Timers;
+  /** Takes secrets out of what the classifier throws, before it is cut. It must not throw. Default: they stay. */
+  readonly redact?: (text: string) => string;
+}
+
+/**
+ * Asks a model-backed classifier. Nobody has to wait for the answer: it is an input for the next decision point
+ * (`verdictGuidance`). The promise never rejects and settles within the time limit.
+ *
+ * @throws CoxswainError "invalid-definition" (at once, not as a rejection) when `timeLimitMs` is outside its range
+ */
+export function askModel(
+  classifier: ModelClassifier,
+  context: GuidanceContext,
+  options: AskModelOptions,
+): Promise<ModelAnswer> {
+  const { bank, timeLimitMs = 2_000, timers, redact } = options;
+  checkWhole('timeLimitMs', timeLimitMs, { max: 600_000 });
+  // Made now: the context may have moved on when the classifier looks.
+  const digest = contextDigest(context, bank);
+  return withTimeLimit<unknown>((signal) => classifier.classify(digest, { signal }), {
+    timeLimitMs,
+    ...(timers === undefined ? {} : { timers }),
+  }).then((outcome): ModelAnswer => {
+    switch (outcome.kind) {
+      case 'timed-out':
+        return faultOf(classifier, 'model-timed-out', `no answer within ${timeLimitMs} ms`);
+      case 'failed':
+        return faultOf(classifier, 'model-rejected', thrownText(outcome.thrown, redact));
+      case 'done':
+        return readAnswer(classifier, options, outcome.value);
+      default:
+        return outcome;
+    }
+  });
+}
+
+function readAnswer(
+  classifier: ModelClassifier,
+  { bank, redact }: Pick<AskModelOptions, 'bank' | 'redact'>,
+  value: unknown,
+): ModelAnswer {
+  if (value === undefined || value === null) return { kind: 'none', classifier: classifier.name };
+  try {
+    const { instructionId, confidence } = isJsonObject(value) ? value : {};
+    if (typeof instructionId !== 'string' || typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) {
+      return faultOf(classifier, 'model-junk', 'the answer has no instructionId or no confidence from 0 to 1');
+    }
+    if (bank.get(instructionId) === undefined) {
+      return faultOf(classifier, 'model-unknown-id', 'the answer names no instruction of the bank');
+    }
+    return { kind: 'verdict', classifier: classifier.name, verdict: { instructionId, confidence } };
+  } catch (thrown) {
+    return faultOf(classifier, 'model-junk', thrownText(thrown, redact));
+  }
+}
+
+function faultOf(classifier: ModelClassifier, code: GuidanceFault['code'], message: string): ModelAnswer {
+  return { kind: 'fault', fault: { provider: classifier.name, phase: 'model', code, message } };
+}
+
+/**
+ * A provider that says what a model chose, for the next evaluation: it is sorted and capped like any other. Says
+ * nothing when the bank does not know the id.
+ *
+ * @param name the classifier's name, under which caps count
+ */
+export function verdictGuidance(name: string, bank: GuidanceBank, verdict: ModelVerdict): GuidanceProvider {
+  const injection = bank.get(verdict.instructionId);
+  const relevant = injection !== undefined;
+  return {
+    name,
+    category: injection?.category ?? 'model',
+    decisionPoints: DECISION_POINTS,
+    classify: () => ({ relevant, confidence: verdict.confidence, reason: `chosen by ${name}` }),
+    provide: () => injection,
+  };
+}

@@ -1,0 +1,39 @@
+import { CoxswainError } from '../../base/error.ts';
+import { checkTrigger } from './feedback-trigger.ts';
+import type { FeedbackTrigger } from './feedback-trigger.ts';
+
+/** The same as `isName` says, of ASCII: the classes of Unicode take a short-lived process a millisecond to compile. */
+const ASCII_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/;
+
+/** What is checked of a provider or observer and its configuration. */
+interface ConfiguredSpeaker {
+  readonly name: string;
+  readonly trigger: FeedbackTrigger | undefined;
+}
+
+/**
+ * Checks the providers, or the observers, of one prompt or run.
+ *
+ * @throws CoxswainError "invalid-definition" when a name is not 1 to 64 letters, digits, spaces, `.`, `_` and `-`,
+ *   two have one name, one has no trigger, or a trigger is out of range
+ */
+export function checkSpeakers(kind: 'feedback provider' | 'observer', speakers: readonly ConfiguredSpeaker[]): void {
+  const names = new Set<string>();
+  for (const { name, trigger } of speakers) {
+    const owner = `${kind} ${JSON.stringify(name)}`;
+    if (!isName(name)) throw wrong(name, `${owner}: a name is 1 to 64 letters, digits, spaces, ".", "_" or "-"`);
+    if (names.has(name)) throw wrong(name, `two of the name ${owner}; give each its own`);
+    if (trigger === undefined)
+      throw wrong(name, `${owner} has no trigger; say when it runs, as in { everyNCalls: 10 }`);
+    names.add(name);
+    checkTrigger(owner, trigger);
+  }
+}
+
+function wrong(name: string, message: string): CoxswainError {
+  return new CoxswainError('invalid-definition', message, { details: { name } });
+}
+
+function isName(name: string): boolean {
+  return ASCII_NAME.test(name) || /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u.test(name);
+}

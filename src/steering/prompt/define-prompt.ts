@@ -1,0 +1,125 @@
+import { CoxswainError } from '../../base/error.ts';
+import { checkSpeakers } from './check-speakers.ts';
+import type { FeedbackProviderConfig } from './feedback-provider.ts';
+import type { GuidanceProviderConfig } from './guidance-provider.ts';
+import { isParamName } from './placeholders.ts';
+import { prepareSections } from './prepare-sections.ts';
+import type { PreparedSection } from './prepare-sections.ts';
+import { checkPromptKey } from './prompt-key.ts';
+import { createPromptResources } from './prompt-resources.ts';
+import type { ResourceBinding } from './prompt-resources.ts';
+import type { PromptParams, PromptSection } from './prompt-section.ts';
+import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
+import type { RenderedPrompt, RenderOptions } from './prompt.ts';
+import { renderSections } from './render-sections.ts';
+import type { ObserverConfig } from './trajectory-observer.ts';
+
+/** What a prompt is made from. */
+export interface PromptDefinition {
+  /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`, as does `key`. */
+  readonly ns: string;
+  readonly key: string;
+  /** Default: none, for a prompt that only declares providers. */
+  readonly sections?: readonly PromptSection[];
+  /** The placeholders that sections may use. Default: those they do use. */
+  readonly params?: readonly string[];
+  /** In order of priority. Default: none. */
+  readonly feedbackProviders?: readonly FeedbackProviderConfig[];
+  /** Default: none. */
+  readonly guidanceProviders?: readonly GuidanceProviderConfig[];
+  /** Asked after the feedback providers, in order of priority. Default: none. */
+  readonly observers?: readonly ObserverConfig[];
+  /** Default: none. */
+  readonly resources?: readonly ResourceBinding[];
+  /** Default `first`. */
+  readonly delivery?: FeedbackDelivery;
+  /** Default `shared`. */
+  readonly cadence?: FeedbackCadence;
+}
+
+/**
+ * Defines a prompt: sections, and who speaks while the agent works on it.
+ *
+ * @throws CoxswainError "invalid-definition" when a key is malformed or double, a text has a malformed placeholder or
+ *   one that `params` does not name (`details.section`, `details.placeholder`), a resource is bound twice, or a
+ *   provider or observer is configured wrongly
+ */
+export function definePrompt(definition: PromptDefinition): PromptTemplate {
+  const { ns, key, sections = [], feedbackProviders = [], observers = [], guidanceProviders = [] } = definition;
+  checkPromptKey('prompt ns', ns);
+  checkPromptKey('prompt key', key);
+  checkSpeakers(
+    'feedback provider',
+    feedbackProviders.map(({ provider, trigger }) => ({
+      name: provider.name,
+      trigger: trigger ?? provider.defaultTrigger,
+    })),
+  );
+  checkSpeakers(
+    'observer',
+    observers.map(({ observer, trigger }) => ({ name: observer.name, trigger: trigger ?? observer.defaultTrigger })),
+  );
+  const prepared = prepareSections(sections);
+  const params = paramsOf(prepared, definition.params);
+  const render = (values: PromptParams = {}, options: RenderOptions = {}): RenderedPrompt => {
+    checkParams(`${ns}/${key}`, params, values);
+    return renderSections(prepared, { ...options.context, params: values, guidance: options.guidance ?? [] });
+  };
+  return Object.freeze({
+    ns,
+    key,
+    name: `${ns}/${key}`,
+    params,
+    sections: Object.freeze(prepared.map(({ section }) => section)),
+    resources: createPromptResources(definition.resources ?? []),
+    feedbackProviders: frozenCopies(feedbackProviders),
+    guidanceProviders: frozenCopies(guidanceProviders),
+    observers: frozenCopies(observers),
+    delivery: definition.delivery ?? 'first',
+    cadence: definition.cadence ?? 'shared',
+    render,
+  });
+}
+
+function paramsOf(prepared: readonly PreparedSection[], declared: readonly string[] | undefined): readonly string[] {
+  for (const name of declared ?? []) {
+    if (isParamName(name)) continue;
+    throw new CoxswainError('invalid-definition', `parameter name ${JSON.stringify(name)} cannot stand in \${…}`, {
+      details: { placeholder: name },
+    });
+  }
+  const names = new Set(declared);
+  for (const { path, placeholder } of placeholdersOf(prepared)) {
+    if (declared !== undefined && !names.has(placeholder)) {
+      throw new CoxswainError(
+        'invalid-definition',
+        `section "${path}" uses \${${placeholder}}, which params does not name; add it or correct the section`,
+        { details: { section: path, placeholder } },
+      );
+    }
+    names.add(placeholder);
+  }
+  return Object.freeze([...names]);
+}
+
+function placeholdersOf(
+  sections: readonly PreparedSection[],
+): readonly { readonly path: string; readonly placeholder: string }[] {
+  return sections.flatMap(({ path, parts, children }) => [
+    ...parts.flatMap((part) => ('placeholder' in part ? [{ path, placeholder: part.placeholder }] : [])),
+    ...placeholdersOf(children),
+  ]);
+}
+
+function checkParams(promptName: string, known: readonly string[], values: PromptParams): void {
+  for (const name of Object.keys(values)) {
+    if (known.includes(name)) continue;
+    throw new CoxswainError('invalid-argument', `prompt ${promptName} has no parameter "${name}"`, {
+      details: { prompt: promptName, placeholder: name },
+    });
+  }
+}
+
+function frozenCopies<Config extends object>(configs: readonly Config[]): readonly Config[] {
+  return Object.freeze(configs.map((config) => Object.freeze({ ...config })));
+}

@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { allOf, readAll } from '../../testing/read-all.ts';
+import { runScript } from '../../../test/support/run-script.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { jsonlStore } from './jsonl-store.ts';
+
+/** Times a writer is killed; 200 was run for each release. */
+const ROUNDS = Number(process.env['COXSWAIN_ROUNDS'] ?? 24);
+
+/** Rounds on one folder, one after the other: each takes over the locks and the torn ends of the one before. */
+const LANES = 2;
+
+const RUNS = ['a', 'b', 'c'] as const;
+
+/** Appends and transacts on three runs at once until it is killed, and prints each answer once it has it. */
+const WRITER = `
+  import { writeSync } from 'node:fs';
+  import { jsonlStore } from ${JSON.stringify(new URL('./jsonl-store.ts', import.meta.url).href)};
+  const [, folder, fsync] = process.argv;
+  const store = jsonlStore(folder, { fsync, segmentBytes: 200_000, compressClosed: true });
+  const record = (runId, seq) => ({ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1 + seq,
+    payload: { kind: 'compaction', trigger: (runId + ' ' + seq + ' é ').repeat(1 + (seq % 40)) } });
+  const tell = (runId, seq) => {
+    // The reader may be slower than the writer, and the pipe full.
+    for (;;) {
+      try {
+        return writeSync(1, runId + ' ' + seq + '\\n');
+      } catch (thrown) {
+        if (thrown.code !== 'EAGAIN') throw thrown;
+      }
+    }
+  };
+  async function appends(runId) {
+    for (let seq = ((await store.findRun(runId))?.lastSeq ?? -1) + 1; ; ) {
+      const count = 1 + (seq * 7) % 23;
+      const work = [];
+      for (let index = 0; index < 3; index += 1, seq += count) {
+        const batch = Array.from({ length: count }, (_, at) => record(runId, seq + at));
+        work.push(store.append(batch).then((last) => tell(runId, last)));
+      }
+      await Promise.all(work);
+    }
+  }
+  async function transacts(runId) {
+    for (;;) {
+      const last = await store.transact(runId, ({ nextSeq, snapshot, snapshotSeq }) => {
+        if (snapshotSeq !== nextSeq - 1 || (snapshot ?? -1) !== nextSeq - 1) throw new Error('half a transaction');
+        return { records: [record(runId, nextSeq), record(runId, nextSeq + 1)], snapshot: nextSeq + 1, result: nextSeq + 1 };
+      });
+      tell(runId, last);
+    }
+  }
+  await Promise.all([appends('a'), appends('b'), transacts('c')]);`;
+
+test(
+  `after SIGKILL at ${ROUNDS} random moments every acknowledged record is there, gapless, none torn`,
+  async () => {
+    const folder = await tempFolder();
+    onTestFinished(() => folder.dispose());
+    const counts = await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(folder.path, lane)));
+    const acknowledged = counts.reduce((sum, count) => sum + count, 0);
+    process.stdout.write(
+      `SIGKILL of jsonl writers: ${ROUNDS} rounds, ${acknowledged} acknowledged appends and transactions, none lost\n`,
+    );
+    expect(acknowledged).toBeGreaterThan(ROUNDS);
+  },
+  60_000 + ROUNDS * 1500,
+);
+
+/** Answers how many appends and transactions were acknowledged. */
+async function runLane(parent: string, lane: number): Promise<number> {
+  let acknowledged = 0;
+  for (let round = lane; round < ROUNDS; round += LANES) {
+    // A folder serves five rounds, so that the cost of checking it stays the same.
+    const folder = join(parent, `lane-${lane}-${Math.floor(round / (LANES * 5))}`);
+    acknowledged += await killAndCheck(folder, round % 3 === 0 ? 'each' : 'group');
+  }
+  return acknowledged;
+}
+
+async function killAndCheck(folder: string, fsync: string): Promise<number> {
+  const { child, ended } = runScript(WRITER, [folder, fsync]);
+  child.stdout?.once('data', () => setTimeout(() => child.kill('SIGKILL'), Math.random() * 40));
+  const { signal, stderr, stdout } = await ended;
+  expect([signal, stderr]).toEqual(['SIGKILL', '']);
+  let acknowledged = 0;
+  const store = jsonlStore(folder);
+  for (const runId of RUNS) {
+    const told = stdout.split('\n').filter((line) => line.startsWith(`${runId} `));
+    const lastSeq = Math.max(-1, ...told.map((line) => Number(line.slice(2))));
+    const records = await readAll(store, runId);
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
+    expect(records.length).toBeGreaterThan(lastSeq);
+    for (const { seq, payload } of records) {
+      expect(payload).toEqual({ kind: 'compaction', trigger: `${runId} ${seq} é `.repeat(1 + (seq % 40)) });
+    }
+    acknowledged += told.length;
+  }
+  for (const { problem } of await allOf(store.verify())) expect(problem).toContain('torn');
+  return acknowledged;
+}

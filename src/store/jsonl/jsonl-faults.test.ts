@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest';
+
+import { CoxswainError } from '../../base/error.ts';
+import { readAll } from '../../testing/read-all.ts';
+import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
+import { simulatedDisk } from '../../../test/support/simulated-disk.ts';
+import type { DiskOperation, SimulatedDisk } from '../../../test/support/simulated-disk.ts';
+import { JsonlDriver } from './jsonl-driver.ts';
+import { resolveJsonlSettings } from './jsonl-settings.ts';
+import type { JsonlStoreOptions } from './jsonl-settings.ts';
+import { processIdentity } from '../lock-identity.ts';
+import type { TrajectoryStore } from '../trajectory-store.ts';
+
+const SMALL: JsonlStoreOptions = { segmentBytes: 2048, lock: { waitMs: 0 } };
+
+function open(disk: SimulatedDisk, options: JsonlStoreOptions = SMALL): TrajectoryStore {
+  const ports = { fileSystem: disk.fileSystem, identity: processIdentity };
+  return new JsonlDriver('/runs', resolveJsonlSettings(options), ports);
+}
+
+/** What another process reads now. */
+async function stored(disk: SimulatedDisk): Promise<readonly unknown[]> {
+  const reader = open(disk);
+  for await (const { problem } of reader.verify()) expect(problem).toContain('torn');
+  return readAll(reader, 'a');
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof CoxswainError ? thrown.code : thrown;
+}
+
+function refuse(code: string, operations: readonly DiskOperation[]): NonNullable<SimulatedDisk['faults']['before']> {
+  return (operation) => {
+    if (operations.includes(operation)) throw Object.assign(new Error(`${code}: refused`), { code });
+  };
+}
+
+for (const fsync of ['group', 'each', 'none'] as const) {
+  test(`a full disk with fsync ${fsync} is store-io, leaves nothing half stored, and is over when there is room`, async () => {
+    const disk = simulatedDisk();
+    const store = open(disk, { ...SMALL, fsync });
+    await store.append(scriptCalls('a', 4));
+    for (let room = 0; room < 3000; room += 119) {
+      const used = disk.paths().reduce((sum, path) => sum + disk.read(path).length, 0);
+      disk.faults.capacityBytes = used + (room % 900);
+      const refused = { code: 'store-io', cause: { code: 'ENOSPC' } };
+      await expect(store.append(scriptCalls('a', 8, 4))).rejects.toMatchObject(refused);
+      await expect(store.append(scriptCalls('a', 8, 4))).rejects.toMatchObject(refused);
+      expect(await stored(disk)).toEqual(scriptCalls('a', 4));
+      expect(await store.findRun('a')).toMatchObject({ lastSeq: 3 });
+    }
+    delete disk.faults.capacityBytes;
+    expect(await store.append(scriptCalls('a', 9, 4))).toBe(12);
+    expect(await stored(disk)).toEqual(scriptCalls('a', 13));
+    await store.close();
+  });
+}
+
+for (const code of ['EIO', 'EACCES'] as const) {
+  test(`${code} at any kind of operation is store-io with its cause, and the store goes on when it is over`, async () => {
+    const kinds: readonly DiskOperation[] = ['write', 'sync', 'open', 'syncFolder', 'truncate', 'link', 'list'];
+    for (const operation of kinds) {
+      const disk = simulatedDisk();
+      const refused = { code: 'store-io', cause: { code } };
+      disk.faults.before = refuse(code, [operation]);
+      const store = open(disk);
+      await expect(store.append(scriptCalls('a', 2))).rejects.toMatchObject(refused);
+      delete disk.faults.before;
+      expect(await store.append(scriptCalls('a', 2))).toBe(1);
+      disk.faults.before = refuse(code, [operation]);
+      // Enough for a new segment.
+      const appended = await store.append(scriptCalls('a', 20, 2)).catch(codeOf);
+      expect([21, 'store-io']).toContain(appended);
+      delete disk.faults.before;
+      expect(await stored(disk)).toHaveLength(appended === 21 ? 22 : 2);
+      expect(await store.append(scriptCalls('a', 20, 2))).toBe(21);
+      await store.close();
+      expect(await stored(disk)).toEqual(scriptCalls('a', 22));
+    }
+  });
+}
+
+test('what a refused write left is cut off before the next one, also when the cut was refused at first', async () => {
+  const disk = simulatedDisk();
+  const store = open(disk);
+  await store.append(scriptCalls('a', 2));
+  disk.faults.before = refuse('EIO', ['sync', 'truncate']);
+  await expect(store.append(scriptCalls('a', 3, 2))).rejects.toMatchObject({ code: 'store-io' });
+  await expect(store.append(scriptCalls('a', 1, 2))).rejects.toMatchObject({ code: 'store-io' });
+  delete disk.faults.before;
+  const other = [scriptRecord({ runId: 'a', seq: 2, atMs: 5 })];
+  expect(await store.append(other)).toBe(2);
+  expect(await stored(disk)).toEqual([...scriptCalls('a', 2), ...other]);
+});
+
+test('a transaction that the disk refuses stores neither records nor snapshot', async () => {
+  const kinds: readonly DiskOperation[] = ['write', 'sync', 'rename', 'syncFolder'];
+  for (const operation of kinds) {
+    for (let skipped = 0; skipped < 4; skipped += 1) {
+      const disk = simulatedDisk();
+      const store = open(disk);
+      await store.append(scriptCalls('a', 1));
+      await store.transact('a', () => ({ records: scriptCalls('a', 1, 1), snapshot: 'first', result: 0 }));
+      let left = skipped;
+      disk.faults.before = (asked, path) => {
+        if (asked === operation && (left -= 1) < 0) return refuse('EIO', [operation])(asked, path);
+        return undefined;
+      };
+      const outcome = await store
+        .transact('a', () => ({ records: scriptCalls('a', 2, 2), snapshot: 'second', result: 'stored' }))
+        .catch(codeOf);
+      expect(['stored', 'store-io']).toContain(outcome);
+      delete disk.faults.before;
+      const view = await store.transact('a', ({ nextSeq, snapshot }) => ({
+        records: [],
+        result: { nextSeq, snapshot },
+      }));
+      expect(view).toEqual(
+        outcome === 'stored' ? { nextSeq: 4, snapshot: 'second' } : { nextSeq: 2, snapshot: 'first' },
+      );
+      // The records that did not come, from someone else: the snapshot that names them does not come back with them.
+      if (outcome !== 'stored') await store.append(scriptCalls('a', 2, 2));
+      await store.close();
+      const again = await open(disk).transact('a', ({ snapshot }) => ({ records: [], result: snapshot }));
+      expect(again).toBe(outcome === 'stored' ? 'second' : 'first');
+    }
+  }
+});
+
+test('short writes are continued', async () => {
+  const disk = simulatedDisk();
+  disk.faults.maxWriteBytes = 7;
+  const store = open(disk);
+  await store.append(scriptCalls('a', 30));
+  await store.transact('a', () => ({ records: [], snapshot: { a: 1 }, result: 0 }));
+  expect(await stored(disk)).toEqual(scriptCalls('a', 30));
+});
+
+test('appends that arrive during a sync share the next one', async () => {
+  const disk = simulatedDisk();
+  const store = open(disk, { lock: { waitMs: 0 } });
+  await store.append(scriptCalls('a', 1));
+  let syncs = 0;
+  const gate = Promise.withResolvers<void>();
+  disk.faults.before = (operation) => {
+    if (operation !== 'sync') return undefined;
+    syncs += 1;
+    return gate.promise;
+  };
+  const answers: number[] = [];
+  const appends = scriptCalls('a', 40, 1).map(async (record) => answers.push(await store.append([record])));
+  const first = appends.shift();
+  await expect.poll(() => syncs).toBe(1);
+  const late = scriptCalls('a', 9, 41).map(async (record) => answers.push(await store.append([record])));
+  expect([answers, syncs]).toEqual([[], 1]);
+  gate.resolve();
+  await Promise.all([first, ...appends, ...late]);
+  expect(answers).toEqual(Array.from({ length: 49 }, (_, index) => index + 1));
+  expect(syncs).toBe(2);
+});
+
+test('with fsync each every append has a sync of its own, with none no append has', async () => {
+  for (const [fsync, expected] of [
+    ['each', 10],
+    ['none', 0],
+  ] as const) {
+    const disk = simulatedDisk();
+    const store = open(disk, { fsync });
+    await store.append(scriptCalls('a', 1));
+    let syncs = 0;
+    disk.faults.before = (operation) => {
+      if (operation === 'sync') syncs += 1;
+    };
+    await Promise.all(scriptCalls('a', 10, 1).map((record) => store.append([record])));
+    expect(syncs).toBe(expected);
+    await store.flush();
+    expect(syncs).toBe(expected === 0 ? 1 : expected);
+  }
+});
+
+test('with fsync none a sync that failed is not forgotten by the next flush', async () => {
+  const disk = simulatedDisk();
+  const store = open(disk, { fsync: 'none' });
+  await store.append(scriptCalls('a', 1));
+  disk.faults.before = refuse('EIO', ['sync']);
+  await expect(store.flush()).rejects.toMatchObject({ code: 'store-io' });
+  delete disk.faults.before;
+  await expect(store.flush()).rejects.toMatchObject({ code: 'store-io' });
+  await expect(store.close()).rejects.toMatchObject({ code: 'store-io' });
+});
+
+test('one append that does not fit does not take the others of its write with it', async () => {
+  const disk = simulatedDisk();
+  const store = open(disk);
+  const batches = [scriptCalls('a', 2), scriptCalls('a', 1, 7), scriptCalls('a', 2, 1), scriptCalls('a', 1, 3)];
+  const outcomes = await Promise.allSettled(batches.map((batch) => store.append(batch)));
+  expect(
+    outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as { code: string }).code)),
+  ).toEqual([1, 'store-gap', 2, 3]);
+  expect(await stored(disk)).toEqual(scriptCalls('a', 4));
+});
+
+test('a file that someone else writes to in spite of the lock is store-io', async () => {
+  const disk = simulatedDisk();
+  const store = open(disk);
+  await store.append(scriptCalls('a', 1));
+  const path = disk.paths().find((one) => one.endsWith('.jsonl')) ?? '';
+  disk.overwrite(path, Buffer.concat([disk.read(path), disk.read(path)]));
+  const changed = { code: 'store-io', message: expect.stringContaining('changed by someone else') };
+  await expect(store.append(scriptCalls('a', 1, 1))).rejects.toMatchObject(changed);
+});

@@ -1,7 +1,0 @@
-import { storeContract } from '../testing/store-contract.ts';
-import { memoryStore } from './memory-store.ts';
-
-storeContract('memoryStore', async () => {
-  const store = memoryStore();
-  return { store, dispose: () => store.close() };
-});

@@ -1,0 +1,184 @@
+import { Buffer } from 'node:buffer';
+
+import { parseRecord } from '../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { checkBatch, checkRunId } from '../check-batch.ts';
+import type { CheckedBatch, EncodedRecord } from '../check-batch.ts';
+import { checkChange } from '../check-change.ts';
+import { checkReadQuery } from '../check-read-query.ts';
+import { planAppend } from '../plan-append.ts';
+import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
+import type { RunSummary } from '../run-summary.ts';
+import { createRunCheck } from '../run-check.ts';
+import { createRunView } from '../run-view.ts';
+import type { SavedSnapshot } from '../run-view.ts';
+import { checkSearchQuery } from '../search-page.ts';
+import { createSearchScan } from '../search-scan.ts';
+import { storeClosed } from '../store-error.ts';
+import type {
+  ReadQuery,
+  RunChange,
+  RunPage,
+  RunQuery,
+  RunView,
+  SearchPage,
+  SearchQuery,
+  StoreProblem,
+  TrajectoryStore,
+} from '../trajectory-store.ts';
+
+/**
+ * A store that lives as long as the process. It keeps the text of each record, as the other drivers do, so
+ * what is read is what JSON can say of what was appended, and nobody can change it from outside.
+ *
+ * Cost: an append is O(batch); `listRuns` sorts the runs; `readRun` finds `fromSeq` by halving; `deleteRun` lets go of
+ * the run at once; `sizeOf`, the UTF-8 bytes of the records and snapshots as JSON, looks at each run; `search` reads
+ * everything that time, run and kind do not rule out.
+ */
+export function memoryStore(): TrajectoryStore {
+  return new MemoryStore();
+}
+
+interface MemoryRun {
+  readonly seqs: number[];
+  readonly lines: string[];
+  bytes: number;
+  summary: RunSummary;
+}
+
+class MemoryStore implements TrajectoryStore {
+  readonly #runs = new Map<string, MemoryRun>();
+  readonly #snapshots = new Map<string, SavedSnapshot>();
+  #isClosed = false;
+
+  async append(batch: readonly TrajectoryRecord[]): Promise<number> {
+    this.#mustBeOpen();
+    return this.#write(checkBatch(batch));
+  }
+
+  #write(checked: CheckedBatch): number {
+    const run = this.#runs.get(checked.runId);
+    const plan = planAppend(checked, run?.summary, (seq) => run?.lines[indexOfSeq(run.seqs, seq, 'exact')]);
+    const target = run ?? { seqs: [], lines: [], bytes: 0, summary: plan.summary };
+    this.#runs.set(checked.runId, target);
+    write(target, plan.fresh);
+    target.summary = plan.summary;
+    return plan.summary.lastSeq;
+  }
+
+  async flush(): Promise<void> {
+    this.#mustBeOpen();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#runs.clear();
+    this.#snapshots.clear();
+  }
+
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    this.#mustBeOpen();
+    const checked = checkRunQuery(query);
+    const page = pageOfAllRuns(
+      Array.from(this.#runs.values(), (run) => run.summary),
+      checked,
+    );
+    return checked.withBytes ? { ...page, bytes: page.runs.map(({ runId }) => this.#bytesOf(runId)) } : page;
+  }
+
+  async findRun(runId: string): Promise<RunSummary | undefined> {
+    this.#mustBeOpen();
+    return this.#runs.get(runId)?.summary;
+  }
+
+  async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
+    const { fromSeq, limit } = checkReadQuery(query);
+    this.#mustBeOpen();
+    const run = this.#runs.get(runId);
+    if (run === undefined) return;
+    const first = indexOfSeq(run.seqs, fromSeq, 'from');
+    for (let index = first; index - first < limit; index += 1) {
+      this.#mustBeOpen();
+      const line = run.lines[index];
+      if (line === undefined) return;
+      yield parseRecord(line);
+    }
+  }
+
+  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+    this.#mustBeOpen();
+    checkRunId(runId);
+    const run = this.#runs.get(runId);
+    const stored = { summary: run?.summary, snapshot: this.#snapshots.get(runId) };
+    const view = createRunView(stored, (seq) =>
+      (run?.lines.slice(indexOfSeq(run.seqs, seq + 1, 'from')) ?? []).map((line) => parseRecord(line)),
+    );
+    const { batch, snapshotJson, result } = checkChange(runId, fold(view));
+    this.#mustBeOpen();
+    if (batch !== undefined) this.#write(batch);
+    if (snapshotJson !== undefined) {
+      const coversSeq = this.#runs.get(runId)?.summary.lastSeq ?? -1;
+      this.#snapshots.set(runId, { coversSeq, json: snapshotJson });
+    }
+    return result;
+  }
+
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    const hadRecords = this.#runs.delete(runId);
+    return this.#snapshots.delete(runId) || hadRecords;
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    const runIds = new Set([...this.#runs.keys(), ...this.#snapshots.keys()]);
+    let bytes = 0;
+    for (const runId of runIds) bytes += this.#bytesOf(runId);
+    return bytes;
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    this.#mustBeOpen();
+    const scan = createSearchScan(checkSearchQuery(query));
+    for (const run of this.#runs.values()) for (const line of run.lines) scan.offer(parseRecord(line));
+    return scan.page();
+  }
+
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    this.#mustBeOpen();
+    for (const { lines, summary } of this.#runs.values()) {
+      const check = createRunCheck(summary.runId);
+      for (const [index, line] of lines.entries()) yield* check.take(parseRecord(line), `record ${index}`);
+      yield* check.end(summary, 'summary');
+    }
+  }
+
+  #bytesOf(runId: string): number {
+    const snapshot = this.#snapshots.get(runId);
+    return (this.#runs.get(runId)?.bytes ?? 0) + (snapshot === undefined ? 0 : Buffer.byteLength(snapshot.json));
+  }
+
+  #mustBeOpen(): void {
+    if (this.#isClosed) throw storeClosed();
+  }
+}
+
+function write(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
+  for (const { record, json } of fresh) {
+    run.seqs.push(record.seq);
+    run.lines.push(json);
+    run.bytes += Buffer.byteLength(json);
+  }
+}
+
+/** Index of `seq` (-1 when it is not there), or of the first one from `seq` on. Gaps make the list sparse. */
+function indexOfSeq(seqs: readonly number[], seq: number, want: 'exact' | 'from'): number {
+  let low = 0;
+  let high = seqs.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((seqs[middle] ?? 0) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return want === 'from' || seqs[low] === seq ? low : -1;
+}

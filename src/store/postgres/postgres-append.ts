@@ -1,0 +1,130 @@
+import { LruMap } from '../../base/lru-map.ts';
+import type { CheckedBatch } from '../check-batch.ts';
+import { planAppend } from '../plan-append.ts';
+import type { AppendPlan } from '../plan-append.ts';
+import type { PostgresClient, PostgresSession } from './postgres-client.ts';
+import {
+  bytesOfRecords,
+  GIVEN_COLUMNS,
+  lockRun,
+  readStored,
+  recordRows,
+  recordValues,
+  summaryChecksum,
+  toRunRow,
+  touchRun,
+  writeRecords,
+} from './postgres-run-row.ts';
+import type { RunRow } from './postgres-run-row.ts';
+import { THIS_MONTH } from './postgres-schema.ts';
+import { chunksOf, toIdText } from './postgres-text.ts';
+
+/** Runs of which the last row is remembered, so that an append needs no look first. */
+const RUNS_REMEMBERED = 10_000;
+
+/** Appends batches. Calls for one run must come one after the other. */
+export interface PostgresAppender {
+  /**
+   * Stores a batch, or nothing. May be repeated after any fault.
+   *
+   * @param isRetry  an attempt before may have stored it without saying so
+   */
+  append(schema: string, batch: CheckedBatch, isRetry: boolean): Promise<number>;
+}
+
+/**
+ * Cost: one statement, one round trip, when the run is new or its last writer was this process; else a transaction of
+ * about five. The statement holds only while the run ends where it was left, so another writer is never overwritten.
+ */
+export function createPostgresAppender(client: PostgresClient): PostgresAppender {
+  const remembered = new LruMap<RunRow>(RUNS_REMEMBERED);
+
+  return {
+    async append(schema, batch, isRetry): Promise<number> {
+      const known = remembered.get(batch.runId);
+      remembered.delete(batch.runId);
+      const run =
+        (isRetry ? undefined : await appendAtOnce(client, schema, { batch, known })) ??
+        (await client.transaction((session) => appendLocked(session, schema, batch)));
+      remembered.set(batch.runId, run);
+      return run.summary?.lastSeq ?? -1;
+    },
+  };
+}
+
+interface KnownBatch {
+  readonly batch: CheckedBatch;
+  readonly known: RunRow | undefined;
+}
+
+/** @returns undefined when it cannot be done in one statement; nothing is written then */
+async function appendAtOnce(
+  client: PostgresClient,
+  schema: string,
+  { batch, known }: KnownBatch,
+): Promise<RunRow | undefined> {
+  const lastSeq = known?.summary?.lastSeq ?? -1;
+  if (batch.firstSeq !== lastSeq + 1 || chunksOf(batch.records, ({ json }) => json.length).length > 1) return undefined;
+  const { summary } = planAppend(batch, known?.summary, () => undefined);
+  const bytes = String(bytesOfRecords(batch.records));
+  const json = JSON.stringify(summary);
+  const checksum = summaryChecksum(batch.runId, json);
+  const head = [String(summary.lastSeq), String(summary.startedAtMs), json, bytes, checksum];
+  const records = recordValues(batch.runId, batch.records);
+  const [row] = await (known === undefined
+    ? client.query(insertBoth(schema), [toIdText(batch.runId), ...head, ...records])
+    : client.query(updateBoth(schema), [known.runNo, String(lastSeq), ...head, ...records]));
+  return row === undefined ? undefined : { ...toRunRow(row, batch.runId), summary };
+}
+
+function insertBoth(schema: string): string {
+  return `WITH head AS (
+      INSERT INTO ${schema}.runs (run_id, month, last_seq, started_ms, summary, bytes, checksum, changed_at)
+      VALUES ($1, ${THIS_MONTH}, $2::bigint, $3::float8, $4, $5::bigint, $6::bigint, now()) ON CONFLICT DO NOTHING RETURNING run_no, month
+    ), added AS (
+      INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json, checksum)
+      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(7)}
+    ) SELECT run_no::text AS run, month::text AS month FROM head`;
+}
+
+function updateBoth(schema: string): string {
+  return `WITH head AS (
+      UPDATE ${schema}.runs SET last_seq = $3::bigint, started_ms = $4::float8, summary = $5,
+        bytes = bytes + $6::bigint, checksum = $7::bigint, changed_at = now()
+      WHERE run_no = $1::bigint AND last_seq = $2::bigint RETURNING run_no, month
+    ), added AS (
+      INSERT INTO ${schema}.records (month, run_no, seq, at_ms, kind, json, checksum)
+      SELECT head.month, head.run_no, ${GIVEN_COLUMNS} FROM head, ${recordRows(8)}
+    ) SELECT run_no::text AS run, month::text AS month FROM head`;
+}
+
+async function appendLocked(session: PostgresSession, schema: string, batch: CheckedBatch): Promise<RunRow> {
+  const run = await lockRunSurely(session, schema, batch.runId);
+  const plan = await planLocked(session, schema, { run, batch });
+  if (plan.fresh.length === 0) await touchRun(session, schema, run);
+  else await writeRecords(session, schema, { run, ...plan });
+  return { ...run, summary: plan.summary };
+}
+
+/** `lockRun` until the row is there. */
+export async function lockRunSurely(session: PostgresSession, schema: string, runId: string): Promise<RunRow> {
+  for (;;) {
+    const run = await lockRun(session, schema, runId);
+    if (run !== undefined) return run;
+  }
+}
+
+/** Decides what of a batch is new to a run that is locked. */
+export async function planLocked(
+  session: PostgresSession,
+  schema: string,
+  { run, batch }: { readonly run: RunRow; readonly batch: CheckedBatch },
+): Promise<AppendPlan> {
+  const throughSeq = Math.min(batch.lastSeq, run.summary?.lastSeq ?? -1);
+  const stored =
+    throughSeq < batch.firstSeq
+      ? []
+      : await readStored(session, schema, { run, runId: batch.runId, fromSeq: batch.firstSeq, throughSeq });
+  const jsonAt = new Map(stored.map(({ seq, json }) => [seq, json]));
+  return planAppend(batch, run.summary, (seq) => jsonAt.get(seq));
+}

@@ -1,0 +1,218 @@
+import { CoxswainError } from '../../base/error.ts';
+import type { PostgresClient, PostgresSession } from './postgres-client.ts';
+
+/** How `records` is laid out: one table, or a partition a month. Fixed when the schema is made. */
+export type PostgresPartitioning = 'none' | 'monthly';
+
+/** A schema that is up to date. */
+export interface PostgresLayout {
+  readonly name: string;
+  /** The name, quoted for SQL. */
+  readonly schema: string;
+  readonly partitioning: PostgresPartitioning;
+}
+
+/** Advisory locks of coxswain have this first key ("Coxs" in ASCII); the second is the hash of the schema's name. */
+const LOCK_CLASS = 0x436f7873;
+
+/** SQL of the month, such as 202611, in which a run is stored first. */
+export const THIS_MONTH = "to_char(now() AT TIME ZONE 'UTC', 'YYYYMM')::int";
+
+/** The tables with a partition a month. */
+const PARTITIONED = ['records', 'record_words'] as const;
+
+/**
+ * The steps from an empty schema to today's, in order; the number of a step is its index + 1. A step that was
+ * released is never changed.
+ *
+ * - A run's id may be longer than an index entry, so its uniqueness is kept by a hash index, which an exclusion
+ *   constraint can have and a unique constraint cannot, and `records` go by a number.
+ * - `month` is part of the records' key because a partition key must be; a run has one month, so `(run_no, seq)` stays
+ *   unique. With one table it is there too, so that this table can be attached as a partition later.
+ * - `fillfactor` leaves room for the next version of a run's row beside it: no index is touched by an append.
+ * - `checksum` (`rowChecksums`) is null in rows of versions before it, which may go on writing while others are newer.
+ * - `runs.summary` is null for a run of which only a snapshot is saved; `runs.bytes` is the size of its records' JSON.
+ */
+const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
+  ({ schema, partitioning }) => `
+    CREATE TABLE ${schema}.runs (
+      run_no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      run_id text COLLATE "C" NOT NULL,
+      month int NOT NULL,
+      started_ms float8 NOT NULL,
+      last_seq bigint NOT NULL,
+      summary text,
+      changed_at timestamptz NOT NULL,
+      CONSTRAINT runs_one_of_an_id EXCLUDE USING hash (run_id WITH =)
+    ) WITH (fillfactor = 70);
+    CREATE INDEX runs_newest_first ON ${schema}.runs ((-started_ms), (left(run_id, 200)));
+    CREATE TABLE ${schema}.records (
+      month int NOT NULL,
+      run_no bigint NOT NULL,
+      seq bigint NOT NULL,
+      at_ms float8 NOT NULL,
+      kind text NOT NULL,
+      json text NOT NULL,
+      PRIMARY KEY (month, run_no, seq)
+    ) ${partitionClause(partitioning)};
+    CREATE TABLE ${schema}.snapshots (
+      run_no bigint PRIMARY KEY REFERENCES ${schema}.runs ON DELETE CASCADE,
+      covers_seq bigint NOT NULL,
+      json text NOT NULL
+    );
+    CREATE TABLE ${schema}.transactions (
+      token text COLLATE "C" PRIMARY KEY,
+      at timestamptz NOT NULL
+    );`,
+  ({ schema, partitioning }) => `
+    CREATE TABLE ${schema}.record_words (
+      month int NOT NULL,
+      run_no bigint NOT NULL,
+      seq bigint NOT NULL,
+      at_ms float8 NOT NULL,
+      kind text NOT NULL,
+      words tsvector,
+      PRIMARY KEY (month, run_no, seq)
+    ) ${partitionClause(partitioning)};
+    CREATE INDEX record_words_by_word ON ${schema}.record_words USING gin (words);
+    CREATE INDEX record_words_unlisted ON ${schema}.record_words (month) WHERE words IS NULL;
+    CREATE TABLE ${schema}.indexed_runs (
+      run_no bigint PRIMARY KEY REFERENCES ${schema}.runs ON DELETE CASCADE,
+      through_seq bigint NOT NULL
+    );`,
+  ({ schema }) => `
+    ALTER TABLE ${schema}.runs ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    UPDATE ${schema}.runs SET bytes = stored.bytes FROM (
+      SELECT run_no, sum(octet_length(json)) AS bytes FROM ${schema}.records GROUP BY run_no
+    ) AS stored WHERE stored.run_no = runs.run_no;`,
+  ({ schema }) => `
+    ALTER TABLE ${schema}.records ADD COLUMN checksum bigint;
+    ALTER TABLE ${schema}.runs ADD COLUMN checksum bigint;
+    ALTER TABLE ${schema}.snapshots ADD COLUMN checksum bigint;`,
+];
+
+function partitionClause(partitioning: PostgresPartitioning): string {
+  return partitioning === 'monthly' ? 'PARTITION BY RANGE (month)' : '';
+}
+
+/**
+ * Brings a schema up to date, or makes it. Starters that come at the same time wait for each other.
+ *
+ * @param name  a plain SQL name
+ * @param wanted  undefined takes what is there, `none` for a new schema
+ * @throws CoxswainError `store-version` when the schema is of a newer coxswain or of another program or the database's
+ *   encoding is not UTF8, `invalid-argument` when it exists with another partitioning than `wanted`
+ */
+export async function openPostgresSchema(
+  client: PostgresClient,
+  name: string,
+  wanted: PostgresPartitioning | undefined,
+): Promise<PostgresLayout> {
+  const schema = `"${name}"`;
+  const found = await versionOf(client, name);
+  if (found?.version === MIGRATIONS.length) return checkLayout(found.layout, wanted);
+  return client.transaction(async (session) => {
+    await lockSchema(session, name);
+    const before = await versionOf(session, name);
+    const layout =
+      before === undefined ? { name, schema, partitioning: wanted ?? 'none' } : checkLayout(before.layout, wanted);
+    if (before === undefined) await makeSchema(session, layout);
+    for (const migration of MIGRATIONS.slice(before?.version ?? 0)) await session.query(migration(layout));
+    await session.query(`UPDATE ${schema}.coxswain_layout SET version = $1::int`, [String(MIGRATIONS.length)]);
+    if (layout.partitioning === 'monthly') await addPartitions(session, layout);
+    return layout;
+  });
+}
+
+/** Makes the partitions of this month and the next. Concurrent callers wait for each other. */
+export async function addMonths(client: PostgresClient, layout: PostgresLayout): Promise<void> {
+  await client.transaction(async (session) => {
+    await lockSchema(session, layout.name);
+    await addPartitions(session, layout);
+  });
+}
+
+interface FoundLayout {
+  readonly version: number;
+  readonly layout: PostgresLayout;
+}
+
+async function lockSchema(session: PostgresSession, name: string): Promise<void> {
+  await session.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [String(LOCK_CLASS), name]);
+}
+
+/** Asks the catalog's tables: `to_regclass` may answer from a cache of before the lock was waited for. */
+async function hasTable(session: PostgresSession, schemaName: string, table: string): Promise<boolean> {
+  const rows = await session.query(
+    `SELECT 1 AS there FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1 AND c.relname = $2`,
+    [schemaName, table],
+  );
+  return rows.length > 0;
+}
+
+async function versionOf(session: PostgresSession, name: string): Promise<FoundLayout | undefined> {
+  if (!(await hasTable(session, name, 'coxswain_layout'))) return undefined;
+  const schema = `"${name}"`;
+  const [row] = await session.query(`SELECT version, partitioning FROM ${schema}.coxswain_layout`);
+  const version = Number(row?.['version']);
+  if (version > MIGRATIONS.length) {
+    throw new CoxswainError(
+      'store-version',
+      `schema ${schema} has store layout ${version}, this version of coxswain reads up to ${MIGRATIONS.length}; ` +
+        'update coxswain to open it',
+      { details: { layout: version, supported: MIGRATIONS.length } },
+    );
+  }
+  return { version, layout: { name, schema, partitioning: row?.['partitioning'] === 'monthly' ? 'monthly' : 'none' } };
+}
+
+function checkLayout(layout: PostgresLayout, wanted: PostgresPartitioning | undefined): PostgresLayout {
+  if (wanted === undefined || wanted === layout.partitioning) return layout;
+  throw new CoxswainError(
+    'invalid-argument',
+    `schema ${layout.schema} was made with partitioning '${layout.partitioning}', not '${wanted}'; leave the option out`,
+  );
+}
+
+async function makeSchema(session: PostgresSession, { name, schema, partitioning }: PostgresLayout): Promise<void> {
+  const [database] = await session.query("SELECT current_setting('server_encoding') AS encoding");
+  if (database?.['encoding'] !== 'UTF8') {
+    throw new CoxswainError(
+      'store-version',
+      `the database has encoding ${String(database?.['encoding'])}; a store needs one with UTF8`,
+    );
+  }
+  const [existing] = await session.query(
+    'SELECT (SELECT count(*)::text FROM pg_class c WHERE c.relnamespace = n.oid) AS tables FROM pg_namespace n WHERE nspname = $1',
+    [name],
+  );
+  // An empty schema may have been made by an administrator who does not let the program make schemas.
+  if (existing === undefined) await session.query(`CREATE SCHEMA ${schema}`);
+  else if (Number(existing['tables']) > 0) {
+    throw new CoxswainError(
+      'store-version',
+      `schema ${schema} is of another program; choose another name for the store`,
+    );
+  }
+  await session.query(`CREATE TABLE ${schema}.coxswain_layout (version int NOT NULL, partitioning text NOT NULL)`);
+  await session.query(`INSERT INTO ${schema}.coxswain_layout VALUES (0, $1)`, [partitioning]);
+}
+
+async function addPartitions(session: PostgresSession, { name, schema }: PostgresLayout): Promise<void> {
+  const months = await session.query(
+    `SELECT to_char(m, 'YYYYMM') AS month FROM (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') AS first) AS now,
+     generate_series(first, first + interval '1 month', interval '1 month') AS m`,
+  );
+  for (const month of months.map((row) => Number(row['month']))) {
+    for (const table of PARTITIONED) {
+      const partition = `${schema}.${table}_${month}`;
+      if (await hasTable(session, name, `${table}_${month}`)) continue;
+      // Attached rather than created in place: that would lock out every reader and writer of the other months.
+      await session.query(`CREATE TABLE ${partition} (LIKE ${schema}.${table} INCLUDING DEFAULTS)`);
+      await session.query(
+        `ALTER TABLE ${schema}.${table} ATTACH PARTITION ${partition} FOR VALUES FROM (${month}) TO (${month + 1})`,
+      );
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import { systemClock } from '../../base/clock.ts';
+import { CoxswainError } from '../../base/error.ts';
+import { parseRecord } from '../../records/decode-record.ts';
+import type { PostgresClient, PostgresRow, PostgresValue } from './postgres-client.ts';
+import { toStoredRow } from './postgres-run-row.ts';
+import { fromIdText, joinTexts, listOf, toIdText, toKindText } from './postgres-text.ts';
+import { storedKind, toHit, toSearchPage } from '../search-page.ts';
+import type { CheckedSearchQuery, SearchPlace } from '../search-page.ts';
+import type { DamagedPlace } from '../store-error.ts';
+import type { SearchHit, SearchPage } from '../trajectory-store.ts';
+import { wordsIn } from '../words-in.ts';
+import { recordText } from '../record-text.ts';
+
+/** How long a search waits for the index to catch up with what was appended. */
+const CATCH_UP_MS = 2000;
+
+/** Records and UTF-8 bytes of JSON that are indexed with one statement. */
+const RECORDS_A_STEP = 500;
+const BYTES_A_STEP = 1024 * 1024;
+
+/** A `tsvector` holds at most a megabyte; a record with more text is kept without words and offered to every search. */
+const MAX_WORD_BYTES = 500_000;
+
+/** Candidates whose JSON is fetched at a time. */
+const CANDIDATES_A_PAGE = 100;
+
+/**
+ * Indexes what is not indexed yet, for at most two seconds, then answers from the index. Words are split here, so that
+ * every driver finds the same; the index narrows the records down, and each is looked at again before it is a hit.
+ */
+export async function searchPostgres(
+  client: PostgresClient,
+  schema: string,
+  query: CheckedSearchQuery,
+): Promise<SearchPage> {
+  const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS });
+  const hits: SearchHit[] = [];
+  const damaged: DamagedPlace[] = [];
+  let after = query.after;
+  for (let isLast = false; !isLast && hits.length <= query.limit;) {
+    const rows = await client.query(candidatesSql(schema, query, after), candidateValues(query, after));
+    isLast = rows.length < CANDIDATES_A_PAGE;
+    for (const row of rows) {
+      after = { atMs: Number(row['at']), runId: fromIdText(String(row['id'])), seq: Number(row['seq']) };
+      try {
+        const hit = hitIn(toStoredRow(row, after.runId).json, query);
+        if (hit !== undefined) hits.push(hit);
+      } catch (thrown) {
+        if (!(thrown instanceof CoxswainError)) throw thrown;
+        damaged.push({ runId: after.runId, seq: after.seq });
+      }
+    }
+  }
+  return toSearchPage(hits, query.limit, {
+    notIndexed: isCaughtUp ? 0 : await countNotIndexed(client, schema),
+    damaged,
+  });
+}
+
+function hitIn(json: string, { phrases, kinds }: CheckedSearchQuery): SearchHit | undefined {
+  const record = parseRecord(json);
+  return kinds === undefined || kinds.includes(storedKind(record)) ? toHit(record, phrases) : undefined;
+}
+
+function candidatesSql(schema: string, query: CheckedSearchQuery, after: SearchPlace | undefined): string {
+  const conditions = ['(w.words @@ $1::tsquery OR w.words IS NULL)'];
+  let index = 1;
+  const next = (): string => `$${(index += 1)}`;
+  if (query.runId !== undefined) conditions.push(`r.run_id = ${next()}`);
+  if (query.kinds !== undefined) conditions.push(`w.kind = ANY (${listOf((index += 1))})`);
+  if (after !== undefined) {
+    const [at, id, seq] = [next(), next(), next()];
+    conditions.push(
+      `(w.at_ms < ${at}::float8 OR (w.at_ms = ${at}::float8 AND
+        (r.run_id > ${id} OR (r.run_id = ${id} AND w.seq < ${seq}::bigint))))`,
+    );
+  }
+  return `SELECT found.id, found.seq::text AS seq, found.at_ms::text AS at, records.json,
+      records.checksum::text AS checksum FROM (
+      SELECT w.month, w.run_no, w.seq, w.at_ms, r.run_id AS id
+      FROM ${schema}.record_words w JOIN ${schema}.runs r USING (run_no) WHERE ${conditions.join(' AND ')}
+      ORDER BY w.at_ms DESC, r.run_id, w.seq DESC LIMIT ${CANDIDATES_A_PAGE}
+    ) AS found JOIN ${schema}.records USING (month, run_no, seq) ORDER BY found.at_ms DESC, found.id, found.seq DESC`;
+}
+
+function candidateValues(query: CheckedSearchQuery, after: SearchPlace | undefined): readonly PostgresValue[] {
+  const words = [...new Set(query.phrases.flat())];
+  return [
+    words.map(quoteWord).join(' & '),
+    ...(query.runId === undefined ? [] : [toIdText(query.runId)]),
+    ...(query.kinds === undefined ? [] : [joinTexts(query.kinds.map(toKindText))]),
+    ...(after === undefined ? [] : [String(after.atMs), toIdText(after.runId), String(after.seq)]),
+  ];
+}
+
+/** A word holds letters, digits and marks only, and may be cut in the middle of a character. */
+function quoteWord(word: string): string {
+  return `'${word.toWellFormed()}'`;
+}
+
+interface IndexOptions {
+  /** Undefined for all runs. */
+  readonly runId: string | undefined;
+  readonly forMs: number;
+}
+
+/** @returns whether everything is indexed. Several processes may do it at once; the work is then done twice. */
+async function indexRecords(client: PostgresClient, schema: string, { runId, forMs }: IndexOptions): Promise<boolean> {
+  const until = systemClock.nowMs() + forMs;
+  for (;;) {
+    const runs = await client.query(
+      `SELECT r.run_no::text AS run, r.month::text AS month, coalesce(i.through_seq, -1)::text AS seq,
+         r.last_seq::text AS last, r.run_id AS id
+       FROM ${schema}.runs r LEFT JOIN ${schema}.indexed_runs i USING (run_no)
+       WHERE r.last_seq > coalesce(i.through_seq, -1) AND ($1::text IS NULL OR r.run_id = $1)
+       ORDER BY r.run_no DESC LIMIT 200`,
+      [runId === undefined ? null : toIdText(runId)],
+    );
+    if (runs.length === 0) return true;
+    for (const run of runs) {
+      const place = {
+        run: String(run['run']),
+        month: String(run['month']),
+        lastSeq: Number(run['last']),
+        runId: fromIdText(String(run['id'])),
+      };
+      for (let throughSeq = Number(run['seq']); throughSeq < place.lastSeq;) {
+        if (systemClock.nowMs() >= until) return false;
+        throughSeq = await indexStep(client, schema, { ...place, throughSeq }).catch((thrown: unknown) => {
+          // The run was deleted during the step, of which nothing is stored then.
+          if (isForeignKeyViolation(thrown)) return place.lastSeq;
+          throw thrown;
+        });
+      }
+    }
+  }
+}
+
+function isForeignKeyViolation(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === '23503';
+}
+
+interface IndexStep {
+  readonly runId: string;
+  readonly run: string;
+  readonly month: string;
+  readonly throughSeq: number;
+  /** The run's last `seq` as it was before the step. */
+  readonly lastSeq: number;
+}
+
+/** @returns the `seq` up to which the run is indexed now */
+async function indexStep(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
+  const rows = (
+    await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])
+  ).map((row) => ({ seq: Number(row['seq']), vector: vectorOf(row, step.runId) }));
+  // Where no row is left, a gap record at the end fills the seqs.
+  const throughSeq = rows.at(-1)?.seq ?? step.lastSeq;
+  await client.query(
+    `WITH added AS (
+       INSERT INTO ${schema}.record_words (month, run_no, seq, at_ms, kind, words)
+       SELECT records.month, records.run_no, records.seq, records.at_ms, records.kind, nullif(given.words, '${TOO_MANY_WORDS}')::tsvector
+       FROM unnest(string_to_array($3, ',')::bigint[], ${listOf(4)}) AS given (seq, words)
+       JOIN ${schema}.records ON records.month = $1::int AND records.run_no = $2::bigint AND records.seq = given.seq
+       ON CONFLICT DO NOTHING
+     )
+     INSERT INTO ${schema}.indexed_runs (run_no, through_seq)
+     SELECT run_no, $5::bigint FROM ${schema}.runs WHERE run_no = $2::bigint
+     ON CONFLICT (run_no) DO UPDATE SET through_seq = greatest(indexed_runs.through_seq, excluded.through_seq)`,
+    [
+      step.month,
+      step.run,
+      rows.map(({ seq }) => seq).join(','),
+      joinTexts(rows.map(({ vector }) => vector)),
+      String(throughSeq),
+    ],
+  );
+  return throughSeq;
+}
+
+/** What stands for a `tsvector` without words: an empty text would be an empty list. */
+const NO_WORDS = ' ';
+const TOO_MANY_WORDS = '-';
+
+/** The words of a record as text that PostgreSQL reads as a `tsvector`. */
+function vectorOf(row: PostgresRow, runId: string): string {
+  let words: readonly string[];
+  try {
+    words = wordsIn(recordText(parseRecord(toStoredRow(row, runId).json))).words;
+  } catch (thrown) {
+    // A record that cannot be read cannot be found; reading the run or `verify` tells of it.
+    if (thrown instanceof CoxswainError) return NO_WORDS;
+    throw thrown;
+  }
+  const distinct = [...new Set(words)];
+  const bytes = distinct.reduce((sum, word) => sum + word.length * 3, 0);
+  if (bytes > MAX_WORD_BYTES) return TOO_MANY_WORDS;
+  return distinct.length === 0 ? NO_WORDS : distinct.map(quoteWord).join(' ');
+}
+
+/** SQL of the records of a run from a `seq` on, worth about a megabyte, at least one. */
+export function pageSql(schema: string): string {
+  return `SELECT seq::text AS seq, json, checksum::text AS checksum FROM (
+      SELECT seq, json, checksum, sum(octet_length(json)) OVER (ORDER BY seq) - octet_length(json) AS before FROM (
+        SELECT seq, json, checksum FROM ${schema}.records
+        WHERE month = $1::int AND run_no = $2::bigint AND seq >= $3::bigint ORDER BY seq LIMIT $4::bigint
+      ) AS page
+    ) AS sized WHERE before < ${BYTES_A_STEP} ORDER BY sized.seq`;
+}
+
+async function countNotIndexed(client: PostgresClient, schema: string): Promise<number> {
+  const [row] = await client.query(
+    `SELECT count(*)::text AS records FROM ${schema}.runs r LEFT JOIN ${schema}.indexed_runs i USING (run_no)
+     JOIN ${schema}.records ON records.month = r.month AND records.run_no = r.run_no
+       AND records.seq > coalesce(i.through_seq, -1)
+     WHERE r.last_seq > coalesce(i.through_seq, -1)`,
+  );
+  return Number(row?.['records'] ?? 0);
+}

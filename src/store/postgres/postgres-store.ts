@@ -1,0 +1,361 @@
+import { CoxswainError } from '../../base/error.ts';
+import { parseRecord } from '../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { checkBatch, isRunId } from '../check-batch.ts';
+import { checkReadQuery } from '../check-read-query.ts';
+import { createPostgresAppender } from './postgres-append.ts';
+import type { PostgresAppender } from './postgres-append.ts';
+import type { PostgresClient, PostgresRow } from './postgres-client.ts';
+import { bytesOfRow, bytesOfRunSql, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
+import { clientFromPool } from './postgres-from-pool.ts';
+import type { PgPool } from './postgres-from-pool.ts';
+import { clientFromSql } from './postgres-from-sql.ts';
+import type { PostgresSql } from './postgres-from-sql.ts';
+import { withRetry } from './postgres-retry.ts';
+import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow } from './postgres-run-row.ts';
+import type { RunRow } from './postgres-run-row.ts';
+import { addMonths, openPostgresSchema } from './postgres-schema.ts';
+import type { PostgresLayout, PostgresPartitioning } from './postgres-schema.ts';
+import { pageSql, searchPostgres } from './postgres-search.ts';
+import { channelOf, createPostgresAnnouncer, tailPostgres } from './postgres-tail.ts';
+import type { PostgresAnnouncer, RunEnd } from './postgres-tail.ts';
+import { fromIdText, toIdText } from './postgres-text.ts';
+import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
+import { verifyPostgres } from './postgres-verify.ts';
+import { checkRunQuery, toRunPage } from '../run-page.ts';
+import { lastSeqOf, type RunSummary } from '../run-summary.ts';
+import { checkSearchQuery } from '../search-page.ts';
+import { storeClosed, storeDamaged, toStoreError } from '../store-error.ts';
+import type {
+  ReadQuery,
+  RunChange,
+  RunPage,
+  RunQuery,
+  RunView,
+  SearchPage,
+  SearchQuery,
+  StoreProblem,
+  TrajectoryStore,
+} from '../trajectory-store.ts';
+
+/** `postgres(url)` of the package `postgres`, or `new Pool()` of the package `pg`. */
+export type PostgresHandle = PostgresSql | PgPool;
+
+/** How a PostgreSQL store is opened. */
+export interface PostgresStoreOptions {
+  /** Name of the schema: small letters, digits and `_`, at most 40; default `coxswain`. */
+  readonly schema?: string;
+  /**
+   * `monthly` gives each month its own partition, which can be dropped as a whole; default `none`. Fixed when the schema
+   * is made; left out, an existing schema is taken as it is.
+   */
+  readonly partitioning?: PostgresPartitioning;
+  /** How long a call tries again after its connection was lost, in milliseconds; default 30,000. */
+  readonly retryForMs?: number;
+  /** Whether `close()` ends the handle's connections too; default false: whoever made the handle ends it. */
+  readonly endHandle?: boolean;
+}
+
+/** A store in PostgreSQL. */
+export interface PostgresStore extends TrajectoryStore {
+  /**
+   * Follows one run, or all of them: gives a run's last `seq` whenever it grew, usually within 30 ms, at the latest
+   * two seconds later. Of one run that is stored already its present end is given at once. Read the records with
+   * `readRun(runId, { fromSeq })`. Ends when the signal is given or the store is closed.
+   *
+   * The iteration throws CoxswainError `store-io` when it cannot begin, and `store-closed`.
+   * Cost: a connection of its own while it is iterated.
+   */
+  tail(runId?: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<RunEnd>;
+}
+
+const DEFAULT_SCHEMA = 'coxswain';
+const DEFAULT_RETRY_MS = 30_000;
+const RECORDS_A_PAGE = 2000;
+const NO_PARTITION = '23514';
+
+/**
+ * A store in a PostgreSQL database (14 or later), for many machines. The schema is made or brought up to date at the
+ * first call. Any number of processes may use it at a time.
+ *
+ * Durability: when `append` resolves, the server has committed: on its disk, and with synchronous replication on the
+ * standbys that it waits for (`docs/postgres.md`). A call whose connection is lost is tried again; nothing is stored twice.
+ *
+ * Cost: an append is one statement when this process wrote the run's last records, else a transaction. `listRuns`,
+ * `findRun` and `readRun` read along an index. `deleteRun` is one transaction, which other runs do not wait for; `sizeOf`
+ * counts records and snapshots as JSON, without indexes, and looks at each run's row.
+ *
+ * @throws CoxswainError `invalid-argument` for an option out of range or a handle that is neither of the two
+ */
+export function postgresStore(handle: PostgresHandle, options: PostgresStoreOptions = {}): PostgresStore {
+  const { schema = DEFAULT_SCHEMA, retryForMs = DEFAULT_RETRY_MS } = options;
+  if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `schema must be at most 40 small letters, digits and _, got ${JSON.stringify(schema)}`,
+    );
+  }
+  if (!Number.isFinite(retryForMs) || retryForMs < 0) {
+    throw new CoxswainError('invalid-argument', `retryForMs must be a number from 0, got ${retryForMs}`);
+  }
+  return new PostgresTrajectoryStore(clientOf(handle), { ...options, schema, retryForMs });
+}
+
+function clientOf(handle: PostgresHandle): PostgresClient {
+  if ('unsafe' in handle && 'begin' in handle) return clientFromSql(handle);
+  if ('connect' in handle && 'query' in handle) return clientFromPool(handle);
+  throw new CoxswainError(
+    'invalid-argument',
+    'a PostgreSQL store needs what postgres(url) of the package postgres gives, or a Pool of the package pg',
+  );
+}
+
+interface Settings extends PostgresStoreOptions {
+  readonly schema: string;
+  readonly retryForMs: number;
+}
+
+class PostgresTrajectoryStore implements PostgresStore {
+  readonly #client: PostgresClient;
+  readonly #settings: Settings;
+  readonly #appender: PostgresAppender;
+  readonly #announcer: PostgresAnnouncer;
+  readonly #closing = new AbortController();
+  /** The last write of each run that is on its way. */
+  readonly #writes = new Map<string, Promise<unknown>>();
+  #layout: Promise<PostgresLayout> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(client: PostgresClient, settings: Settings) {
+    this.#client = client;
+    this.#settings = settings;
+    this.#appender = createPostgresAppender(client);
+    this.#announcer = createPostgresAnnouncer(client, channelOf(settings.schema));
+  }
+
+  async append(batch: readonly TrajectoryRecord[]): Promise<number> {
+    this.#mustBeOpen();
+    const checked = checkBatch(batch);
+    const { runId } = checked;
+    return this.#inTurn(runId, () =>
+      this.#do('append to', async ({ schema }, before) => {
+        const lastSeq = await this.#appender.append(schema, checked, before > 0);
+        this.#announcer.announce({ runId, lastSeq });
+        return lastSeq;
+      }),
+    );
+  }
+
+  async flush(): Promise<void> {
+    this.#mustBeOpen();
+    await Promise.allSettled(this.#writes.values());
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#writes.values());
+    await this.#announcer.flush();
+    if (this.#settings.endHandle !== true) return;
+    try {
+      await this.#client.end();
+    } catch (thrown) {
+      throw toStoreError(thrown, 'end the connections to PostgreSQL');
+    }
+  }
+
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    this.#mustBeOpen();
+    const { limit, after, withBytes } = checkRunQuery(query);
+    const id = toIdText(after?.runId ?? '');
+    const minusStarted = after === undefined ? '-Infinity' : String(-after.startedAtMs);
+    const rows = await this.#do('list', ({ schema }) =>
+      this.#client.query(
+        `SELECT run_id AS id, started_ms::text AS started, summary, checksum::text AS checksum${withBytes ? `, ${bytesOfRunSql(schema)}` : ''} FROM ${schema}.runs
+         WHERE ((-started_ms), left(run_id, 200), run_id) > ($1::float8, left($2, 200), $2) AND last_seq >= 0
+         ORDER BY (-started_ms), left(run_id, 200), run_id LIMIT $3::bigint`,
+        [minusStarted, id, String(limit + 1)],
+      ),
+    );
+    const page = toRunPage(
+      rows.map((row) => toListedSummary(row, fromIdText(String(row['id'])))),
+      limit,
+    );
+    return withBytes ? { ...page, bytes: rows.slice(0, limit).map(bytesOfRow) } : page;
+  }
+
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) return false;
+    const deletion = createPostgresDeletion(runId);
+    return this.#inTurn(runId, () =>
+      this.#do('delete a run of', ({ schema }, before) => deletion.attempt(this.#client, schema, before > 0)),
+    );
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    return this.#do('look at the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
+  }
+
+  async findRun(runId: string): Promise<RunSummary | undefined> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) return undefined;
+    const [row] = await this.#rowOf(runId);
+    return typeof row?.['summary'] === 'string' ? toListedSummary(row, runId) : undefined;
+  }
+
+  async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
+    const { fromSeq, limit } = checkReadQuery(query);
+    this.#mustBeOpen();
+    const run = await this.#findRow(runId);
+    if (run === undefined) return;
+    let nextSeq = fromSeq;
+    let left = limit;
+    while (left > 0) {
+      const values = [run.month, run.runNo, String(nextSeq), String(Math.min(left, RECORDS_A_PAGE))];
+      const rows = await this.#do('read', ({ schema }) => this.#client.query(pageSql(schema), values));
+      if (rows.length === 0) break;
+      for (const row of rows) {
+        this.#mustBeOpen();
+        const { seq, json } = toStoredRow(row, runId);
+        // The first one may stand behind a gap that began before `fromSeq`.
+        if (seq !== nextSeq && (nextSeq > fromSeq || fromSeq === 0)) throw missing(runId, nextSeq);
+        const record = parseRecord(json);
+        nextSeq = lastSeqOf(record) + 1;
+        left -= 1;
+        yield record;
+      }
+      this.#mustBeOpen();
+    }
+    const isShort = left > 0 && (nextSeq > fromSeq || fromSeq === 0) && nextSeq <= (run.summary?.lastSeq ?? -1);
+    // Of a run that was deleted meanwhile no more is given.
+    if (isShort && (await this.#findRow(runId))?.runNo === run.runNo) throw missing(runId, nextSeq);
+  }
+
+  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) {
+      throw new CoxswainError('invalid-argument', `${JSON.stringify(runId).slice(0, 80)} may not be the id of a run`);
+    }
+    const transaction = createPostgresTransaction(runId, fold);
+    try {
+      return await this.#inTurn(runId, () =>
+        this.#do('transact on', async ({ schema }) => {
+          const { result, lastSeq } = await transaction.attempt(this.#client, schema);
+          if (lastSeq >= 0) this.#announcer.announce({ runId, lastSeq });
+          return result;
+        }),
+      );
+    } catch (thrown) {
+      throw thrown instanceof CoxswainError && thrown.cause instanceof FoldError ? thrown.cause.thrown : thrown;
+    }
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    this.#mustBeOpen();
+    const checked = checkSearchQuery(query);
+    if (checked.runId !== undefined && !isRunId(checked.runId)) return { hits: [], notIndexed: 0 };
+    return this.#do('search', ({ schema }) => searchPostgres(this.#client, schema, checked));
+  }
+
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    this.#mustBeOpen();
+    const { schema } = await this.#do('verify', (layout) => Promise.resolve(layout));
+    const problems = verifyPostgres(this.#client, schema);
+    for (;;) {
+      const next = await this.#do('verify', () => problems.next(), 0);
+      if (next.done === true) return;
+      this.#mustBeOpen();
+      yield next.value;
+    }
+  }
+
+  async *tail(runId?: string, options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<RunEnd, void, void> {
+    this.#mustBeOpen();
+    const { schema } = await this.#do('tail', (layout) => Promise.resolve(layout));
+    const signal =
+      options.signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, options.signal]);
+    try {
+      yield* tailPostgres(this.#client, schema, { runId, signal });
+    } catch (thrown) {
+      throw toStoreError(thrown, `tail the PostgreSQL schema ${schema}`);
+    }
+  }
+
+  async #findRow(runId: string): Promise<RunRow | undefined> {
+    if (!isRunId(runId)) return undefined;
+    const [row] = await this.#rowOf(runId);
+    return row === undefined ? undefined : toRunRow(row, runId);
+  }
+
+  async #rowOf(runId: string): Promise<readonly PostgresRow[]> {
+    return this.#do('read', ({ schema }) =>
+      this.#client.query(`SELECT ${RUN_COLUMNS}, started_ms::text AS started FROM ${schema}.runs WHERE run_id = $1`, [
+        toIdText(runId),
+      ]),
+    );
+  }
+
+  /** Writes of one run one after the other, in the order of the calls. */
+  async #inTurn<T>(runId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#writes.get(runId) ?? Promise.resolve();
+    const write = before.then(work, work);
+    this.#writes.set(runId, write);
+    try {
+      return await write;
+    } finally {
+      if (this.#writes.get(runId) === write) this.#writes.delete(runId);
+    }
+  }
+
+  /** Does something on the schema, again where the connection was lost or the month has no partition yet. */
+  async #do<T>(
+    doing: string,
+    work: (layout: PostgresLayout, before: number) => Promise<T>,
+    retryForMs = this.#settings.retryForMs,
+  ): Promise<T> {
+    try {
+      return await withRetry(retryForMs, async (before) => {
+        const layout = await this.#open();
+        try {
+          return await work(layout, before);
+        } catch (thrown) {
+          if (layout.partitioning !== 'monthly' || codeOf(thrown) !== NO_PARTITION) throw thrown;
+          await addMonths(this.#client, layout);
+          return work(layout, before);
+        }
+      });
+    } catch (thrown) {
+      throw toStoreError(thrown, `${doing} the PostgreSQL schema ${this.#settings.schema}`);
+    }
+  }
+
+  /** Opens the schema once; again after a failure. */
+  async #open(): Promise<PostgresLayout> {
+    const { schema, partitioning } = this.#settings;
+    const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, partitioning));
+    try {
+      return await opening;
+    } catch (thrown) {
+      if (this.#layout === opening) this.#layout = undefined;
+      throw thrown;
+    }
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed !== undefined) throw storeClosed();
+  }
+}
+
+function missing(runId: string, seq: number): CoxswainError {
+  return storeDamaged({ runId, seq }, 'it is missing in the store');
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}

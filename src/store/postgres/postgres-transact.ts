@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Json } from '../../base/json.ts';
+import { parseRecord } from '../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { checkChange } from '../check-change.ts';
+import { lockRunSurely, planLocked } from './postgres-append.ts';
+import type { PostgresClient, PostgresSession } from './postgres-client.ts';
+import { isAsWritten, readStored, touchRun, writeRecords } from './postgres-run-row.ts';
+import type { RunRow } from './postgres-run-row.ts';
+import { joinTexts, listOf } from './postgres-text.ts';
+import { rowChecksums } from '../row-checksum.ts';
+import type { RunChange, RunView } from '../trajectory-store.ts';
+
+/** One call of `transact`, which may take several attempts. */
+export interface PostgresTransaction<Result> {
+  /** One attempt. May be repeated after a lost connection: what was stored without an answer is not stored again. */
+  attempt(client: PostgresClient, schema: string): Promise<TransactionAnswer<Result>>;
+}
+
+interface TransactionAnswer<Result> {
+  readonly result: Result;
+  /** Where the run ends now; -1 when it has no record. */
+  readonly lastSeq: number;
+}
+
+/** Tokens older than this are deleted; no call is retried for so long. */
+const TOKEN_LIFE = "interval '1 day'";
+
+/** One of so many transactions deletes old tokens. */
+const CLEAN_ONE_OF = 256;
+
+/** Cost of an attempt: one transaction of about six statements, and two more when the fold asks for what it missed. */
+export function createPostgresTransaction<Result>(
+  runId: string,
+  fold: (view: RunView) => RunChange<Result>,
+): PostgresTransaction<Result> {
+  /** What earlier attempts would have answered, by the token each left in the database if it was committed. */
+  const answers = new Map<string, TransactionAnswer<Result>>();
+
+  async function work(session: PostgresSession, schema: string): Promise<TransactionAnswer<Result>> {
+    const run = await lockRunSurely(session, schema, runId);
+    const committed = await findCommitted(session, schema, answers);
+    if (committed !== undefined) {
+      await touchRun(session, schema, run);
+      return committed;
+    }
+    const saved = await readSnapshot(session, schema, { run, runId });
+    const change = checkChange(runId, (await callFold(session, schema, { run, runId, saved, fold })).change);
+    const token = randomUUID();
+    let lastSeq = run.summary?.lastSeq ?? -1;
+    if (change.batch !== undefined) {
+      const plan = await planLocked(session, schema, { run, batch: change.batch });
+      if (plan.fresh.length > 0) await writeRecords(session, schema, { run, ...plan });
+      lastSeq = plan.summary.lastSeq;
+    }
+    if (change.snapshotJson !== undefined) {
+      await session.query(
+        `INSERT INTO ${schema}.snapshots (run_no, covers_seq, json, checksum) VALUES ($1::bigint, $2::bigint, $3, $4::bigint)
+         ON CONFLICT (run_no) DO UPDATE SET covers_seq = excluded.covers_seq, json = excluded.json,
+           checksum = excluded.checksum`,
+        [
+          run.runNo,
+          String(lastSeq),
+          change.snapshotJson,
+          String(rowChecksums('snapshots', runId)(lastSeq, change.snapshotJson)),
+        ],
+      );
+    } else if (change.batch === undefined && run.summary === undefined && saved === undefined) {
+      // The row was made to hold the lock; nothing came of it.
+      await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
+    }
+    await leaveToken(session, schema, token);
+    const answer = { result: change.result, lastSeq };
+    answers.set(token, answer);
+    return answer;
+  }
+
+  return {
+    attempt: (client, schema) => client.transaction((session) => work(session, schema)),
+  };
+}
+
+/** Leaves a token in the database, by which a later attempt knows that this one was committed. */
+export async function leaveToken(session: PostgresSession, schema: string, token: string): Promise<void> {
+  await session.query(`INSERT INTO ${schema}.transactions (token, at) VALUES ($1, now())`, [token]);
+  if (Math.random() < 1 / CLEAN_ONE_OF) {
+    await session.query(`DELETE FROM ${schema}.transactions WHERE at < now() - ${TOKEN_LIFE}`);
+  }
+}
+
+async function findCommitted<Answer>(
+  session: PostgresSession,
+  schema: string,
+  answers: ReadonlyMap<string, Answer>,
+): Promise<Answer | undefined> {
+  if (answers.size === 0) return undefined;
+  const [row] = await session.query(`SELECT token FROM ${schema}.transactions WHERE token = ANY (${listOf(1)})`, [
+    joinTexts([...answers.keys()]),
+  ]);
+  return row === undefined ? undefined : answers.get(String(row['token']));
+}
+
+interface SavedSnapshot {
+  readonly coversSeq: number;
+  readonly json: string;
+}
+
+async function readSnapshot(
+  session: PostgresSession,
+  schema: string,
+  { run, runId }: { readonly run: RunRow; readonly runId: string },
+): Promise<SavedSnapshot | undefined> {
+  const [row] = await session.query(
+    `SELECT covers_seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.snapshots WHERE run_no = $1::bigint`,
+    [run.runNo],
+  );
+  if (row === undefined) return undefined;
+  const saved = { coversSeq: Number(row['seq']), json: String(row['json']) };
+  const isWhole = isAsWritten('snapshots', row, { runId, place: saved.coversSeq, text: saved.json });
+  // A damaged one says nothing: whoever wants it folds the records.
+  return isWhole ? saved : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
+}
+
+interface FoldCall<Result> {
+  readonly run: RunRow;
+  readonly runId: string;
+  readonly saved: SavedSnapshot | undefined;
+  readonly fold: (view: RunView) => RunChange<Result>;
+}
+
+/**
+ * A fold is synchronous and the database is not. When the fold asks for what it missed, it is stopped, the records are
+ * read, and it is called again. Boxed, because a promise that a fold gave by mistake must not be waited for.
+ */
+async function callFold<Result>(
+  session: PostgresSession,
+  schema: string,
+  { run, runId, saved, fold }: FoldCall<Result>,
+): Promise<{ readonly change: RunChange<Result> }> {
+  const lastSeq = run.summary?.lastSeq ?? -1;
+  const snapshotSeq = saved?.coversSeq ?? -1;
+  let wantsMissed = false;
+  const viewWith = (missed: readonly TrajectoryRecord[] | undefined): RunView => ({
+    summary: run.summary,
+    nextSeq: lastSeq + 1,
+    snapshot: saved === undefined ? undefined : parseSnapshot(saved.json),
+    snapshotSeq,
+    missed: () => {
+      if (missed !== undefined) return missed;
+      wantsMissed = true;
+      throw new Error('the records are read and the fold is called again');
+    },
+  });
+  const nothingMissed = lastSeq <= snapshotSeq;
+  try {
+    const change = fold(viewWith(nothingMissed ? [] : undefined));
+    // A fold may have caught the error; what it gave then is worth nothing.
+    if (!wantsMissed) return { change };
+  } catch (thrown) {
+    if (!wantsMissed) throw new FoldError(thrown);
+  }
+  const rows = await readStored(session, schema, { run, runId, fromSeq: snapshotSeq + 1, throughSeq: lastSeq });
+  const missed = rows.map(({ json }) => parseRecord(json));
+  try {
+    return { change: fold(viewWith(missed)) };
+  } catch (thrown) {
+    throw new FoldError(thrown);
+  }
+}
+
+function parseSnapshot(json: string): Json {
+  // Only JSON is saved.
+  return JSON.parse(json) as Json;
+}
+
+/** Carries what a fold threw past the handling of the database's faults. */
+export class FoldError extends Error {
+  readonly thrown: unknown;
+
+  constructor(thrown: unknown) {
+    super('a fold threw');
+    this.thrown = thrown;
+  }
+}

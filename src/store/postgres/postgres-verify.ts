@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { messageOf } from '../../base/error.ts';
+import { parseRecord } from '../../records/decode-record.ts';
+import type { PostgresClient } from './postgres-client.ts';
+import { isAsWritten, RUN_COLUMNS, toRunRow, toStoredRow } from './postgres-run-row.ts';
+import type { RunRow } from './postgres-run-row.ts';
+import { pageSql } from './postgres-search.ts';
+import { fromIdText } from './postgres-text.ts';
+import { expectedSummary, lastSeqOf, RunCounter } from '../run-summary.ts';
+import { problemOf } from '../store-error.ts';
+import type { StoreProblem } from '../trajectory-store.ts';
+
+const RUNS_A_PAGE = 500;
+const RECORDS_A_PAGE = 500;
+
+/**
+ * Reads every run from its first record and compares it with what the run's row says. What a writer adds meanwhile is
+ * not looked at. Checksums of the pages on disk are the server's own (`data_checksums`); a broken one is an error of the
+ * statement that meets it.
+ */
+export async function* verifyPostgres(
+  client: PostgresClient,
+  schema: string,
+): AsyncGenerator<StoreProblem, void, void> {
+  let afterNo = '0';
+  for (;;) {
+    const rows = await client.query(
+      `SELECT ${RUN_COLUMNS}, run_id AS id, last_seq::text AS last, snapshots.covers_seq::text AS covers,
+         snapshots.json AS snapshot,
+         snapshots.checksum::text AS snapshot_checksum
+       FROM ${schema}.runs LEFT JOIN ${schema}.snapshots USING (run_no)
+       WHERE run_no > $1::bigint ORDER BY runs.run_no LIMIT ${RUNS_A_PAGE}`,
+      [afterNo],
+    );
+    for (const row of rows) {
+      const runId = fromIdText(String(row['id']));
+      const lastSeq = Number(row['last']);
+      const head = { runNo: String(row['run']), month: String(row['month']) };
+      afterNo = head.runNo;
+      let run: RunRow = { ...head, summary: undefined };
+      let isHeadWhole = true;
+      try {
+        run = toRunRow(row, runId);
+      } catch (thrown) {
+        isHeadWhole = false;
+        yield { runId, place: `${schema}.runs, run_no ${head.runNo}`, problem: problemOf(thrown) };
+      }
+      for await (const problem of verifyRun(client, schema, { run, runId, lastSeq, isHeadWhole })) {
+        // A run that was deleted meanwhile lacks records.
+        if (!(await isThere(client, schema, run.runNo))) break;
+        yield problem;
+      }
+      const snapshot = row['snapshot'];
+      if (typeof snapshot === 'string') {
+        const place = Number(row['covers']);
+        const checked = { checksum: row['snapshot_checksum'] ?? null };
+        const isWhole = isAsWritten('snapshots', checked, { runId, place, text: snapshot });
+        const problem = isWhole ? snapshotProblem(snapshot, place, lastSeq) : 'the snapshot is not as it was written';
+        if (problem !== undefined) yield { runId, place: `${schema}.snapshots, run_no ${run.runNo}`, problem };
+      }
+    }
+    if (rows.length < RUNS_A_PAGE) break;
+  }
+  yield* findOrphans(client, schema);
+}
+
+async function isThere(client: PostgresClient, schema: string, runNo: string): Promise<boolean> {
+  return (await client.query(`SELECT 1 AS there FROM ${schema}.runs WHERE run_no = $1::bigint`, [runNo])).length > 0;
+}
+
+interface VerifiedRun {
+  readonly run: RunRow;
+  readonly runId: string;
+  readonly lastSeq: number;
+  /** False: its summary is damaged, which is said already. */
+  readonly isHeadWhole: boolean;
+}
+
+async function* verifyRun(
+  client: PostgresClient,
+  schema: string,
+  { run, runId, lastSeq, isHeadWhole }: VerifiedRun,
+): AsyncGenerator<StoreProblem, void, void> {
+  const counter = new RunCounter();
+  let nextSeq = 0;
+  let isReadable = true;
+  let fromSeq = 0;
+  const place = `${schema}.records, run_no ${run.runNo}`;
+  while (fromSeq <= lastSeq) {
+    const rows = await client.query(pageSql(schema), [run.month, run.runNo, String(fromSeq), String(RECORDS_A_PAGE)]);
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      const seq = Number(row['seq']);
+      fromSeq = seq + 1;
+      if (seq > lastSeq) break;
+      if (seq !== nextSeq) {
+        yield { runId, seq: nextSeq, place, problem: hole(nextSeq, seq) };
+        isReadable = false;
+      }
+      nextSeq = seq + 1;
+      try {
+        const record = parseRecord(toStoredRow(row, runId).json);
+        if (record.seq !== seq || record.run_id !== runId) throw new Error('the record is of another place');
+        nextSeq = lastSeqOf(record) + 1;
+        counter.fold(record);
+      } catch (thrown) {
+        yield { runId, seq, place, problem: problemOf(thrown) };
+        isReadable = false;
+      }
+    }
+  }
+  if (nextSeq <= lastSeq) yield { runId, seq: nextSeq, place, problem: hole(nextSeq, lastSeq + 1) };
+  // Someone may have appended between the two looks; the summary is compared when it is of the same moment.
+  else if (
+    isReadable &&
+    run.summary?.lastSeq === lastSeq &&
+    !isDeepStrictEqual(run.summary, expectedSummary(run.summary, counter.summary()))
+  ) {
+    yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'the summary is not that of the records' };
+  }
+  if (isHeadWhole && (run.summary?.lastSeq ?? -1) !== lastSeq) {
+    yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'last_seq is not that of the summary' };
+  }
+}
+
+function hole(from: number, before: number): string {
+  return before === from + 1 ? `seq ${from} is missing` : `seq ${from} to ${before - 1} are missing`;
+}
+
+function snapshotProblem(json: string, coversSeq: number, lastSeq: number): string | undefined {
+  if (coversSeq > lastSeq) return `the snapshot covers seq ${coversSeq}, the run ends at ${lastSeq}`;
+  try {
+    JSON.parse(json);
+    return undefined;
+  } catch (thrown) {
+    return `the snapshot is not JSON: ${messageOf(thrown)}`;
+  }
+}
+
+async function* findOrphans(client: PostgresClient, schema: string): AsyncGenerator<StoreProblem, void, void> {
+  const rows = await client.query(
+    `SELECT DISTINCT records.run_no::text AS run FROM ${schema}.records WHERE NOT EXISTS (
+       SELECT FROM ${schema}.runs
+       WHERE runs.run_no = records.run_no AND runs.month = records.month AND runs.last_seq >= records.seq)
+     LIMIT 1000`,
+  );
+  for (const row of rows) {
+    yield {
+      place: `${schema}.records, run_no ${String(row['run'])}`,
+      problem: 'records beyond the end of their run, or of no run',
+    };
+  }
+}

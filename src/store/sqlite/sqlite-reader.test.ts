@@ -1,0 +1,261 @@
+import { chmod, copyFile, mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { readAll, allOf } from '../../testing/read-all.ts';
+import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
+import { runScript } from '../../../test/support/run-script.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { foldRunSummaries } from '../run-summary.ts';
+import { emptyDatabase } from './sqlite-migrations.ts';
+import { openSqliteReader } from './sqlite-reader.ts';
+import { sqliteStore } from './sqlite-store.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let file: string;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  file = join(folder.path, 'runs.db');
+});
+
+afterEach(() => folder.dispose());
+
+test('it reads what the store reads, from the start, from a seq, and page by page', async () => {
+  const store = sqliteStore(file);
+  for (const id of ['a', 'b', 'c']) await store.append(scriptCalls(id, 400));
+  const reader = openSqliteReader(file);
+  expect(await reader.listRuns({ limit: 2 })).toEqual(await store.listRuns({ limit: 2 }));
+  const { next = '' } = await reader.listRuns({ limit: 2 });
+  expect(await reader.listRuns({ after: next })).toEqual(await store.listRuns({ after: next }));
+  expect(await reader.findRun('b')).toEqual(await store.findRun('b'));
+  expect(await allOf(reader.readRun('b'))).toEqual(await readAll(store, 'b'));
+  const few = await allOf(reader.readRun('b', { fromSeq: 395, limit: 3 }));
+  expect(few.map(({ seq }) => seq)).toEqual([395, 396, 397]);
+  expect(await allOf(reader.readRun('none'))).toEqual([]);
+  await reader.close();
+  await store.close();
+});
+
+test('a search finds the same whether a writer has indexed, has not, or has in part', async () => {
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 100));
+  const reader = openSqliteReader(file);
+  const finds = async (text: string, limit = 50): Promise<readonly string[]> => {
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await reader.search({ text, limit, ...(after === undefined ? {} : { after }) });
+      found.push(...page.hits.map(({ runId, seq }) => `${runId} ${seq}`));
+      after = page.next;
+    } while (after !== undefined);
+    return found;
+  };
+  const texts = ['call-7', '"call-99.txt"', 'txt', 'nothing', 'TXT call-12'];
+  const before = await Promise.all(texts.map((text) => finds(text, 7)));
+  expect(before.map(({ length }) => length)).toEqual([1, 1, 100, 0, 1]);
+  await store.search({ text: 'txt' });
+  expect(await Promise.all(texts.map((text) => finds(text, 7)))).toEqual(before);
+  await store.append(scriptCalls('b', 50));
+  expect((await finds('txt', 7)).length).toBe(150);
+  expect(new Set(await finds('txt', 7)).size).toBe(150);
+  expect((await reader.search({ text: 'txt', runId: 'b' })).hits).toHaveLength(50);
+  expect((await reader.search({ text: 'txt', kinds: ['run_ended'] })).hits).toEqual([]);
+  await store.deleteRun('b');
+  expect((await finds('txt', 7)).length).toBe(100);
+  await reader.close();
+  await store.close();
+});
+
+test('what was written since the last look is told, and nothing when nothing was', async () => {
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 2));
+  const reader = openSqliteReader(file);
+  expect(await reader.changes()).toBe(undefined);
+  expect(await reader.changes()).toEqual([]);
+  await store.append(scriptCalls('b', 2));
+  await store.append([scriptRecord({ runId: 'a', seq: 2 })]);
+  expect((await reader.changes())?.toSorted()).toEqual(['a', 'b']);
+  expect(await reader.changes()).toEqual([]);
+  await store.deleteRun('a');
+  expect(await reader.changes()).toBe(undefined);
+  await reader.close();
+  await store.close();
+});
+
+test('no file is made where there is none', async () => {
+  expect(() => openSqliteReader(file)).toThrow(expect.objectContaining({ code: 'store-io' }));
+  expect(await readdir(folder.path)).toEqual([]);
+});
+
+test('opening, reading and closing changes no byte, also where a log was left that a writer would move into the file', async () => {
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 50));
+  // As a killed writer leaves them.
+  const copy = join(folder.path, 'left.db');
+  await copyFile(file, copy);
+  await copyFile(`${file}-wal`, `${copy}-wal`);
+  await store.close();
+  const bytes = async (): Promise<readonly Buffer[]> => [await readFile(copy), await readFile(`${copy}-wal`)];
+  const before = await bytes();
+  const reader = openSqliteReader(copy);
+  expect((await allOf(reader.readRun('a'))).length).toBe(50);
+  await reader.search({ text: 'call' });
+  await reader.close();
+  expect(await bytes()).toEqual(before);
+});
+
+test('a file of an earlier layout, another program or a text is refused as it is', async () => {
+  const other = new DatabaseSync(file);
+  other.exec('CREATE TABLE x (y)');
+  other.close();
+  expect(() => openSqliteReader(file)).toThrow(expect.objectContaining({ code: 'store-version' }));
+  await writeFile(join(folder.path, 'text.db'), 'no database');
+  expect(() => openSqliteReader(join(folder.path, 'text.db'))).toThrow(
+    expect.objectContaining({ code: 'store-version' }),
+  );
+  const old = join(folder.path, 'old.db');
+  layoutFile(old, 2);
+  const before = await readFile(old);
+  expect(() => openSqliteReader(old)).toThrow(/earlier store layout 2.*coxswain recover/);
+  expect(await readFile(old)).toEqual(before);
+});
+
+/** A file of an earlier layout, with three records of a run. */
+function layoutFile(path: string, layout: number): void {
+  const empty = emptyDatabase(layout);
+  empty.exec(`PRAGMA application_id = 0x436f7873; PRAGMA user_version = ${layout}`);
+  const records = scriptCalls('a', 3);
+  for (const record of records) {
+    empty
+      .prepare('INSERT INTO records (run_id, seq, json) VALUES (?, ?, ?)')
+      .run('a', record.seq, JSON.stringify(record));
+  }
+  const summary = foldRunSummaries(undefined, records);
+  empty
+    .prepare('INSERT INTO runs (run_id, minus_started_ms, summary) VALUES (?, ?, ?)')
+    .run('a', -summary.startedAtMs, JSON.stringify(summary));
+  empty.prepare('VACUUM INTO ?').run(path);
+  empty.close();
+}
+
+test('a file of the layout before checksums is read as it is, and keeps its unchecked records when a writer migrates it', async () => {
+  layoutFile(file, 3);
+  const before = await readFile(file);
+  const reader = openSqliteReader(file);
+  expect(await allOf(reader.readRun('a'))).toEqual(scriptCalls('a', 3));
+  expect((await reader.findRun('a'))?.records).toBe(3);
+  expect(await allOf(reader.verify())).toEqual([]);
+  await reader.close();
+  expect(await readFile(file)).toEqual(before);
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 2, 3));
+  expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 5));
+  expect(await allOf(store.verify())).toEqual([]);
+  await store.close();
+});
+
+test('nothing in the folder moves, whatever was left beside the file, and a folder that cannot be written to does too', async () => {
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 50));
+  const at = (name: string): string => join(folder.path, name);
+  for (const [name, ends] of [
+    ['killed', ['', '-wal', '-shm']],
+    ['copied', ['', '-wal']],
+  ] as const) {
+    await mkdir(at(name));
+    for (const end of ends) await copyFile(`${file}${end}`, join(at(name), `runs.db${end}`));
+  }
+  await store.close();
+  await mkdir(at('closed'));
+  await copyFile(file, join(at('closed'), 'runs.db'));
+  for (const name of ['killed', 'copied', 'closed']) {
+    await chmod(at(name), 0o500);
+    const stamps = async (): Promise<unknown> =>
+      Promise.all(
+        (await readdir(at(name))).map(async (one) => {
+          const { mtimeNs, size } = await stat(join(at(name), one), { bigint: true });
+          return [one, mtimeNs, size];
+        }),
+      );
+    const before = await stamps();
+    const reader = openSqliteReader(join(at(name), 'runs.db'));
+    expect((await allOf(reader.readRun('a'))).length).toBe(50);
+    await reader.search({ text: 'call' });
+    expect(await allOf(reader.verify())).toEqual([]);
+    await reader.close();
+    expect(await stamps()).toEqual(before);
+    await chmod(at(name), 0o700);
+  }
+});
+
+test.each(['closed', 'killed', 'copied'])('what a writer adds while a %s file is read is found', async (state) => {
+  const copy = join(folder.path, 'copy.db');
+  const store = sqliteStore(state === 'closed' ? copy : file);
+  await store.append(scriptCalls('a', 5));
+  if (state !== 'closed') {
+    for (const end of state === 'killed' ? ['', '-wal', '-shm'] : ['', '-wal'])
+      await copyFile(`${file}${end}`, `${copy}${end}`);
+  }
+  await store.close();
+  const reader = openSqliteReader(copy);
+  expect((await reader.findRun('a'))?.records).toBe(5);
+  await reader.changes();
+  // In a process of its own, as the memory beside the file is shared within one.
+  const script = `
+    import { sqliteOneShot } from ${JSON.stringify(new URL('./sqlite-one-shot.ts', import.meta.url).href)};
+    const [file, record] = process.argv.slice(1);
+    await sqliteOneShot(file, { timeoutMs: 5000 }).transact('a', () => ({ records: [JSON.parse(record)], result: 0 }));`;
+  for (const record of scriptCalls('a', 3, 5)) {
+    expect(await runScript(script, [copy, JSON.stringify(record)]).ended).toMatchObject({ stderr: '' });
+    expect((await reader.findRun('a'))?.records).toBe(record.seq + 1);
+    expect(await reader.changes()).toEqual(['a']);
+  }
+  expect((await allOf(reader.readRun('a'))).length).toBe(8);
+  await reader.close();
+});
+
+test('a run with a record that is missing, first, last or between, is not read as if it were whole', async () => {
+  const store = sqliteStore(file);
+  for (const id of ['a', 'b', 'c', 'd']) await store.append(scriptCalls(id, 5));
+  await store.close();
+  const damage = new DatabaseSync(file);
+  damage.exec(
+    "DELETE FROM records WHERE (run_id, seq) IN (VALUES ('a', 0), ('b', 2), ('c', 4)); DELETE FROM runs WHERE run_id = 'd'",
+  );
+  damage.close();
+  const reader = openSqliteReader(file);
+  for (const [id, seq] of [
+    ['a', 0],
+    ['b', 2],
+    ['c', 4],
+  ] as const) {
+    await expect(allOf(reader.readRun(id))).rejects.toMatchObject({
+      code: 'store-damaged',
+      details: { runId: id, seq },
+    });
+  }
+  await expect(allOf(reader.readRun('d'))).rejects.toMatchObject({ code: 'store-damaged' });
+  expect((await allOf(reader.readRun('c', { limit: 4 }))).length).toBe(4);
+  await reader.close();
+});
+
+test('a damaged record ends reading where it stands', async () => {
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 5));
+  await store.close();
+  const damage = new DatabaseSync(file);
+  damage.exec(`UPDATE records SET json = '{' WHERE seq = 3`);
+  damage.close();
+  const reader = openSqliteReader(file);
+  const seqs: number[] = [];
+  const reading = (async (): Promise<void> => {
+    for await (const { seq } of reader.readRun('a')) seqs.push(seq);
+  })();
+  await expect(reading).rejects.toMatchObject({ code: 'store-damaged', details: { runId: 'a', seq: 3 } });
+  expect(seqs).toEqual([0, 1, 2]);
+  await reader.close();
+  await expect(reader.findRun('a')).rejects.toMatchObject({ code: 'store-closed' });
+});

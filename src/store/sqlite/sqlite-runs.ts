@@ -1,0 +1,153 @@
+import { parseRecord } from '../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { CheckedBatch } from '../check-batch.ts';
+import { checkChange } from '../check-change.ts';
+import { planAppend, type AppendPlan } from '../plan-append.ts';
+import { foldRunSummaries, lastSeqOf, type RunSummary } from '../run-summary.ts';
+import { createRunView } from '../run-view.ts';
+import type { SavedSnapshot } from '../run-view.ts';
+import { rowChecksums } from '../row-checksum.ts';
+import type { SqliteSession } from './sqlite-reads.ts';
+import { ROWS_AN_INSERT } from './sqlite-statements.ts';
+import { isDamaged, storeDamaged, toStoreError } from '../store-error.ts';
+import type { RunChange, RunView } from '../trajectory-store.ts';
+
+/** What a SQLite store does with runs inside a transaction that somebody else begins and commits. */
+export class SqliteRuns {
+  readonly #session: SqliteSession;
+  readonly #path: string;
+
+  /** @param path  of the database, for messages */
+  constructor(session: SqliteSession, path: string) {
+    this.#session = session;
+    this.#path = path;
+  }
+
+  /**
+   * The summary of a run that is written to. A damaged one is worked out from the records, which the next append stores.
+   *
+   * @throws CoxswainError `store-damaged` when a record is damaged too
+   */
+  summaryOf(runId: string): RunSummary | undefined {
+    const { checks, statements } = this.#session;
+    const row = statements.findRun.get(runId);
+    if (row === undefined) return undefined;
+    try {
+      return checks.summary(row);
+    } catch (thrown) {
+      if (!isDamaged(thrown)) throw thrown;
+      const records = this.recordsAfter(runId, -1);
+      if (records.length === 0) throw thrown;
+      return foldRunSummaries(undefined, records);
+    }
+  }
+
+  /**
+   * All records after that `seq`, in memory.
+   *
+   * @throws CoxswainError `store-damaged` when one is damaged or missing in between
+   */
+  recordsAfter(runId: string, seq: number): readonly TrajectoryRecord[] {
+    const { checks, statements } = this.#session;
+    const records: TrajectoryRecord[] = [];
+    let nextSeq = seq + 1;
+    for (const row of statements.readRecords.iterate(runId, nextSeq, Number.MAX_SAFE_INTEGER)) {
+      const { runId: foundRunId, seq: foundSeq, json } = checks.record(row);
+      if (foundRunId !== runId || foundSeq !== nextSeq) {
+        throw storeDamaged({ runId, seq: nextSeq }, 'it is missing in the store');
+      }
+      const record = parseRecord(json);
+      nextSeq = lastSeqOf(record) + 1;
+      records.push(record);
+    }
+    return records;
+  }
+
+  /** A damaged snapshot is one that says nothing: whoever wants it folds the records. */
+  #snapshotOf(runId: string, lastSeq: number): SavedSnapshot | undefined {
+    const { checks, statements } = this.#session;
+    const row = statements.findSnapshot.get(runId);
+    if (row === undefined) return undefined;
+    try {
+      const snapshot = checks.snapshot(row);
+      if (snapshot.coversSeq <= lastSeq) return snapshot;
+    } catch (thrown) {
+      if (!isDamaged(thrown)) throw thrown;
+    }
+    return { coversSeq: lastSeq, json: 'null' };
+  }
+
+  /** @throws CoxswainError `store-gap` or `store-conflict` */
+  planAppend(batch: CheckedBatch): AppendPlan {
+    return planAppend(batch, this.summaryOf(batch.runId), (seq) => {
+      const row = this.#session.statements.findRecord.get(batch.runId, seq);
+      return row === undefined ? undefined : this.#session.checks.record(row).json;
+    });
+  }
+
+  /** @returns the last `seq` stored for the run */
+  store({ fresh, summary, stored }: AppendPlan): number {
+    if (fresh.length === 0) return summary.lastSeq;
+    const { runId, startedAtMs, lastSeq } = summary;
+    const { removals, saveRun, saveSummary } = this.#session.statements;
+    if (stored === undefined) removals.finish(runId);
+    const chars = this.#insert(runId, fresh);
+    const json = JSON.stringify(summary);
+    const checksum = rowChecksums('runs', runId)(0, json);
+    if (stored?.startedAtMs === startedAtMs) saveSummary.run(json, chars, checksum, runId);
+    else saveRun.run(runId, 0 - startedAtMs, json, chars, checksum);
+    return lastSeq;
+  }
+
+  /** @returns characters of JSON inserted */
+  #insert(runId: string, fresh: AppendPlan['fresh']): number {
+    const { statements } = this.#session;
+    const checksum = rowChecksums('records', runId);
+    const whole = fresh.length - (fresh.length % ROWS_AN_INSERT);
+    let chars = 0;
+    let values: (string | number)[] = [];
+    for (const [index, { seq, json }] of fresh.entries()) {
+      chars += json.length;
+      if (index >= whole) {
+        statements.insertRecord.run(runId, seq, json, checksum(seq, json));
+        continue;
+      }
+      values.push(runId, seq, json, checksum(seq, json));
+      if (values.length < 4 * ROWS_AN_INSERT) continue;
+      statements.insertRecords.run(...values);
+      values = [];
+    }
+    return chars;
+  }
+
+  /**
+   * Reads what `transact` reads and folds it.
+   *
+   * @returns stores what the fold gave, and answers its result
+   * @throws what `fold` throws, as it is, and as `append`
+   */
+  planTransaction<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): () => Result {
+    const summary = this.#reading(() => this.summaryOf(runId));
+    const snapshot = this.#reading(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
+    const view = createRunView({ summary, snapshot }, (seq) => this.#reading(() => this.recordsAfter(runId, seq)));
+    const { batch, snapshotJson, result } = checkChange(runId, fold(view));
+    const plan = batch === undefined ? undefined : this.planAppend(batch);
+    return () => {
+      const lastSeq = plan === undefined ? (summary?.lastSeq ?? -1) : this.store(plan);
+      if (snapshotJson !== undefined) {
+        const checksum = rowChecksums('snapshots', runId)(lastSeq, snapshotJson);
+        this.#session.statements.saveSnapshot.run(runId, lastSeq, snapshotJson, checksum);
+      }
+      return result;
+    };
+  }
+
+  /** What the fold throws stays as it is; what reading for it throws is the store's. */
+  #reading<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (thrown) {
+      throw toStoreError(thrown, `read ${this.#path}`);
+    }
+  }
+}

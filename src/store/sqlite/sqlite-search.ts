@@ -1,0 +1,75 @@
+import { CoxswainError } from '../../base/error.ts';
+import { parseRecord } from '../../records/decode-record.ts';
+import { toHit, type CheckedSearchQuery, type SearchPlace } from '../search-page.ts';
+import type { SqliteSession } from './sqlite-reads.ts';
+import { recordColumns } from './sqlite-statements.ts';
+import type { DamagedPlace } from '../store-error.ts';
+import type { SearchHit } from '../trajectory-store.ts';
+
+/** The join begins at the words, whatever SQLite thinks of it: they are what a search is about. */
+const FIND_PLACES = `
+  SELECT found.id, -minus_at_ms AS at_ms, found.run_id, -minus_seq AS seq
+  FROM record_words CROSS JOIN indexed_records AS found ON found.id = record_words.rowid
+  WHERE record_words MATCH :match
+    AND (:run_id IS NULL OR found.run_id = :run_id)
+    AND (:kinds IS NULL OR found.kind IN (SELECT value FROM json_each(:kinds)))
+    AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = found.run_id)
+    AND (:after_ms IS NULL OR (minus_at_ms, run_id, minus_seq) > (-:after_ms, :after_run_id, -:after_seq))
+  ORDER BY minus_at_ms, run_id, minus_seq
+  LIMIT :limit`;
+
+/** What the index has for a query. */
+export interface FoundRecords {
+  /** Up to `limit + 1`, in order. */
+  readonly hits: readonly SearchHit[];
+  /** Records that the index names and that cannot be read, or are not those that it names. */
+  readonly damaged: readonly DamagedPlace[];
+}
+
+/**
+ * Answers a search from the index.
+ *
+ * Cost: a look at a short row for each record that holds the words, and decoding those that are given.
+ */
+export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery): FoundRecords {
+  const { kinds, phrases, runId, limit } = query;
+  const { checks, database, layout } = session;
+  const find = database.prepare(FIND_PLACES);
+  const read = database.prepare(`SELECT ${recordColumns(layout)} FROM records WHERE id = ?`);
+  const hits: SearchHit[] = [];
+  const damaged: DamagedPlace[] = [];
+
+  function hitAt(id: number, place: SearchPlace): SearchHit | undefined {
+    try {
+      const row = read.get(id);
+      const record = row === undefined ? undefined : checks.record(row);
+      if (record?.runId !== place.runId || record.seq !== place.seq) throw new CoxswainError('store-damaged', 'moved');
+      return toHit(parseRecord(record.json), phrases);
+    } catch (thrown) {
+      if (!(thrown instanceof CoxswainError)) throw thrown;
+      // A record that is damaged hides no other one.
+      damaged.push({ runId: place.runId, seq: place.seq });
+      return undefined;
+    }
+  }
+
+  for (let after = query.after, isLast = false; !isLast && hits.length <= limit;) {
+    const rows = find.all({
+      // Words have no quotes in them.
+      match: phrases.map((phrase) => `"${phrase.join(' ')}"`).join(' AND '),
+      run_id: runId ?? null,
+      kinds: kinds === undefined ? null : JSON.stringify(kinds),
+      after_ms: after?.atMs ?? null,
+      after_run_id: after?.runId ?? null,
+      after_seq: after?.seq ?? null,
+      limit: limit + 1,
+    });
+    isLast = rows.length <= limit;
+    for (const row of rows) {
+      after = { atMs: Number(row['at_ms']), runId: String(row['run_id']), seq: Number(row['seq']) };
+      const hit = hitAt(Number(row['id']), after);
+      if (hit !== undefined && hit.atMs === after.atMs) hits.push(hit);
+    }
+  }
+  return { hits: hits.slice(0, limit + 1), damaged };
+}

@@ -1,0 +1,234 @@
+import { resolve } from 'node:path';
+
+import { CoxswainError } from '../../base/error.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { checkBatch, checkRunId, isRunId, type CheckedBatch } from '../check-batch.ts';
+import type { CheckedSink } from '../checked-sink.ts';
+import { checkSearchQuery, toSearchPage } from '../search-page.ts';
+import { whileBusy } from './sqlite-busy.ts';
+import { openSqliteDatabase } from './sqlite-database.ts';
+import { deleteSqliteRun } from './sqlite-delete-run.ts';
+import { searchSqlite } from './sqlite-search.ts';
+import type { RunSummary } from '../run-summary.ts';
+import { SqliteRuns } from './sqlite-runs.ts';
+import { createSqliteSession, findSqliteRun, listSqliteRuns, readSqliteRun } from './sqlite-reads.ts';
+import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
+import { sqliteBytes } from './sqlite-size.ts';
+import { verifySqlite } from './sqlite-verify.ts';
+import { SqliteWordIndex } from './sqlite-word-index.ts';
+import { SqliteWriteQueue } from './sqlite-write-queue.ts';
+import { storeClosed, toStoreError } from '../store-error.ts';
+import type {
+  ReadQuery,
+  RunChange,
+  RunPage,
+  RunQuery,
+  RunView,
+  SearchPage,
+  SearchQuery,
+  StoreProblem,
+  TrajectoryStore,
+} from '../trajectory-store.ts';
+
+/** How a SQLite store is opened. */
+export interface SqliteStoreOptions {
+  /** How long a call waits for other processes' transactions, in milliseconds; default 5,000. */
+  readonly timeoutMs?: number;
+  /**
+   * When an append is on the disk:
+   * - `group` (default): before it resolves; appends that wait at the same time share a transaction and a sync.
+   *   A power cut loses nothing that was acknowledged.
+   * - `each`: the same, with a transaction and a sync for each append.
+   * - `none`: when SQLite next moves its log into the file, after about 4 MB or at `close`. A power cut may lose
+   *   what came since then, from the end, and leaves a sound file. The end of the process alone loses nothing.
+   */
+  readonly fsync?: 'group' | 'each' | 'none';
+}
+
+const DEFAULT_TIMEOUT_MS = 5000;
+/** How long a search indexes what is missing before it answers. */
+const SEARCH_INDEXING_MS = 150;
+
+/**
+ * A store in one SQLite file (with its `-wal` and `-shm` beside it), through Node's own `node:sqlite`. Many
+ * processes may use one file at a time. The file and its folder are made where missing, for their owner only; a
+ * file of an earlier layout is brought to this version's.
+ *
+ * Durability: see `fsync`. Where another process writes, an append waits for it without holding up the event loop.
+ *
+ * Search: a full-text index is filled behind the appends, a few milliseconds at a time, by one of the processes that
+ * have the store open; `search` first indexes what is missing for up to 150 ms, and says what is left.
+ *
+ * Cost: the appends, transactions and reads of a turn of the event loop are one transaction on the calling thread.
+ * `listRuns` and `readRun` read along an index: as much as they give. `deleteRun` removes about 10,000 records a second
+ * beside other writes, a few milliseconds at a time. `sizeOf` counts the pages in use. `search` looks at each record that holds the words.
+ *
+ * @param file  path of the database; SQLite's in-memory names are refused, use `memoryStore()`
+ * @throws CoxswainError `store-version` when SQLite is older than 3.51.3 or the file is not a store that this
+ *   version reads, `store-io` when it cannot be opened, `invalid-argument` for an option out of range
+ */
+export function sqliteStore(file: string, options: SqliteStoreOptions = {}): TrajectoryStore {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, fsync = 'group' } = options;
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 0 || timeoutMs > 2 ** 31 - 1) {
+    throw new CoxswainError('invalid-argument', `timeoutMs must be a whole number from 0, got ${timeoutMs}`);
+  }
+  if (!['group', 'each', 'none'].includes(fsync)) {
+    throw new CoxswainError('invalid-argument', `fsync must be group, each or none, got ${JSON.stringify(fsync)}`);
+  }
+  if (file === '' || file.startsWith(':') || file.startsWith('file:')) {
+    throw new CoxswainError('invalid-argument', `a SQLite store needs the path of a file, got ${JSON.stringify(file)}`);
+  }
+  return new SqliteStore(resolve(file), { timeoutMs, fsync });
+}
+
+class SqliteStore implements TrajectoryStore, CheckedSink {
+  readonly #path: string;
+  readonly #timeoutMs: number;
+  readonly #session: SqliteSession;
+  readonly #runs: SqliteRuns;
+  readonly #writes: SqliteWriteQueue;
+  readonly #index: SqliteWordIndex;
+  #closing: Promise<void> | undefined;
+
+  constructor(path: string, { timeoutMs, fsync }: Required<SqliteStoreOptions>) {
+    const synchronous = fsync === 'none' ? 'NORMAL' : 'FULL';
+    const database = openSqliteDatabase(path, { timeoutMs, synchronous });
+    this.#path = path;
+    this.#timeoutMs = timeoutMs;
+    this.#session = createSqliteSession(database);
+    this.#runs = new SqliteRuns(this.#session, path);
+    this.#writes = new SqliteWriteQueue(database, { timeoutMs, isGrouped: fsync !== 'each' });
+    this.#index = new SqliteWordIndex(this.#session, { synchronous, lastWriteMs: () => this.#writes.lastWriteMs });
+  }
+
+  async append(batch: readonly TrajectoryRecord[]): Promise<number> {
+    this.#mustBeOpen();
+    return this.appendChecked(checkBatch(batch));
+  }
+
+  async appendChecked(checked: CheckedBatch): Promise<number> {
+    this.#mustBeOpen();
+    return await this.#write('append to', () => {
+      const plan = this.#runs.planAppend(checked);
+      return () => this.#runs.store(plan);
+    });
+  }
+
+  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+    this.#mustBeOpen();
+    checkRunId(runId);
+    let fault: { readonly thrown: unknown } | undefined;
+    const result = await this.#write('write to', () =>
+      this.#runs.planTransaction(runId, (view) => {
+        try {
+          const change = fold(view);
+          fault = undefined;
+          return change;
+        } catch (thrown) {
+          fault = { thrown };
+          throw thrown;
+        }
+      }),
+    ).catch((thrown: unknown) => {
+      throw fault === undefined ? thrown : fault.thrown;
+    });
+    return result;
+  }
+
+  async flush(): Promise<void> {
+    this.#mustBeOpen();
+    await this.#writes.drain();
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    this.#mustBeOpen();
+    return await listSqliteRuns(this.#read, query);
+  }
+
+  async deleteRun(runId: string): Promise<boolean> {
+    this.#mustBeOpen();
+    if (!isRunId(runId)) return false;
+    return await deleteSqliteRun(runId, {
+      removals: this.#session.statements.removals,
+      write: (work) => this.#write('delete a run of', () => work),
+      isClosing: () => this.#closing !== undefined,
+    });
+  }
+
+  async sizeOf(): Promise<number> {
+    this.#mustBeOpen();
+    return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
+  }
+
+  async findRun(runId: string): Promise<RunSummary | undefined> {
+    this.#mustBeOpen();
+    return await findSqliteRun(this.#read, runId);
+  }
+
+  async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
+    this.#mustBeOpen();
+    for await (const record of readSqliteRun(this.#read, runId, query)) {
+      yield record;
+      this.#mustBeOpen();
+    }
+  }
+
+  async search(query: SearchQuery): Promise<SearchPage> {
+    this.#mustBeOpen();
+    const checked = checkSearchQuery(query);
+    await this.#writes.drain();
+    this.#mustBeOpen();
+    await this.#index.catchUp(SEARCH_INDEXING_MS);
+    this.#mustBeOpen();
+    return await this.#read('search', (session) => {
+      const { hits, damaged } = searchSqlite(session, checked);
+      return toSearchPage(hits, checked.limit, { notIndexed: this.#index.missing(), damaged });
+    });
+  }
+
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    this.#mustBeOpen();
+    for await (const problem of verifySqlite(this.#read)) {
+      yield problem;
+      this.#mustBeOpen();
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#index.close();
+    await this.#writes.drain();
+    try {
+      this.#session.database.close();
+    } catch (thrown) {
+      throw toStoreError(thrown, `close ${this.#path}`);
+    }
+  }
+
+  async #write<Result>(doing: string, plan: () => () => Result): Promise<Result> {
+    try {
+      return await this.#writes.write(plan);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${doing} ${this.#path}`);
+    }
+  }
+
+  readonly #read: SqliteRead = async (doing, work) => {
+    try {
+      return await whileBusy(() => {
+        this.#mustBeOpen();
+        return work(this.#session);
+      }, this.#timeoutMs);
+    } catch (thrown) {
+      throw toStoreError(thrown, `${doing} ${this.#path}`);
+    }
+  };
+
+  #mustBeOpen(): void {
+    if (this.#closing !== undefined) throw storeClosed();
+  }
+}

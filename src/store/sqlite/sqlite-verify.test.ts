@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { allOf } from '../../testing/read-all.ts';
+import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
+import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { sqliteStore } from './sqlite-store.ts';
+import type { StoreProblem } from '../trajectory-store.ts';
+
+/** What verify says of two runs of five records, one with a gap and one with a snapshot, after the SQL ran on them. */
+async function verifyAfter(sql: string): Promise<readonly StoreProblem[]> {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const file = join(folder.path, 'runs.db');
+  const store = sqliteStore(file);
+  await store.append(scriptCalls('a', 5));
+  await store.append([scriptRecord({ runId: 'a', seq: 5, payload: { kind: 'gap', through_seq: 8, reason: 'lost' } })]);
+  await store.append(scriptCalls('a', 1, 9));
+  await store.transact('b', () => ({ records: scriptCalls('b', 5), snapshot: { at: 4 }, result: undefined }));
+  await store.append([scriptRecord({ runId: '', seq: 0 })]);
+  await store.close();
+  const raw = new DatabaseSync(file);
+  raw.enableDefensive(false);
+  raw.exec(`PRAGMA writable_schema = ON; ${sql}`);
+  raw.close();
+  const again = sqliteStore(file);
+  const problems = await allOf(again.verify());
+  await again.close();
+  return problems;
+}
+
+test('a whole store has no problems', async () => {
+  expect(await verifyAfter('')).toEqual([]);
+});
+
+test('a hole is told with its run and place', async () => {
+  expect(await verifyAfter("DELETE FROM records WHERE run_id = 'b' AND seq = 2")).toEqual([
+    {
+      runId: 'b',
+      seq: 3,
+      place: expect.stringContaining('records, id'),
+      problem: expect.stringContaining('seq 2 should'),
+    },
+  ]);
+  expect(await verifyAfter("DELETE FROM records WHERE run_id = 'a' AND seq = 5")).toMatchObject([
+    { runId: 'a', seq: 9 },
+  ]);
+});
+
+test('records missing at the end do not fit the summary, nor the snapshot', async () => {
+  expect(await verifyAfter("DELETE FROM records WHERE run_id = 'a' AND seq = 9")).toMatchObject([
+    { runId: 'a', place: 'table runs', problem: expect.stringContaining('summary') },
+  ]);
+  const all = await verifyAfter("DELETE FROM records WHERE run_id = 'b'; DELETE FROM runs WHERE run_id = 'b'");
+  expect(all).toMatchObject([
+    { runId: 'b', place: 'table snapshots', problem: expect.stringContaining('covers seq 4') },
+  ]);
+});
+
+test.each([
+  ["UPDATE records SET json = substr(json, 1, 40) WHERE run_id = 'a' AND seq = 3", 'checksum'],
+  [`UPDATE records SET json = replace(json, 'call-3', 'call-4') WHERE run_id = 'a' AND seq = 3`, 'checksum'],
+  ["UPDATE records SET checksum = checksum + 1 WHERE run_id = 'a' AND seq = 3", 'checksum'],
+  ["UPDATE records SET checksum = NULL WHERE run_id = 'a' AND seq = 3", 'checksum'],
+])('a damaged record is told and does not hide the rest: %s', async (sql, problem) => {
+  expect(await verifyAfter(sql)).toEqual([
+    { runId: 'a', seq: 3, place: expect.any(String), problem: expect.stringContaining(problem) },
+  ]);
+});
+
+/** Takes the checksums of the first rows away, as in a store from before there were any. */
+const UNCHECKED =
+  'UPDATE indexing SET unchecked_through_id = (SELECT max(id) FROM records); UPDATE records SET checksum = NULL; ' +
+  'UPDATE runs SET checksum = NULL; UPDATE snapshots SET checksum = NULL;';
+
+test.each([
+  [`UPDATE records SET json = replace(json, '"tool_started"', '7') WHERE run_id = 'a' AND seq = 3`, 'payload.kind'],
+  [`UPDATE records SET json = replace(json, '"seq":3', '"seq":4') WHERE run_id = 'a' AND seq = 3`, 'it is seq 4'],
+  [
+    `UPDATE records SET json = replace(json, '"run_id":"a"', '"run_id":"x"') WHERE run_id = 'a' AND seq = 3`,
+    'of run "x"',
+  ],
+])('a record from before checksums is read, and checked by what it says: %s', async (sql, problem) => {
+  expect(await verifyAfter(UNCHECKED)).toEqual([]);
+  expect(await verifyAfter(`${UNCHECKED} ${sql}`)).toEqual([
+    { runId: 'a', seq: 3, place: expect.any(String), problem: expect.stringContaining(problem) },
+  ]);
+});
+
+test('two records that changed places are damaged, each under its own name', async () => {
+  const swap =
+    "UPDATE records SET seq = 99 WHERE run_id = 'a' AND seq = 2; UPDATE records SET seq = 2 WHERE run_id = 'a' AND seq = 3; " +
+    "UPDATE records SET seq = 3 WHERE run_id = 'a' AND seq = 99";
+  const problems = await verifyAfter(swap);
+  expect(problems.map(({ runId, seq }) => [runId, seq])).toEqual([
+    ['a', 2],
+    ['a', 3],
+  ]);
+});
+
+test.each([
+  [`UPDATE runs SET summary = replace(summary, '"calls":6', '"calls":7') WHERE run_id = 'a'`, 'checksum'],
+  ["UPDATE runs SET summary = '{' WHERE run_id = 'a'", 'checksum'],
+  ["UPDATE runs SET minus_started_ms = -7 WHERE run_id = 'a'", 'another time'],
+  ["DELETE FROM runs WHERE run_id = 'a'", 'no summary'],
+  ["DELETE FROM records WHERE run_id = 'a'", 'without records'],
+])('a summary that does not fit is told: %s', async (sql, problem) => {
+  expect(await verifyAfter(sql)).toEqual([
+    { runId: 'a', place: 'table runs', problem: expect.stringContaining(problem) },
+  ]);
+});
+
+test.each([
+  ['UPDATE snapshots SET covers_seq = 99', 'checksum'],
+  ["UPDATE snapshots SET json = '{'", 'checksum'],
+  [`${UNCHECKED} UPDATE snapshots SET covers_seq = 99`, 'covers seq 99'],
+  [`${UNCHECKED} UPDATE snapshots SET json = '{'`, 'JSON'],
+])('a snapshot that does not fit is told: %s', async (sql, problem) => {
+  expect(await verifyAfter(sql)).toMatchObject([
+    { runId: 'b', place: 'table snapshots', problem: expect.stringContaining(problem) },
+  ]);
+});
+
+test.each([
+  ["INSERT INTO removed_runs VALUES ('a')", 'removed_runs'],
+  ['UPDATE indexing SET through_id = 999', 'indexing'],
+  ['DELETE FROM indexing', 'indexing'],
+])('lists that hide records are told: %s', async (sql, place) => {
+  const problems = await verifyAfter(sql);
+  expect(problems.map((problem) => problem.place)).toContain(`table ${place}`);
+});
+
+test('what SQLite itself finds wrong is told', async () => {
+  const sql =
+    "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'runs') WHERE name = 'runs_newest_first'";
+  const problems = await verifyAfter(sql);
+  expect(problems[0]).toMatchObject({ place: 'database' });
+});

@@ -1,0 +1,129 @@
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { hashText } from '../../base/hash.ts';
+import type { RunCall } from '../../run-view/run-call.ts';
+import { errorLineOf, RunView } from '../../run-view/run-view.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import { readCall } from '../../calls/tool-semantics.ts';
+import { alignKeys, type AlignedPair } from './align-calls.ts';
+import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
+import { createBreather } from './breather.ts';
+import { isDamage } from './read-records.ts';
+import type { RunReader } from './run-reader.ts';
+
+/** Calls of a run that are compared: the first. */
+const MAX_CALLS = 20_000;
+const PREVIEW_CHARS = 200;
+const NAME_CHARS = 200;
+/** How far ahead a call of the same tool is looked for among those that differ. */
+const TOOL_AHEAD = 20;
+
+/** One side. */
+export interface ComparedSide {
+  readonly source: string;
+  readonly run: RunSummary;
+  readonly reader: RunReader;
+}
+
+type Compared = Omit<CompareAnswer, 'next'>;
+
+/**
+ * Aligns the calls of two runs by tool and arguments; among those that differ, calls of the same tool stand side by side. The first
+ * 20,000 calls of each are compared.
+ *
+ * @throws CoxswainError when a store cannot be read
+ * Memory: about a kilobyte a call.
+ */
+export async function compareRuns(a: ComparedSide, b: ComparedSide): Promise<Compared> {
+  const [left, right] = [await callsOf(a), await callsOf(b)];
+  const pairs = await alignKeys(left.keys, right.keys);
+  const rows = [...rowsOf(pairs, left.calls, right.calls)];
+  const first = rows.findIndex(({ same }) => !same);
+  return {
+    a: { source: a.source, runId: a.run.runId, calls: left.calls.length },
+    b: { source: b.source, runId: b.run.runId, calls: right.calls.length },
+    rows,
+    total: rows.length,
+    firstDivergence: first < 0 ? null : first,
+    same: rows.filter(({ same }) => same).length,
+    truncated: left.isCut || right.isCut,
+  };
+}
+
+interface Calls {
+  readonly calls: readonly CallRow[];
+  readonly keys: readonly string[];
+  readonly isCut: boolean;
+}
+
+async function callsOf({ reader, run }: ComparedSide): Promise<Calls> {
+  const calls: CallRow[] = [];
+  const keys: string[] = [];
+  const view = new RunView();
+  const breath = createBreather();
+  try {
+    for await (const record of reader.readRun(run.runId)) {
+      const pause = breath();
+      if (pause !== undefined) await pause;
+      const call = view.fold(record);
+      if (call === undefined) continue;
+      if (call.number > calls.length) {
+        if (calls.length >= MAX_CALLS) return { calls, keys, isCut: true };
+        keys.push(hashText(`${call.tool}\n${canonicalJson(call.args)}`));
+      }
+      calls[call.number - 1] = rowOf(call, errorLineOf(call, record));
+    }
+  } catch (error) {
+    // What lies before the damage is compared; the run's row tells of it.
+    if (!isDamage(error) && run.problem === undefined) throw error;
+  }
+  return { calls, keys, isCut: false };
+}
+
+function* rowsOf(
+  pairs: readonly AlignedPair[],
+  left: readonly CallRow[],
+  right: readonly CallRow[],
+): Generator<CompareRow> {
+  let [onlyA, onlyB]: [CallRow[], CallRow[]] = [[], []];
+  for (const [x, y] of pairs) {
+    const a = x === null ? undefined : left[x];
+    const b = y === null ? undefined : right[y];
+    if (a !== undefined && b !== undefined) {
+      yield* besides(onlyA, onlyB);
+      [onlyA, onlyB] = [[], []];
+      yield { a, b, same: true };
+    } else if (a !== undefined) onlyA.push(a);
+    else if (b !== undefined) onlyB.push(b);
+  }
+  yield* besides(onlyA, onlyB);
+}
+
+/** Calls that differ, those of the same tool side by side. */
+function* besides(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generator<CompareRow> {
+  let at = 0;
+  for (const a of onlyA) {
+    const ahead = onlyB.slice(at, at + TOOL_AHEAD).findIndex(({ tool }) => tool === a.tool);
+    const b = ahead < 0 ? undefined : onlyB[at + ahead];
+    if (b === undefined) {
+      yield { a, same: false };
+      continue;
+    }
+    for (const alone of onlyB.slice(at, at + ahead)) yield { b: alone, same: false };
+    yield { a, b, same: false };
+    at += ahead + 1;
+  }
+  for (const b of onlyB.slice(at)) yield { b, same: false };
+}
+
+function rowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string | undefined): CallRow {
+  const line = errorLine?.trim().slice(0, PREVIEW_CHARS).toWellFormed() ?? '';
+  return {
+    call: number - 1,
+    seq,
+    tool: tool.slice(0, NAME_CHARS).toWellFormed(),
+    kind: readCall(tool, args).kind,
+    argsPreview: canonicalJson(args).slice(0, PREVIEW_CHARS).toWellFormed(),
+    failed,
+    ...(line === '' ? {} : { errorLine: line }),
+  };
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+
+import { StretchCounts } from '../../base/stretch-counts.ts';
+import { failureColumns, type StripMarks } from './failure-columns.ts';
+
+function columnsOf(calls: number, failed: (call: number) => boolean, marks: Partial<StripMarks> = {}): string {
+  const failures = new StretchCounts(60);
+  for (let call = 0; call < calls; call += 1) failures.mark(call, failed(call));
+  return failureColumns(failures, { stuck: [], advice: [], ...marks });
+}
+
+test('a column is a call, and a run without calls has none', () => {
+  expect(columnsOf(0, () => false)).toBe('');
+  expect(columnsOf(5, (call) => call === 2)).toBe('..x..');
+});
+
+test('advice stands over a stuck pattern, that over a failure', () => {
+  expect(columnsOf(6, (call) => call < 5, { stuck: [[2, 4]], advice: [3] })).toBe('xx!a!.');
+});
+
+test('of many calls a column is several, and a failure in any of them shows', () => {
+  const text = columnsOf(1_000, (call) => call === 500);
+  expect(text).toHaveLength(32);
+  expect(text.indexOf('x')).toBe(Math.floor(500 / 32));
+  for (const calls of [59, 60, 61, 119, 120, 121, 100_000]) {
+    expect(columnsOf(calls, () => false, { stuck: [[0, calls]], advice: [calls] }).length).toBeLessThanOrEqual(60);
+  }
+});

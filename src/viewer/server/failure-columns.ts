@@ -1,0 +1,26 @@
+import type { StretchCounts } from '../../base/stretch-counts.ts';
+
+/** What is marked in a strip besides failures. */
+export interface StripMarks {
+  /** Stretches of calls, both ends included. */
+  readonly stuck: readonly (readonly [number, number])[];
+  /** Calls after which advice was given. */
+  readonly advice: readonly number[];
+}
+
+/**
+ * The run at a glance, a character a column: `a` advice was given, `!` in a stuck pattern, `x` a call failed, `.` none did; the
+ * first of these that holds.
+ *
+ * @param failures  along the calls
+ */
+export function failureColumns(failures: StretchCounts, { advice, stuck }: StripMarks): string {
+  const columnOf = (call: number): number => Math.floor(Math.max(0, call) / failures.perStretch);
+  const cells: string[] = failures.counts().map((count) => (count > 0 ? 'x' : '.'));
+  for (const [from, to] of stuck) {
+    const last = Math.min(columnOf(to), cells.length - 1);
+    for (let column = columnOf(from); column <= last; column += 1) cells[column] = '!';
+  }
+  for (const call of advice) if (columnOf(call) < cells.length) cells[columnOf(call)] = 'a';
+  return cells.join('');
+}

@@ -1,0 +1,135 @@
+import { steadyMs } from '../../base/steady-ms.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { RunView } from '../../run-view/run-view.ts';
+import { recordText } from '../../store/record-text.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import type { EvidenceCall, FindAnswer, FindKind, Overview } from './api-shapes.ts';
+import { createBreather } from './breather.ts';
+import { isDamage } from './read-records.ts';
+import type { RunReader } from './run-reader.ts';
+import { problemOf } from './viewer-fault.ts';
+
+/** How long one answer looks. */
+const LOOK_MS = 1_000;
+/** Records that are read at a time when looking backwards. */
+const CHUNK_RECORDS = 500;
+
+/** What is looked for in a run. */
+export interface FindQuery {
+  readonly kind: FindKind;
+  /** For `text`: stands in a string of the record, in any case. */
+  readonly text: string;
+  /** The first record looked at. */
+  readonly fromSeq: number;
+  readonly direction: 'next' | 'prev';
+}
+
+/**
+ * Looks up patterns and advice in the overview. An overview that is still being built may lack a mark at any place, so a
+ * search backwards waits for the whole of it, and a search forwards that finds nothing asks the same question again.
+ */
+export function findMark({ advice, complete, patterns }: Overview, query: FindQuery): FindAnswer {
+  if (query.direction === 'prev' && !complete) return { seq: null, resumeFrom: query.fromSeq };
+  const seqs = (
+    query.kind === 'advice'
+      ? advice.map(({ seq }) => seq)
+      : patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
+  ).toSorted((a, b) => a - b);
+  const seq =
+    query.direction === 'next'
+      ? seqs.find((one) => one >= query.fromSeq)
+      : seqs.findLast((one) => one <= query.fromSeq);
+  if (seq !== undefined) return { seq };
+  return complete ? { seq: null } : { seq: null, resumeFrom: query.fromSeq };
+}
+
+/**
+ * Finds the next or the previous record that is an error or holds a text. One answer searches for a second.
+ *
+ * @returns `problem` when a damaged record ended the search before the end of the run
+ * @throws CoxswainError when the store cannot be read
+ */
+export async function findRecord(reader: RunReader, run: RunSummary, query: FindQuery): Promise<FindAnswer> {
+  const endMs = steadyMs() + LOOK_MS;
+  const matches = matcherOf(query);
+  try {
+    return query.direction === 'next'
+      ? await findNext(reader, run, { query, matches, endMs })
+      : await findPrevious(reader, run, { query, matches, endMs });
+  } catch (error) {
+    if (isDamage(error)) return { seq: null, problem: problemOf(error).problem };
+    throw error;
+  }
+}
+
+/**
+ * The call of this index, or the last one that had begun at a record. Exact in runs of any length.
+ *
+ * @throws CoxswainError when the store cannot be read
+ * Cost: reads the run up to there.
+ */
+export async function findCall(
+  reader: RunReader,
+  run: RunSummary,
+  wanted: { readonly call: number } | { readonly atSeq: number },
+): Promise<EvidenceCall | null> {
+  const view = new RunView();
+  const breath = createBreather();
+  let last: EvidenceCall | null = null;
+  try {
+    for await (const record of reader.readRun(run.runId)) {
+      if ('atSeq' in wanted && record.seq > wanted.atSeq) break;
+      const found = view.fold(record);
+      if (found !== undefined && found.number - 1 > (last?.call ?? -1))
+        last = { call: found.number - 1, seq: found.seq };
+      if ('call' in wanted && last?.call === wanted.call) return last;
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
+  } catch (error) {
+    if (!isDamage(error) && run.problem === undefined) throw error;
+  }
+  return 'call' in wanted ? null : last;
+}
+
+interface Look {
+  readonly query: FindQuery;
+  readonly matches: (record: TrajectoryRecord) => boolean;
+  readonly endMs: number;
+}
+
+async function findNext(reader: RunReader, run: RunSummary, { endMs, matches, query }: Look): Promise<FindAnswer> {
+  const breath = createBreather();
+  for await (const record of reader.readRun(run.runId, { fromSeq: query.fromSeq })) {
+    if (matches(record)) return { seq: record.seq };
+    if (steadyMs() > endMs) return { seq: null, resumeFrom: record.seq + 1 };
+    const pause = breath();
+    if (pause !== undefined) await pause;
+  }
+  return { seq: null };
+}
+
+async function findPrevious(reader: RunReader, run: RunSummary, { endMs, matches, query }: Look): Promise<FindAnswer> {
+  const breath = createBreather();
+  let end = Math.min(query.fromSeq, run.lastSeq) + 1;
+  while (end > 0) {
+    const from = Math.max(0, end - CHUNK_RECORDS);
+    let found: number | undefined;
+    for await (const record of reader.readRun(run.runId, { fromSeq: from, limit: end - from })) {
+      if (record.seq >= end) break;
+      if (matches(record)) found = record.seq;
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
+    if (found !== undefined) return { seq: found };
+    end = from;
+    if (end > 0 && steadyMs() > endMs) return { seq: null, resumeFrom: end - 1 };
+  }
+  return { seq: null };
+}
+
+function matcherOf({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
+  if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && payload.is_error;
+  const wanted = text.toLowerCase();
+  return (record) => recordText(record).toLowerCase().includes(wanted);
+}

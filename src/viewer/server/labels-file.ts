@@ -1,0 +1,97 @@
+import { stat } from 'node:fs/promises';
+
+import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../backtest/labels.ts';
+import { CoxswainError } from '../../base/error.ts';
+import { replaceFile } from '../../hosts/claude-code/written-file.ts';
+import type { LabelsAnswer } from './api-shapes.ts';
+import { viewerFault } from './viewer-fault.ts';
+
+const MAX_ID_CHARS = 1_100;
+const MAX_NOTE_CHARS = 2_000;
+const MAX_SPLIT_CHARS = 100;
+
+/** What is to be stored of a run or a moment; without a target its label is taken away. */
+export interface LabelChange {
+  readonly id: string;
+  readonly target: Label['target'] | null;
+  readonly note?: string;
+  readonly split?: string;
+}
+
+/** The labels file of this start, where one was given. Read anew for each change, so that `coxswain label` may write it too. */
+export class LabelsFile {
+  readonly #path: string | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+  }
+
+  /** @throws CoxswainError as `readLabels`; a file that is not there yet has no labels */
+  async read(): Promise<LabelsAnswer> {
+    return { file: this.#path ?? null, labels: await this.#labels() };
+  }
+
+  /**
+   * Stores one label. The file is written whole and renamed; changes are taken one after the other.
+   *
+   * @throws CoxswainError with the reason `no-labels-file`; as `readLabels`; `input-io` where it cannot be written
+   */
+  async change(change: LabelChange): Promise<LabelsAnswer> {
+    const path = this.#path;
+    if (path === undefined) {
+      throw viewerFault('no-labels-file', 'no labels file was given', 'Start coxswain view with --labels FILE.');
+    }
+    const changed = this.#last.then(() => this.#change(path, change));
+    // Whoever asked for a change is told of its fault; the next one does not depend on it.
+    this.#last = changed.catch(() => {});
+    return changed;
+  }
+
+  async #change(path: string, { id, note, split, target }: LabelChange): Promise<LabelsAnswer> {
+    const labels = new Map((await this.#labels()).map((label) => [label.id, label]));
+    const before = labels.get(id);
+    if (target === null) labels.delete(id);
+    else labels.set(id, { id, target, split: split ?? before?.split ?? '', note: note ?? before?.note ?? '' });
+    replaceFile(path, Buffer.from(formatLabels([...labels.values()])));
+    return { file: path, labels: [...labels.values()] };
+  }
+
+  async #labels(): Promise<readonly Label[]> {
+    const path = this.#path;
+    if (path === undefined) return [];
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    return isThere ? readLabels(path) : [];
+  }
+}
+
+/** Reads what a page sends. @throws CoxswainError `invalid-argument` */
+export function readLabelChange(body: unknown): LabelChange {
+  // What is no object has no members.
+  const { id, note, split, target } = (typeof body === 'object' && body !== null ? body : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  const known = LABEL_TARGETS.find((one) => one === target) ?? (target === null ? null : undefined);
+  if (known === undefined) throw wrong(`target must be ${LABEL_TARGETS.join(', ')} or null`);
+  if (!isText(id, MAX_ID_CHARS) || id === '') throw wrong(`id must be a text of 1 to ${MAX_ID_CHARS} characters`);
+  if (note !== undefined && !isText(note, MAX_NOTE_CHARS)) throw wrong(`note has at most ${MAX_NOTE_CHARS} characters`);
+  if (split !== undefined && !isText(split, MAX_SPLIT_CHARS))
+    throw wrong(`split has at most ${MAX_SPLIT_CHARS} characters`);
+  return {
+    id,
+    target: known,
+    ...(note === undefined ? {} : { note }),
+    ...(split === undefined ? {} : { split: split.trim() }),
+  };
+}
+
+function isText(value: unknown, maxChars: number): value is string {
+  return typeof value === 'string' && value.length <= maxChars && value.isWellFormed();
+}
+
+function wrong(message: string): CoxswainError {
+  return new CoxswainError('invalid-argument', message);
+}

@@ -1,0 +1,62 @@
+import { CoxswainError } from '../../base/error.ts';
+import { toStoredRecord } from '../../records/encode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { lastSeqOf, type RunSummary } from '../../store/run-summary.ts';
+import type { RecordsAnswer } from './api-shapes.ts';
+import { cutValues } from './cut-values.ts';
+import type { RunReader } from './run-reader.ts';
+import { problemOf, viewerFault } from './viewer-fault.ts';
+
+/** An answer ends after about so many characters of records. */
+const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+
+/** A record as the API gives it: as it is stored, with long values cut. */
+export function shownRecord(record: TrajectoryRecord): TrajectoryRecord {
+  const stored = toStoredRecord(record);
+  // A stored record is one as the API describes it; of unknown kinds the payload is as it came.
+  return { ...stored, payload: cutValues(stored.payload) } as unknown as TrajectoryRecord;
+}
+
+/**
+ * A stretch of a run: `limit` records, or fewer where they are large. What lies before a damaged record is given, with the problem.
+ *
+ * @throws CoxswainError when the store cannot be read
+ */
+export async function readRecords(
+  reader: RunReader,
+  run: RunSummary,
+  { fromSeq, limit }: { readonly fromSeq: number; readonly limit: number },
+): Promise<RecordsAnswer> {
+  const records: TrajectoryRecord[] = [];
+  let nextSeq = fromSeq;
+  let chars = 0;
+  let { lastSeq } = run;
+  try {
+    for await (const record of reader.readRun(run.runId, { fromSeq, limit })) {
+      const shown = shownRecord(record);
+      records.push(shown);
+      nextSeq = lastSeqOf(record) + 1;
+      chars += JSON.stringify(shown).length;
+      if (chars > MAX_ANSWER_CHARS) break;
+    }
+  } catch (error) {
+    if (!isDamage(error) && run.problem === undefined) throw error;
+    return { records, nextSeq, lastSeq, problem: problemOf(error).problem };
+  }
+  // The list may be a moment behind the records.
+  lastSeq = Math.max(lastSeq, nextSeq - 1);
+  return { records, nextSeq, lastSeq };
+}
+
+/** One record whole. @throws CoxswainError with the reason `not-found`, or as reading it */
+export async function readWholeRecord(reader: RunReader, runId: string, seq: number): Promise<unknown> {
+  for await (const record of reader.readRun(runId, { fromSeq: seq, limit: 1 })) {
+    if (record.seq === seq) return toStoredRecord(record);
+  }
+  throw viewerFault('not-found', `the run has no record ${seq}`);
+}
+
+/** True where a record is damaged, and not the way to it. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof CoxswainError && (error.code === 'invalid-record' || error.code === 'schema-version');
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+
+import { scriptedRecords, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { RunLook } from './run-look.ts';
+
+function lookOf(calls: readonly ScriptedCall[]): RunLook {
+  const look = new RunLook();
+  for (const record of scriptedRecords(calls)) look.fold(record);
+  return look;
+}
+
+const failing: ScriptedCall = { tool: 'bash', args: { command: 'make' }, result: 'make: no rule', isError: true };
+
+test('a failure counts where its call began, and its kind too', () => {
+  const { errors, kinds } = lookOf([{ tool: 'read_file', args: { path: 'a' } }, failing]).overview(6);
+  // Records: start, turn, call, result, turn, call, result.
+  expect(errors).toEqual([0, 0, 0, 0, 0, 1, 0]);
+  expect(kinds.read).toEqual([0, 0, 1, 0, 0, 0, 0]);
+  expect(kinds.execute).toEqual([0, 0, 0, 0, 0, 1, 0]);
+});
+
+test('the patterns of a run without steering are those that the detectors find, with the records of their calls', () => {
+  const look = lookOf([{ tool: 'read_file', args: { path: 'a' } }, ...times(6, failing)]);
+  const { patterns } = look.overview(21);
+  const span = patterns.find(({ kind }) => kind === 'identical_call') ?? patterns[0];
+  expect(span).toMatchObject({ stuck: true, fromCall: 1, fromSeq: 5, toCall: null, toSeq: null });
+  expect(span?.evidence.every(({ call, seq }) => seq === 2 + 3 * call)).toBe(true);
+  expect(look.extras()).toMatchObject({ stuck: true, strip: '.!!!!!!', adviceCount: 0, tools: ['read_file', 'bash'] });
+});
+
+test('of a steered run the patterns are those on its record, and no others', () => {
+  const [first, ...rest] = scriptedRecords(times(6, failing));
+  if (first?.payload.kind !== 'run_started') throw new Error('a run begins with its start');
+  const steering = { prompt_name: '', configuration_hash: 'x', mode: 'steer' } as const;
+  const look = new RunLook();
+  for (const record of [{ ...first, payload: { ...first.payload, steering } }, ...rest]) look.fold(record);
+  expect(look.overview(18).patterns).toEqual([]);
+  expect(look.extras().strip).toBe('xxxxxx');
+});
+
+test('it is complete when all that is stored was folded', () => {
+  const look = lookOf(times(2, failing));
+  expect([look.nextSeq, look.overview(6).complete, look.overview(7).complete]).toEqual([7, true, false]);
+});

@@ -1,0 +1,171 @@
+import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
+import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
+import type { RunCall } from '../../run-view/run-call.ts';
+import { RunView } from '../../run-view/run-view.ts';
+import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
+import { lastSeqOf } from '../../store/run-summary.ts';
+import { readCall } from '../../calls/tool-semantics.ts';
+import type { AdviceMark, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
+import { Buckets } from './buckets.ts';
+import { CallPlaces } from './call-places.ts';
+import { failureColumns } from './failure-columns.ts';
+
+const MAX_PATTERNS = 500;
+const MAX_KINDS = 8;
+const MAX_TOOLS = 64;
+const TOOL_CHARS = 100;
+const MAX_ADVICE = 1_000;
+const TEXT_CHARS = 2_000;
+const WHY_CHARS = 500;
+
+/** What a piece of advice says, which its outcome does not hold. */
+type Said = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
+
+/**
+ * Folds the records of one run into what the viewer shows of it from far away.
+ *
+ * Cost: as `RunView`; about half a megabyte at most, whatever the length of the run.
+ */
+export class RunLook {
+  readonly #view = new RunView({ detectors: defaultDetectors(), advice: { maxPieces: MAX_ADVICE } });
+  readonly #said = new Map<string, Said>();
+  readonly #buckets = new Buckets();
+  readonly #places = new CallPlaces();
+  readonly #tools = new Set<string>();
+  #nextSeq = 0;
+  #point: AdviceMark['point'];
+
+  /** The next record to fold; a gap is passed over. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** Takes the next record. */
+  fold(record: TrajectoryRecord): void {
+    const { payload, recorded_at_unix_ms: atMs, seq } = record;
+    this.#nextSeq = lastSeqOf(record) + 1;
+    this.#buckets.touch(seq, atMs, this.#view.calls);
+    const call = this.#view.fold(record);
+    if (call !== undefined) this.#called(call);
+    if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
+    else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
+    else if (payload.kind === 'evaluation') this.#point = payload.point;
+    else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#produced(payload);
+    else if (payload.kind === 'feedback_delivered') this.#arrived(payload.advice_id, payload.channel);
+    else if (payload.kind === 'guidance_delivered') this.#arrived(payload.advice_id, payload.guidance.channel);
+  }
+
+  /** What a list shows of the run. */
+  extras(): RunExtras {
+    const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage } = this.#view;
+    const stuck = patterns.filter((pattern) => pattern.stuck);
+    const strip = failureColumns(failures, {
+      stuck: stuck.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
+      advice: advice.map(({ callsBefore }) => callsBefore - 1),
+    });
+    return {
+      patterns: [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS),
+      stuck: saysStuck(patterns),
+      adviceCount: advice.length + adviceLeftOut,
+      ...usage,
+      strip,
+      tools: [...this.#tools],
+    };
+  }
+
+  /** The run from far away. @param lastSeq  highest `seq` stored */
+  overview(lastSeq: number): Overview {
+    const { advice, adviceLeftOut, patterns: found } = this.#view;
+    const patterns = found.patterns.filter(({ pattern }) => isFlagged(pattern));
+    return {
+      nextSeq: this.#nextSeq,
+      complete: this.#nextSeq > lastSeq,
+      ...this.#buckets.lists(),
+      patternBasis: found.basis,
+      patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
+      patternsLeftOut: found.leftOut + Math.max(0, patterns.length - MAX_PATTERNS),
+      advice: advice.map((outcome) => this.#markOf(outcome)),
+      adviceLeftOut,
+    };
+  }
+
+  #spanOf({ clearedSeq, flaggedSeq, pattern }: SeenPattern): PatternSpan {
+    const { clearedAt, evidence, firstSeen, flaggedAt, identity, kind, level, occurrences, stuck, tool } = pattern;
+    const seqOf = (call: number | null): number | null => (call === null ? null : this.#places.seqOf(call));
+    return {
+      kind,
+      identity,
+      level,
+      stuck,
+      ...(tool === undefined ? {} : { tool }),
+      occurrences,
+      fromCall: firstSeen,
+      toCall: clearedAt ?? null,
+      flaggedCall: flaggedAt,
+      fromSeq: this.#places.seqOf(firstSeen),
+      toSeq: clearedSeq ?? seqOf(clearedAt ?? null),
+      flaggedSeq: flaggedSeq ?? seqOf(flaggedAt),
+      evidence: this.#placesOf(evidence),
+    };
+  }
+
+  #markOf(outcome: AdviceOutcome): AdviceMark {
+    const { acknowledged, adviceId, arm, callsBefore, cleared, pattern, providerName, reason, seq, speaker } = outcome;
+    const said = this.#said.get(adviceId) ?? { text: '', evidence: [] };
+    return {
+      seq,
+      adviceId,
+      provider: providerName,
+      speaker,
+      ...said,
+      evidenceSeqs: said.evidence.map((call) => call.seq),
+      delivered: arm === 'unsettled' ? null : arm === 'delivered',
+      arm,
+      ...(reason === undefined ? {} : { reason }),
+      callsBefore,
+      ...(pattern === undefined ? {} : { pattern: { identity: pattern.identity, level: pattern.level } }),
+      ...(acknowledged === undefined ? {} : { acknowledged }),
+      after: cleared === null ? 'unclear' : cleared ? 'cleared' : 'ignored',
+    };
+  }
+
+  #placesOf(calls: readonly number[]): readonly EvidenceCall[] {
+    return calls.map((call) => ({ call, seq: this.#places.seqOf(call) }));
+  }
+
+  /** A call counts where it began: as begun at once, by its kind and as failed when its result is there. */
+  #called({ args, endSeq, failed, kind, number, seq, tool }: RunCall): void {
+    if (number > this.#places.calls) {
+      this.#places.add(seq);
+      this.#buckets.count(seq, 'calls');
+      if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
+    }
+    if (endSeq !== undefined) this.#buckets.kind(seq, kind ?? readCall(tool, args).kind);
+    if (failed) this.#buckets.count(seq, 'errors');
+  }
+
+  #produced(payload: FeedbackProduced | GuidanceProduced): void {
+    if (this.#said.size >= MAX_ADVICE || this.#said.has(payload.advice_id)) return;
+    const isFeedback = payload.kind === 'feedback_produced';
+    const text = isFeedback ? payload.text : payload.injection.content;
+    const why = isFeedback
+      ? payload.feedback.observations.map(({ description }) => description).join('; ')
+      : payload.classification.reason;
+    const point = isFeedback ? this.#point : payload.decision_point;
+    const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
+    this.#said.set(payload.advice_id, {
+      text: text.slice(0, TEXT_CHARS).toWellFormed(),
+      ...(why === undefined || why === '' ? {} : { why: why.slice(0, WHY_CHARS).toWellFormed() }),
+      ...(isFeedback ? { severity: payload.feedback.severity } : {}),
+      ...(point === undefined ? {} : { point }),
+      evidence:
+        pattern === undefined ? [] : this.#placesOf(this.#view.recordedPattern(pattern.identity)?.evidence ?? []),
+    });
+  }
+
+  #arrived(adviceId: string, channel: string | undefined): void {
+    const said = this.#said.get(adviceId);
+    if (said !== undefined && channel !== undefined) this.#said.set(adviceId, { ...said, channel });
+  }
+}

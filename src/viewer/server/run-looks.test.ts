@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { memoryStore } from '../../store/memory/memory-store.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import { scriptCalls } from '../../testing/record-script.ts';
+import { RunLooks } from './run-looks.ts';
+import type { RunReader } from './run-reader.ts';
+import { ViewerSource } from './viewer-source.ts';
+
+/** Longer than any test: the answer comes when the run was read. */
+const LONG_MS = 600_000;
+
+let store: TrajectoryStore;
+let source: ViewerSource;
+let looks: RunLooks;
+/** Where each reading began. */
+let readFrom: (readonly [string, number])[];
+/** Set to make reading wait. */
+let gate: Promise<void>;
+
+beforeEach(() => {
+  store = memoryStore();
+  readFrom = [];
+  gate = Promise.resolve();
+  const reader: RunReader = {
+    listRuns: (query) => store.listRuns(query),
+    findRun: (runId) => store.findRun(runId),
+    async *readRun(runId, query) {
+      readFrom.push([runId, query?.fromSeq ?? 0]);
+      await gate;
+      yield* store.readRun(runId, query);
+    },
+    search: (query) => store.search(query),
+    changes: async () => undefined,
+    close: async () => {},
+  };
+  source = new ViewerSource({ id: '0', path: 'memory', kind: 'files', open: async () => reader });
+  looks = new RunLooks(source);
+});
+
+afterEach(() => source.close());
+
+async function run(runId: string): Promise<RunSummary> {
+  const found = await store.findRun(runId);
+  if (found === undefined) throw new Error(`the test stored ${runId}`);
+  return found;
+}
+
+test('a run is read once, and then only what was appended', async () => {
+  await store.append(scriptCalls('a', 10));
+  expect((await looks.overview(await run('a'), LONG_MS)).nextSeq).toBe(10);
+  await looks.overview(await run('a'), LONG_MS);
+  await looks.extras(await run('a'), LONG_MS);
+  await store.append(scriptCalls('a', 5, 10));
+  expect(looks.known(await run('a'))).toBe(undefined);
+  expect((await looks.overview(await run('a'), LONG_MS)).nextSeq).toBe(15);
+  expect(looks.known(await run('a'))?.tools).toEqual(['read']);
+  expect(readFrom).toEqual([
+    ['a', 0],
+    ['a', 10],
+  ]);
+});
+
+test('several who ask at once share one reading', async () => {
+  await store.append(scriptCalls('a', 10));
+  const asked = await run('a');
+  await Promise.all([looks.overview(asked, LONG_MS), looks.overview(asked, LONG_MS), looks.extras(asked, LONG_MS)]);
+  expect(readFrom).toHaveLength(1);
+});
+
+test('who does not wait gets what was read so far, and reading goes on', async () => {
+  await store.append(scriptCalls('a', 10));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = promise;
+  const asked = await run('a');
+  expect(await looks.overview(asked, 1)).toMatchObject({ nextSeq: 0, complete: false });
+  resolve();
+  expect(await looks.overview(asked, LONG_MS)).toMatchObject({ nextSeq: 10, complete: true });
+  expect(readFrom).toHaveLength(1);
+});
+
+test('going through many runs does not push out one that somebody opened', async () => {
+  await store.append(scriptCalls('opened', 10));
+  await looks.overview(await run('opened'), LONG_MS);
+  for (let index = 0; index < 100; index += 1) {
+    await store.append(scriptCalls(`run-${index}`, 1));
+    expect(await looks.extras(await run(`run-${index}`), LONG_MS)).toMatchObject({ adviceCount: 0 });
+  }
+  await looks.overview(await run('opened'), LONG_MS);
+  expect(readFrom.filter(([runId]) => runId === 'opened')).toHaveLength(1);
+});
+
+test('a run that was deleted and begins anew is read anew', async () => {
+  await store.append(scriptCalls('a', 10));
+  await source.refresh();
+  await looks.overview(await run('a'), LONG_MS);
+  await store.deleteRun('a');
+  await store.append(scriptCalls('a', 3));
+  const lookAgain = async (): Promise<number> => {
+    await source.refresh();
+    return (await looks.overview(await run('a'), LONG_MS)).nextSeq;
+  };
+  await expect.poll(lookAgain).toBe(3);
+});

@@ -1,0 +1,99 @@
+import { CoxswainError } from '../../base/error.ts';
+
+/** How a list of runs is sorted: descending unless told otherwise. */
+export type RunSort = 'started' | 'calls' | 'errors' | 'cost' | 'advice';
+
+const SORTS: readonly RunSort[] = ['started', 'calls', 'errors', 'cost', 'advice'];
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+const MAX_TEXT = 1_000;
+
+/** Which runs are wanted. A filter that is absent lets everything pass. */
+export interface RunFilter {
+  readonly source?: string;
+  /** Words in the records, or a part of the id or the task. */
+  readonly q?: string;
+  /** The outcome's own word, or `open`, `success`, `failure`. */
+  readonly outcome?: string;
+  /** `open`, `ended` or `failed`. */
+  readonly status?: string;
+  readonly tool?: string;
+  /** A kind of pattern, `stuck`, or `any`. */
+  readonly pattern?: string;
+  readonly advice?: true;
+  /** Unix milliseconds; runs that were at work in between. */
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+  /** Only runs whose parent is not known. */
+  readonly roots?: true;
+  readonly parent?: string;
+}
+
+/** A page of a list of runs. */
+export interface RunsQuery {
+  readonly filter: RunFilter;
+  readonly sort: RunSort;
+  readonly order: 'asc' | 'desc';
+  /** 1 to 1,000; default 100. */
+  readonly limit: number;
+  readonly after?: string;
+}
+
+/** Reads the query of `/api/runs`. @throws CoxswainError `invalid-argument` for what it cannot mean */
+export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuery {
+  const { after, limit = String(DEFAULT_LIMIT), order = 'desc', since, sort = 'started', until } = query;
+  const known = SORTS.find((name) => name === sort);
+  if (known === undefined) throw wrong(`sort=${sort}: give ${SORTS.join(', ')}`);
+  if (order !== 'asc' && order !== 'desc') throw wrong(`order=${order}: give asc or desc`);
+  const sinceMs = timeOf('since', since);
+  const untilMs = timeOf('until', until);
+  return {
+    filter: {
+      ...texts(query),
+      ...(query['advice'] === '1' ? { advice: true as const } : {}),
+      ...(query['roots'] === '1' ? { roots: true as const } : {}),
+      ...(sinceMs === undefined ? {} : { sinceMs }),
+      ...(untilMs === undefined ? {} : { untilMs }),
+    },
+    sort: known,
+    order,
+    limit: wholeNumber('limit', limit, { from: 1, to: MAX_LIMIT }),
+    ...(after === undefined || after === '' ? {} : { after }),
+  };
+}
+
+/** @throws CoxswainError `invalid-argument` for what is no whole number of the range */
+export function wholeNumber(
+  name: string,
+  text: string,
+  { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number; readonly to?: number } = {},
+): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= from && number <= to) return number;
+  throw wrong(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
+}
+
+const TEXTS = ['source', 'q', 'outcome', 'status', 'tool', 'pattern', 'parent'] as const;
+
+function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXTS)[number]> {
+  const given: Partial<Record<(typeof TEXTS)[number], string>> = {};
+  for (const name of TEXTS) {
+    const text = query[name];
+    if (text === undefined || text.trim() === '') continue;
+    if (text.length > MAX_TEXT) throw wrong(`${name} has ${text.length} characters; at most ${MAX_TEXT} are read`);
+    given[name] = text;
+  }
+  return given;
+}
+
+/** Unix milliseconds, or a date as `Date` reads it. */
+function timeOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isFinite(time)) return time;
+  throw wrong(`${name}=${text.slice(0, 80)}: give Unix milliseconds or a date such as 2026-01-31T08:00:00Z`);
+}
+
+function wrong(message: string): CoxswainError {
+  return new CoxswainError('invalid-argument', message);
+}

@@ -1,0 +1,119 @@
+import type { Hono } from 'hono';
+import { stream } from 'hono/streaming';
+
+import { CoxswainError } from '../../base/error.ts';
+import type { CallAnswer, CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
+import { compareRuns, type ComparedSide } from './compare-runs.ts';
+import { exportName, exportRun } from './export-run.ts';
+import { findCall, findMark, findRecord } from './find-in-run.ts';
+import { readRecords, readWholeRecord } from './read-records.ts';
+import { rowOf } from './run-list.ts';
+import { wholeNumber } from './run-query.ts';
+import type { ApiContext, ViewerEnv } from './viewer-env.ts';
+import { runOf, type ViewerState } from './viewer-state.ts';
+
+const OVERVIEW_MS = 200;
+/** An export waits for all that can be seen from far away. */
+const EXPORT_MS = 120_000;
+const MAX_RECORDS = 500;
+const MAX_COMPARED = 2_000;
+const MAX_TEXT_CHARS = 1_000;
+const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
+
+/** Adds what is asked of one run. */
+export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
+  const path = '/api/runs/:source/:runId';
+  const wanted = (context: ApiContext): ReturnType<typeof runOf> =>
+    runOf(state, context.req.param('source') ?? '', context.req.param('runId') ?? '');
+  app.get(path, async (context) => {
+    const { listed, run } = await wanted(context);
+    const overview = await listed.looks.overview(run, OVERVIEW_MS);
+    const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
+    return context.json({
+      run: rowOf(listed, run, listed.looks.known(run)),
+      children: state.list.childrenOf(listed, run.runId),
+      ...(parent === undefined ? {} : { parent: rowOf(listed, parent, listed.looks.known(parent)) }),
+      overview,
+    } satisfies RunAnswer);
+  });
+  app.get(`${path}/overview`, async (context) => {
+    const { listed, run } = await wanted(context);
+    return context.json(await listed.looks.overview(run, OVERVIEW_MS));
+  });
+  app.get(`${path}/records`, async (context) => {
+    const { from = '0', limit = '200' } = context.req.query();
+    const { listed, run } = await wanted(context);
+    const fromSeq = wholeNumber('from', from);
+    const count = wholeNumber('limit', limit, { from: 1, to: MAX_RECORDS });
+    return context.json(await readRecords(await listed.source.reader(), run, { fromSeq, limit: count }));
+  });
+  app.get(`${path}/record/:seq`, async (context) => {
+    const { listed, run } = await wanted(context);
+    const seq = wholeNumber('seq', context.req.param('seq'));
+    return context.body(JSON.stringify(await readWholeRecord(await listed.source.reader(), run.runId, seq)), 200, {
+      'content-type': 'application/json',
+    });
+  });
+  app.get(`${path}/export.html`, async (context) => {
+    const { listed, run } = await wanted(context);
+    const [overview, reader] = [await listed.looks.overview(run, EXPORT_MS), await listed.source.reader()];
+    context.header('content-type', 'text/html; charset=utf-8');
+    context.header('content-disposition', `attachment; filename="${exportName(run.runId)}"`);
+    return stream(context, async (out) => {
+      for await (const part of exportRun({ run, overview, reader })) {
+        if (out.aborted) return;
+        await out.write(part);
+      }
+    });
+  });
+  app.get(`${path}/call`, async (context) => {
+    const { call, seq = '0' } = context.req.query();
+    const { listed, run } = await wanted(context);
+    const place = call === undefined ? { atSeq: wholeNumber('seq', seq) } : { call: wholeNumber('call', call) };
+    return context.json({ place: await findCall(await listed.source.reader(), run, place) } satisfies CallAnswer);
+  });
+  app.get(`${path}/find`, async (context) => {
+    const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();
+    const known = FIND_KINDS.find((one) => one === kind);
+    if (known === undefined || (direction !== 'next' && direction !== 'prev')) {
+      throw new CoxswainError('invalid-argument', `give kind ${FIND_KINDS.join(', ')}, and direction next or prev`);
+    }
+    const { listed, run } = await wanted(context);
+    const query = {
+      kind: known,
+      direction,
+      text: text.slice(0, MAX_TEXT_CHARS),
+      fromSeq: wholeNumber('from', from),
+    } as const;
+    if (known === 'text' && text === '') return context.json({ seq: null });
+    return context.json(
+      known === 'pattern' || known === 'advice'
+        ? findMark(await listed.looks.overview(run, OVERVIEW_MS), query)
+        : await findRecord(await listed.source.reader(), run, query),
+    );
+  });
+}
+
+/** Adds the comparison of two runs. */
+export function addCompareRoute(app: Hono<ViewerEnv>, state: ViewerState): void {
+  const sideOf = async (key: string): Promise<ComparedSide> => {
+    const slash = key.indexOf('/');
+    const [source, runId] = [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
+    const { listed, run } = await runOf(state, source, runId);
+    return { source, run, reader: await listed.source.reader() };
+  };
+  app.get('/api/compare', async (context) => {
+    const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
+    const [start, count] = [wholeNumber('from', from), wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED })];
+    const [a, b] = [await sideOf(left), await sideOf(right)];
+    const key = JSON.stringify([a, b].map(({ run, source }) => [source, run.runId, run.lastSeq, run.startedAtMs]));
+    const compared = state.comparisons.get(key) ?? (await compareRuns(a, b));
+    state.comparisons.set(key, compared);
+    const end = start + count;
+    return context.json({
+      ...compared,
+      rows: compared.rows.slice(start, end),
+      ...(end < compared.total ? { next: end } : {}),
+    } satisfies CompareAnswer);
+  });
+}

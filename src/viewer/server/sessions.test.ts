@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+
+import { createFakeClock } from '../../testing/fake-clock.ts';
+import { Sessions } from './sessions.ts';
+
+test('an address for a browser is good for a minute', () => {
+  const clock = createFakeClock();
+  const sessions = new Sessions(() => clock.nowMs());
+  const [soon, late] = [sessions.issueOnce(), sessions.issueOnce()];
+  clock.advance(59);
+  expect(sessions.isOpen(sessions.open(soon))).toBe(true);
+  clock.advance(2);
+  expect(sessions.open(late)).toBe(undefined);
+});
+
+test('neither a token nor nothing is a session', () => {
+  const sessions = new Sessions(() => 0);
+  expect([sessions.isOpen(sessions.token), sessions.isOpen(''), sessions.isOpen(undefined)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(sessions.isOpen(sessions.open(sessions.token))).toBe(true);
+});

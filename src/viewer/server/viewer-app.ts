@@ -1,0 +1,179 @@
+import { Hono } from 'hono';
+
+import { CoxswainError } from '../../base/error.ts';
+import type { ErrorAnswer } from './api-shapes.ts';
+import { addEventRoutes } from './event-routes.ts';
+import { readLabelChange } from './labels-file.ts';
+import { readRunsQuery } from './run-query.ts';
+import { addCompareRoute, addRunRoutes } from './run-routes.ts';
+import type { Sessions } from './sessions.ts';
+import { findStaticFile } from './static-files.ts';
+import type { ApiContext, ViewerEnv } from './viewer-env.ts';
+import { problemOf, viewerFault } from './viewer-fault.ts';
+import type { ViewerState } from './viewer-state.ts';
+
+/** What the routes need besides the state. */
+export interface AppSetup {
+  readonly state: ViewerState;
+  readonly sessions: Sessions;
+  /** The folder of the built page. */
+  readonly pageFolder: string;
+  /** Tells cookies of several viewers on one machine apart: browsers keep them by name, not by port. */
+  readonly port: number;
+  /** Aborted when the server stops. */
+  readonly signal: AbortSignal;
+}
+
+const ROWS_MS = 500;
+const MAX_ROWS = 100;
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** Nothing but what the viewer itself serves: no inline script or style, no frame, no other origin. */
+const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Headers of every answer, also of those that refuse. None of them is for other origins (CORS). */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': CONTENT_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'cache-control': 'no-store',
+};
+
+/**
+ * The routes of the viewer. Requests come here only when `guardRequest` let them pass.
+ *
+ * Everything under `/api` needs the session's cookie; whatever writes needs the header `x-coxswain` too, which no page of another
+ * origin can send without being asked first, and it is never told that it may.
+ */
+export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
+  const app = new Hono<ViewerEnv>();
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) {
+      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+    }
+  });
+  app.onError((error, context) => {
+    const { problem, status } = problemOf(error);
+    return context.json({ error: problem } satisfies ErrorAnswer, status);
+  });
+  addSessionRoutes(app, setup);
+  addListRoutes(app, setup);
+  addRunRoutes(app, setup.state);
+  addCompareRoute(app, setup.state);
+  addEventRoutes(app, setup.state, setup.signal);
+  addFileRoutes(app, setup);
+  app.get('*', async (context) => {
+    const [target = ''] = (context.env.incoming.url ?? '').split('?');
+    const file = await findStaticFile(setup.pageFolder, target);
+    if (file !== undefined) return context.body(file.bytes, 200, { 'content-type': file.contentType });
+    if (target !== '/') throw viewerFault('not-found', 'there is nothing at this address');
+    const fix = 'Build it: npm run build';
+    throw viewerFault('not-found', `the page is not built: no index.html in ${setup.pageFolder}`, fix);
+  });
+  app.all('*', () => {
+    throw viewerFault('not-found', 'there is nothing at this address');
+  });
+  return app;
+}
+
+function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): void {
+  const cookie = sessionCookie(port);
+  app.post('/session', async (context) => {
+    requireWriteHeader(context);
+    const body = await readBody(context);
+    const token = typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined;
+    const session = typeof token === 'string' ? sessions.open(token) : undefined;
+    if (session === undefined) {
+      throw viewerFault(
+        'wrong-token',
+        'the token is not of this start',
+        'Open the address that coxswain view printed.',
+      );
+    }
+    context.header('set-cookie', `${cookie}=${session}; HttpOnly; SameSite=Strict; Path=/`);
+    return context.body(null, 204);
+  });
+  app.use('/api/*', async (context, next) => {
+    if (!sessions.isOpen(cookieOf(context.req.header('cookie'), cookie))) {
+      throw viewerFault('no-session', 'there is no session', 'Open the address that coxswain view printed.');
+    }
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') requireWriteHeader(context);
+    await next();
+  });
+  app.get('/api/session', (context) => context.json({ ok: true }));
+}
+
+function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
+  const { list, sources } = state;
+  app.get('/api/sources', async (context) => {
+    await Promise.all(sources.map((source) => source.refresh()));
+    return context.json({ sources: sources.map((source) => source.row()) });
+  });
+  app.get('/api/runs', async (context) => context.json(await list.page(readRunsQuery(context.req.query()))));
+  app.get('/api/rows', async (context) => {
+    const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
+    if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for ${MAX_ROWS} at most`);
+    return context.json({ rows: await list.rows(keys.map(runKey), ROWS_MS) });
+  });
+}
+
+function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels, reports } }: AppSetup): void {
+  app.get('/api/labels', async (context) => context.json(await labels.read()));
+  app.post('/api/labels', async (context) =>
+    context.json(await labels.change(readLabelChange(await readBody(context)))),
+  );
+  app.get('/api/reports', async (context) => context.json(await reports.list()));
+  app.get('/api/reports/:id', async (context) =>
+    context.body(await reports.read(context.req.param('id')), 200, { 'content-type': 'application/json' }),
+  );
+}
+
+/** The name of the session's cookie. Browsers keep cookies by name, not by port. */
+export function sessionCookie(port: number): string {
+  return `coxswain-${port}`;
+}
+
+/** The value of a cookie in the header `cookie`; what we set needs no decoding. */
+export function cookieOf(header: string | undefined, name: string): string | undefined {
+  const cookies = (header ?? '').split(';').map((cookie) => cookie.trim());
+  return cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+function requireWriteHeader(context: ApiContext): void {
+  if (context.req.header('x-coxswain') !== '1') throw viewerFault('forbidden', 'the header x-coxswain is missing');
+}
+
+/** @throws CoxswainError for what is no JSON, or longer than 64 KB */
+async function readBody(context: ApiContext): Promise<unknown> {
+  if (!/^application\/json(?:;|$)/.test(context.req.header('content-type') ?? '')) {
+    throw viewerFault('forbidden', 'the content type must be application/json');
+  }
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const piece of context.req.raw.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length > MAX_BODY_BYTES)
+      throw new CoxswainError('input-too-large', `a body has at most ${MAX_BODY_BYTES} bytes`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CoxswainError('invalid-argument', 'the body is no JSON');
+  }
+}
+
+function runKey(key: string): readonly [string, string] {
+  const slash = key.indexOf('/');
+  try {
+    return [decodeURIComponent(key.slice(0, slash)), decodeURIComponent(key.slice(slash + 1))];
+  } catch {
+    throw new CoxswainError('invalid-argument', `ids are SOURCE/RUN, each escaped, got ${key.slice(0, 80)}`);
+  }
+}

@@ -1,0 +1,38 @@
+import type { LruMap } from '../../base/lru-map.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import type { CompareAnswer } from './api-shapes.ts';
+import type { LabelsFile } from './labels-file.ts';
+import type { ReportFiles } from './report-files.ts';
+import type { ListedSource, RunList } from './run-list.ts';
+import { viewerFault } from './viewer-fault.ts';
+import type { ViewerSource } from './viewer-source.ts';
+
+/** Everything that the routes answer from. */
+export interface ViewerState {
+  readonly sources: readonly ViewerSource[];
+  readonly list: RunList;
+  readonly labels: LabelsFile;
+  readonly reports: ReportFiles;
+  /** What is left of comparisons, so that their pages need no new one. */
+  readonly comparisons: LruMap<Omit<CompareAnswer, 'next'>>;
+}
+
+/** A run is looked up by itself where the list takes longer. */
+const LOOK_MS = 1_000;
+
+/** A run of a source, looked up again where the list does not know it yet. @throws CoxswainError with the reason `not-found` */
+export async function runOf(
+  { list }: ViewerState,
+  sourceId: string,
+  runId: string,
+): Promise<{ readonly listed: ListedSource; readonly run: RunSummary }> {
+  const listed = list.sourceOf(sourceId);
+  await listed.source.refreshWithin(LOOK_MS);
+  const { runs } = listed.source;
+  const known = runs.get(runId);
+  // A store that is gone says so, also of runs that are still listed.
+  const reader = await listed.source.reader();
+  const run = known ?? (await reader.findRun(runId));
+  if (run !== undefined) return { listed, run };
+  throw viewerFault('not-found', `there is no run ${runId.slice(0, 200)} (any more)`, 'Go back to the list of runs.');
+}

@@ -1,0 +1,222 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import type { StatePlaces } from '../src/base/state-places.ts';
+import { tempFolder } from './support/temp-folder.ts';
+import {
+  adoptRecords,
+  examineRecords,
+  guardStore,
+  makeRecords,
+  openRecords,
+  refuseLinks,
+} from '../src/store/records-folder.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+
+let root = '';
+let project = '';
+let folder = '';
+let places: StatePlaces = { env: {} };
+let dispose = async (): Promise<void> => {};
+
+beforeEach(async () => {
+  const temp = await tempFolder();
+  root = temp.path;
+  project = join(root, 'project');
+  folder = join(project, '.coxswain');
+  places = { env: { XDG_STATE_HOME: join(root, 'state') } };
+  dispose = () => temp.dispose();
+  mkdirSync(project);
+});
+
+afterEach(() => dispose());
+
+function kindOf(at = folder): string {
+  const verdict = examineRecords(at, places);
+  return verdict.kind === 'refused' ? verdict.refusal.kind : verdict.kind;
+}
+
+function git(...args: readonly string[]): void {
+  const config = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'protocol.file.allow=always'];
+  const { status, stderr } = spawnSync('git', [...config, ...args], { cwd: project, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+}
+
+test('a folder that coxswain made here is used, and keeps itself out of git', () => {
+  expect(kindOf()).toBe('absent');
+  expect(makeRecords(folder, places).kind).toBe('ours');
+  expect(kindOf()).toBe('ours');
+  expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toMatch(/^# coxswain [0-9a-f]{32}\n\*\n$/);
+  expect(lstatSync(folder).mode & 0o777).toBe(0o700);
+  expect(readdirSync(project)).toEqual(['.coxswain']);
+});
+
+test('a folder that came with the project is refused, whatever is in it', () => {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'runs.db'), '');
+  expect(kindOf()).toBe('unmarked');
+  writeFileSync(join(folder, '.gitignore'), `# coxswain ${'0'.repeat(32)}\n*\n`);
+  expect(kindOf()).toBe('unmarked');
+  expect(makeRecords(folder, places).kind).toBe('refused');
+});
+
+test('an empty folder decides nothing, and gets a mark', () => {
+  mkdirSync(folder);
+  expect(makeRecords(folder, places).kind).toBe('ours');
+});
+
+test('a link is refused, also one that leads nowhere or to a folder of ours', () => {
+  const other = join(root, 'other/.coxswain');
+  mkdirSync(join(root, 'other'));
+  makeRecords(other, places);
+  for (const target of [other, join(root, 'nowhere')]) {
+    symlinkSync(target, folder);
+    expect(kindOf()).toBe('unsafe');
+    expect(() => adoptRecords(folder, places)).toThrow(/link/);
+    expect(() => openRecords(join(folder, 'runs.db'), places)).toThrow(/link/);
+    rmSync(folder);
+  }
+  expect(existsSync(join(root, 'nowhere'))).toBe(false);
+});
+
+test.each(['runs.db', 'runs.db-wal', 'runs.db-shm', 'runs.db-journal', 'runs'])(
+  'a link or a second name in the place of %s is refused',
+  (name) => {
+    const precious = join(root, 'precious');
+    writeFileSync(precious, 'precious');
+    makeRecords(folder, places);
+    symlinkSync(precious, join(folder, name));
+    expect(kindOf()).toBe('unsafe');
+    rmSync(join(folder, name));
+    linkSync(precious, join(folder, name));
+    expect(kindOf()).toBe('unsafe');
+    expect(readFileSync(precious, 'utf8')).toBe('precious');
+  },
+);
+
+test('a mark is worth nothing in a copy, nor after the project was moved, until the folder is accepted', () => {
+  makeRecords(folder, places);
+  writeFileSync(join(folder, 'runs.db'), '');
+  renameSync(project, join(root, 'moved'));
+  project = join(root, 'moved');
+  folder = join(project, '.coxswain');
+  expect(kindOf()).toBe('unmarked');
+  adoptRecords(folder, places);
+  expect(kindOf()).toBe('ours');
+  cpSync(folder, join(root, 'copy'), { recursive: true });
+  rmSync(folder, { recursive: true });
+  // While the inode of the one that was removed is free: it must not be taken for it.
+  renameSync(join(root, 'copy'), folder);
+  expect(kindOf()).toBe('unmarked');
+});
+
+test('a new home folder does not know the mark, and the folder can be accepted with its ignore file as it is', () => {
+  makeRecords(folder, places);
+  const ignore = join(folder, '.gitignore');
+  writeFileSync(ignore, `${readFileSync(ignore, 'utf8')}!labels.csv\n`);
+  places = { env: {}, homeFolder: join(root, 'home') };
+  const verdict = examineRecords(folder, places);
+  expect(verdict).toMatchObject({
+    refusal: { kind: 'unmarked', fix: expect.stringContaining('coxswain trust --records') },
+  });
+  adoptRecords(folder, places);
+  expect(kindOf()).toBe('ours');
+  expect(readFileSync(ignore, 'utf8')).toMatch(/^# coxswain [0-9a-f]{32}\n\*\n!labels.csv\n$/);
+});
+
+test.each([
+  ['plain', (): void => undefined],
+  ['version 4', (): void => git('config', 'index.version', '4')],
+  ['split', (): void => git('config', 'core.splitIndex', 'true')],
+])('a folder that git tracks is refused: an index that is %s', (_name, configure) => {
+  git('init', '-q');
+  configure();
+  for (const name of ['.a', 'z', 'src/x.ts']) {
+    mkdirSync(join(project, 'src'), { recursive: true });
+    writeFileSync(join(project, name), name);
+  }
+  git('add', '.');
+  makeRecords(folder, places);
+  expect(kindOf()).toBe('ours');
+  writeFileSync(join(folder, 'runs.db'), 'x');
+  git('add', '-f', '.coxswain/runs.db');
+  expect(kindOf()).toBe('tracked');
+  expect(() => adoptRecords(folder, places)).toThrow(/git rm/);
+  git('commit', '-qm', 'x');
+  expect(kindOf()).toBe('tracked');
+  git('rm', '-q', '--cached', '.coxswain/runs.db');
+  git('update-index', '--no-split-index');
+  expect(kindOf()).toBe('ours');
+});
+
+test('a folder that git tracks is refused in a submodule, a linked work tree and a folder of a repository', () => {
+  git('init', '-q');
+  mkdirSync(join(project, 'sub/.coxswain'), { recursive: true });
+  writeFileSync(join(project, 'sub/.coxswain/runs.db'), 'x');
+  git('add', '.');
+  git('commit', '-qm', 'x');
+  expect(kindOf(join(project, 'sub/.coxswain'))).toBe('tracked');
+  git('worktree', 'add', '-q', join(root, 'tree'));
+  expect(kindOf(join(root, 'tree/sub/.coxswain'))).toBe('tracked');
+  const outer = join(root, 'outer');
+  mkdirSync(outer);
+  const inner = project;
+  project = outer;
+  git('init', '-q');
+  git('submodule', '--quiet', 'add', inner, 'inner');
+  expect(kindOf(join(outer, 'inner/sub/.coxswain'))).toBe('tracked');
+});
+
+test('git is not run: a repository’s configuration can name programs', () => {
+  git('init', '-q');
+  const ran = join(root, 'ran');
+  writeFileSync(join(project, 'a'), 'a');
+  git('add', '.');
+  git('config', 'core.fsmonitor', `touch ${ran}; false`);
+  makeRecords(folder, places);
+  expect(kindOf()).toBe('ours');
+  expect(existsSync(ran)).toBe(false);
+});
+
+test('while a folder is refused runs go to the user’s own state folder', () => {
+  const store = { kind: 'sqlite', path: join(folder, 'runs.db') } as const;
+  expect(guardStore(store, places)).toEqual({ store });
+  symlinkSync(root, folder);
+  const guarded = guardStore(store, places);
+  expect(guarded.store.path.startsWith(join(root, 'state/coxswain/projects/'))).toBe(true);
+  expect(guarded.refusal).toMatchObject({ kind: 'unsafe' });
+  expect(guardStore({ kind: 'sqlite', path: join(root, 'x.db') }, places)).not.toHaveProperty('refusal');
+});
+
+test('processes that begin at once make one folder', async () => {
+  const verdicts = await Promise.all(Array.from({ length: 8 }, async () => makeRecords(folder, places).kind));
+  expect(new Set(verdicts)).toEqual(new Set(['ours']));
+});
+
+test('a store that a program names is made with its mark, and never opened through a link', async () => {
+  const path = join(folder, 'runs.db');
+  const store = sqliteStore(path);
+  await store.close();
+  expect(examineRecords(folder, { env: process.env }).kind).toBe('ours');
+  const precious = join(root, 'precious');
+  writeFileSync(precious, 'precious');
+  rmSync(path);
+  symlinkSync(precious, path);
+  expect(() => sqliteStore(path)).toThrow(expect.objectContaining({ code: 'unsafe-path' }));
+  expect(() => refuseLinks(path)).toThrow(/link/);
+  expect(readFileSync(precious, 'utf8')).toBe('precious');
+});

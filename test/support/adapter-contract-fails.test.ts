@@ -1,0 +1,280 @@
+import { expect, test } from 'vitest';
+
+import type { AdviceHandle } from '../../src/run/advice-handle.ts';
+import type { AdapterOptions } from '../../src/host/adapter-options.ts';
+import type { Run } from '../../src/run/run.ts';
+import type { AdapterHarness } from '../../src/testing/adapter-harness.ts';
+import { adapterContract } from '../../src/testing/adapter-contract.ts';
+import type { PlainAgentHooks } from './plain-agent.ts';
+import { plainHarness } from './plain-agent-harness.ts';
+import { steerPlainAgent, type SteerPlainAgentOptions } from './steer-plain-agent.ts';
+
+/** Registers the contract and runs one of its tests; answers what it failed with. */
+async function outcomeOf(harness: AdapterHarness, name: string): Promise<unknown> {
+  const bodies = new Map<string, () => Promise<void>>();
+  const register = Object.assign((title: string, body: () => Promise<void>) => void bodies.set(title, body), {
+    skip: () => undefined,
+  });
+  adapterContract(harness, { describe: (_name, body) => body(), test: register, expect });
+  const body = bodies.get(name);
+  if (body === undefined) throw new Error(`no test named ${name}`);
+  return await body().then(
+    () => 'passed',
+    (error: unknown) => error,
+  );
+}
+
+type Steer = (run: Run, options?: SteerPlainAgentOptions) => PlainAgentHooks;
+
+/** The adapter with some of its hooks changed. */
+function changed(change: (right: PlainAgentHooks, run: Run) => PlainAgentHooks): Steer {
+  return (run, options) => {
+    const right = steerPlainAgent(run, options);
+    return { ...right, ...change(right, run) };
+  };
+}
+
+/** The adapter with a run that behaves differently towards it. */
+function withRun(change: (run: Run) => Partial<Record<keyof Run, unknown>>): Steer {
+  return (run, options) => {
+    const changes: Partial<Record<keyof Run, unknown>> = change(run);
+    const other = new Proxy(run, {
+      get(target, key) {
+        // Keys of a run are what adapters ask for.
+        const name = key as keyof Run;
+        if (name in changes) return changes[name];
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    return steerPlainAgent(other, options);
+  };
+}
+
+function mapped(map: (advice: AdviceHandle) => AdviceHandle): Steer {
+  return withRun((run) => ({ advise: (...asked: Parameters<Run['advise']>) => run.advise(...asked).map(map) }));
+}
+
+function emitting(emit: (run: Run, event: Parameters<Run['emit']>[0]) => unknown): Steer {
+  return withRun((run) => ({ emit: (event: Parameters<Run['emit']>[0]) => emit(run, event) }));
+}
+
+let stored: string | undefined;
+let shared: Run | undefined;
+
+/** What an adapter may get wrong, and the test that finds it. */
+const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer])[] = [
+  [
+    'says feedback twice',
+    'feedback is in the next request, once, at its call',
+    changed((right) => ({
+      onToolEnd: (call, result, isError) => {
+        const text = right.onToolEnd?.(call, result, isError) ?? result;
+        return text + text.slice(result.length);
+      },
+    })),
+  ],
+  [
+    'says feedback one call too late',
+    'feedback of parallel calls is at the call each belongs to',
+    changed((right) => ({
+      onToolEnd: (call, result, isError) => {
+        const before = stored ?? '';
+        stored = right.onToolEnd?.(call, result, isError).slice(result.length);
+        return result + before;
+      },
+    })),
+  ],
+  [
+    'never says whether feedback arrived',
+    'feedback is in the next request, once, at its call',
+    mapped((advice) => ({ ...advice, delivered: () => undefined })),
+  ],
+  [
+    'is silent about tools that fail',
+    'a tool that fails gets feedback as well',
+    changed((right) => ({
+      onToolEnd: (call, result, isError) => {
+        const text = right.onToolEnd?.(call, result, isError) ?? result;
+        return isError ? result : text;
+      },
+    })),
+  ],
+  [
+    'drops feedback where the result is empty, and tidies results up',
+    'results of every kind: content and success flag are untouched but for the feedback',
+    changed((right) => ({
+      onToolEnd: (call, result, isError) => right.onToolEnd?.(call, result.replaceAll(' ', ''), isError) ?? '',
+    })),
+  ],
+  [
+    'knows no limit',
+    'what does not fit in the limit is left out whole and recorded as undelivered',
+    (run, options) => steerPlainAgent(run, { ...options, maxChars: 9_000 }),
+  ],
+  [
+    'leaves guidance in the history',
+    'guidance at pre_render is in one request only, at its end, and leaves no trace',
+    changed((right) => ({
+      onRequest: (messages) => {
+        const sent = right.onRequest?.(messages) ?? messages;
+        // The agent's own list, whatever its type says.
+        if (sent !== messages) (messages as unknown[]).push(sent.at(-1));
+        return messages;
+      },
+    })),
+  ],
+  [
+    'puts guidance first',
+    'guidance at pre_tool_selection is in one request only, at its end, and leaves no trace',
+    changed((right) => ({
+      onRequest: (messages) => {
+        const sent = right.onRequest?.(messages) ?? messages;
+        return sent === messages ? sent : [...sent.slice(-1), ...sent.slice(0, -1)];
+      },
+    })),
+  ],
+  [
+    'calls delivered what has no channel',
+    'guidance at pre_tool_execution has no channel: it is in no request and recorded as undelivered',
+    mapped((advice) => ({ ...advice, undelivered: () => advice.delivered('nowhere') })),
+  ],
+  [
+    'forces a turn unasked',
+    'guidance at pre_response would force a turn: by default it does not',
+    (run, options) => steerPlainAgent(run, { ...options, forceTurn: true }),
+  ],
+  [
+    'forces turns without end',
+    'guidance at pre_response forces one turn a run when it is turned on',
+    changed((right, run) => ({
+      onFinal: () => right.onFinal?.() ?? run.advise('pre_response').map((advice) => sayIt(advice))[0],
+    })),
+  ],
+  [
+    'changes requests to which it has nothing to add',
+    'a run to which nothing is said sends the same requests, byte for byte',
+    changed(() => ({ onRequest: (messages) => [...messages, { role: 'system', content: '' }] })),
+  ],
+  [
+    'does not end the run',
+    'the run ends as the agent does, and the adapter says so',
+    changed(() => ({ onEnd: () => undefined })),
+  ],
+  [
+    'records results with the feedback in them',
+    'every call is on record with its arguments, its result without the feedback, and its flag',
+    emitting((run, event) => {
+      if (event.type !== 'tool_execution_end') return run.emit(event);
+      return run.emit({ ...event, result: `${String(event.result)} COX-FEEDBACK-1.` });
+    }),
+  ],
+  [
+    'records failures as successes',
+    'every call is on record with its arguments, its result without the feedback, and its flag',
+    emitting((run, event) => run.emit(event.type === 'tool_execution_end' ? { ...event, isError: false } : event)),
+  ],
+  [
+    'begins a turn with each call',
+    'calls asked for together are in one turn, others in turns of their own',
+    changed((right, run) => ({
+      onToolStart: (call, args) => {
+        run.emit({ type: 'turn_start' });
+        right.onToolStart?.(call, args);
+      },
+    })),
+  ],
+  [
+    'knows no usage',
+    'the model, its words and what they cost are on record',
+    changed((right) => ({
+      onAnswer: (answer) => right.onAnswer?.({ ...answer, inputTokens: 0 }),
+    })),
+  ],
+  [
+    'shares state between runs',
+    'two runs at the same time do not hear each other',
+    (run, options) => {
+      shared ??= run;
+      if (shared.isEnded) shared = run;
+      return steerPlainAgent(shared, options);
+    },
+  ],
+  [
+    'lets its own faults through',
+    'a clock that breaks is nothing to the agent',
+    changed((right, run) => ({
+      onToolStart: (call, args) => {
+        run.setDeadline({ minutes: 1 });
+        right.onToolStart?.(call, args);
+      },
+    })),
+  ],
+  [
+    'records two calls under one id',
+    'an id that the model gives to two calls does what it does without coxswain',
+    emitting((run, event) =>
+      run.emit('toolCallId' in event ? { ...event, toolCallId: event.toolCallId.replace(/#.*/, '') } : event),
+    ),
+  ],
+  [
+    'takes an abort for an error',
+    'an abort ends the run as aborted',
+    changed((right) => ({ onEnd: (error) => right.onEnd?.(error === undefined ? error : new Error('ended')) })),
+  ],
+  [
+    'takes an error for an end',
+    "an error of the model's service ends the run as an error",
+    changed((right) => ({ onEnd: () => right.onEnd?.(undefined) })),
+  ],
+];
+
+function sayIt(advice: AdviceHandle): string {
+  advice.delivered('user-message');
+  return advice.text;
+}
+
+test.each(MISTAKES)('an adapter that %s fails “%s”', async (_mistake, finds, steer) => {
+  stored = undefined;
+  shared = undefined;
+  expect(await outcomeOf(plainHarness(steerPlainAgent), finds)).toBe('passed');
+  const failure = await outcomeOf(plainHarness(steer), finds);
+  expect(failure).toBeInstanceOf(Error);
+  expect(String(failure)).toContain('AssertionError');
+});
+
+test('a harness that is never the same twice is found', async () => {
+  const right = plainHarness(steerPlainAgent);
+  let plays = 0;
+  const harness: AdapterHarness = {
+    ...right,
+    run: async (scene) => ({ ...(await right.run(scene)), storedHistory: String((plays += 1)) }),
+  };
+  expect(await outcomeOf(harness, 'the harness plays a scene the same each time')).toBeInstanceOf(Error);
+});
+
+test('a skip of a test that does not exist is refused, and one that does names its reason', () => {
+  const skipped: string[] = [];
+  const register = Object.assign(() => undefined, { skip: (name: string) => void skipped.push(name) });
+  const tools = { describe: (_name: string, body: () => void) => body(), test: register, expect };
+  const right = plainHarness(steerPlainAgent);
+  const name = 'an abort ends the run as aborted';
+  adapterContract({ ...right, skips: { [name]: 'this SDK knows no abort' } }, tools);
+  expect(skipped).toEqual([`${name} (skipped: this SDK knows no abort)`]);
+  expect(() => adapterContract({ ...right, skips: { 'no such test': 'whatever' } }, tools)).toThrow('no such test');
+});
+
+const options: AdapterOptions = { onError: 'throw' };
+
+test('under onError: throw the fault reaches the host, as one who develops an adapter wants it', async () => {
+  const harness = plainHarness((run, given) => {
+    const broken = withRun(() => ({
+      advise: () => {
+        throw new Error('advise is broken');
+      },
+    }));
+    return broken(run, { ...given, ...options });
+  });
+  const failure = await outcomeOf(harness, 'feedback is in the next request, once, at its call');
+  expect(String(failure)).toContain('AssertionError');
+});

@@ -1,0 +1,91 @@
+import type { Json } from '../../src/base/json.ts';
+import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
+import type { TrajectoryPayload } from '../../src/records/trajectory-record.ts';
+import { definePrompt } from '../../src/steering/prompt/define-prompt.ts';
+import type {
+  GuidanceContext,
+  GuidanceProvider,
+  GuidanceProviderConfig,
+} from '../../src/steering/prompt/guidance-provider.ts';
+import { createSession } from '../../src/session/create-session.ts';
+import type { PatternDetector } from '../../src/patterns/pattern-detector.ts';
+import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
+import { createFakeClock } from '../../src/testing/fake-clock.ts';
+import { scriptRun } from '../../src/testing/record-script.ts';
+
+/** A finished call of a scripted run. */
+export interface ScriptedCall {
+  /** Default `read_file`. */
+  readonly tool?: string;
+  /** Default: a path that no other call has. */
+  readonly args?: Json;
+  /** Default: a text that no other call has. */
+  readonly result?: Json;
+  /** Default false. */
+  readonly failed?: boolean;
+  /** Issued together with the call before it. Default false: in a turn of its own. */
+  readonly sameTurn?: boolean;
+}
+
+/** The analysis of a run of these calls. */
+export function scriptAnalysis(
+  calls: readonly ScriptedCall[],
+  detectors: readonly PatternDetector[] = defaultDetectors(),
+): TrajectoryAnalysis {
+  const analysis = new TrajectoryAnalysis({ detectors });
+  const payloads = calls.flatMap((call, index): TrajectoryPayload[] => {
+    const id = { tool_call_id: `call-${index}`, tool_name: call.tool ?? 'read_file' };
+    const args = call.args ?? { path: `file-${index}.txt` };
+    const result = call.result ?? `content number ${index} of the file`;
+    return [
+      ...(call.sameTurn === true ? [] : [{ kind: 'turn_started' } as const]),
+      { kind: 'tool_started', ...id, args },
+      { kind: 'tool_ended', ...id, result, is_error: call.failed ?? false },
+    ];
+  });
+  for (const record of scriptRun('run', payloads)) analysis.fold(record);
+  return analysis;
+}
+
+/** What a test says of a context; the rest is filled in. */
+export interface ContextScript extends Partial<Omit<GuidanceContext, 'prompt' | 'session'>> {
+  readonly session?: GuidanceContext['session'];
+  readonly calls?: readonly ScriptedCall[];
+  readonly providers?: readonly GuidanceProviderConfig[];
+}
+
+/** A context at `pre_tool_selection` after a scripted run, with a real session, prompt and analysis. */
+export function guidanceContext(script: ContextScript = {}): GuidanceContext {
+  const { calls = [], providers = [], ...given } = script;
+  const trajectory = given.trajectory ?? scriptAnalysis(calls);
+  return {
+    session: createSession({ clock: createFakeClock() }),
+    prompt: definePrompt({ ns: 'test', key: 'main', guidanceProviders: providers }),
+    trajectory,
+    pendingToolCalls: [],
+    turnCount: trajectory.turns,
+    toolCallCount: trajectory.calls,
+    nowMs: 1_700_000_000_000,
+    decisionPoint: 'pre_tool_selection',
+    ...given,
+  };
+}
+
+/** A provider that is always relevant and says `content`. */
+export function sayingProvider(
+  name: string,
+  options: {
+    readonly content?: string;
+    readonly priority?: number;
+    readonly category?: string;
+    readonly confidence?: number;
+  } = {},
+): GuidanceProvider {
+  const { content = `${name} says so`, priority = 100, category = name, confidence = 1 } = options;
+  return {
+    name,
+    category,
+    classify: () => ({ relevant: true, confidence }),
+    provide: () => ({ key: name, content, priority, category }),
+  };
+}

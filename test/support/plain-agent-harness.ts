@@ -1,0 +1,49 @@
+import { messageOf } from '../../src/base/error.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../../src/testing/adapter-harness.ts';
+import { startSceneServer } from './scene-server.ts';
+import { neutralChatRequest } from '../../src/testing/neutral-request.ts';
+import { runPlainAgent, type PlainAgentHooks } from './plain-agent.ts';
+import { scriptedToolbox } from '../../src/testing/scripted-toolbox.ts';
+import { PLAIN_AGENT_CAPABILITIES, steerPlainAgent } from './steer-plain-agent.ts';
+
+/** The adapter of the plain agent under the contract: an example of a harness. */
+export const plainAgentHarness: AdapterHarness = plainHarness(steerPlainAgent);
+
+/** The same with another adapter. */
+export function plainHarness(steer: typeof steerPlainAgent): AdapterHarness {
+  return {
+    name: 'plain agent',
+    capabilities: PLAIN_AGENT_CAPABILITIES,
+    run: (scene) => playPlainAgent(scene, steer),
+  };
+}
+
+async function playPlainAgent(scene: AdapterScene, steer: typeof steerPlainAgent): Promise<AdapterOutcome> {
+  const { server, signal } = await startSceneServer(scene);
+  const tools = scriptedToolbox(scene.tools);
+  const steering =
+    scene.run === undefined ? {} : steer(scene.run, { ...scene.adapter, forceTurn: scene.forceTurn === true });
+  const hooks = scene.userHookThrows === true ? withThrowing(steering) : steering;
+  try {
+    const given = { url: server.url, prompt: scene.prompt, tools, hooks, signal };
+    const answer = await runPlainAgent(given).then(
+      (finalText) => ({ ended: 'normally', finalText }) as const,
+      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
+    );
+    const requests = server.mainRequests().map(({ raw }) => neutralChatRequest(raw));
+    return { ...answer, requests, toolRuns: tools.runs };
+  } finally {
+    await server.close();
+  }
+}
+
+/** A user's own hook beside the adapter's, which throws. */
+function withThrowing(hooks: PlainAgentHooks): PlainAgentHooks {
+  return {
+    ...hooks,
+    onAnswer: (answer) => {
+      hooks.onAnswer?.(answer);
+      throw new Error('the hook of the user is broken');
+    },
+  };
+}
