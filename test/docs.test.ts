@@ -154,7 +154,7 @@ describe('the extractor', () => {
   });
 
   test('leads imports of the package to the sources, and refuses one that the package does not have', () => {
-    const sources = { coxswain: '../src/index.ts', 'coxswain/sqlite': '../src/store/sqlite-store.ts' };
+    const sources = { coxswain: '../src/index.ts', 'coxswain/sqlite': '../src/store/sqlite/sqlite-store.ts' };
     const code =
       "import { a } from 'coxswain';\nimport type { b } from \"coxswain/sqlite\";\ntype C = import('coxswain').C;\n";
     expect(moduleOf({ place: 'p.md:1', code }, sources)).toBe(

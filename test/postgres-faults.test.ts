@@ -180,7 +180,7 @@ async function killedWriters(url: string, client: string, schema: string): Promi
   const root = fileURLToPath(new URL('..', import.meta.url));
   const script = `
     import { writeSync } from 'node:fs';
-    import { postgresStore } from './src/store/postgres-store.ts';
+    import { postgresStore } from './src/store/postgres/postgres-store.ts';
     const [url, client, schema] = process.argv.slice(1);
     const handle = client === 'pg'
       ? new (await import('pg')).default.Pool({ connectionString: url, max: ${WRITERS} })

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { NEWEST_LAYOUT } from '../src/store/sqlite/sqlite-migrations.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
@@ -517,7 +518,9 @@ test('a store that is locked says so, and can be read again when it is not', asy
   await store.close();
   const { page } = await view(['runs.db']);
   const other = new DatabaseSync(at('runs.db'));
-  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; PRAGMA user_version = 3; COMMIT');
+  // A commit makes the log and its shared memory, whose locks stay with this connection.
+  other.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${NEWEST_LAYOUT}; COMMIT`);
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
   const answer = await page.get('/api/runs/0/run/records');
   const listed = await page.json<SourcesAnswer>('/api/sources');
   other.close();
@@ -542,7 +545,7 @@ test('a damaged record is named, and what lies before it is shown', async () => 
   damage.close();
   const { page } = await view(['runs.db']);
   const answer = await page.json<RecordsAnswer>('/api/runs/0/run/records');
-  expect([answer.records.length, answer.problem?.code]).toEqual([5, 'invalid-record']);
+  expect([answer.records.length, answer.problem?.code]).toEqual([5, 'store-damaged']);
   const { overview } = await until(
     () => page.json<RunAnswer>('/api/runs/0/run'),
     (shown) => shown.overview.complete,

@@ -4,7 +4,7 @@ import { assertNever } from '../base/assert-never.ts';
 import { parseRecord } from '../records/decode-record.ts';
 import { encodeRecord } from '../records/encode-record.ts';
 import { appendChecked } from '../store/checked-sink.ts';
-import type { RunView, TrajectoryStore } from '../store/trajectory-store.ts';
+import type { StoredRun, TrajectoryStore } from '../store/trajectory-store.ts';
 import { fromSentBatch, type SentBatch } from './sent-batch.ts';
 import {
   joinLines,
@@ -138,7 +138,7 @@ function commit(change: Extract<WorkerRequest, { readonly method: 'commit' }>): 
   });
 }
 
-function tokenOf(seen: RunView): string {
+function tokenOf(seen: StoredRun): string {
   return JSON.stringify([seen.nextSeq, seen.snapshotSeq, seen.snapshot ?? null, seen.snapshot === undefined]);
 }
 

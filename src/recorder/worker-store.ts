@@ -12,7 +12,7 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
-  RunView,
+  StoredRun,
   SearchPage,
   SearchQuery,
   StoreProblem,
@@ -124,7 +124,7 @@ class WorkerStore implements TrajectoryStore {
     );
   }
 
-  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+  async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     let withMissed = false;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const view = (await this.#ask({ method: 'view', runId, withMissed })) as WorkerView;
@@ -179,7 +179,10 @@ class WorkerStore implements TrajectoryStore {
 }
 
 /** @returns undefined when the fold has asked for records that are not there yet */
-function foldView<Result>(view: WorkerView, fold: (view: RunView) => RunChange<Result>): RunChange<Result> | undefined {
+function foldView<Result>(
+  view: WorkerView,
+  fold: (view: StoredRun) => RunChange<Result>,
+): RunChange<Result> | undefined {
   const { summary, nextSeq, snapshotSeq, missed } = view;
   try {
     return fold({

@@ -11,7 +11,7 @@ import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
-import type { ReadQuery, RunChange, RunView } from '../store/trajectory-store.ts';
+import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';
 
 /** State of the host's own beside that of the run: folded from the same records, so that it can be made anew from them. */
 export interface HostFold<State extends Json> {
@@ -157,7 +157,7 @@ export class RunStepper<State extends Json> {
    * @throws UnusableSnapshot when there is one that cannot be used, and `rebuilt` does not help
    */
   step<Result>(
-    view: RunView,
+    view: StoredRun,
     work: RunStepWork<State, Result>,
     sources: RunStepSources<State> = {},
   ): RunChange<RunStepOutcome<State, Result>> {
@@ -205,7 +205,7 @@ export class RunStepper<State extends Json> {
   }
 
   /** The host's state after the last record; undefined when there is none saved that can be used. */
-  hostState(view: RunView): State | undefined {
+  hostState(view: StoredRun): State | undefined {
     const saved = savedBy<State>(view, this.#options.build);
     if (saved === undefined || view.nextSeq <= view.snapshotSeq + 1) return saved?.host;
     return view.missed().reduce((state, record) => this.#options.host.fold(state, record), saved.host);
@@ -235,7 +235,7 @@ export class RunStepper<State extends Json> {
     return { snapshot: run.fold.snapshot(), state: run.state, ended: run.ended, throughSeq: nextSeq - 1 };
   }
 
-  #restore(view: RunView, { rebuilt, held }: RunStepSources<State>): Restored<State> {
+  #restore(view: StoredRun, { rebuilt, held }: RunStepSources<State>): Restored<State> {
     const isCurrent = held !== undefined && isOf(held, view);
     let run = isCurrent ? held.restored : this.#fromSnapshot(view);
     let throughSeq = isCurrent ? held.throughSeq : view.snapshotSeq;
@@ -252,7 +252,7 @@ export class RunStepper<State extends Json> {
   }
 
   /** Undefined: there is none, or it cannot be used. */
-  #fromSnapshot(view: RunView): Restored<State> | undefined {
+  #fromSnapshot(view: StoredRun): Restored<State> | undefined {
     const saved = savedBy<State>(view, this.#options.build);
     if (saved === undefined) return undefined;
     const { run, host } = saved;
@@ -315,11 +315,11 @@ export class RunStepper<State extends Json> {
 }
 
 /** Whether a run in memory is at least as far as what is saved of it, and no other one under its id. */
-function isOf({ throughSeq, startedAtMs }: HeldRun<Json>, { nextSeq, snapshotSeq, summary }: RunView): boolean {
+function isOf({ throughSeq, startedAtMs }: HeldRun<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
   return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
 }
 
-function savedBy<State extends Json>(view: RunView, build: string): StepSnapshot<State> | undefined {
+function savedBy<State extends Json>(view: StoredRun, build: string): StepSnapshot<State> | undefined {
   const saved = view.snapshot;
   if (!isJsonObject(saved) || saved['schema_version'] !== 1 || saved['build'] !== build) return undefined;
   // Written by this very build, so it has the shape that `#snapshot` gives.

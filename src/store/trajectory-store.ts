@@ -36,7 +36,7 @@ export interface ReadQuery {
 }
 
 /** A run as `transact` found it. Good only while the fold runs. */
-export interface RunView {
+export interface StoredRun {
   /** Undefined for a run that is not stored yet. */
   readonly summary: RunSummary | undefined;
   /** The `seq` of the next record. */
@@ -180,7 +180,7 @@ export interface TrajectoryStore extends TrajectorySink {
    * @throws what `fold` throws (nothing is stored then), and as `append`
    * @throws CoxswainError `invalid-argument` also for records of another run or a snapshot that JSON cannot say
    */
-  transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result>;
+  transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result>;
 
   /**
    * Removes a run: its records, its summary, its snapshot and what the index holds of it. Its children stay. A later

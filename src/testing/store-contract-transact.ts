@@ -1,5 +1,5 @@
 import type { CoxswainErrorCode } from '../base/error.ts';
-import type { RunChange, RunView, TrajectoryStore } from '../store/trajectory-store.ts';
+import type { RunChange, StoredRun, TrajectoryStore } from '../store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
 import { allOf, listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
@@ -204,7 +204,7 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
 }
 
 /** Adds one record and counts it, as a hook process does. */
-function countOne(view: RunView): RunChange<number> {
+function countOne(view: StoredRun): RunChange<number> {
   const count = Number(view.snapshot ?? 0) + 1;
   return { records: scriptCalls('a', 1, view.nextSeq), snapshot: count, result: count };
 }
@@ -213,7 +213,7 @@ function countOne(view: RunView): RunChange<number> {
 async function look(
   store: TrajectoryStore,
   runId: string,
-): Promise<Pick<RunView, 'nextSeq' | 'snapshot' | 'snapshotSeq'> & { readonly missed: readonly number[] }> {
+): Promise<Pick<StoredRun, 'nextSeq' | 'snapshot' | 'snapshotSeq'> & { readonly missed: readonly number[] }> {
   return await store.transact(runId, (view) => {
     const { nextSeq, snapshot, snapshotSeq } = view;
     return { records: [], result: { nextSeq, snapshot, snapshotSeq, missed: view.missed().map(({ seq }) => seq) } };

@@ -5,7 +5,7 @@ import { standardSteering } from '../../steering/standard-steering.ts';
 import { checkChange } from '../../store/check-change.ts';
 import { planAppend } from '../../store/plan-append.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import { createRunView, type SavedSnapshot } from '../../store/run-view.ts';
+import { createStoredRun, type SavedSnapshot } from '../../store/stored-run.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
 
 const SESSION_ID = 'warm-up';
@@ -117,7 +117,7 @@ function sketchStore(): ClaudeSessionsOptions['store'] {
         batch: records,
         snapshotJson,
         result,
-      } = checkChange(runId, fold(createRunView({ summary, snapshot }, () => [])));
+      } = checkChange(runId, fold(createStoredRun({ summary, snapshot }, () => [])));
       const after = records === undefined ? summary : planAppend(records, summary, () => undefined).summary;
       const saved = snapshotJson === undefined ? snapshot : { coversSeq: after?.lastSeq ?? -1, json: snapshotJson };
       runs.set(runId, {

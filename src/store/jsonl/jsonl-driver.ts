@@ -28,7 +28,7 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
-  RunView,
+  StoredRun,
   SearchPage,
   SearchQuery,
   StoreProblem,
@@ -68,7 +68,7 @@ export class JsonlDriver implements TrajectoryStore, CheckedSink {
     return this.#writers.of(runFolderName(checked.runId)).append(checked);
   }
 
-  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+  async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     this.#mustBeOpen();
     checkRunId(runId);
     return this.#writers.of(runFolderName(runId)).transact(runId, fold);

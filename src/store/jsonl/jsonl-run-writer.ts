@@ -22,7 +22,7 @@ import type { LockIdentity } from '../lock-identity.ts';
 import type { RunLock } from './run-lock.ts';
 import { toStoreError } from '../store-error.ts';
 import { takeRunFolder } from './take-run-folder.ts';
-import type { RunChange, RunView } from '../trajectory-store.ts';
+import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
 interface LockedRun extends OpenRun {
   readonly lock: RunLock;
@@ -94,7 +94,7 @@ export class RunWriter {
     return lines;
   }
 
-  transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+  transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     return this.#alone(async () => transactOn(await this.#opened(), runId, fold));
   }
 

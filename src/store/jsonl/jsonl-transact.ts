@@ -11,9 +11,9 @@ import type { OpenRun } from './jsonl-open-run.ts';
 import { findSnapshot, writeSnapshot } from './jsonl-snapshot.ts';
 import type { SavedSnapshot } from './jsonl-snapshot.ts';
 import { removeIfThere } from './jsonl-sealed-file.ts';
-import { createRunView } from '../run-view.ts';
+import { createStoredRun } from '../stored-run.ts';
 import { toStoreError } from '../store-error.ts';
-import type { RunChange, RunView } from '../trajectory-store.ts';
+import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
 /** What a fold is stopped with when it asks for records that are not read yet. */
 const MISSED_ARE_WANTED = Symbol('the missed records are wanted');
@@ -27,7 +27,7 @@ const MISSED_ARE_WANTED = Symbol('the missed records are wanted');
 export async function transactOn<Result>(
   open: OpenRun,
   runId: string,
-  fold: (view: RunView) => RunChange<Result>,
+  fold: (view: StoredRun) => RunChange<Result>,
 ): Promise<Result> {
   const doing = `transact on ${open.run.folder}`;
   const { saved } = await doIo(doing, () => findSnapshot(open.run));
@@ -44,7 +44,7 @@ export async function transactOn<Result>(
 
 interface FoldCall<Result> {
   readonly runId: string;
-  readonly fold: (view: RunView) => RunChange<Result>;
+  readonly fold: (view: StoredRun) => RunChange<Result>;
   readonly saved: SavedSnapshot | undefined;
   readonly missed: readonly TrajectoryRecord[] | undefined;
 }
@@ -55,7 +55,7 @@ function foldOnce<Result>(
 ): CheckedChange<Result> | typeof MISSED_ARE_WANTED {
   let isWanted = false;
   const snapshot = saved && { coversSeq: coversSeqOf(saved), json: JSON.stringify(saved.snapshot) };
-  const view = createRunView({ summary: open.progress?.summary, snapshot }, () => {
+  const view = createStoredRun({ summary: open.progress?.summary, snapshot }, () => {
     if (missed !== undefined) return missed;
     isWanted = true;
     throw new Error('the records are not read yet; let this error pass, and the fold is called again');

@@ -10,8 +10,8 @@ import { planAppend } from '../plan-append.ts';
 import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { createRunCheck } from '../run-check.ts';
-import { createRunView } from '../run-view.ts';
-import type { SavedSnapshot } from '../run-view.ts';
+import { createStoredRun } from '../stored-run.ts';
+import type { SavedSnapshot } from '../stored-run.ts';
 import { checkSearchQuery } from '../search-page.ts';
 import { createSearchScan } from '../search-scan.ts';
 import { storeClosed } from '../store-error.ts';
@@ -20,7 +20,7 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
-  RunView,
+  StoredRun,
   SearchPage,
   SearchQuery,
   StoreProblem,
@@ -105,12 +105,12 @@ class MemoryStore implements TrajectoryStore {
     }
   }
 
-  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+  async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     this.#mustBeOpen();
     checkRunId(runId);
     const run = this.#runs.get(runId);
     const stored = { summary: run?.summary, snapshot: this.#snapshots.get(runId) };
-    const view = createRunView(stored, (seq) =>
+    const view = createStoredRun(stored, (seq) =>
       (run?.lines.slice(indexOfSeq(run.seqs, seq + 1, 'from')) ?? []).map((line) => parseRecord(line)),
     );
     const { batch, snapshotJson, result } = checkChange(runId, fold(view));

@@ -31,7 +31,7 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
-  RunView,
+  StoredRun,
   SearchPage,
   SearchQuery,
   StoreProblem,
@@ -237,7 +237,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     if (isShort && (await this.#findRow(runId))?.runNo === run.runNo) throw missing(runId, nextSeq);
   }
 
-  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+  async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     this.#mustBeOpen();
     if (!isRunId(runId)) {
       throw new CoxswainError('invalid-argument', `${JSON.stringify(runId).slice(0, 80)} may not be the id of a run`);

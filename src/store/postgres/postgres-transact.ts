@@ -10,7 +10,7 @@ import { isAsWritten, readStored, touchRun, writeRecords } from './postgres-run-
 import type { RunRow } from './postgres-run-row.ts';
 import { joinTexts, listOf } from './postgres-text.ts';
 import { rowChecksums } from '../row-checksum.ts';
-import type { RunChange, RunView } from '../trajectory-store.ts';
+import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
 /** One call of `transact`, which may take several attempts. */
 export interface PostgresTransaction<Result> {
@@ -33,7 +33,7 @@ const CLEAN_ONE_OF = 256;
 /** Cost of an attempt: one transaction of about six statements, and two more when the fold asks for what it missed. */
 export function createPostgresTransaction<Result>(
   runId: string,
-  fold: (view: RunView) => RunChange<Result>,
+  fold: (view: StoredRun) => RunChange<Result>,
 ): PostgresTransaction<Result> {
   /** What earlier attempts would have answered, by the token each left in the database if it was committed. */
   const answers = new Map<string, TransactionAnswer<Result>>();
@@ -126,7 +126,7 @@ interface FoldCall<Result> {
   readonly run: RunRow;
   readonly runId: string;
   readonly saved: SavedSnapshot | undefined;
-  readonly fold: (view: RunView) => RunChange<Result>;
+  readonly fold: (view: StoredRun) => RunChange<Result>;
 }
 
 /**
@@ -141,7 +141,7 @@ async function callFold<Result>(
   const lastSeq = run.summary?.lastSeq ?? -1;
   const snapshotSeq = saved?.coversSeq ?? -1;
   let wantsMissed = false;
-  const viewWith = (missed: readonly TrajectoryRecord[] | undefined): RunView => ({
+  const viewWith = (missed: readonly TrajectoryRecord[] | undefined): StoredRun => ({
     summary: run.summary,
     nextSeq: lastSeq + 1,
     snapshot: saved === undefined ? undefined : parseSnapshot(saved.json),

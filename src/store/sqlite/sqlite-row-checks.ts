@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isRunId } from '../check-batch.ts';
 import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
 import type { RunSummary } from '../run-summary.ts';
-import type { SavedSnapshot } from '../run-view.ts';
+import type { SavedSnapshot } from '../stored-run.ts';
 import { CHECKED_LAYOUT } from './sqlite-migrations.ts';
 import type { SqliteRow } from './sqlite-statements.ts';
 import { storeDamaged } from '../store-error.ts';

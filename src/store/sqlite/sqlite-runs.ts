@@ -4,13 +4,13 @@ import type { CheckedBatch } from '../check-batch.ts';
 import { checkChange } from '../check-change.ts';
 import { planAppend, type AppendPlan } from '../plan-append.ts';
 import { foldRunSummaries, lastSeqOf, type RunSummary } from '../run-summary.ts';
-import { createRunView } from '../run-view.ts';
-import type { SavedSnapshot } from '../run-view.ts';
+import { createStoredRun } from '../stored-run.ts';
+import type { SavedSnapshot } from '../stored-run.ts';
 import { rowChecksums } from '../row-checksum.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import { ROWS_AN_INSERT } from './sqlite-statements.ts';
 import { isDamaged, storeDamaged, toStoreError } from '../store-error.ts';
-import type { RunChange, RunView } from '../trajectory-store.ts';
+import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
 /** What a SQLite store does with runs inside a transaction that somebody else begins and commits. */
 export class SqliteRuns {
@@ -126,10 +126,10 @@ export class SqliteRuns {
    * @returns stores what the fold gave, and answers its result
    * @throws what `fold` throws, as it is, and as `append`
    */
-  planTransaction<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): () => Result {
+  planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
     const summary = this.#reading(() => this.summaryOf(runId));
     const snapshot = this.#reading(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
-    const view = createRunView({ summary, snapshot }, (seq) => this.#reading(() => this.recordsAfter(runId, seq)));
+    const view = createStoredRun({ summary, snapshot }, (seq) => this.#reading(() => this.recordsAfter(runId, seq)));
     const { batch, snapshotJson, result } = checkChange(runId, fold(view));
     const plan = batch === undefined ? undefined : this.planAppend(batch);
     return () => {

@@ -23,7 +23,7 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
-  RunView,
+  StoredRun,
   SearchPage,
   SearchQuery,
   StoreProblem,
@@ -114,7 +114,7 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     });
   }
 
-  async transact<Result>(runId: string, fold: (view: RunView) => RunChange<Result>): Promise<Result> {
+  async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     this.#mustBeOpen();
     checkRunId(runId);
     let fault: { readonly thrown: unknown } | undefined;

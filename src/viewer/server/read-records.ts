@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, type CoxswainErrorCode } from '../../base/error.ts';
 import { toStoredRecord } from '../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../store/run-summary.ts';
@@ -56,7 +56,10 @@ export async function readWholeRecord(reader: RunReader, runId: string, seq: num
   throw viewerFault('not-found', `the run has no record ${seq}`);
 }
 
+/** What a store throws at a record: it is not what was written, does not decode, or is of a later version. */
+const DAMAGE: ReadonlySet<CoxswainErrorCode> = new Set(['store-damaged', 'invalid-record', 'schema-version']);
+
 /** True where a record is damaged, and not the way to it. */
 export function isDamage(error: unknown): boolean {
-  return error instanceof CoxswainError && (error.code === 'invalid-record' || error.code === 'schema-version');
+  return error instanceof CoxswainError && DAMAGE.has(error.code);
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoxswainError } from '../../base/error.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
+import { isDamage } from './read-records.ts';
 import { RunLook } from './run-look.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
@@ -108,8 +108,7 @@ export class RunLooks {
         if (pause !== undefined) await pause;
       }
     } catch (error) {
-      const code = error instanceof CoxswainError ? error.code : undefined;
-      if (code !== 'invalid-record' && code !== 'schema-version' && run.problem === undefined) throw error;
+      if (!isDamage(error) && run.problem === undefined) throw error;
       // The run's row tells of it.
       fold.failedAt = run.lastSeq;
     } finally {

@@ -1,7 +1,7 @@
 import { jsonOf, type Json } from '../base/json.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from './run-summary.ts';
-import type { RunView } from './trajectory-store.ts';
+import type { StoredRun } from './trajectory-store.ts';
 
 /** A snapshot as a driver keeps it. */
 export interface SavedSnapshot {
@@ -15,10 +15,10 @@ export interface SavedSnapshot {
  *
  * @param readAfter  gives the records stored after that `seq`; called once at most
  */
-export function createRunView(
+export function createStoredRun(
   stored: { readonly summary: RunSummary | undefined; readonly snapshot: SavedSnapshot | undefined },
   readAfter: (seq: number) => readonly TrajectoryRecord[],
-): RunView {
+): StoredRun {
   const { summary, snapshot } = stored;
   const snapshotSeq = snapshot?.coversSeq ?? -1;
   let missed: readonly TrajectoryRecord[] | undefined;
