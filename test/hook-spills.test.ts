@@ -59,7 +59,12 @@ function newPlace(): Place {
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
   const store = join(project, '.coxswain', 'runs.db');
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home, CLAUDE_PROJECT_DIR: project };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
+    CLAUDE_PROJECT_DIR: project,
+  };
   return { project, store, spills: `${store}-spills`, env };
 }
 
@@ -261,7 +266,7 @@ test('a link in the place of the folder is not followed', async () => {
   await whileLocked(place, async () => expect(await hook(place, event('PreToolUse', call('c1')))).toBe(0));
   expect(readdirSync(elsewhere)).toEqual([]);
   expect(lstatSync(place.spills).isSymbolicLink()).toBe(true);
-  expect(loggedFaults(place)).toContain('the event is lost');
+  expect(loggedFaults(place)).toContain('is refused: runs.db-spills: it is a link');
 });
 
 test('a spill file holds no secret', async () => {

@@ -188,9 +188,9 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
   });
   const exports = await each(async (id) => {
     const { text } = await page.get(`/api/runs/${source}/${id}/export.html`);
-    const outcome = /<dt>Outcome<\/dt><dd>([^<]*)/.exec(text)?.[1] ?? '';
-    const patterns = /<h2>Patterns<\/h2>\n.*\n<ul>([^]*?)<\/ul>/.exec(text)?.[1] ?? '';
-    const kinds = [...patterns.matchAll(/<li>(?:<b class="bad">stuck<\/b> )?(\w+) \(/g)].map(([, kind = '']) => ({
+    const outcome = /<dt>Outcome<\/dt>\s*<dd>([^<]*)/.exec(text)?.[1] ?? '';
+    const patterns = /<h2>Patterns<\/h2>[^]*?<ul>([^]*?)<\/ul>/.exec(text)?.[1] ?? '';
+    const kinds = [...patterns.matchAll(/<li>\s*(?:<b class="bad">stuck<\/b> )?(\w+) \(/g)].map(([, kind = '']) => ({
       kind,
     }));
     const { calls, errors } = ofFacts(text);

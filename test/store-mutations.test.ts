@@ -341,6 +341,7 @@ function summaryAt(runId: string, records: number): RunSummary | undefined {
     lastSeq: records - 1,
     lastAtMs: 1000 + records - 1,
     calls: Math.ceil((records / 16) * 15),
+    openCalls: full.openCalls?.slice(0, Math.ceil((records / 16) * 15)) ?? [],
   };
 }
 

@@ -203,10 +203,9 @@ const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer
   [
     'lets its own faults through',
     'a clock that breaks is nothing to the agent',
-    changed((right, run) => ({
-      onToolStart: (call, args) => {
-        run.setDeadline({ minutes: 1 });
-        right.onToolStart?.(call, args);
+    changed(() => ({
+      onToolStart: () => {
+        throw new Error('a fault of the adapter');
       },
     })),
   ],

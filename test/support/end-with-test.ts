@@ -1,9 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, TestRunner } from 'vitest';
 
-/** Ends a process with the running test, also when the test fails or runs into its time limit. Only for use inside a test. */
+/**
+ * Ends a process with the running test, also when the test fails or runs into its time limit; one that a hook such as `beforeAll`
+ * starts, with the test file.
+ */
 export function endWithTest(child: ChildProcess): void {
-  onTestFinished(() => {
+  const end = (): void => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-  });
+  };
+  if (TestRunner.getCurrentTest() === undefined) process.once('exit', end);
+  else onTestFinished(end);
 }

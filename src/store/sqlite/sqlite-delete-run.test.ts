@@ -8,6 +8,7 @@ import { allOf, listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
+import { emptyDatabase } from './sqlite-migrations.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
 
@@ -184,14 +185,19 @@ test('runs of a file of the earlier layout tell their size, and are deleted', as
   await fill(store, 'large', 500);
   await fill(store, 'small', 100);
   await store.close();
-  const raw = openRaw(file);
+  const earlier = `${file}-2`;
+  const empty = emptyDatabase(2);
+  empty.exec(`VACUUM INTO '${earlier}'`);
+  empty.close();
+  const raw = openRaw(earlier);
   raw.exec(`
-    ALTER TABLE runs DROP COLUMN chars;
-    DROP TABLE removed_runs;
-    INSERT INTO record_words (record_words, rank) VALUES ('deletemerge', 10);
-    PRAGMA user_version = 2`);
+    PRAGMA application_id = 0x436f7873;
+    PRAGMA user_version = 2;
+    ATTACH '${file}' AS filled;
+    INSERT INTO runs SELECT run_id, minus_started_ms, summary FROM filled.runs;
+    INSERT INTO records SELECT id, run_id, seq, json FROM filled.records`);
   raw.close();
-  const again = open(file);
+  const again = open(earlier);
   const { runs, bytes = [] } = await again.listRuns({ withBytes: true });
   const sizes = Object.fromEntries(runs.map(({ runId }, index) => [runId, bytes[index] ?? 0]));
   expect(sizes['large'] ?? 0).toBeGreaterThan(4 * (sizes['small'] ?? 0));
