@@ -3,12 +3,34 @@
  * is a `.jsonl` file with one run a line, a `.json` file with one run, or a folder of such files. Prints found, false,
  * premature and late cases, in all and without the debatable ones, per expected kind, and each wrong case with the reason.
  * `--accept` writes the verdict of each case into `PATH/verdicts.tsv`, which `test/detection.test.ts` compares.
+ *
+ * `node scripts/score.ts --truth [--moments]` scores them on the recorded runs in `../shared/trajectories` and the moments of
+ * `test/truth` that belong to the build part, per corpus; `--moments` lists the wrong ones. `--truth --judge COMMIT` scores the
+ * judge part instead and logs the sums under that commit in `test/truth/scores.tsv`, five times at most.
  */
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { readCases, scoreCases, totalOf, type ScenarioScore } from '../test/support/score-scenarios.ts';
+import {
+  CORPORA,
+  delayOf,
+  foldCorpus,
+  isFlaggedAt,
+  readMoments,
+  scoreTruth,
+  TRUTH_COLUMNS,
+  truthCells,
+  type Corpus,
+  type FoldedRun,
+  type Moment,
+} from '../test/support/score-truth.ts';
+import { sharedPath } from '../test/support/shared-data.ts';
 import { verdictLines } from '../test/support/verdict-lines.ts';
+
+/** How often the judge part may be scored. */
+const MAX_JUDGED = 5;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,11 +39,17 @@ const { values, positionals } = parseArgs({
     flagless: { type: 'boolean' },
     json: { type: 'boolean' },
     accept: { type: 'boolean' },
+    truth: { type: 'boolean' },
+    moments: { type: 'boolean' },
+    judge: { type: 'string' },
   },
 });
 const path = positionals[0];
-if (path === undefined) {
+if (values.truth === true) {
+  await scoreRecorded(values.judge, values.moments === true);
+} else if (path === undefined) {
   console.error('usage: score PATH [--opaque] [--flagless] [--json] [--accept]');
+  console.error('       score --truth [--moments] [--judge COMMIT]');
   process.exitCode = 2;
 } else {
   const cases = readCases(path);
@@ -73,4 +101,50 @@ function printTotal(name: string, scores: readonly ScenarioScore[]): void {
     `${name.padEnd(26)} found ${total.found}/${total.stuck}  false ${total.falseAlarms}/${total.legitimate}  ` +
       `premature ${total.premature}  mean delay ${delay}`,
   );
+}
+
+async function scoreRecorded(judgedCommit: string | undefined, listsMoments: boolean): Promise<void> {
+  const folder = sharedPath('trajectories');
+  if (folder === undefined) throw new Error('the recorded runs are not there: ../shared/trajectories is missing');
+  const log = fileURLToPath(new URL('../test/truth/scores.tsv', import.meta.url));
+  const scored = readFileSync(log, 'utf8').trimEnd().split('\n').slice(1);
+  if (judgedCommit !== undefined && new Set(scored.map((line) => line.split('\t', 1)[0])).size >= MAX_JUDGED) {
+    throw new Error(`the judge part was scored ${MAX_JUDGED} times (${log}); it may not be scored again`);
+  }
+  const part = judgedCommit === undefined ? 'build' : 'judge';
+  const moments = readMoments(fileURLToPath(new URL('../test/truth/moments.jsonl', import.meta.url)), part);
+  const folded: { readonly corpus: Corpus; readonly runs: readonly FoldedRun[] }[] = [];
+  for (const corpus of CORPORA) folded.push({ corpus, runs: await Array.fromAsync(foldCorpus(corpus, folder)) });
+  const rows = folded.map(({ corpus, runs }) => [
+    `${corpus.harness} ${corpus.years}`,
+    ...truthCells(scoreTruth(runs, moments)),
+  ]);
+  const sums = [false, true].map((modern) => {
+    const runs = folded.flatMap((each) => (each.corpus.modern === modern ? each.runs : []));
+    return [modern ? 'today' : 'older models', ...truthCells(scoreTruth(runs, moments))];
+  });
+  console.log(`moments of the ${part} part`);
+  for (const row of [['harness', ...TRUTH_COLUMNS], ...rows, ...sums]) console.log(`| ${row.join(' | ')} |`);
+  if (judgedCommit !== undefined) {
+    appendFileSync(log, sums.map((row) => `${[judgedCommit, ...row].join('\t')}\n`).join(''));
+  } else if (listsMoments) {
+    listWrong(
+      folded.flatMap(({ runs }) => runs),
+      moments,
+    );
+  }
+}
+
+function listWrong(runs: readonly FoldedRun[], moments: readonly Moment[]): void {
+  for (const moment of moments) {
+    const run = runs.find((each) => each.corpus === moment.corpus && each.run === moment.run);
+    if (run === undefined) continue;
+    const where = `${moment.corpus} ${moment.run} at ${moment.call}${moment.since === undefined ? '' : ` since ${moment.since} (${moment.kind})`}`;
+    const kinds = run.flags
+      .map((flag) => `${flag.kind}@${(flag.flaggedAt ?? 0) + 1}-${flag.clearedAt ?? ''}`)
+      .join(' ');
+    if (moment.label === 'stuck' && delayOf(run, moment) === null) console.log(`missed  ${where}: ${kinds}`);
+    if (moment.label !== 'stuck' && isFlaggedAt(run, moment.call))
+      console.log(`${moment.label} flagged ${where}: ${kinds}`);
+  }
 }
