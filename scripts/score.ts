@@ -114,14 +114,15 @@ async function scoreRecorded(judgedCommit: string | undefined, listsMoments: boo
   const part = judgedCommit === undefined ? 'build' : 'judge';
   const moments = readMoments(fileURLToPath(new URL('../test/truth/moments.jsonl', import.meta.url)), part);
   const folded: { readonly corpus: Corpus; readonly runs: readonly FoldedRun[] }[] = [];
-  for (const corpus of CORPORA) folded.push({ corpus, runs: await Array.fromAsync(foldCorpus(corpus, folder)) });
-  const rows = folded.map(({ corpus, runs }) => [
-    `${corpus.harness} ${corpus.years}`,
-    ...truthCells(scoreTruth(runs, moments)),
-  ]);
+  for (const corpus of CORPORA) {
+    const runs: FoldedRun[] = [];
+    for await (const run of foldCorpus(corpus, folder)) runs.push(run);
+    folded.push({ corpus, runs });
+  }
+  const rows = folded.map(({ corpus, runs }) => rowOf(`${corpus.harness} ${corpus.years}`, runs, moments));
   const sums = [false, true].map((modern) => {
     const runs = folded.flatMap((each) => (each.corpus.modern === modern ? each.runs : []));
-    return [modern ? 'today' : 'older models', ...truthCells(scoreTruth(runs, moments))];
+    return rowOf(modern ? 'today' : 'older models', runs, moments);
   });
   console.log(`moments of the ${part} part`);
   for (const row of [['harness', ...TRUTH_COLUMNS], ...rows, ...sums]) console.log(`| ${row.join(' | ')} |`);
@@ -133,6 +134,10 @@ async function scoreRecorded(judgedCommit: string | undefined, listsMoments: boo
       moments,
     );
   }
+}
+
+function rowOf(name: string, runs: readonly FoldedRun[], moments: readonly Moment[]): readonly string[] {
+  return [name, ...truthCells(scoreTruth(runs, moments))];
 }
 
 function listWrong(runs: readonly FoldedRun[], moments: readonly Moment[]): void {

@@ -3,15 +3,18 @@ import type { TrajectoryPattern } from '../../src/records/trajectory-pattern.ts'
 import { delayOf, isFlaggedAt, scoreTruth, truthCells, type FoldedRun, type Moment } from './score-truth.ts';
 
 function flag(flaggedAt: number, clearedAt?: number): TrajectoryPattern {
-  const pattern = {
+  return {
     kind: 'cycle',
     identity: `cycle:${flaggedAt}`,
     stuck: true,
     level: 'warn',
     confidence: 0.75,
-  } as const;
-  const seen = { ...pattern, evidence: [flaggedAt], firstSeen: flaggedAt, flaggedAt, occurrences: 3 };
-  return clearedAt === undefined ? seen : { ...seen, clearedAt };
+    evidence: [flaggedAt],
+    firstSeen: flaggedAt,
+    flaggedAt,
+    occurrences: 3,
+    ...(clearedAt === undefined ? {} : { clearedAt }),
+  };
 }
 
 function run(name: string, flags: readonly TrajectoryPattern[], success?: boolean): FoldedRun {
