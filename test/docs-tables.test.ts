@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { INPUT_FAULTS } from '../src/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/base/value-budget.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
@@ -30,7 +31,7 @@ function tableOf(page: string, head: string): readonly (readonly string[])[] {
   return lines.slice(start + 2, end).map((line) =>
     line
       .slice(1, line.lastIndexOf('|'))
-      .split('|')
+      .split(/(?<!\\)\|/)
       .map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1')),
   );
 }
@@ -205,4 +206,64 @@ test('the table of rooms is the list that the check of imports reads', () => {
   const rows = tableOf('architecture.md', 'floor');
   expect(new Set(rows.map(String))).toEqual(new Set(rooms.map(String)));
   expect(rows).toHaveLength(rooms.length);
+});
+
+/** Every command by its name, such as `config check`, with the options that it takes. */
+async function commandOptions(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const definitions = await Promise.all(Object.values(COMMANDS).map(async (load) => load()));
+  const entries = definitions.flatMap(({ name, options, commands }) =>
+    commands === undefined
+      ? [{ name, options }]
+      : commands.map((inner) => ({ name: `${name} ${inner.name}`, options: inner.options })),
+  );
+  return new Map(
+    entries.map(({ name, options = {} }) => [
+      name,
+      ['--help', ...Object.keys(options).flatMap((flags) => flags.split(' ')[0] ?? [])],
+    ]),
+  );
+}
+
+/** The command that a command line in a document starts. */
+function commandIn(line: string, commands: Iterable<string>): string | undefined {
+  const words = line.replace(/^coxswain /, '');
+  return [...commands].find((name) => words === name || words.startsWith(`${name} `));
+}
+
+test('the table of commands in the README has a row for every command and for no other, and names only their options', async () => {
+  const options = await commandOptions();
+  const named: (string | undefined)[] = [];
+  const unknown: string[] = [];
+  for (const [cell = '', text = ''] of tableOf('../README.md', 'command')) {
+    const inCell = (cell.includes('`') ? codes(cell) : [cell]).map((code) => commandIn(code, options.keys()));
+    named.push(...inCell);
+    const known = new Set(inCell.flatMap((name) => options.get(name ?? '') ?? []));
+    for (const [option] of text.matchAll(/(?<=`(?:\w+ )?)--[a-z-]+/g)) {
+      if (!known.has(option)) unknown.push(`${cell}: ${option}`);
+    }
+  }
+  expect(new Set(named)).toEqual(new Set(options.keys()));
+  expect(unknown).toEqual([]);
+});
+
+test('every command line in README and docs starts a command that exists, with options that it takes', async () => {
+  const options = await commandOptions();
+  const docs = new URL('../docs/', import.meta.url);
+  const pages = [...readdirSync(docs).filter((name) => name.endsWith('.md')), '../README.md'];
+  const wrong: string[] = [];
+  let lines = 0;
+  for (const page of pages) {
+    const text = readFileSync(new URL(page, docs), 'utf8');
+    for (const [line] of text.matchAll(/(?<=^(?:\$ |npx )?|`|npx |\| )coxswain (?:config )?[a-z]+\b[^`\n|#>;&]*/gm)) {
+      lines += 1;
+      const name = commandIn(line.trim(), options.keys());
+      const known = options.get(name ?? '');
+      if (known === undefined) wrong.push(`${page}: ${line}`);
+      else
+        for (const [flag] of line.matchAll(/--[a-z][a-z0-9-]*/g))
+          if (!known.includes(flag)) wrong.push(`${page}: ${line}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(lines).toBeGreaterThan(50);
 });

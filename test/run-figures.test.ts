@@ -8,7 +8,7 @@ import { makeConfiguration } from '../src/backtest/configuration.ts';
 import { EffectRowFold } from '../src/backtest/effect-row.ts';
 import { RunReplay } from '../src/backtest/run-replay.ts';
 import { FiringKeys } from '../src/backtest/run-row.ts';
-import { createProgram } from '../src/cli/program.ts';
+import { runProgram } from '../src/cli/program.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { encodeRecord } from '../src/records/encode-record.ts';
@@ -67,8 +67,7 @@ async function printed(args: readonly string[], onText?: (all: string, terminal:
   });
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal: Terminal = new Terminal({ stdout, stderr });
-  const program = createProgram({ terminal, writeOut: () => {}, writeErr: () => {}, onExitCode: () => {} });
-  await program.parseAsync([...args], { from: 'user' });
+  await runProgram(args, { terminal, writeOut: () => {}, writeErr: () => {}, onExitCode: () => {} });
   return all;
 }
 

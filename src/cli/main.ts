@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { printableCut } from './terminal/printable.ts';
-import { createProgram } from './program.ts';
+import { runProgram } from './program.ts';
 import { Terminal } from './terminal/terminal.ts';
 
 const USAGE = 2;
@@ -15,19 +15,18 @@ export async function main(): Promise<void> {
   const { stdout, stderr } = process;
   const terminal = new Terminal({ stdout, stderr });
   leaveQuietly(terminal);
-  process.exitCode = await runProgram(process.argv.slice(2), terminal);
+  process.exitCode = await exitCodeOf(process.argv.slice(2), terminal);
 }
 
-async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+async function exitCodeOf(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode = 0;
-  const program = createProgram({
-    terminal,
-    writeOut: (text) => process.stdout.write(text),
-    writeErr: (text) => process.stderr.write(text),
-    onExitCode: (code) => (exitCode = code),
-  });
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await runProgram(args, {
+      terminal,
+      writeOut: (text) => process.stdout.write(text),
+      writeErr: (text) => process.stderr.write(text),
+      onExitCode: (code) => (exitCode = code),
+    });
     return exitCode;
   } catch (error) {
     return failed(error, terminal);

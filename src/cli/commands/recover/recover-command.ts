@@ -6,6 +6,7 @@ import { openStore, requireStore, storeKindOf } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { recoverRun, type LostRange, type RecoveredRun } from './recover-run.ts';
+import { foldSpills } from './fold-spills.ts';
 import { openRecoverSource } from './recover-source.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -13,7 +14,8 @@ import { problemText } from '../verify/verify-command.ts';
 
 /** The options of `coxswain recover`, as the command line gives them. */
 export interface RecoverOptions {
-  readonly to: string;
+  /** The new store; undefined: fold the events that wait in spill files instead. */
+  readonly to?: string;
   readonly storeKind?: string;
   readonly json?: boolean;
 }
@@ -29,8 +31,9 @@ const MAX_RANGES = 5;
  *   and `store-version` when it cannot be opened at all
  */
 export async function recoverCommand(path: string, options: RecoverOptions, terminal: Terminal): Promise<number> {
-  await requireStore(path);
   const { to } = options;
+  if (to === undefined) return foldSpills(path, options, terminal);
+  await requireStore(path);
   const isThere = await stat(to).then(
     () => true,
     () => false,

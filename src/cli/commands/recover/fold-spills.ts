@@ -17,7 +17,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
  * @returns the exit code: 1 if an event still waits, is damaged or was refused
  * @throws CoxswainError `input-io` without a store and without events, and as the store
  */
-export async function foldSpillsCommand(
+export async function foldSpills(
   path: string,
   { json }: { readonly json?: boolean },
   terminal: Terminal,

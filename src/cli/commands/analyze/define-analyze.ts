@@ -1,0 +1,30 @@
+import { type CommandDefinition, PATTERN_OPTIONS, STORE_KIND_OPTION } from '../command-definition.ts';
+
+/** `coxswain analyze`. */
+export const analyze: CommandDefinition = {
+  name: 'analyze',
+  summary: 'report where the agents of recorded runs got stuck',
+  description:
+    'Reads recorded runs and reports where the agents got stuck. Takes files, folders, globs and - for standard ' +
+    'input; the content tells the format, and gzip and zstd are unpacked. Calls are numbered from 0.',
+  arguments: { '<paths...>': 'files, folders, globs, or -' },
+  options: {
+    '--json': 'print one line of JSON a run',
+    '--stuck': 'report only runs that got stuck',
+    ...PATTERN_OPTIONS,
+    '--summary': 'print the totals only',
+    '--all': 'print every run, however many',
+    '--format <name>': 'read everything as this format',
+    '--store <path>': 'record the runs into this store too: a SQLite file, or a folder/ of JSON lines',
+    ...STORE_KIND_OPTION,
+    '--verbose': 'print also what was repaired or left out while reading',
+  },
+  examples: [
+    'coxswain analyze session.jsonl',
+    "coxswain analyze 'runs/**/*.traj' --stuck",
+    'coxswain analyze results/ --json > reports.ndjson',
+    'zcat big.jsonl.gz | coxswain analyze - --summary',
+    'coxswain analyze runs/ --store .coxswain/runs.db',
+  ],
+  load: async () => (await import('./analyze-command.ts')).analyzeCommand,
+};

@@ -1,0 +1,17 @@
+import { type CommandDefinition, STORE_KIND_OPTION } from '../command-definition.ts';
+
+/** `coxswain demo`. */
+export const demo: CommandDefinition = {
+  name: 'demo',
+  summary: 'play a sample run that gets stuck, steered, and record it',
+  description:
+    'Plays a sample run of an agent that gets stuck through a live, steered run at speed, shows the patterns, ' +
+    'feedback and guidance as they happen, and records it. Repeating it changes nothing.',
+  options: {
+    '--store <path>': 'the store to record into (default: .coxswain/runs.db)',
+    ...STORE_KIND_OPTION,
+    '--fast': 'do not pause between the calls (as without a terminal)',
+  },
+  examples: ['coxswain demo', 'coxswain demo --fast', 'coxswain demo --store sample.db'],
+  load: async () => (await import('./demo-command.ts')).demoCommand,
+};

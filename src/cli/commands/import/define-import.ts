@@ -1,0 +1,18 @@
+import { type CommandDefinition, STORE_KIND_OPTION } from '../command-definition.ts';
+
+/** `coxswain import`. */
+export const importRuns: CommandDefinition = {
+  name: 'import',
+  summary: 'read exported records into a store',
+  description:
+    'Reads the output of coxswain export into a store, with ids and numbers as they are. Repeating it changes nothing. ' +
+    'Use coxswain analyze PATH --store STORE for recordings of other programs.',
+  arguments: { '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), or -' },
+  options: {
+    '--store <path>': 'the store to write into, created if missing (default: .coxswain/runs.db)',
+    ...STORE_KIND_OPTION,
+    '--json': 'print the totals as a line of JSON',
+  },
+  examples: ['coxswain import all.ndjson --store copy.db', 'zcat all.ndjson.gz | coxswain import -'],
+  load: async () => (await import('./import-command.ts')).importCommand,
+};

@@ -1,0 +1,23 @@
+import type { CommandDefinition } from '../command-definition.ts';
+
+/** `coxswain report`. */
+export const report: CommandDefinition = {
+  name: 'report',
+  summary: 'say what the agents did all night',
+  description:
+    'What the agents did: runs and how they ended, time, calls, tokens and cost, patterns, advice and what came of it, faults, ' +
+    'and the five moments most worth a look. Takes a store, or transcripts as analyze does; without an argument the ' +
+    'store of this project. Runs count by their last record. Tokens and cost are those that the hosts reported.',
+  arguments: { '[paths...]': 'a store, or files, folders, globs of transcripts' },
+  options: {
+    '--since <span>': 'runs at work in this time, such as 12h or 7d, or all (default: 12h of a store, all of files)',
+    '--json': 'print one line of JSON a run, then one with the totals',
+    '--html <file>': 'write one page that needs nothing else',
+  },
+  examples: [
+    'coxswain report',
+    'coxswain report --since 7d --html week.html',
+    "coxswain report 'runs/**/*.jsonl' --json",
+  ],
+  load: async () => (await import('./report-command.ts')).reportCommand,
+};

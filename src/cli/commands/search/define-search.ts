@@ -1,0 +1,25 @@
+import { type CommandDefinition, STORE_OPTION } from '../command-definition.ts';
+
+/** `coxswain search`. */
+export const search: CommandDefinition = {
+  name: 'search',
+  summary: 'find recorded messages, calls and results by their words',
+  description:
+    'Finds the recorded messages, calls and results that hold all the words, newest first. Words in double quotes ' +
+    '(of the search, inside those of the shell) stand together. Nothing found is exit code 0 too.',
+  arguments: { '<words...>': 'words that a record must hold, all of them' },
+  options: {
+    ...STORE_OPTION,
+    '--run <run>': 'only in this run: its id, or the beginning of it',
+    '--kind <kind>': { text: 'only records of this kind, such as tool_ended; may be repeated', isRepeatable: true },
+    '--limit <number>': 'hits to print, 1 to 1000 (default: 50)',
+    '--after <cursor>': 'go on after an earlier page',
+    '--json': 'print one line of JSON a hit',
+  },
+  examples: [
+    'coxswain search no rule for target',
+    'coxswain search \'"expected 7439"\' --kind tool_ended',
+    'coxswain search deploy --run retry-storm --json',
+  ],
+  load: async () => (await import('./search-command.ts')).searchCommand,
+};
