@@ -1,0 +1,216 @@
+import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
+import type { Json } from '../../base/json.ts';
+import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { ImportedRun, ImportItem } from '../import-item.ts';
+import { withDuration } from './result-duration.ts';
+import { RunItems } from './run-items.ts';
+import type { AnswerPart } from './run-items.ts';
+import { plainest } from './source-content.ts';
+
+/** Messages kept back while the task is not known: instructions, caveats and reminders come before it. */
+const MAX_HELD = 16;
+/** Parts of one answer, and what follows them, kept back; a longer answer goes on as further messages of its turn. */
+const MAX_PENDING = 512;
+
+/** What a session file says about its run before the first message. */
+export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
+
+/** A piece of a model's answer: a line, or an entry, of which one answer may have several. */
+interface AnswerPiece {
+  /** Pieces with the same one are one answer, and one turn. Without one, each piece is an answer. */
+  readonly messageId?: string | undefined;
+  readonly parts: readonly AnswerPart[];
+  readonly modelId?: string | undefined;
+  readonly stopReason?: string | undefined;
+  readonly usage?: StoredUsage | undefined;
+}
+
+/** A tool's result as a session file shows it. */
+export interface SessionResult {
+  readonly sourceId?: string | undefined;
+  readonly result: Json;
+  /** The source's own flag or exit code; undefined where it has neither. */
+  readonly isError?: boolean | undefined;
+  /** What the host's wording says, where there is no flag; default: read from the text. */
+  readonly readsAsError?: boolean | undefined;
+  readonly durationMs?: number | undefined;
+  readonly atMs: number | undefined;
+}
+
+interface HeldMessage {
+  readonly role: 'system' | 'user';
+  readonly blocks: readonly StoredContentBlock[];
+  readonly atMs: number | undefined;
+}
+
+interface PendingAnswer {
+  readonly messageId: string | undefined;
+  readonly sameTurn: boolean;
+  readonly atMs: number | undefined;
+  readonly parts: AnswerPart[];
+  readonly followers: (SessionResult | HeldMessage)[];
+  modelId: string | undefined;
+  stopReason: string | undefined;
+  usage: StoredUsage | undefined;
+}
+
+/**
+ * Makes the items of one session of an agent program from what its file says in order. An answer that arrives in
+ * pieces, with results or usage in between, is kept back until something else follows, so that it becomes one
+ * message; the run itself is kept back until the first message that states a task.
+ *
+ * Memory: one answer, 16 messages, and the ids of the run's calls.
+ */
+export class SessionItems {
+  readonly #items: RunItems;
+  #identity: SessionIdentity;
+  #begun = false;
+  #held: HeldMessage[] = [];
+  #pending: PendingAnswer | undefined;
+  #lastMessageId: string | undefined;
+  #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
+
+  constructor(identity: SessionIdentity) {
+    this.#identity = identity;
+    this.#items = new RunItems(identity.id);
+  }
+
+  /** The run's counters of what was left out or lost. */
+  get counts(): Pick<RunItems, 'skipped' | 'lost'> {
+    return this.#items;
+  }
+
+  /** Adds what a later line says about the run; without effect once the run has begun. */
+  identify(more: Partial<Omit<SessionIdentity, 'id' | 'format'>>): void {
+    if (!this.#begun) this.#identity = { ...this.#identity, ...more };
+  }
+
+  /** A message of the user's role. @param task  its text, where the user wrote it and the host did not */
+  *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
+    if (blocks.length === 0) return;
+    yield* this.flush();
+    yield* this.#message({ role: 'user', blocks, atMs }, task);
+  }
+
+  /** Text that the host or a hook put in. It does not end an answer: it may stand between a call and its result. */
+  *system(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
+    if (blocks.length === 0) return;
+    const message: HeldMessage = { role: 'system', blocks, atMs };
+    if (this.#pending === undefined) yield* this.#message(message, undefined);
+    else yield* this.#follow(this.#pending, message);
+  }
+
+  /** A piece of an answer. */
+  *answer(piece: AnswerPiece, atMs: number | undefined): Generator<ImportItem> {
+    const { messageId } = piece;
+    const goesOn = messageId !== undefined && messageId === this.#pending?.messageId;
+    if (!goesOn || (this.#pending?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
+    this.#pending ??= {
+      messageId,
+      sameTurn: messageId !== undefined && messageId === this.#lastMessageId,
+      atMs,
+      parts: [],
+      followers: [],
+      modelId: undefined,
+      stopReason: undefined,
+      usage: undefined,
+    };
+    const pending = this.#pending;
+    pending.parts.push(...piece.parts);
+    pending.modelId = piece.modelId ?? pending.modelId;
+    pending.stopReason = piece.stopReason ?? pending.stopReason;
+    // Where each piece repeats the usage, the last one has the final count.
+    pending.usage = piece.usage ?? pending.usage;
+  }
+
+  /** The usage of the answer that is being collected; without effect when there is none. */
+  usage(usage: StoredUsage | undefined): void {
+    if (this.#pending !== undefined && usage !== undefined) this.#pending.usage = { ...this.#pending.usage, ...usage };
+  }
+
+  /** A tool's result. */
+  *result(result: SessionResult): Generator<ImportItem> {
+    if (this.#pending !== undefined) {
+      yield* this.#follow(this.#pending, result);
+      return;
+    }
+    yield* this.#begin(undefined, result.atMs);
+    yield* this.#ended(result);
+  }
+
+  /** A failed request that the host shows in the model's place: no model answered, so it is no turn. */
+  *failure(parts: readonly StoredContentBlock[], errorMessage: string, atMs: number | undefined): Generator<ImportItem> {
+    yield* this.flush();
+    yield* this.#begin(undefined, atMs);
+    yield* this.#items.answer({ parts, errorMessage, sameTurn: true }, atMs);
+  }
+
+  /** A record that ends the answer before it, such as a compaction. */
+  *record(payload: TrajectoryPayload, atMs: number | undefined): Generator<ImportItem> {
+    yield* this.flush();
+    yield* this.#begin(undefined, atMs);
+    yield this.#items.record(payload, atMs);
+  }
+
+  /** How the run ends unless it goes on; undefined when it does go on. */
+  outcome(payload: RunEnded | undefined, atMs: number | undefined): void {
+    this.#outcome = payload === undefined ? undefined : { payload, atMs };
+  }
+
+  /** Nothing more comes. */
+  *finish(): Generator<ImportItem> {
+    yield* this.flush();
+    yield* this.#begin(undefined, undefined);
+    yield* this.#items.finish(this.#outcome?.payload, this.#outcome?.atMs);
+  }
+
+  /** Gives the answer that was kept back, and what followed it. */
+  *flush(): Generator<ImportItem> {
+    const pending = this.#pending;
+    if (pending === undefined) return;
+    this.#pending = undefined;
+    this.#lastMessageId = pending.messageId;
+    yield* this.#begin(undefined, pending.atMs);
+    yield* this.#items.answer(pending, pending.atMs);
+    for (const follower of pending.followers) {
+      if ('role' in follower) yield* this.#message(follower, undefined);
+      else yield* this.#ended(follower);
+    }
+  }
+
+  *#follow(pending: PendingAnswer, follower: SessionResult | HeldMessage): Generator<ImportItem> {
+    pending.followers.push(follower);
+    if (pending.followers.length >= MAX_PENDING) yield* this.flush();
+  }
+
+  *#message(message: HeldMessage, task: string | undefined): Generator<ImportItem> {
+    if (!this.#begun && task === undefined && this.#held.length < MAX_HELD) {
+      this.#held.push(message);
+      return;
+    }
+    yield* this.#begin(task, message.atMs);
+    yield this.#items.message(message.role, plainest(message.blocks), message.atMs);
+  }
+
+  *#ended({ atMs, durationMs, ...result }: SessionResult): Generator<ImportItem> {
+    yield* withDuration(this.#items.result(result, atMs), durationMs);
+  }
+
+  /** Gives the run itself, once, and the messages kept back before it. */
+  *#begin(task: string | undefined, atMs: number | undefined): Generator<ImportItem> {
+    if (this.#begun) return;
+    this.#begun = true;
+    const startedAtMs = this.#held[0]?.atMs ?? atMs;
+    const run: ImportedRun = {
+      key: this.#identity.id,
+      ...this.#identity,
+      ...(task === undefined ? {} : { task }),
+      ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    };
+    yield { type: 'run', run };
+    for (const { role, blocks, atMs: heldAtMs } of this.#held) {
+      yield this.#items.message(role, plainest(blocks), heldAtMs);
+    }
+    this.#held = [];
+  }
+}
