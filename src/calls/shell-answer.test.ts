@@ -19,6 +19,21 @@ test.each([
     2,
   ],
   ['Command: ls\nDirectory: (root)\nOutput: a\nError: (none)\nExit Code: (none)', 'a', 0],
+  [
+    'Chunk ID: 5a952d\nWall time: 0.1 seconds\nProcess exited with code 2\nOriginal token count: 3\nOutput:\nx failed\n',
+    'x failed\n',
+    2,
+  ],
+  ['Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n', '', 1],
+  [
+    'Chunk ID: f2c\nWall time: 0.3 seconds\nProcess running with session ID 2\nOriginal token count: 0\nOutput:\na',
+    'a',
+    0,
+  ],
+  ['x failed\n<shellId: 0 completed with exit code 3>', 'x failed', 3],
+  ['\n<shellId: 1 completed with exit code 3>', '', 3],
+  ['x failed\n<exited with exit code 1>', 'x failed', 1],
+  ['<untrusted_context>\nOutput: a\nb\nExit Code: 1\nProcess Group PGID: 4081\n</untrusted_context>', 'a\nb', 1],
   ['Exit code 1\nx failed', 'x failed', 1],
   ['Exit code 1', '', 1],
   [

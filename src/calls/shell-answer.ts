@@ -15,8 +15,9 @@ const LOOKED_AT_CHARS = 300;
 /**
  * What a harness hands over in a form of its own: JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or `stdout`,
  * `stderr` and `exit_code` side by side, as an object or as its text; lines such as `Exit code: 1`, `Stdout: …` and
- * `Error: (none)`; `<returncode>1</returncode>` before an `<output>`; `Exit code 1` on the first line, `[The command completed with
- * exit code 1.]` behind the rest. Undefined for any other answer.
+ * `Error: (none)`; `Process exited with code 1` before `Output:`; `<returncode>1</returncode>` before an `<output>`; `Exit code 1` on
+ * the first line, `[The command completed with exit code 1.]` or `<shellId: 0 completed with exit code 1>` behind the rest. A
+ * command that is still running has the exit code 0. Undefined for any other answer.
  *
  * Cost: a look at the beginning of a text, and at both ends of one that opens with a brace; one `JSON.parse` or a regular
  * expression where it has such a form.
@@ -34,7 +35,12 @@ export function shellAnswer(result: Json): ShellAnswer | undefined {
 }
 
 const NOTHING_PRINTED = /^\((?:empty|none)\)$/;
-const CODEX = /^Exit code: (\d+)\nWall time: [^\n]*\n(?:[^\n]*\n)?Output:\n/;
+const CODEX =
+  /^(?:Chunk ID: \w+\n)?(?:Exit code: (\d+)\n)?Wall time: [^\n]*\n(?:Process exited with code (\d+)\n)?(?:[^\n]*\n){0,2}Output:\n/;
+const CODEX_OPENINGS = ['Exit code: ', 'Chunk ID: ', 'Wall time: '];
+const COPILOT_END = /\n?<(?:shellId: \S{1,80} completed|exited) with exit code (\d+)>\s*$/;
+/** What Gemini CLI puts around what a program printed. */
+const GEMINI_WRAP = /^<untrusted_context>\n([^]*)\n<\/untrusted_context>\s*$/;
 const GEMINI_EXIT = /\n(?:Error: [^\n]*\n)?Exit Code: (\d+|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*$/;
 const GEMINI_PRINTED = /\n(?:Stdout|Output): ([^]*?)(?:\nStderr: ([^]*))?$/;
 /** `-1` stands for a command that is still running. */
@@ -47,9 +53,11 @@ const RETURN_CODE = /^<returncode>(\d+)<\/returncode>\s*<output>([^]*?)(?:<\/out
 
 /** The same as an object, where it is told in sections of text as Codex, Claude Code, Gemini CLI, OpenHands and mini-SWE-agent write them. */
 function sectioned(text: string): Json | undefined {
-  if (text.startsWith('Exit code: ')) {
+  if (CODEX_OPENINGS.some((opening) => text.startsWith(opening))) {
     const head = CODEX.exec(text);
-    return head === null ? undefined : { output: text.slice(head[0].length), exit_code: Number(head[1]) };
+    return head === null
+      ? undefined
+      : { output: text.slice(head[0].length), exit_code: Number(head[1] ?? head[2] ?? 0) };
   }
   if (text.startsWith('<returncode>')) {
     const found = RETURN_CODE.exec(text);
@@ -60,9 +68,14 @@ function sectioned(text: string): Json | undefined {
     return head === null ? undefined : { output: text.slice(head[0].length), exit_code: Number(head[1]) };
   }
   if (text.endsWith(']') || text.endsWith(']\n')) return withoutEnd(text);
-  if (!text.startsWith('Command: ')) return undefined;
-  const end = GEMINI_EXIT.exec(text);
-  const printed = end === null ? null : GEMINI_PRINTED.exec(text.slice(0, end.index));
+  if (text.endsWith('>') && COPILOT_END.test(text.slice(-OPENHANDS_END_CHARS))) {
+    const end = COPILOT_END.exec(text);
+    return end === null ? undefined : { output: text.slice(0, end.index), exit_code: Number(end[1]) };
+  }
+  if (!/^(?:Command: |Output: |<untrusted_context>\n(?:Command|Output): )/.test(text)) return undefined;
+  const bare = GEMINI_WRAP.exec(text)?.[1] ?? text;
+  const end = GEMINI_EXIT.exec(bare);
+  const printed = end === null ? null : GEMINI_PRINTED.exec(`\n${bare.slice(0, end.index)}`);
   if (end === null || printed === null) return undefined;
   const [output, stderr] = printed
     .slice(1)

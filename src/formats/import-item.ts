@@ -5,6 +5,8 @@ export type FormatName =
   | 'atif'
   | 'calls'
   | 'claude-code'
+  | 'codex'
+  | 'copilot'
   | 'coxswain'
   | 'inspect'
   | 'intercode'

@@ -1,6 +1,8 @@
 import { atifImporter } from './atif/atif.ts';
 import { callsImporter, callsLinesImporter } from './neutral/calls.ts';
 import { claudeCodeImporter } from './claude-code/claude-code.ts';
+import { codexRolloutImporter } from './codex/codex.ts';
+import { copilotImporter } from './copilot/copilot.ts';
 import { coxswainImporter } from './neutral/coxswain-records.ts';
 import type { Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
@@ -20,6 +22,8 @@ export const importers: readonly Importer[] = [
   stepsImporter,
   stepsLinesImporter,
   claudeCodeImporter,
+  codexRolloutImporter,
+  copilotImporter,
   atifImporter,
   inspectDocumentImporter,
   inspectArchiveImporter,

@@ -62,9 +62,9 @@ interface PendingAnswer {
  * Memory: one answer, 16 messages, and the ids of the run's calls.
  */
 export class SessionItems {
-  readonly #items: RunItems;
   #identity: SessionIdentity;
-  #begun = false;
+  /** Undefined until the run has begun. */
+  #items: RunItems | undefined;
   #held: HeldMessage[] = [];
   #pending: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
@@ -72,17 +72,11 @@ export class SessionItems {
 
   constructor(identity: SessionIdentity) {
     this.#identity = identity;
-    this.#items = new RunItems(identity.id);
-  }
-
-  /** The run's counters of what was left out or lost. */
-  get counts(): Pick<RunItems, 'skipped' | 'lost'> {
-    return this.#items;
   }
 
   /** Adds what a later line says about the run; without effect once the run has begun. */
-  identify(more: Partial<Omit<SessionIdentity, 'id' | 'format'>>): void {
-    if (!this.#begun) this.#identity = { ...this.#identity, ...more };
+  identify(more: Partial<SessionIdentity>): void {
+    if (this.#items === undefined) this.#identity = { ...this.#identity, ...more };
   }
 
   /** A message of the user's role. @param task  its text, where the user wrote it and the host did not */
@@ -134,22 +128,25 @@ export class SessionItems {
       yield* this.#follow(this.#pending, result);
       return;
     }
-    yield* this.#begin(undefined, result.atMs);
     yield* this.#ended(result);
   }
 
   /** A failed request that the host shows in the model's place: no model answered, so it is no turn. */
-  *failure(parts: readonly StoredContentBlock[], errorMessage: string, atMs: number | undefined): Generator<ImportItem> {
+  *failure(
+    parts: readonly StoredContentBlock[],
+    errorMessage: string,
+    atMs: number | undefined,
+  ): Generator<ImportItem> {
     yield* this.flush();
-    yield* this.#begin(undefined, atMs);
-    yield* this.#items.answer({ parts, errorMessage, sameTurn: true }, atMs);
+    const items = yield* this.#begin(undefined, atMs);
+    yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
 
   /** A record that ends the answer before it, such as a compaction. */
   *record(payload: TrajectoryPayload, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
-    yield* this.#begin(undefined, atMs);
-    yield this.#items.record(payload, atMs);
+    const items = yield* this.#begin(undefined, atMs);
+    yield items.record(payload, atMs);
   }
 
   /** How the run ends unless it goes on; undefined when it does go on. */
@@ -160,8 +157,8 @@ export class SessionItems {
   /** Nothing more comes. */
   *finish(): Generator<ImportItem> {
     yield* this.flush();
-    yield* this.#begin(undefined, undefined);
-    yield* this.#items.finish(this.#outcome?.payload, this.#outcome?.atMs);
+    const items = yield* this.#begin(undefined, undefined);
+    yield* items.finish(this.#outcome?.payload, this.#outcome?.atMs);
   }
 
   /** Gives the answer that was kept back, and what followed it. */
@@ -170,8 +167,8 @@ export class SessionItems {
     if (pending === undefined) return;
     this.#pending = undefined;
     this.#lastMessageId = pending.messageId;
-    yield* this.#begin(undefined, pending.atMs);
-    yield* this.#items.answer(pending, pending.atMs);
+    const items = yield* this.#begin(undefined, pending.atMs);
+    yield* items.answer(pending, pending.atMs);
     for (const follower of pending.followers) {
       if ('role' in follower) yield* this.#message(follower, undefined);
       else yield* this.#ended(follower);
@@ -184,22 +181,24 @@ export class SessionItems {
   }
 
   *#message(message: HeldMessage, task: string | undefined): Generator<ImportItem> {
-    if (!this.#begun && task === undefined && this.#held.length < MAX_HELD) {
+    if (this.#items === undefined && task === undefined && this.#held.length < MAX_HELD) {
       this.#held.push(message);
       return;
     }
-    yield* this.#begin(task, message.atMs);
-    yield this.#items.message(message.role, plainest(message.blocks), message.atMs);
+    const items = yield* this.#begin(task, message.atMs);
+    yield items.message(message.role, plainest(message.blocks), message.atMs);
   }
 
   *#ended({ atMs, durationMs, ...result }: SessionResult): Generator<ImportItem> {
-    yield* withDuration(this.#items.result(result, atMs), durationMs);
+    const items = yield* this.#begin(undefined, atMs);
+    yield* withDuration(items.result(result, atMs), durationMs);
   }
 
   /** Gives the run itself, once, and the messages kept back before it. */
-  *#begin(task: string | undefined, atMs: number | undefined): Generator<ImportItem> {
-    if (this.#begun) return;
-    this.#begun = true;
+  *#begin(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
+    if (this.#items !== undefined) return this.#items;
+    const items = new RunItems(this.#identity.id);
+    this.#items = items;
     const startedAtMs = this.#held[0]?.atMs ?? atMs;
     const run: ImportedRun = {
       key: this.#identity.id,
@@ -209,8 +208,9 @@ export class SessionItems {
     };
     yield { type: 'run', run };
     for (const { role, blocks, atMs: heldAtMs } of this.#held) {
-      yield this.#items.message(role, plainest(blocks), heldAtMs);
+      yield items.message(role, plainest(blocks), heldAtMs);
     }
     this.#held = [];
+    return items;
   }
 }

@@ -6,8 +6,8 @@ import type { StoredUsage } from '../../records/stored-message.ts';
 const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [
   ['input_tokens', ['input_tokens', 'prompt_tokens']],
   ['output_tokens', ['output_tokens', 'completion_tokens']],
-  ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens']],
-  ['cache_write_tokens', ['cache_creation_input_tokens']],
+  ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens', 'cached_input_tokens']],
+  ['cache_write_tokens', ['cache_creation_input_tokens', 'cache_write_input_tokens']],
   ['cost_usd', ['cost_usd']],
 ];
 

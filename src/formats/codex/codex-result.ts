@@ -1,0 +1,73 @@
+import type { Json } from '../../base/json.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { LruMap } from '../../base/lru-map.ts';
+import { shellAnswer } from '../../calls/shell-answer.ts';
+import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
+import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
+
+/** Calls whose event comes, but whose result does not. */
+const REMEMBERED_CALLS = 256;
+/** How Codex itself refuses a call; the model sees only this sentence. */
+const REFUSAL =
+  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? )/i;
+const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
+
+/** What an event says about a call beside its result. */
+interface CallFact {
+  readonly isError?: boolean | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** Keeps what events say about calls until their results come. */
+export class CodexCallFacts {
+  readonly #facts = new LruMap<CallFact>(REMEMBERED_CALLS);
+
+  /** Takes an event; false when it is not about the end of a call. */
+  note(event: JsonMembers): boolean {
+    const ended = event.type === 'item_completed' ? membersOf(event.item) : event;
+    const id = textOrUndefined(event.type === 'item_completed' ? ended.id : ended.call_id);
+    const isEnd = event.type === 'item_completed' || (typeof event.type === 'string' && event.type.endsWith('_end'));
+    if (!isEnd || id === undefined) return isEnd;
+    this.#facts.set(id, { isError: hasFailed(ended), durationMs: durationMsOf(ended.duration) });
+    return true;
+  }
+
+  /** What was noted about the call. Each fact serves once. */
+  take(id: string | undefined): CallFact {
+    const fact = id === undefined ? undefined : this.#facts.get(id);
+    if (id !== undefined && fact !== undefined) this.#facts.delete(id);
+    return fact ?? {};
+  }
+}
+
+/** The result of a call, as the model saw it, with what the exit code or the events say about it. */
+export function codexResult(
+  item: JsonMembers,
+  fact: CallFact,
+): CallFact & { readonly result: Json; readonly readsAsError?: boolean | undefined } {
+  const output = item.output ?? item.tools ?? item.result ?? item.status;
+  const result = sourceResult(isJsonObject(output) && output.content !== undefined ? output.content : output);
+  const printed = shellAnswer(result);
+  const isError = fact.isError ?? (printed === undefined ? undefined : printed.exitCode !== 0);
+  const isRefusal = typeof result === 'string' && REFUSAL.test(result);
+  return { result, isError, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
+}
+
+/** Undefined where the event does not say. */
+function hasFailed(ended: JsonMembers): boolean | undefined {
+  if (typeof ended.exit_code === 'number') return ended.exit_code !== 0;
+  if (typeof ended.success === 'boolean') return !ended.success;
+  if (isJsonObject(ended.result)) {
+    const { Err: error, Ok: answer } = ended.result;
+    if (error !== undefined) return true;
+    if (isJsonObject(answer)) return (answer.isError ?? answer.is_error) === true;
+  }
+  if (typeof ended.status === 'string') return FAILED.has(ended.status);
+  return undefined;
+}
+
+function durationMsOf(duration: unknown): number | undefined {
+  const { secs, nanos } = membersOf(duration);
+  const seconds = numberOrUndefined(secs);
+  return seconds === undefined ? undefined : seconds * 1000 + (numberOrUndefined(nanos) ?? 0) / 1e6;
+}

@@ -1,0 +1,214 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { StoredContentBlock } from '../../records/stored-message.ts';
+import { textOfContent } from '../../records/stored-message.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { ImportSource, LineImport } from '../importer.ts';
+import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import type { AnswerPart } from '../parts/run-items.ts';
+import { SessionItems } from '../parts/session-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { callArguments } from '../parts/source-call.ts';
+import { sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { sourceStem } from '../parts/source-name.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+import { sourceUsage } from '../parts/source-usage.ts';
+import { CodexCallFacts, codexResult } from './codex-result.ts';
+
+/** Events that repeat what a response item says. */
+const REPEATS: ReadonlySet<unknown> = new Set([
+  'agent_message',
+  'agent_reasoning',
+  'agent_reasoning_raw_content',
+  'context_compacted',
+  'user_message',
+  'web_search_end',
+]);
+/** How a user message begins that Codex, a hook or another agent wrote. Newer rollouts say so themselves. */
+const HOST_TEXT =
+  /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
+/** Response items that say how the context was made, not what was said or done. */
+const NO_CALLS: ReadonlySet<unknown> = new Set([
+  'compaction',
+  'compaction_summary',
+  'context_compaction',
+  'ghost_snapshot',
+]);
+
+/** One Codex rollout being read: one run, whose answers come as several response items. */
+export class CodexRollout implements LineImport {
+  readonly #session: SessionItems;
+  readonly #facts = new CodexCallFacts();
+  readonly #lost = new SkipCounts();
+  readonly #skipped = new SkipCounts();
+  #hasMeta = false;
+  #modelId: string | undefined;
+  #answers = 0;
+  #isAnswering = false;
+  #totalTokens: unknown;
+
+  constructor(source: ImportSource) {
+    this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
+  }
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    if (!isJsonObject(value) || !isJsonObject(value.payload)) {
+      this.#lost.add('lines without a payload', lineNumber);
+      return;
+    }
+    const { payload } = value;
+    const atMs = sourceTimeMs(value.timestamp);
+    switch (value.type) {
+      case 'session_meta':
+        this.#meta(payload);
+        break;
+      case 'turn_context':
+        this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
+        if (this.#modelId !== undefined) this.#session.identify({ modelId: this.#modelId });
+        break;
+      case 'response_item':
+        yield* this.#item(payload, atMs);
+        break;
+      case 'event_msg':
+        yield* this.#event(payload, atMs);
+        break;
+      case 'token_usage_record':
+        this.#session.usage(sourceUsage(payload.usage));
+        this.#isAnswering = false;
+        break;
+      case 'compacted':
+        this.#isAnswering = false;
+        yield* this.#session.record({ kind: 'compaction', trigger: 'unspecified' }, atMs);
+        break;
+      default:
+        this.#skipped.add(plainText(value.type));
+    }
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.#session.finish();
+    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
+    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
+  }
+
+  /** A fork begins with a copy of the rollout that it comes from, and with that one's meta line after its own. */
+  #meta(payload: JsonMembers): void {
+    if (this.#hasMeta) return;
+    this.#hasMeta = true;
+    const spawn = membersOf(membersOf(membersOf(payload.source).subagent).thread_spawn);
+    const parentId = textOrUndefined(spawn.parent_thread_id) ?? textOrUndefined(payload.parent_thread_id);
+    const agentName = textOrUndefined(spawn.agent_role) ?? textOrUndefined(spawn.agent_nickname);
+    const id = textOrUndefined(payload.id);
+    const conversationId = textOrUndefined(payload.session_id) ?? id;
+    this.#session.identify({
+      ...(id === undefined ? {} : { id }),
+      ...(parentId === undefined ? {} : { parentId }),
+      ...(agentName === undefined ? {} : { agentName }),
+      ...(conversationId === undefined ? {} : { conversationId }),
+    });
+  }
+
+  *#item(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const { type } = item;
+    if (type === 'message') {
+      yield* this.#message(item, atMs);
+    } else if (type === 'reasoning') {
+      const texts = [...listOf(item.summary), ...listOf(item.content)].map((part) => membersOf(part).text);
+      const parts = texts.flatMap((text): AnswerPart[] =>
+        typeof text === 'string' && text !== '' ? [{ type: 'reasoning', text }] : [],
+      );
+      yield* this.#answer(parts, atMs);
+    } else if (typeof type !== 'string' || NO_CALLS.has(type)) {
+      this.#skipped.add(plainText(type));
+    } else if (type.endsWith('_output')) {
+      this.#isAnswering = false;
+      const sourceId = textOrUndefined(item.call_id);
+      yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
+    } else if (type.endsWith('_call')) {
+      yield* this.#answer([{ type: 'call', call: callOf(item, type) }], atMs);
+    } else {
+      this.#skipped.add(type);
+    }
+  }
+
+  *#message(item: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const blocks = sourceBlocks(item.content);
+    if (item.role === 'assistant') {
+      yield* this.#answer(blocks, atMs);
+      return;
+    }
+    if (item.role !== 'user') {
+      yield* this.#session.system(blocks, atMs);
+      return;
+    }
+    const metadata = listOf(membersOf(item.internal_chat_message_metadata_passthrough).content_item_metadata);
+    const isHosts = (block: StoredContentBlock, at: number): boolean => {
+      const { type } = membersOf(membersOf(metadata[at]).provenance);
+      return type === undefined ? HOST_TEXT.test(textOfContent([block])) : type !== 'user';
+    };
+    yield* this.#session.system(
+      blocks.filter((block, at) => isHosts(block, at)),
+      atMs,
+    );
+    const said = blocks.filter((block, at) => !isHosts(block, at));
+    if (said.length === 0) return;
+    this.#isAnswering = false;
+    yield* this.#session.user(said, atMs, textOfContent(said));
+  }
+
+  *#answer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
+    if (!this.#isAnswering) this.#answers += 1;
+    this.#isAnswering = true;
+    this.#session.outcome(undefined, atMs);
+    yield* this.#session.answer({ messageId: `${this.#answers}`, parts, modelId: this.#modelId }, atMs);
+  }
+
+  *#event(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    if (this.#facts.note(event) || REPEATS.has(event.type)) return;
+    switch (event.type) {
+      case 'token_count':
+        this.#tokenCount(membersOf(event.info));
+        break;
+      case 'task_started':
+      case 'turn_started':
+        this.#session.outcome(undefined, atMs);
+        break;
+      case 'task_complete':
+      case 'turn_complete':
+        this.#session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, atMs);
+        break;
+      case 'turn_aborted':
+        this.#session.outcome({ kind: 'run_ended', outcome: 'aborted', new_messages: [] }, atMs);
+        break;
+      case 'error':
+      case 'stream_error': {
+        const message = plainText(event.message);
+        yield* this.#session.failure([sourceBlock(message)], message, atMs);
+        break;
+      }
+      default:
+        this.#skipped.add(`event ${plainText(event.type)}`);
+    }
+  }
+
+  /** Stands behind each answer, and is repeated where only the rate limits changed. */
+  #tokenCount(info: JsonMembers): void {
+    const total = membersOf(info.total_token_usage).total_tokens;
+    this.#isAnswering = false;
+    if (total === this.#totalTokens) return;
+    this.#totalTokens = total;
+    this.#session.usage(sourceUsage(info.last_token_usage));
+  }
+}
+
+function callOf(item: JsonMembers, type: string): CallShape {
+  const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
+  const namespace = textOrUndefined(item.namespace);
+  const isJoined = name.startsWith('_') || namespace?.endsWith('_') === true;
+  return {
+    sourceId: textOrUndefined(item.call_id) ?? textOrUndefined(item.id),
+    name: namespace === undefined ? name : `${namespace}${isJoined ? '' : '__'}${name}`,
+    args: callArguments(item.arguments ?? item.input ?? item.action),
+  };
+}

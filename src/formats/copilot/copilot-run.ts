@@ -1,0 +1,178 @@
+import { shellAnswer } from '../../calls/shell-answer.ts';
+import type { StoredUsage } from '../../records/stored-message.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
+import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
+import { callArguments } from '../parts/source-call.ts';
+import { sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+
+/** Usage records whose answer was not written. */
+const MAX_USAGES = 64;
+
+/** The main conversation of a Copilot session, or one of its subagents. */
+export class CopilotRun {
+  readonly #session: SessionItems;
+  /** When the calls that have no result yet began; those that an answer asked for are undefined until they run. */
+  readonly #calls = new Map<string, number | undefined>();
+  /** By API call: the usage is written before the answer. */
+  readonly #usages = new Map<string, StoredUsage>();
+  #answerId: string | undefined;
+  #seenInput = false;
+
+  constructor(identity: Omit<SessionIdentity, 'format'>) {
+    this.#session = new SessionItems({ ...identity, format: 'copilot' });
+  }
+
+  /** @returns false for an event of a type that is not read */
+  *event(type: string, data: JsonMembers, atMs: number | undefined): Generator<ImportItem, boolean> {
+    switch (type) {
+      case 'user.message':
+        yield* this.#user(data, atMs);
+        return true;
+      case 'system.message':
+      case 'system.notification':
+        yield* this.#session.system(sourceBlocks(data.content), atMs);
+        return true;
+      case 'session.usage_record':
+        this.#usage(membersOf(data.usage));
+        return true;
+      case 'assistant.usage':
+        this.#usage(data);
+        return true;
+      case 'assistant.message':
+        yield* this.#answer(data, atMs);
+        return true;
+      case 'tool.execution_start':
+        yield* this.#started(data, atMs);
+        return true;
+      case 'tool.execution_complete':
+        yield* this.#completed(data, atMs);
+        return true;
+      case 'session.error': {
+        const message = plainText(data.message);
+        yield* this.#session.failure([sourceBlock(message)], message, atMs);
+        return true;
+      }
+      case 'session.compaction_complete':
+        if (data.success !== false) yield* this.#compaction(textOrUndefined(data.trigger) ?? 'auto', atMs);
+        return true;
+      case 'session.truncation':
+        if (data.messagesRemovedDuringTruncation !== 0) yield* this.#compaction('truncation', atMs);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** How the run ends, unless it goes on. */
+  outcome(outcome: string | undefined, atMs: number | undefined): void {
+    const payload: RunEnded | undefined =
+      outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] };
+    this.#session.outcome(payload, atMs);
+  }
+
+  /**
+   * The sums of a session whose answers carry only their output tokens, as older versions write them: what is
+   * not known by answer counts for the last one.
+   */
+  totals(metrics: JsonMembers): void {
+    if (this.#seenInput) return;
+    const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
+    const sum = (name: string): number =>
+      usages.reduce((total, usage) => total + (numberOrUndefined(usage[name]) ?? 0), 0);
+    this.#session.usage({
+      input_tokens: sum('inputTokens'),
+      cache_read_tokens: sum('cacheReadTokens'),
+      cache_write_tokens: sum('cacheWriteTokens'),
+    });
+  }
+
+  *finish(): Generator<ImportItem> {
+    yield* this.#session.finish();
+  }
+
+  *#user(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const blocks = sourceBlocks(data.content);
+    const source = textOrUndefined(data.source) ?? 'user';
+    // A subagent's task comes from the agent that started it; other sources are hooks, skills and the host.
+    const isTask = (source === 'user' || source.startsWith('agent-')) && data.isAutopilotContinuation !== true;
+    if (isTask) yield* this.#session.user(blocks, atMs, plainText(data.content));
+    else yield* this.#session.system(blocks, atMs);
+  }
+
+  #usage(usage: JsonMembers): void {
+    const id = textOrUndefined(usage.apiCallId);
+    const inputTokens = numberOrUndefined(usage.inputTokens);
+    if (id === undefined || inputTokens === undefined) return;
+    this.#seenInput = true;
+    if (this.#usages.size >= MAX_USAGES) this.#usages.clear();
+    this.#usages.set(id, {
+      input_tokens: inputTokens,
+      output_tokens: numberOrUndefined(usage.outputTokens) ?? 0,
+      cache_read_tokens: numberOrUndefined(usage.cacheReadTokens) ?? 0,
+      cache_write_tokens: numberOrUndefined(usage.cacheWriteTokens) ?? 0,
+    });
+  }
+
+  *#answer(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const apiCallId = textOrUndefined(data.apiCallId);
+    this.#answerId = apiCallId ?? textOrUndefined(data.messageId);
+    const outputTokens = numberOrUndefined(data.outputTokens);
+    const known = apiCallId === undefined ? undefined : this.#usages.get(apiCallId);
+    if (apiCallId !== undefined) this.#usages.delete(apiCallId);
+    const reasoning = textOrUndefined(data.reasoningText);
+    const calls = listOf(data.toolRequests).map((request) => callOf(membersOf(request)));
+    for (const { sourceId } of calls) if (sourceId !== undefined) this.#calls.set(sourceId, undefined);
+    const piece = {
+      messageId: this.#answerId,
+      parts: [
+        ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+        ...sourceBlocks(data.content),
+        ...calls.map((call) => ({ type: 'call' as const, call })),
+      ],
+      modelId: textOrUndefined(data.model),
+      usage: known ?? (outputTokens === undefined ? undefined : { output_tokens: outputTokens }),
+    };
+    yield* this.#session.answer(piece, atMs);
+  }
+
+  /** A call that no answer asked for, such as one that the user typed, is a call of the answer before it. */
+  *#started(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const call = callOf(data);
+    const { sourceId } = call;
+    if (sourceId === undefined) return;
+    if (!this.#calls.has(sourceId)) {
+      yield* this.#session.answer({ messageId: this.#answerId, parts: [{ type: 'call', call }] }, atMs);
+    }
+    this.#calls.set(sourceId, atMs);
+  }
+
+  *#completed(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const sourceId = textOrUndefined(data.toolCallId);
+    const startedAtMs = sourceId === undefined ? undefined : this.#calls.get(sourceId);
+    if (sourceId !== undefined) this.#calls.delete(sourceId);
+    const content = membersOf(data.result).content;
+    const result = plainText(
+      data.success === false ? (membersOf(data.error).message ?? content ?? '') : (content ?? ''),
+    );
+    const exitCode = numberOrUndefined(membersOf(data.shellExecution).exitCode) ?? shellAnswer(result)?.exitCode ?? 0;
+    const isError = data.success === false || exitCode !== 0;
+    const durationMs = startedAtMs === undefined || atMs === undefined ? undefined : atMs - startedAtMs;
+    yield* this.#session.result({ sourceId, result, isError, durationMs, atMs });
+  }
+
+  *#compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
+    yield* this.#session.record({ kind: 'compaction', trigger }, atMs);
+  }
+}
+
+function callOf(request: JsonMembers): CallShape {
+  return {
+    sourceId: textOrUndefined(request.toolCallId),
+    name: textOrUndefined(request.name) ?? textOrUndefined(request.toolName) ?? 'unknown',
+    args: callArguments(request.arguments),
+  };
+}

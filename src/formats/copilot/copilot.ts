@@ -1,0 +1,125 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import { membersOf, type JsonMembers } from '../parts/json-member.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { textOrUndefined } from '../parts/source-content.ts';
+import { sourceStem } from '../parts/source-name.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+import { UniqueNames } from '../parts/unique-names.ts';
+import { CopilotRun } from './copilot-run.ts';
+
+const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;
+
+/**
+ * Reads the events of a GitHub Copilot CLI session (`~/.copilot/session-state/<id>/events.jsonl`): the session is a run,
+ * each subagent a child run.
+ *
+ * Memory: for each agent at work one answer and the ids of its calls.
+ */
+export const copilotImporter: LineImporter = {
+  shape: 'lines',
+  format: 'copilot',
+  recognise(firstLines) {
+    const events = firstLines.filter(
+      (line) =>
+        isJsonObject(line) && typeof line.type === 'string' && EVENT_TYPE.test(line.type) && isJsonObject(line.data),
+    );
+    if (events.length === 0) return 0;
+    return events.length === firstLines.length ? 0.98 : 0.8;
+  },
+  open: (source) => new CopilotImport(source),
+};
+
+class CopilotImport implements LineImport {
+  readonly #agents = new Map<string, CopilotRun>();
+  /** An agent may be started again after its end. */
+  readonly #runIds = new UniqueNames();
+  readonly #lost = new SkipCounts();
+  readonly #skipped = new SkipCounts();
+  #sessionId: string;
+  #main: CopilotRun | undefined;
+
+  constructor(source: ImportSource) {
+    this.#sessionId = sourceStem(source);
+  }
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    if (!isJsonObject(value) || typeof value.type !== 'string' || !isJsonObject(value.data)) {
+      this.#lost.add('lines that are no event', lineNumber);
+      return;
+    }
+    const { type, data } = value;
+    const atMs = sourceTimeMs(value.timestamp);
+    const agentId = textOrUndefined(value.agentId) ?? textOrUndefined(data.parentToolCallId);
+    switch (type) {
+      case 'session.start':
+        this.#sessionId = textOrUndefined(data.sessionId) ?? this.#sessionId;
+        break;
+      case 'session.resume':
+        this.#mainRun().outcome(undefined, atMs);
+        break;
+      case 'session.shutdown': {
+        const snapshot = membersOf(data.accountingSnapshot);
+        this.#mainRun().totals(membersOf(snapshot.modelMetrics ?? data.modelMetrics));
+        this.#mainRun().outcome(data.shutdownType === 'error' ? 'error' : 'ended', atMs);
+        break;
+      }
+      case 'abort':
+        this.#mainRun().outcome('aborted', atMs);
+        break;
+      case 'subagent.started':
+        this.#agent(agentId ?? textOrUndefined(data.toolCallId), data);
+        break;
+      case 'subagent.completed':
+      case 'subagent.failed':
+        yield* this.#end(
+          agentId ?? textOrUndefined(data.toolCallId),
+          type === 'subagent.failed' ? 'error' : 'ended',
+          atMs,
+        );
+        break;
+      default: {
+        const run = agentId === undefined ? this.#mainRun() : this.#agent(agentId, {});
+        if (!(yield* run.event(type, data, atMs))) this.#skipped.add(type);
+      }
+    }
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.#mainRun().finish();
+    for (const run of this.#agents.values()) yield* run.finish();
+    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
+    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
+  }
+
+  #mainRun(): CopilotRun {
+    this.#main ??= new CopilotRun({ id: this.#sessionId, conversationId: this.#sessionId });
+    return this.#main;
+  }
+
+  #agent(agentId: string | undefined, data: JsonMembers): CopilotRun {
+    const key = agentId ?? 'unnamed';
+    const known = this.#agents.get(key);
+    if (known !== undefined) return known;
+    const agentName = textOrUndefined(data.agentName);
+    const parent = textOrUndefined(data.parentId);
+    const run = new CopilotRun({
+      id: this.#runIds.take(`${this.#sessionId}/agent-${key}`),
+      parentId:
+        parent !== undefined && this.#agents.has(parent) ? `${this.#sessionId}/agent-${parent}` : this.#sessionId,
+      conversationId: this.#sessionId,
+      ...(agentName === undefined ? {} : { agentName }),
+    });
+    this.#agents.set(key, run);
+    return run;
+  }
+
+  *#end(agentId: string | undefined, outcome: string, atMs: number | undefined): Generator<ImportItem> {
+    const run = this.#agents.get(agentId ?? 'unnamed');
+    if (run === undefined) return;
+    run.outcome(outcome, atMs);
+    yield* run.finish();
+    this.#agents.delete(agentId ?? 'unnamed');
+  }
+}

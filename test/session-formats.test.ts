@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import type { FormatName } from '../src/formats/import-item.ts';
+import { importers } from '../src/formats/importers.ts';
+import type { DocumentImporter, LineImporter } from '../src/formats/importer.ts';
+import { surest } from '../src/formats/reading/choose-importer.ts';
+import { importDocument, importLines } from './support/import-check.ts';
+import { mutatedJson } from './support/json-mutation.ts';
+
+/** What the real program did while it wrote the sample, as its own screen and the fake model server showed it. */
+interface Sample {
+  readonly file: string;
+  readonly format: FormatName;
+  readonly runs: readonly RunFacts[];
+}
+
+interface RunFacts {
+  readonly id: string;
+  readonly parentId?: string;
+  readonly task?: string;
+  /** Turns of the model. */
+  readonly turns: number;
+  /** `tool` for a call that succeeded, `tool!` for one that failed, `tool?` for one without a result. */
+  readonly calls: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly modelId: string | undefined;
+  readonly lastAnswer: string;
+  readonly outcome: string | undefined;
+}
+
+const CODEX_CALLS =
+  'exec_command! exec_command exec_command! shell_command! nope_tool! exec_command! apply_patch! apply_patch! exec_command view_image! update_plan!';
+
+const samples: readonly Sample[] = [
+  {
+    file: 'codex-rollout.jsonl',
+    format: 'codex',
+    runs: [
+      {
+        id: '01a2067c-0393-7311-902d-3296b6a5969f',
+        task: 'list the files',
+        turns: 11,
+        calls: CODEX_CALLS,
+        inputTokens: 1_166,
+        outputTokens: 220,
+        modelId: 'm',
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'copilot-events.jsonl',
+    format: 'copilot',
+    runs: [
+      {
+        id: 'd0ccf641-c924-4a47-aa75-be2f20ca0dc6',
+        task: 'list the files',
+        turns: 8,
+        calls: 'bash! view bash! view! nope_tool! bash! bash! task',
+        inputTokens: 837,
+        outputTokens: 160,
+        modelId: 'gpt-5.4',
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+      {
+        id: 'd0ccf641-c924-4a47-aa75-be2f20ca0dc6/agent-89d1b4e2-f509-4f28-9418-f0f33f41a119',
+        parentId: 'd0ccf641-c924-4a47-aa75-be2f20ca0dc6',
+        task: 'Look at files',
+        turns: 1,
+        calls: '',
+        inputTokens: 108,
+        outputTokens: 20,
+        modelId: 'gpt-5.4',
+        lastAnswer: 'sub done',
+        outcome: 'ended',
+      },
+    ],
+  },
+];
+
+const folder = fileURLToPath(new URL('session-samples/', import.meta.url));
+
+test.each(samples)(
+  '$file gives the runs, calls, failures, usage and answers of the session',
+  ({ file, format, runs }) => {
+    const imported = importedFrom(file);
+    expect(imported.format).toBe(format);
+    expect(imported.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(imported.runs.map((run) => factsOf(run))).toEqual(runs);
+  },
+);
+
+test.each(samples)('$file that is cut off anywhere gives the runs and calls up to there', ({ file }) => {
+  const sample = sampleOf(file);
+  if (sample.importer.shape !== 'lines') return;
+  const { importer, values } = sample;
+  let calls = 0;
+  for (let count = 0; count <= values.length; count += 1) {
+    const { runs } = importLines(importer, values.slice(0, count), file);
+    const now = runs.reduce((sum, run) => sum + run.calls.length, 0);
+    expect(now).toBeGreaterThanOrEqual(calls);
+    calls = now;
+  }
+});
+
+test.each(samples)('whatever stands in the place of a part of $file, the items keep their promises', ({ file }) => {
+  const { importer, values } = sampleOf(file);
+  const last = values.length - 1;
+  const mutation = fc.nat(last).chain((at) => mutatedJson(values[at]).map((value) => ({ at, value })));
+  fc.assert(
+    fc.property(fc.array(mutation, { minLength: 1, maxLength: 6 }), fc.nat(last), (mutations, repeated) => {
+      const lines = [...values];
+      for (const { at, value } of mutations) lines[at] = value;
+      if (importer.shape === 'document') {
+        importDocument(importer, lines[0], file);
+        return;
+      }
+      importLines(importer, [...lines, ...lines.slice(repeated)], file);
+      expect(importer.recognise(lines.slice(0, 32), { path: file, name: file })).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+function sampleOf(file: string): {
+  readonly importer: LineImporter | DocumentImporter;
+  readonly values: readonly unknown[];
+} {
+  const values = readFileSync(`${folder}${file}`, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  const source = { path: file, name: file };
+  const readers = importers.filter((importer) => importer.shape !== 'archive');
+  const best = surest(readers, (importer) => {
+    if (importer.shape === 'document') return values.length === 1 ? importer.recognise(values[0], source) : 0;
+    return importer.recognise(values.slice(0, 32), source);
+  });
+  if (best === undefined) throw new Error('there are no importers');
+  expect(best.confidence).toBeGreaterThan(0.85);
+  return { importer: best.importer, values };
+}
+
+function importedFrom(file: string): ReturnType<typeof importLines> & { readonly format: FormatName } {
+  const { importer, values } = sampleOf(file);
+  const imported =
+    importer.shape === 'lines' ? importLines(importer, values, file) : importDocument(importer, values[0], file);
+  return { ...imported, format: importer.format };
+}
+
+function factsOf({ run, payloads, calls, ends }: ReturnType<typeof importLines>['runs'][number]): RunFacts {
+  const endOf = new Map(ends.map((end) => [end.tool_call_id, end]));
+  const answers = payloads.flatMap((payload) =>
+    payload.kind === 'message_appended' && payload.message.role === 'assistant' ? [payload.message] : [],
+  );
+  const end = payloads.find((payload) => payload.kind === 'run_ended');
+  const sum = (name: 'input_tokens' | 'output_tokens'): number =>
+    answers.reduce((total, { usage }) => total + (usage?.[name] ?? 0), 0);
+  const texts = answers.map(({ content }) =>
+    typeof content === 'string'
+      ? content
+      : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
+  );
+  return {
+    id: run.id,
+    ...(run.parentId === undefined ? {} : { parentId: run.parentId }),
+    ...(run.task === undefined ? {} : { task: run.task }),
+    turns: payloads.filter(({ kind }) => kind === 'turn_started').length,
+    calls: calls
+      .map(({ tool_call_id: id, tool_name: name }) => {
+        const ended = endOf.get(id);
+        return `${name}${ended?.result_missing === true ? '?' : ended?.is_error === true ? '!' : ''}`;
+      })
+      .join(' '),
+    inputTokens: sum('input_tokens'),
+    outputTokens: sum('output_tokens'),
+    modelId: answers.at(-1)?.model_id,
+    lastAnswer: texts.at(-1) ?? '',
+    outcome: end?.outcome,
+  };
+}
