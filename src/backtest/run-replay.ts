@@ -15,19 +15,12 @@ import {
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isDerived } from '../records/is-derived.ts';
+import { roleOf } from '../records/kind-definition.ts';
 import { RunFold } from '../run/run-fold.ts';
 import { RunView } from '../run-view/run-view.ts';
 import { SteeringReplay } from '../replay/steering-replay.ts';
 import type { Configuration } from './configuration.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
-
-/** What another steering left behind, in a run that is asked at its own decision points. */
-const OF_OTHER_STEERING: ReadonlySet<TrajectoryPayload['kind']> = new Set<TrajectoryPayload['kind']>([
-  'feedback_delivered',
-  'guidance_delivered',
-  'provider_overran',
-  'advice_acknowledged',
-]);
 
 /** One configuration at work in one run: takes a record, gives what came of it. */
 interface Player {
@@ -184,7 +177,7 @@ function atOwnPoints({ redact, steering }: Configuration, recordedHash: string |
     calls: () => fold.analysis.calls,
     take: (record) => {
       const { payload } = record;
-      if (isDerived(payload) || (!isItsOwn && OF_OTHER_STEERING.has(payload.kind))) return [];
+      if (isDerived(payload) || (!isItsOwn && roleOf(payload) === 'advised')) return [];
       return fold.fold(record);
     },
   };

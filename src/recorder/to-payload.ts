@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
-import { isKnownKind } from '../records/decode-payload.ts';
+import { isKnownKind } from '../records/kind-definition.ts';
 import type { RunIdentity } from '../records/run-identity.ts';
 import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } from '../records/stored-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';

@@ -1,7 +1,7 @@
-import type { TrajectoryPayload } from './trajectory-record.ts';
+import type { KindsThat, PayloadOf } from './field-types.ts';
 
 /** Payloads that follow from an input. */
-export type DerivedPayload = Extract<TrajectoryPayload, { readonly cause_seq: number }>;
+export type DerivedPayload = PayloadOf<KindsThat<{ readonly role: 'derived' }>>;
 
 /** `Omit` that keeps the members of a union apart. */
 type Without<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;

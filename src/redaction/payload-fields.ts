@@ -1,15 +1,8 @@
 import { isJsonObject, type Json } from '../base/json.ts';
-import type { Assessment } from '../records/assessment.ts';
-import type { Feedback, SpokenAdvice } from '../records/feedback.ts';
-import type { ClassificationResult, GuidanceDelivered, GuidanceInjection } from '../records/guidance.ts';
-import type { RunIdentity } from '../records/run-identity.ts';
-import type { StoredContentBlock, StoredMessage } from '../records/stored-message.ts';
-import type {
-  SteeringStart,
-  StoredPendingCall,
-  TrajectoryPayload,
-  UnrecognisedPayload,
-} from '../records/trajectory-record.ts';
+import type { Fields } from '../records/field-types.ts';
+import { fieldsOf, isKnownKind } from '../records/kind-definition.ts';
+import { BLOCKS, MESSAGES, SHAPES } from '../records/shapes.ts';
+import type { TrajectoryPayload, UnrecognisedPayload } from '../records/trajectory-record.ts';
 import { repeatsMembers } from '../records/unrecognised-text.ts';
 
 /** What is done with the values of each class of field. */
@@ -30,19 +23,55 @@ export interface FieldWriter {
 
 /** What is done with the value of one field. */
 type FieldClass = (value: Json, writer: FieldWriter) => Json;
-type FieldClasses = Readonly<Record<string, FieldClass>>;
-
-/** Names every field of a shape, so that one added to it does not compile until it is given a class. */
-type Classes<Shape> = { readonly [Field in keyof Shape]-?: FieldClass };
-type Members<Union, Field extends string, Value> = Extract<Union, { readonly [Key in Field]: Value }>;
 
 /** A closed set of words, a number, a flag, or an id that coxswain itself gave: never changed. */
 const closed: FieldClass = (value) => value;
 const content: FieldClass = (value, writer) => (typeof value === 'string' ? writer.text(value) : writer.json(value));
-const result: FieldClass = (value, writer) => writer.result(value);
-const name: FieldClass = (value, writer) => eachText(value, writer.name);
-const id: FieldClass = (value, writer) => eachText(value, writer.id);
 const configured: FieldClass = (value, writer) => eachText(value, writer.configured);
+
+/**
+ * What is done with a field, by the word of its definition without marks; what stands neither here nor among the shapes is
+ * closed. The shapes of messages and the classes of words are made when they are first met: a short-lived process meets few.
+ */
+const CLASSES = new Map<string, FieldClass>([
+  ['content', content],
+  ['json', content],
+  ['object', content],
+  ['picture', content],
+  ['result', (value, writer) => writer.result(value)],
+  ['name', (value, writer) => eachText(value, writer.name)],
+  ['id', (value, writer) => eachText(value, writer.id)],
+  ['configured', configured],
+  ['message', variantOf('role', MESSAGES)],
+  ['block', variantOf('type', BLOCKS)],
+  ['message_content', (value, writer) => (Array.isArray(value) ? classOf('block[]') : content)(value, writer)],
+]);
+
+/** Shapes whose items in a list are looked at one by one; texts of a list are redacted together. */
+const OBJECTS: ReadonlySet<string> = new Set(['message', 'block', ...Object.keys(SHAPES)]);
+
+function classOf(word: string): FieldClass {
+  const known = CLASSES.get(word);
+  if (known !== undefined) return known;
+  const made = madeOf(word);
+  CLASSES.set(word, made);
+  return made;
+}
+
+function madeOf(word: string): FieldClass {
+  if (word.endsWith('?')) return classOf(word.slice(0, -1));
+  if (word.endsWith('|null')) return classOf(word.slice(0, -'|null'.length));
+  if (word.endsWith('[]')) {
+    const item = word.slice(0, -'[]'.length);
+    return OBJECTS.has(item) ? listOf(classOf(item)) : classOf(item);
+  }
+  // What a speaker produced is stored with its name, which is no field of the shape.
+  if (word === 'spoken_advice')
+    return objectOf(SHAPES.spoken_advice, { providerName: configured, observerName: configured });
+  const shapes: Readonly<Record<string, Fields>> = SHAPES;
+  const shape = shapes[word];
+  return shape === undefined ? closed : objectOf(shape);
+}
 
 function eachText(value: Json, change: (text: string) => string): Json {
   if (typeof value === 'string') return change(value);
@@ -62,8 +91,15 @@ function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
   return changed ?? items;
 }
 
-/** An object with these fields; any other field it has is content. */
-function shape(classes: FieldClasses): FieldClass {
+function listOf(item: FieldClass): FieldClass {
+  return (value, writer) =>
+    Array.isArray(value) ? mapItems(value, (one) => item(one, writer)) : content(value, writer);
+}
+
+/** An object with these fields; any other field it has is content, unless `others` names it. */
+function objectOf(fields: Fields, others: Readonly<Record<string, FieldClass>> = {}): FieldClass {
+  const classes = new Map(Object.entries(others));
+  for (const [name, word] of Object.entries(fields)) classes.set(name, classOf(word));
   return (value, writer) => {
     if (!isJsonObject(value)) return content(value, writer);
     let changed: Record<string, Json> | undefined;
@@ -72,8 +108,7 @@ function shape(classes: FieldClasses): FieldClass {
     for (const key in source) {
       const member = source[key];
       if (member === undefined || !Object.hasOwn(source, key)) continue;
-      const classOf = Object.hasOwn(classes, key) ? classes[key] : undefined;
-      const made = (classOf ?? content)(member, writer);
+      const made = (classes.get(key) ?? content)(member, writer);
       if (made === member) continue;
       changed ??= { ...source };
       changed[key] = made;
@@ -82,245 +117,36 @@ function shape(classes: FieldClasses): FieldClass {
   };
 }
 
-function listOf(item: FieldClass): FieldClass {
-  return (value, writer) =>
-    Array.isArray(value) ? mapItems(value, (one) => item(one, writer)) : content(value, writer);
+/** One of several objects, told apart by the field `by`; any other is content. */
+function variantOf(by: string, variants: Readonly<Record<string, Fields>>): FieldClass {
+  const made = new Map<string, FieldClass>();
+  return (value, writer) => {
+    const name = isJsonObject(value) ? value[by] : undefined;
+    if (typeof name !== 'string' || !Object.hasOwn(variants, name)) return content(value, writer);
+    const known = made.get(name) ?? objectOf(variants[name] ?? {}, { [by]: closed });
+    made.set(name, known);
+    return known(value, writer);
+  };
 }
-
-const blocks: { readonly [Type in StoredContentBlock['type']]: Classes<Members<StoredContentBlock, 'type', Type>> } = {
-  text: { type: closed, text: content },
-  reasoning: { type: closed, text: content },
-  tool_call: { type: closed, id, name, args: content },
-  image: { type: closed, media_type: name, data_base64: content, url: content },
-  other: { type: closed, value: content },
-};
-
-const block: FieldClass = (value, writer) => {
-  const type = isJsonObject(value) ? value['type'] : undefined;
-  if (typeof type !== 'string' || !Object.hasOwn(blocks, type)) return content(value, writer);
-  // `type` is one of the types, as was just seen.
-  return shape(blocks[type as StoredContentBlock['type']])(value, writer);
-};
-
-const messageContent: FieldClass = (value, writer) =>
-  Array.isArray(value) ? listOf(block)(value, writer) : content(value, writer);
-
-const messages: { readonly [Role in StoredMessage['role']]: Classes<Members<StoredMessage, 'role', Role>> } = {
-  system: { role: closed, content: messageContent },
-  user: { role: closed, content: messageContent },
-  assistant: {
-    role: closed,
-    content: messageContent,
-    stop_reason: name,
-    error_message: content,
-    model_id: name,
-    usage: closed,
-  },
-  tool_result: { role: closed, tool_call_id: id, tool_name: name, content: messageContent, is_error: closed },
-};
-
-const message: FieldClass = (value, writer) => {
-  const role = isJsonObject(value) ? value['role'] : undefined;
-  if (typeof role !== 'string' || !Object.hasOwn(messages, role)) return content(value, writer);
-  // `role` is one of the roles, as was just seen.
-  return shape(messages[role as StoredMessage['role']])(value, writer);
-};
-
-const identity: Classes<RunIdentity> = {
-  // A run lies in the store under its id.
-  run_id: closed,
-  parent_run_id: closed,
-  depth: closed,
-  conversation_id: id,
-  agent_name: name,
-  model_id: name,
-};
-const steering: Classes<SteeringStart> = {
-  prompt_name: configured,
-  deadline_at_unix_ms: closed,
-  budget: closed,
-  configuration_hash: closed,
-  mode: closed,
-  holdout: closed,
-};
-const pendingCall: Classes<StoredPendingCall> = { tool_call_id: id, tool_name: name, args: content };
-const observation = { category: configured, description: configured, evidence: configured };
-// What a speaker of either kind produced is stored with its name.
-const advice: Classes<SpokenAdvice & Feedback & Assessment> = {
-  providerName: configured,
-  observerName: configured,
-  summary: configured,
-  observations: listOf(shape(observation)),
-  suggestions: configured,
-  severity: closed,
-  atMs: closed,
-  callIndex: closed,
-  promptName: configured,
-  pattern: closed,
-};
-const injection: Classes<GuidanceInjection> = {
-  key: configured,
-  content: configured,
-  priority: closed,
-  category: configured,
-};
-const classification: Classes<ClassificationResult> = {
-  relevant: closed,
-  confidence: closed,
-  reason: configured,
-  pattern: closed,
-};
-const guidance: Classes<GuidanceDelivered> = {
-  providerName: configured,
-  injection: shape(injection),
-  decisionPoint: closed,
-  classification: shape(classification),
-  atMs: closed,
-  delivered: closed,
-  channel: name,
-  reason: name,
-};
-const derived = { kind: closed, cause_seq: closed, ordinal: closed } as const;
-
-type KnownPayload = Exclude<TrajectoryPayload, UnrecognisedPayload>;
-
-/**
- * The class of every field of every payload: what of a record is content and what is structure. A kind or a field that is
- * added does not compile until it stands here; a field that no type names is content. Made when a kind is first met: a
- * short-lived process meets few.
- */
-const payloads: { readonly [Payload in KnownPayload as Payload['kind']]: () => Classes<Payload> } = {
-  run_started: () => ({
-    kind: closed,
-    identity: shape(identity),
-    task: content,
-    source: content,
-    format: name,
-    steering: shape(steering),
-  }),
-  run_ended: () => ({
-    kind: closed,
-    outcome: name,
-    new_messages: listOf(message),
-    success: closed,
-    reward: closed,
-    labels: content,
-  }),
-  turn_started: () => ({ kind: closed }),
-  turn_ended: () => ({ kind: closed, assistant: message, tool_results: listOf(message) }),
-  message_appended: () => ({ kind: closed, message }),
-  tool_started: () => ({ kind: closed, tool_call_id: id, tool_name: name, args: content }),
-  tool_ended: () => ({
-    kind: closed,
-    tool_call_id: id,
-    tool_name: name,
-    result,
-    is_error: closed,
-    error_inferred: closed,
-    result_missing: closed,
-    duration_ms: closed,
-  }),
-  provider_request_prepared: () => ({
-    kind: closed,
-    iteration: closed,
-    model_id: name,
-    system_prompt_chars: closed,
-    message_count: closed,
-    tool_count: closed,
-    tools: name,
-  }),
-  context_transform_applied: () => ({
-    kind: closed,
-    iteration: closed,
-    plugin: name,
-    before_count: closed,
-    after_count: closed,
-  }),
-  tool_gate_applied: () => ({ kind: closed, iteration: closed, plugin: name, allow: name }),
-  tool_gate_conflict_resolved: () => ({
-    kind: closed,
-    iteration: closed,
-    plugins: name,
-    chosen_plugin: name,
-    allow: name,
-    reason: name,
-  }),
-  output_tokens_escalation: () => ({ kind: closed, attempt: closed, prev_cap: closed, new_cap: closed }),
-  run_resumed: () => ({ kind: closed, trigger: name }),
-  deadline_set: () => ({ kind: closed, deadline_at_unix_ms: closed }),
-  completion_checked: () => ({ kind: closed, met: closed, missing: content, attempt: closed, gave_up: closed }),
-  compaction: () => ({ kind: closed, trigger: name }),
-  gap: () => ({ kind: closed, through_seq: closed, reason: configured }),
-  evaluation: () => ({
-    kind: closed,
-    point: closed,
-    pending_calls: listOf(shape(pendingCall)),
-    last_response: content,
-    rendered_prompt: content,
-    // Files that triggers of the configuration name.
-    files_created: configured,
-    usage: closed,
-  }),
-  prompt_used: () => ({ kind: closed, prompt_name: configured }),
-  session_event: () => ({ kind: closed, event_type: configured, data: content }),
-  pattern_flagged: () => ({ ...derived, pattern: closed }),
-  pattern_cleared: () => ({ ...derived, pattern: closed }),
-  feedback_produced: () => ({
-    ...derived,
-    advice_id: closed,
-    provider_name: configured,
-    feedback: shape(advice),
-    text: configured,
-  }),
-  guidance_produced: () => ({
-    ...derived,
-    advice_id: closed,
-    provider_name: configured,
-    injection: shape(injection),
-    decision_point: closed,
-    classification: shape(classification),
-  }),
-  feedback_delivered: () => ({
-    kind: closed,
-    advice_id: closed,
-    provider_name: configured,
-    delivered: closed,
-    channel: name,
-    reason: name,
-  }),
-  guidance_delivered: () => ({ kind: closed, advice_id: closed, guidance: shape(guidance) }),
-  provider_failed: () => ({
-    ...derived,
-    provider_name: configured,
-    phase: configured,
-    code: configured,
-    message: configured,
-  }),
-  provider_overran: () => ({ kind: closed, provider_name: configured, duration_ms: closed, limit_ms: closed }),
-  fault_noticed: () => ({ kind: closed, where: configured, message: content }),
-  model_answered: () => ({
-    kind: closed,
-    classifier_name: configured,
-    instruction_id: configured,
-    confidence: closed,
-    fault_code: name,
-    fault_message: content,
-  }),
-  advice_acknowledged: () => ({ kind: closed, advice_id: name, provider_name: name, response: closed, note: content }),
-};
 
 const met = new Map<string, FieldClass>();
 
 function redactPayloadOf(kind: string): FieldClass | undefined {
   const known = met.get(kind);
-  if (known !== undefined || !Object.hasOwn(payloads, kind)) return known;
-  // `kind` is one of the kinds, as was just seen.
-  const made = shape(payloads[kind as KnownPayload['kind']]());
+  if (known !== undefined || !isKnownKind(kind)) return known;
+  const made = objectOf(fieldsOf(kind), { kind: closed });
   met.set(kind, made);
   return made;
 }
 
-const unrecognisedFields: FieldClass = shape({ kind: closed, original: shape({ kind: closed }), text: closed });
+const unrecognisedFields: FieldClass = objectOf(
+  {},
+  {
+    kind: closed,
+    original: objectOf({}, { kind: closed }),
+    text: closed,
+  },
+);
 
 /** Its text stays only where it says nothing that was not looked at. */
 const unrecognised: FieldClass = (value, writer) => {

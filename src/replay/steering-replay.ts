@@ -9,7 +9,7 @@ import {
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
 import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
-import { isDerived } from '../records/is-derived.ts';
+import { roleOf } from '../records/kind-definition.ts';
 import { RunFold } from '../run/run-fold.ts';
 import { toStoredBudget } from '../run/run-situation.ts';
 import { DEFAULT_PROMPT } from '../run/run-speakers-by-prompt.ts';
@@ -32,17 +32,6 @@ export interface SteeringReplayOptions {
    */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
-
-/** Inputs that belong to the steering a run had: what was asked, who was slow, what was said and answered. */
-const OF_EARLIER_STEERING: ReadonlySet<TrajectoryPayload['kind']> = new Set<TrajectoryPayload['kind']>([
-  'evaluation',
-  'feedback_delivered',
-  'guidance_delivered',
-  'provider_overran',
-  'model_answered',
-  'advice_acknowledged',
-  'completion_checked',
-]);
 
 const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selection' };
 const ASK_AFTER_CALL: Evaluation = { kind: 'evaluation', point: 'post_tool_result' };
@@ -112,7 +101,8 @@ export class SteeringReplay {
 
   #each(record: TrajectoryRecord, visit: Visit): void {
     const { payload } = record;
-    if (isDerived(payload) || OF_EARLIER_STEERING.has(payload.kind)) return;
+    // The rest belongs to the steering that the run had, or is made anew.
+    if (roleOf(payload) !== 'input') return;
     // Another deadline was asked for, so those of the host are not in force.
     if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
     if (payload.kind === 'turn_started') {

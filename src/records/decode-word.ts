@@ -1,0 +1,158 @@
+import { isJsonObject } from '../base/json.ts';
+import { toJson } from '../base/to-json.ts';
+import {
+  amount,
+  anyJson,
+  anyNumber,
+  brokenField,
+  count,
+  deadlineTime,
+  decodeFields,
+  fieldDecode,
+  flag,
+  jsonObject,
+  listOf,
+  literal,
+  mendFields,
+  nullable,
+  objectOf,
+  oneOf,
+  optional,
+  pathOf,
+  text,
+  type FieldDecode,
+  type FieldDecodes,
+} from './field-decode.ts';
+import type { Base, Fields, Word } from './field-types.ts';
+import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
+
+/** Half a picture is none: one that is over the limit is left out. */
+const picture: FieldDecode = fieldDecode((value, path, key) => text(value, path, key), {
+  mend: (value, budget, key) => {
+    const kept = text.mend(value, budget, key);
+    return typeof value !== 'string' || kept === value ? kept : undefined;
+  },
+});
+
+/** A block of a type that has no name here becomes `other`, which is what `other` is for. */
+const block: FieldDecode = fieldDecode(
+  (value, path, key) => {
+    const own = pathOf(path, key);
+    if (!isJsonObject(value)) throw brokenField(own, 'an object', value);
+    const decodes = decodesNamed(BLOCKS, 'type', value);
+    return decodes === undefined ? { type: 'other', value } : decodeFields(value, decodes, own);
+  },
+  {
+    mend: (value, budget) => {
+      if (typeof value === 'string') return { type: 'text', text: budget.text(value) };
+      const decodes = isJsonObject(value) ? decodesNamed(BLOCKS, 'type', value) : undefined;
+      if (!isJsonObject(value) || decodes === undefined) return { type: 'other', value: toJson(value, budget) };
+      return mendFields(value, decodes, budget);
+    },
+  },
+);
+
+const blockList = listOf(block);
+const messageContent: FieldDecode = fieldDecode(
+  (value, path, key) => (typeof value === 'string' ? value : blockList(value, path, key)),
+  {
+    mend: (value, budget, key) => {
+      if (typeof value === 'string') return budget.text(value);
+      // Some hosts have null for the content of an answer that is nothing but calls.
+      if (value === undefined || value === null) return '';
+      return blockList.mend(Array.isArray(value) ? value : [value], budget, key);
+    },
+  },
+);
+
+const message: FieldDecode = fieldDecode(
+  (value, path, key) => {
+    const own = pathOf(path, key);
+    if (!isJsonObject(value)) throw brokenField(own, 'a message', value);
+    const decodes = decodesNamed(MESSAGES, 'role', value);
+    if (decodes === undefined)
+      throw brokenField(pathOf(own, 'role'), 'system, user, assistant or tool_result', value['role']);
+    return decodeFields(value, decodes, own);
+  },
+  {
+    mend: (value, budget, key) => {
+      const named = isJsonObject(value) ? value : { content: value };
+      const decodes = decodesNamed(MESSAGES, 'role', named);
+      if (decodes !== undefined) return mendFields(named, decodes, budget);
+      budget.note('wrongTypes', `${key} is a message of no known role`);
+      // Not a user's: that would be a new task.
+      const role = named['role'] === 'tool' ? 'tool_result' : 'system';
+      return mendFields({ ...named, role }, variantDecodes(MESSAGES, 'role', role), budget);
+    },
+  },
+);
+
+/** Made anew for every word that is met: a short-lived process meets few. */
+const MADE = new Map<string, FieldDecode>(
+  Object.entries({
+    content: text,
+    name: text,
+    id: text,
+    configured: text,
+    own: text,
+    picture,
+    json: anyJson,
+    result: anyJson,
+    object: jsonObject,
+    flag,
+    true: literal(true),
+    count,
+    amount,
+    number: anyNumber,
+    deadline: deadlineTime(anyNumber),
+    deadline_from_0: deadlineTime(amount),
+    unchecked_number: anyJson,
+    message,
+    message_content: messageContent,
+    block,
+  } satisfies Partial<Record<Base, FieldDecode>>),
+);
+
+/** How a field of this word is decoded and mended. */
+function decodeOf(word: string): FieldDecode {
+  const known = MADE.get(word);
+  if (known !== undefined) return known;
+  const made = madeOf(word);
+  MADE.set(word, made);
+  return made;
+}
+
+function madeOf(word: string): FieldDecode {
+  if (word.endsWith('?')) return optional(decodeOf(word.slice(0, -1)));
+  if (word.endsWith('[]')) return listOf(decodeOf(word.slice(0, -2)));
+  if (word.endsWith('|null')) return nullable(decodeOf(word.slice(0, -5)));
+  if (Object.hasOwn(CHOICES, word)) return oneOf(CHOICES[word as keyof typeof CHOICES]);
+  // What is left of the words are shapes.
+  return objectOf(decodesOf({ ...FIGURES, ...SHAPES }[word as keyof typeof FIGURES | keyof typeof SHAPES]));
+}
+
+/** The decodes of the fields of a shape or a kind. */
+export function decodesOf(fields: Fields): Readonly<Record<string, FieldDecode>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, word]: [string, Word]) => [name, decodeOf(word)]));
+}
+
+type Variants = typeof BLOCKS | typeof MESSAGES;
+const VARIANTS = new Map<string, FieldDecodes>();
+
+/** The decodes of the variant that an object names in its field `by`. */
+function decodesNamed(
+  variants: Variants,
+  by: string,
+  value: Readonly<Record<string, unknown>>,
+): FieldDecodes | undefined {
+  const name = value[by];
+  return typeof name === 'string' && Object.hasOwn(variants, name) ? variantDecodes(variants, by, name) : undefined;
+}
+
+function variantDecodes(variants: Readonly<Record<string, Fields>>, by: string, name: string): FieldDecodes {
+  const known = VARIANTS.get(name);
+  if (known !== undefined) return known;
+  const made = { [by]: literal(name), ...decodesOf(variants[name] ?? {}) };
+  VARIANTS.set(name, made);
+  return made;
+}
