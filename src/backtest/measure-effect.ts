@@ -83,8 +83,11 @@ function compare(
   const strata = [...new Set(cases.map(({ stratum }) => stratum))].sort(order).map((name) => {
     const inside = cases.filter(({ stratum }) => stratum === name);
     return {
-      treated: countCleared(inside.filter((one) => !one.withheld)),
-      control: countCleared(inside.filter(isWithheld)),
+      treated: countCleared(
+        inside.filter((one) => !one.withheld),
+        within,
+      ),
+      control: countCleared(inside.filter(isWithheld), within),
     };
   });
   // A stratum with one arm compares nothing, so it may not help to reach the minimum either.
@@ -154,7 +157,7 @@ function armOf(cases: readonly Case[], within: number): ArmFigures {
   const toClear = outcomes.flatMap(({ callsToClear }) => (callsToClear === undefined ? [] : [callsToClear]));
   const { q1, median, q3 } = quartilesOf(toClear);
   const costs = outcomes.flatMap(({ followingCostUsd }) => (followingCostUsd === undefined ? [] : [followingCostUsd]));
-  const { events, of } = countCleared(cases);
+  const { events, of } = countCleared(cases, within);
   const isOver = ({ callsLeft, callsToClear }: AdviceOutcome): boolean =>
     callsLeft < within && callsToClear === undefined;
   return {
@@ -173,8 +176,10 @@ function armOf(cases: readonly Case[], within: number): ArmFigures {
   };
 }
 
-function countCleared(cases: readonly Case[]): Counted {
-  return { events: cases.filter(({ outcome }) => outcome.cleared === true).length, of: cases.length };
+/** Runs that left the pattern in time; one that ended before so many calls without leaving it did not. */
+function countCleared(cases: readonly Case[], within: number): Counted {
+  const events = cases.filter(({ outcome: { callsToClear } }) => callsToClear !== undefined && callsToClear <= within);
+  return { events: events.length, of: cases.length };
 }
 
 function countPieces(rows: readonly EffectRow[], provider: string): Readonly<Record<AdviceArm, number>> {

@@ -118,7 +118,8 @@ function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
     const callsLeft = calls(at, steps.length);
     const callsToClear = clear === undefined ? undefined : calls(at, clear.index);
     const isFlagged = before?.type === 'flag' || flaggedLater;
-    const unclear = step.identity === undefined || !isFlagged || callsLeft < WITHIN ? null : false;
+    const canTell = step.identity !== undefined && callsLeft >= WITHIN;
+    const wasLeft = callsToClear === undefined ? (isFlagged ? false : null) : callsToClear <= WITHIN;
     const settled = steps.findLast((other) => other.type === 'settle' && other.id === step.id);
     return [
       {
@@ -126,7 +127,7 @@ function expectedOf(steps: readonly Step[]): readonly Partial<AdviceOutcome>[] {
         callsBefore: OPENING + calls(0, at),
         callsLeft,
         ...(callsToClear === undefined ? {} : { callsToClear }),
-        cleared: callsToClear === undefined ? unclear : callsToClear <= WITHIN,
+        cleared: canTell ? wasLeft : null,
         followingCalls: Math.min(WITHIN, callsLeft),
         followingErrors: near.filter(({ other }) => other.type === 'error').length,
         arm: settled === undefined ? ('unsettled' as const) : armOf(settled),
@@ -219,7 +220,15 @@ test('tokens, cost and the first answer of the agent are counted for the calls t
   });
 });
 
-test('a run that ended too early says nothing about a pattern that it did not leave', () => {
+test('a run that ended too early says nothing about a pattern, left or not', () => {
+  const leftAtOnce: Step[] = [
+    { type: 'flag', identity: 'loop' },
+    { type: 'advice', id: 'a1', identity: 'loop' },
+    { type: 'call' },
+    { type: 'clear', identity: 'loop' },
+  ];
+  const early = viewOf(recordsOf(leftAtOnce), { advice: { within: WITHIN } }).advice[0];
+  expect(early).toMatchObject({ cleared: null, callsToClear: 1 });
   const steps: Step[] = [
     { type: 'flag', identity: 'loop' },
     { type: 'advice', id: 'a1', identity: 'loop' },
@@ -237,4 +246,51 @@ test('of more pieces than are kept only the number is known', () => {
   const view = viewOf(recordsOf(steps), { advice: { maxPieces: 2 } });
   expect(view.advice.map(({ adviceId }) => adviceId)).toEqual(['a0', 'a1']);
   expect(view.adviceLeftOut).toBe(3);
+});
+
+/** A call of `bash` and its result; failed ones say why. */
+function shell(id: string, command: string, error?: string): readonly TrajectoryPayload[] {
+  const [tool_call_id, tool_name] = [id, 'bash'];
+  return [
+    { kind: 'tool_started', tool_call_id, tool_name, args: { command } },
+    { kind: 'tool_ended', tool_call_id, tool_name, result: error ?? 'fine', is_error: error !== undefined },
+  ];
+}
+
+const advice = payloadOf({ type: 'advice', id: 'a1', identity: undefined }, 0);
+const before = shell('c1', 'npm test', 'Error: no such file a.ts');
+
+test.each([
+  ['repeated', shell('c2', 'npm test', 'Error: no such file a.ts')],
+  ['same-failure', shell('c2', 'npm run test', 'Error: no such file a.ts')],
+  ['other-failure', shell('c2', 'npm run build', 'Error: port 80 is in use')],
+  ['succeeded', shell('c2', 'ls')],
+  ['open', shell('c2', 'ls').slice(0, 1)],
+  ['none', []],
+] as const)('the next call after advice is told apart: %s', (nextCall, after) => {
+  const [outcome] = viewOf(scriptRun('run', [...before, advice, ...after])).advice;
+  expect(outcome?.nextCall).toBe(nextCall);
+});
+
+test('a call that was open when advice came is not the next one', () => {
+  const [start, end] = shell('c1', 'npm test');
+  const records = scriptRun(
+    'run',
+    [start, advice, end, ...shell('c2', 'npm test')].filter((one) => one !== undefined),
+  );
+  expect(viewOf(records).advice[0]?.nextCall).toBe('succeeded');
+});
+
+test('advice without a pattern tells whether the run ended before its deadline', () => {
+  const outcomeAt = (deadline: number): AdviceOutcome | undefined => {
+    const payloads: readonly TrajectoryPayload[] = [
+      { kind: 'deadline_set', deadline_at_unix_ms: deadline },
+      advice,
+      { kind: 'run_ended', outcome: 'ended', new_messages: [] },
+    ];
+    return viewOf(scriptRun('run', payloads)).advice[0];
+  };
+  const endedAt = scriptRun('run', [advice, advice, advice])[2]?.recorded_at_unix_ms ?? 0;
+  expect(outcomeAt(endedAt + 1)?.inTime).toBe(true);
+  expect(outcomeAt(endedAt - 1)?.inTime).toBe(false);
 });

@@ -1,15 +1,10 @@
-import {
-  passOver,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type RequestKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { passOver, type FaultKind, type HostKind, type RequestKind, type UnreadKind } from '../records/pass-over.ts';
 import type { PatternReference } from '../records/guidance.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
 import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
+import { errorLineOf, type RunCall } from './run-call.ts';
 
 /** What became of a piece of advice, as its delivery record says. */
 export type AdviceArm =
@@ -23,6 +18,21 @@ export type AdviceArm =
   | 'undelivered'
   /** There is no delivery record. */
   | 'unsettled';
+
+/** The first call that began after a piece of advice, beside the last one that had ended before it. */
+export type NextCall =
+  /** The same tool with the same arguments. */
+  | 'repeated'
+  /** Another call that failed with the same line. */
+  | 'same-failure'
+  /** Another call that failed with another line, or after one that had not failed. */
+  | 'other-failure'
+  /** Another call that did not fail. */
+  | 'succeeded'
+  /** It has no result on record. */
+  | 'open'
+  /** No call came after. */
+  | 'none';
 
 /** Calls within which a pattern should clear, and over which what follows is counted, where nothing else is said. */
 export const DEFAULT_WITHIN_CALLS = 10;
@@ -50,11 +60,18 @@ export interface AdviceOutcome {
   readonly pattern?: PatternReference;
   /**
    * Whether that pattern was left within the calls asked for; null where that cannot be said: there is no pattern, it is not on
-   * record as flagged, or the run went on for too few calls without leaving it.
+   * record as flagged, or fewer calls than that came after. A run that ended early is null whether it had left the pattern or
+   * not: counting it only when it had would make advice look better than it is.
    */
   readonly cleared: boolean | null;
   /** Calls until it was left, however many; absent while it was not. */
   readonly callsToClear?: number;
+  /** Milliseconds and tokens until then, where records say so. */
+  readonly msToClear?: number;
+  readonly tokensToClear?: number;
+  readonly nextCall: NextCall;
+  /** Of advice without a pattern in a run that has ended and had a deadline: whether it ended before it. */
+  readonly inTime?: boolean;
   /** The agent's first answer to it. */
   readonly acknowledged?: AdviceAcknowledged['response'];
   /** Of the calls asked for, those that began after it; fewer where the run ended earlier. */
@@ -80,7 +97,20 @@ export interface AdviceOutcomeOptions {
 const MAX_FLAGGED = 256;
 const DEFAULT_MAX_PIECES = 1_000;
 
-type Draft = { -readonly [Field in keyof Omit<AdviceOutcome, 'callsLeft' | 'cleared'>]: AdviceOutcome[Field] } & {
+/** A call with its result. */
+interface EndedCall {
+  readonly call: RunCall;
+  /** Of its result. */
+  readonly record: TrajectoryRecord;
+}
+
+type Draft = {
+  -readonly [Field in keyof Omit<AdviceOutcome, 'callsLeft' | 'cleared' | 'inTime'>]: AdviceOutcome[Field];
+} & {
+  /** The last call that had ended when it was produced. */
+  before: EndedCall | undefined;
+  /** Tokens of the run by then. */
+  tokensBefore: number;
   /** The pattern was on record as flagged, then or within the calls asked for. */
   wasFlagged: boolean;
 };
@@ -99,6 +129,14 @@ export class AdviceOutcomeFold {
   /** Pieces whose pattern has not been left, by its identity. */
   readonly #waiting = new Map<string, Draft[]>();
   readonly #flagged = new Set<string>();
+  /** Pieces after which no call has begun. */
+  #beforeNext: Draft[] = [];
+  /** Pieces whose next call is open, by its number. */
+  readonly #nextOpen = new Map<number, readonly Draft[]>();
+  #lastEnded: EndedCall | undefined;
+  #tokens: number | undefined;
+  #deadlineMs: number | undefined;
+  #endedAtMs: number | undefined;
   #calls = 0;
   #leftOut = 0;
 
@@ -116,13 +154,30 @@ export class AdviceOutcomeFold {
    * Takes the next record.
    *
    * @param calls  of the run so far, with this record
+   * @param call  that it began or ended
    */
-  fold(record: TrajectoryRecord, calls: number): void {
-    const { payload } = record;
+  fold(record: TrajectoryRecord, calls: number, call: RunCall | undefined): void {
+    const { payload, recorded_at_unix_ms: atMs } = record;
     while (this.#calls < calls) this.#called();
     switch (payload.kind) {
+      case 'run_started':
+        this.#deadlineMs = payload.steering?.deadline_at_unix_ms;
+        return;
+      case 'deadline_set':
+        this.#deadlineMs = payload.deadline_at_unix_ms;
+        return;
+      case 'run_ended':
+        this.#endedAtMs = atMs;
+        return;
+      case 'run_resumed':
+        this.#endedAtMs = undefined;
+        return;
+      case 'tool_started':
+        this.#begun(call);
+        return;
       case 'tool_ended':
         if (payload.is_error) for (const piece of this.#counting) piece.followingErrors += 1;
+        if (call !== undefined) this.#ended({ call, record });
         return;
       case 'message_appended':
         this.#used(payload.message);
@@ -131,7 +186,7 @@ export class AdviceOutcomeFold {
         this.#flag(payload.pattern.identity);
         return;
       case 'pattern_cleared':
-        this.#clear(payload.pattern.identity);
+        this.#clear(payload.pattern.identity, atMs);
         return;
       case 'feedback_produced':
       case 'guidance_produced':
@@ -148,13 +203,11 @@ export class AdviceOutcomeFold {
         return;
       default:
         passOver<
-          | LifeKind
           | 'turn_started'
           | 'turn_ended'
           | 'compaction'
-          | 'tool_started'
           | RequestKind
-          | HostKind
+          | Exclude<HostKind, 'deadline_set'>
           | 'evaluation'
           | 'model_answered'
           | FaultKind
@@ -169,14 +222,35 @@ export class AdviceOutcomeFold {
   }
 
   #outcomeOf(piece: Draft): AdviceOutcome {
-    const { wasFlagged: _wasFlagged, ...told } = piece;
+    const { before: _before, tokensBefore: _tokensBefore, wasFlagged: _wasFlagged, ...outcome } = piece;
     const callsLeft = this.#calls - piece.callsBefore;
-    return { ...told, cleared: this.#isCleared(piece, callsLeft), callsLeft };
+    const [deadlineMs, endedAtMs] = [this.#deadlineMs, this.#endedAtMs];
+    const canTell = piece.pattern === undefined && deadlineMs !== undefined && endedAtMs !== undefined;
+    return {
+      ...outcome,
+      cleared: this.#isCleared(piece, callsLeft),
+      callsLeft,
+      ...(canTell ? { inTime: endedAtMs <= deadlineMs } : {}),
+    };
   }
 
   #isCleared({ callsToClear, pattern, wasFlagged }: Draft, callsLeft: number): boolean | null {
+    if (pattern === undefined || callsLeft < this.#within) return null;
     if (callsToClear !== undefined) return callsToClear <= this.#within;
-    return pattern === undefined || !wasFlagged || callsLeft < this.#within ? null : false;
+    return wasFlagged ? false : null;
+  }
+
+  #begun(call: RunCall | undefined): void {
+    if (call === undefined || this.#beforeNext.length === 0) return;
+    for (const piece of this.#beforeNext) piece.nextCall = 'open';
+    this.#nextOpen.set(call.number, this.#beforeNext);
+    this.#beforeNext = [];
+  }
+
+  #ended(ended: EndedCall): void {
+    for (const piece of this.#nextOpen.get(ended.call.number) ?? []) piece.nextCall = nextCallOf(piece.before, ended);
+    this.#nextOpen.delete(ended.call.number);
+    this.#lastEnded = ended;
   }
 
   #called(): void {
@@ -193,6 +267,7 @@ export class AdviceOutcomeFold {
   #used(message: StoredMessage): void {
     if (message.role !== 'assistant' || message.usage === undefined) return;
     const { cost_usd: costUsd, input_tokens: input, output_tokens: output } = message.usage;
+    if (input !== undefined || output !== undefined) this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
     for (const piece of this.#counting) {
       if (input !== undefined || output !== undefined) {
         piece.followingTokens = (piece.followingTokens ?? 0) + (input ?? 0) + (output ?? 0);
@@ -211,9 +286,13 @@ export class AdviceOutcomeFold {
     }
   }
 
-  #clear(identity: string): void {
+  #clear(identity: string, atMs: number): void {
     this.#flagged.delete(identity);
-    for (const piece of this.#waiting.get(identity) ?? []) piece.callsToClear = this.#calls - piece.callsBefore;
+    for (const piece of this.#waiting.get(identity) ?? []) {
+      piece.callsToClear = this.#calls - piece.callsBefore;
+      if (atMs > 0 && piece.atMs > 0) piece.msToClear = Math.max(0, atMs - piece.atMs);
+      if (this.#tokens !== undefined) piece.tokensToClear = this.#tokens - piece.tokensBefore;
+    }
     this.#waiting.delete(identity);
   }
 
@@ -238,12 +317,16 @@ export class AdviceOutcomeFold {
       callsBefore: this.#calls,
       arm: 'unsettled',
       ...(pattern === undefined ? {} : { pattern }),
+      nextCall: 'none',
       followingCalls: 0,
       followingErrors: 0,
+      before: this.#lastEnded,
+      tokensBefore: this.#tokens ?? 0,
       wasFlagged: pattern !== undefined && this.#flagged.has(pattern.identity),
     };
     this.#pieces.set(piece.adviceId, piece);
     this.#counting.push(piece);
+    this.#beforeNext.push(piece);
     if (pattern === undefined) return;
     const waiting = this.#waiting.get(pattern.identity) ?? [];
     waiting.push(piece);
@@ -265,6 +348,17 @@ export class AdviceOutcomeFold {
         : this.#pieces.get(adviceId);
     if (piece !== undefined) piece.acknowledged ??= response;
   }
+}
+
+function nextCallOf(before: EndedCall | undefined, next: EndedCall): NextCall {
+  if (before !== undefined && isSameCall(before.call, next.call)) return 'repeated';
+  if (!next.call.failed) return 'succeeded';
+  const line = before?.call.failed === true ? errorLineOf(before.call, before.record) : undefined;
+  return line !== undefined && line === errorLineOf(next.call, next.record) ? 'same-failure' : 'other-failure';
+}
+
+function isSameCall(one: RunCall, other: RunCall): boolean {
+  return one.tool === other.tool && canonicalJson(one.args) === canonicalJson(other.args);
 }
 
 function armOf(reason: string | undefined): AdviceArm {

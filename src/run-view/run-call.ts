@@ -1,5 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
+import { makeStep } from '../patterns/step.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /** A call of a run, joined to its result. */
 export interface RunCall {
@@ -23,4 +25,18 @@ export interface RunCall {
   readonly resultMissing: boolean;
   /** The line that says what failed, as the analysis read it; at most 200 characters. `errorLineOf` finds it without one. */
   readonly errorLine?: string;
+}
+
+/**
+ * The line that says why a call failed; at most 200 characters, undefined for a call that did not fail or says nothing.
+ *
+ * @param record  of its result
+ * Cost: where nothing was analysed, reads the result as the analysis does.
+ */
+export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {
+  const { args, errorLine, failed, kind, number, tool } = call;
+  if (kind !== undefined || !failed || payload.kind !== 'tool_ended') return errorLine;
+  const { result } = payload;
+  const read = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
+  return makeStep(read, {}).failure?.line;
 }

@@ -22,7 +22,6 @@ import type {
 import { RunCounter, type RunSummary } from '../store/run-summary.ts';
 import type { DetectorFault } from '../patterns/analysis-snapshot.ts';
 import type { PatternDetector } from '../patterns/pattern-detector.ts';
-import { makeStep } from '../patterns/step.ts';
 import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
 import { RecordedPatterns } from './recorded-patterns.ts';
@@ -102,7 +101,7 @@ export class RunView {
     const changes = this.#analysis?.fold(record);
     this.#changed = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#take(record, this.#counter.calls > callsBefore);
-    this.#advice.fold(record, this.#counter.calls);
+    this.#advice.fold(record, this.#counter.calls, call);
     return call;
   }
 
@@ -276,20 +275,6 @@ export class RunView {
 
 function recordedPatterns(payload: TrajectoryPayload): readonly TrajectoryPattern[] {
   return payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared' ? [payload.pattern] : [];
-}
-
-/**
- * The line that says why a call failed; at most 200 characters, undefined for a call that did not fail or says nothing.
- *
- * @param record  of its result
- * Cost: where nothing was analysed, reads the result as the analysis does.
- */
-export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {
-  const { args, errorLine, failed, kind, number, tool } = call;
-  if (kind !== undefined || !failed || payload.kind !== 'tool_ended') return errorLine;
-  const { result } = payload;
-  const read = { index: number - 1, turn: 0, atMs: 0, tool, args, result, isError: true, resultMissing: false };
-  return makeStep(read, {}).failure?.line;
 }
 
 /** The view of a run whose records are at hand, in `seq` order. */

@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunCall } from '../../run-view/run-call.ts';
-import { errorLineOf } from '../../run-view/run-view.ts';
+import { errorLineOf } from '../../run-view/run-call.ts';
 import { callText } from './call-previews.ts';
 import type { CallEvent } from './live-event.ts';
 

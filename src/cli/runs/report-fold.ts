@@ -1,8 +1,8 @@
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
-import type { RunCall } from '../../run-view/run-call.ts';
-import { errorLineOf, RunView } from '../../run-view/run-view.ts';
+import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
+import { RunView } from '../../run-view/run-view.ts';
 import { CallPreviews, type CallPreview } from './call-previews.ts';
 import type { RunDiagnostic, RunReport } from './run-report.ts';
 import { stripOf } from './run-strip.ts';

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes,
 
 import { safeText } from '../../base/shown-text.ts';
 import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
-import { afterText, deliveryOf, pointText } from './advice-words.ts';
+import { deliveryOf, pointText } from './advice-words.ts';
 import { Link } from './link.tsx';
 import { countOf, countText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
@@ -190,7 +190,7 @@ function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElem
           </>
         )}
         <dt>Then</dt>
-        <dd className={mark.after === 'cleared' ? 'good' : undefined}>{afterText(mark.after)}</dd>
+        <dd className={mark.isLeft ? 'good' : undefined}>{mark.fate}</dd>
         {mark.acknowledged === undefined ? null : (
           <>
             <dt>Agent</dt>

@@ -10,20 +10,6 @@ export function deliveryOf(mark: AdviceMark): { readonly text: string; readonly 
   return { text: 'not delivered', className: 'bad' };
 }
 
-/** What the agent did next, in a sentence that claims no cause. */
-export function afterText(after: AdviceMark['after']): string {
-  switch (after) {
-    case 'cleared':
-      return 'left the pattern within ten calls';
-    case 'ignored':
-      return 'went on in the pattern';
-    case 'unclear':
-      return 'cannot be told';
-    default:
-      return assertNever(after);
-  }
-}
-
 /** Where in the agent's cycle it was said. */
 export function pointText(point: AdviceMark['point']): string {
   switch (point) {

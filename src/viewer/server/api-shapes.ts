@@ -142,8 +142,10 @@ export interface AdviceMark {
   readonly evidence: readonly EvidenceCall[];
   /** Their records, in order. */
   readonly evidenceSeqs: readonly number[];
-  /** Whether the agent left the pattern within ten calls: what followed, not why. */
-  readonly after: 'cleared' | 'ignored' | 'unclear';
+  /** The pattern was left, however late. */
+  readonly isLeft: boolean;
+  /** What followed, not why, as `fateText` says it. */
+  readonly fate: string;
 }
 
 /** A run from far away: bucket `i` covers the records from `i * seqsPerBucket` up to the next bucket's. */

@@ -1,7 +1,8 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { hashText } from '../../base/hash.ts';
 import type { RunCall } from '../../run-view/run-call.ts';
-import { errorLineOf, RunView } from '../../run-view/run-view.ts';
+import { errorLineOf } from '../../run-view/run-call.ts';
+import { RunView } from '../../run-view/run-view.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';

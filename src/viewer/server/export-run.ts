@@ -148,13 +148,13 @@ function patternsHtml({ patternBasis, patterns, patternsLeftOut }: Overview, red
 
 function adviceHtml({ advice, adviceLeftOut }: Overview, redactor: Redactor): Html {
   if (advice.length === 0) return html``;
-  const rows = advice.map(({ after, delivered, provider, reason, seq, text }) => {
+  const rows = advice.map(({ delivered, fate, provider, reason, seq, text }) => {
     const because = reason === undefined ? '' : ` (${redactedText(redactor, reason)})`;
     const state =
       delivered === null ? 'nobody said whether it arrived' : delivered ? 'delivered' : `not delivered${because}`;
     const [who, what] = [provider, text].map((part) => redactedText(redactor, part));
     return html`<li>
-      <a href="#s${seq}">record ${seq}</a> ${who}, ${state}, then ${after}
+      <a href="#s${seq}">record ${seq}</a> ${who}, ${state}; ${fate}
       <pre>${what}</pre>
     </li> `;
   });

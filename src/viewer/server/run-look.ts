@@ -1,6 +1,7 @@
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
 import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
+import { fateText } from '../../run-view/fate-text.ts';
 import type { RunCall } from '../../run-view/run-call.ts';
 import { RunView } from '../../run-view/run-view.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
@@ -111,7 +112,8 @@ export class RunLook {
   }
 
   #markOf(outcome: AdviceOutcome): AdviceMark {
-    const { acknowledged, adviceId, arm, callsBefore, cleared, pattern, providerName, reason, seq, speaker } = outcome;
+    const { acknowledged, adviceId, arm, callsBefore, callsToClear, pattern, providerName, reason, seq, speaker } =
+      outcome;
     const said = this.#said.get(adviceId) ?? { text: '', evidence: [] };
     return {
       seq,
@@ -126,7 +128,8 @@ export class RunLook {
       callsBefore,
       ...(pattern === undefined ? {} : { pattern: { identity: pattern.identity, level: pattern.level } }),
       ...(acknowledged === undefined ? {} : { acknowledged }),
-      after: cleared === null ? 'unclear' : cleared ? 'cleared' : 'ignored',
+      isLeft: callsToClear !== undefined,
+      fate: fateText(outcome),
     };
   }
 

@@ -1,4 +1,4 @@
-import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
+import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { RunOutcome } from '../../../run-view/run-view.ts';
 import type { RunReport } from '../../runs/run-report.ts';
@@ -11,9 +11,14 @@ export interface AdviceTally {
   readonly withheld: number;
   /** Should have arrived and did not, or nobody said that it did. */
   readonly undelivered: number;
-  /** Of the delivered ones: those whose pattern can be followed, and those whose pattern was left within ten calls. */
+  /** Of the delivered ones about a pattern: those with at least ten calls after them, and of these, those that left it by then. */
   readonly followed: number;
   readonly cleared: number;
+  /** Of the delivered ones about a pattern: those after which the run had fewer calls. */
+  readonly endedEarly: number;
+  /** Of the delivered ones with a call after them: those after which the agent made the same call again. */
+  readonly withNext: number;
+  readonly repeated: number;
   /** Of the delivered ones: those that the agent answered. */
   readonly acknowledged: number;
 }
@@ -25,11 +30,15 @@ export const NO_ADVICE: AdviceTally = {
   undelivered: 0,
   followed: 0,
   cleared: 0,
+  endedEarly: 0,
+  withNext: 0,
+  repeated: 0,
   acknowledged: 0,
 };
 
 /** The tally with one more piece. */
-export function tallied(tally: AdviceTally, { acknowledged, arm, cleared }: AdviceOutcome): AdviceTally {
+export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
+  const { acknowledged, arm, callsLeft, cleared, nextCall, pattern } = outcome;
   const isDelivered = arm === 'delivered';
   return {
     pieces: tally.pieces + 1,
@@ -38,6 +47,9 @@ export function tallied(tally: AdviceTally, { acknowledged, arm, cleared }: Advi
     undelivered: tally.undelivered + (arm === 'undelivered' || arm === 'unsettled' ? 1 : 0),
     followed: tally.followed + (isDelivered && cleared !== null ? 1 : 0),
     cleared: tally.cleared + (isDelivered && cleared === true ? 1 : 0),
+    endedEarly: tally.endedEarly + (isDelivered && pattern !== undefined && callsLeft < DEFAULT_WITHIN_CALLS ? 1 : 0),
+    withNext: tally.withNext + (isDelivered && nextCall !== 'none' ? 1 : 0),
+    repeated: tally.repeated + (isDelivered && nextCall === 'repeated' ? 1 : 0),
     acknowledged: tally.acknowledged + (isDelivered && acknowledged !== undefined ? 1 : 0),
   };
 }

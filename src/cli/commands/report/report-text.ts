@@ -32,16 +32,19 @@ function costText(costUsd: number): string {
 
 /** What became of advice, in words. */
 export function adviceFacts(tally: AdviceTally): readonly string[] {
-  const { acknowledged, cleared, delivered, followed, pieces, undelivered, withheld } = tally;
+  const { acknowledged, cleared, delivered, endedEarly, followed, pieces, repeated, undelivered, withheld, withNext } =
+    tally;
   return [
     `${countText(delivered)} of ${countText(pieces)} delivered`,
     ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
     ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
     ...(followed > 0
       ? [
-          `pattern left within 10 calls: ${countText(cleared)} of ${countText(followed)} (${shareText(cleared, followed)})`,
+          `pattern left within 10 calls: ${countText(cleared)} of the ${countText(followed)} with 10 calls after (${shareText(cleared, followed)})`,
         ]
       : []),
+    ...(endedEarly > 0 ? [`${countText(endedEarly)} too near the end to tell`] : []),
+    ...(repeated > 0 ? [`same call again after ${countText(repeated)} of ${countText(withNext)}`] : []),
     ...(acknowledged > 0 ? [`${countText(acknowledged)} answered`] : []),
   ];
 }

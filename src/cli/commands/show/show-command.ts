@@ -1,4 +1,6 @@
 import { encodeRecord } from '../../../records/encode-record.ts';
+import { fateText } from '../../../run-view/fate-text.ts';
+import type { RunView } from '../../../run-view/run-view.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { countOf } from '../../terminal/number-text.ts';
 import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
@@ -7,6 +9,9 @@ import { ReportFold } from '../../runs/report-fold.ts';
 import { runLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+
+/** Pieces of advice that are listed; `--json` has them all. */
+const MAX_ADVICE = 20;
 
 /** The options of `coxswain show`, as the command line gives them. */
 export interface ShowOptions {
@@ -36,12 +41,28 @@ export async function showCommand(wanted: string, options: ShowOptions, terminal
     const { hints = false, recompute = false } = options;
     const fold = new ReportFold(run.runId, { hints, recompute });
     for await (const record of store.readRun(run.runId)) fold.fold(record);
-    const lines = [...headerLines(run, file), ...runLines(fold.report(), terminal.paint)];
+    const lines = [...headerLines(run, file), ...runLines(fold.report(), terminal.paint), ...adviceLines(fold.view)];
     await terminal.write(`${lines.join('\n')}\n`);
     return 0;
   } finally {
     await store.close();
   }
+}
+
+/** Each piece of advice, its delivery, and what followed. */
+function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
+  const lines = advice.slice(0, MAX_ADVICE).map((outcome) => {
+    const { arm, callsBefore, providerName, reason } = outcome;
+    const why = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
+    return `    ${printableCut(providerName, 60)} after call ${callsBefore}, ${arm}${why}: ${fateText(outcome)}`;
+  });
+  if (lines.length === 0) return [];
+  const more = advice.length - lines.length + adviceLeftOut;
+  return [
+    '  advice, and what followed it (not that it was the reason)',
+    ...lines,
+    ...(more > 0 ? [`    and ${more} more`] : []),
+  ];
 }
 
 function headerLines(run: RunSummary, file: string): readonly string[] {

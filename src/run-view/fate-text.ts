@@ -1,0 +1,43 @@
+import { assertNever } from '../base/assert-never.ts';
+import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
+
+/**
+ * What followed a piece of advice, in words that claim no cause, such as `next call: the same again; left the pattern 3 calls later`.
+ */
+export function fateText(outcome: AdviceOutcome): string {
+  const rest = laterText(outcome);
+  const next = `next call: ${nextCallText(outcome.nextCall)}`;
+  return rest === undefined ? next : `${next}; ${rest}`;
+}
+
+function nextCallText(next: NextCall): string {
+  switch (next) {
+    case 'repeated':
+      return 'the same again';
+    case 'same-failure':
+      return 'failed in the same way';
+    case 'other-failure':
+      return 'failed in another way';
+    case 'succeeded':
+      return 'another one, which succeeded';
+    case 'open':
+      return 'has no result';
+    case 'none':
+      return 'none';
+    default:
+      return assertNever(next);
+  }
+}
+
+function laterText({ callsLeft, callsToClear, inTime, pattern }: AdviceOutcome): string | undefined {
+  if (pattern !== undefined) {
+    if (callsToClear === undefined) return `the pattern was still open ${callsText(callsLeft)} later`;
+    return callsToClear === 0 ? 'left the pattern at once' : `left the pattern ${callsText(callsToClear)} later`;
+  }
+  if (inTime === undefined) return undefined;
+  return inTime ? 'the run ended before its deadline' : 'the run ended after its deadline';
+}
+
+function callsText(calls: number): string {
+  return calls === 1 ? '1 call' : `${calls} calls`;
+}
