@@ -249,8 +249,8 @@ test('of more pieces than are kept only the number is known', () => {
 });
 
 /** A call of `bash` and its result; failed ones say why. */
-function shell(id: string, command: string, error?: string): readonly TrajectoryPayload[] {
-  const [tool_call_id, tool_name] = [id, 'bash'];
+function shell(callId: string, command: string, error?: string): readonly TrajectoryPayload[] {
+  const [tool_call_id, tool_name] = [callId, 'bash'];
   return [
     { kind: 'tool_started', tool_call_id, tool_name, args: { command } },
     { kind: 'tool_ended', tool_call_id, tool_name, result: error ?? 'fine', is_error: error !== undefined },
