@@ -328,17 +328,17 @@ test('both tell each thing once, in the order in which it happened', async () =>
   const call = ['turn_started', 'tool_started', 'message_appended', 'tool_ended'];
   expect(kinds).toEqual([
     'run_started',
-    'run_started',
+    'run_identified',
     'message_appended',
-    'run_started',
+    'run_identified',
     ...call,
     ...call,
     'turn_started',
     'message_appended',
     'run_ended',
   ]);
-  const identity = payloadsOf(played.records, 'run_started').at(-1)?.identity;
-  expect(identity).toMatchObject({ run_id: 'scene', model_id: 'claude-sonnet-4-5' });
+  const identity = payloadsOf(played.records, 'run_identified').at(-1);
+  expect(identity).toMatchObject({ model_id: 'claude-sonnet-4-5' });
   expect(identity?.conversation_id).toMatch(/^[0-9a-f-]{36}$/);
 });
 

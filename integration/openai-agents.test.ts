@@ -36,7 +36,10 @@ function runnerAt(baseURL: string): Runner {
 }
 
 function agentNames(records: readonly TrajectoryRecord[]): readonly string[] {
-  return payloadsOf(records, 'run_started').flatMap(({ identity }) => identity.agent_name ?? []);
+  return [
+    ...payloadsOf(records, 'run_started').flatMap(({ identity }) => identity.agent_name ?? []),
+    ...payloadsOf(records, 'run_identified').flatMap(({ agent_name: name }) => name ?? []),
+  ];
 }
 
 test('a tool that throws is recorded as failed, by what the SDK tells the model then', async () => {

@@ -33,6 +33,15 @@ export function budgetRemaining(budget: Budget, usage: BudgetUsage): BudgetAmoun
   return left;
 }
 
+/** Both together; a part that neither knows is absent. */
+export function addUsage(left: BudgetUsage, right: BudgetUsage): BudgetUsage {
+  const sum: { -readonly [Part in keyof BudgetAmounts]: number } = {};
+  for (const part of BUDGET_PARTS) {
+    if (left[part] !== undefined || right[part] !== undefined) sum[part] = (left[part] ?? 0) + (right[part] ?? 0);
+  }
+  return sum;
+}
+
 /** @throws CoxswainError "invalid-argument" when a limit is not a finite number from 0 */
 export function checkBudget(budget: Budget): void {
   for (const part of BUDGET_PARTS) {

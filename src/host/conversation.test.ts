@@ -28,8 +28,8 @@ test('an answer is a turn with its message; the model is told once', async () =>
   talk.answered(answerWith());
   expect((await told('turn_started')).length).toBe(2);
   expect((await told('message_appended')).map(({ message }) => message.role)).toEqual(['assistant', 'assistant']);
-  const identities = (await told('run_started')).map(({ identity }) => identity.model_id);
-  expect(identities).toEqual([undefined, 'm']);
+  const identities = (await told('run_identified')).map(({ model_id }) => model_id);
+  expect(identities).toEqual(['m']);
 });
 
 test('guidance goes with a request and is delivered when the model has it', async () => {

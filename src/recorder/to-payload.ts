@@ -8,7 +8,7 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /**
  * What of an event is stored; undefined for a streaming delta and for `agent_start`, which only resets a stream.
- * `run_identified` becomes `run_started`. Only names change here: the values are the host's, and are what the types promise
+ * Only names change here: the values are the host's, and are what the types promise
  * only after `mendPayload`. An event of a type that has no name here is stored as `unrecognised`.
  *
  * Cost: O(parts of the event).
@@ -21,7 +21,14 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
     case 'tool_execution_update':
       return undefined;
     case 'run_identified':
-      return { kind: 'run_started', identity: toStoredIdentity(event.identity) };
+      return {
+        kind: 'run_identified',
+        ...present({
+          conversation_id: event.identity.conversationId,
+          agent_name: event.identity.agentName,
+          model_id: event.identity.modelId,
+        }),
+      };
     case 'agent_end':
       return {
         kind: 'run_ended',

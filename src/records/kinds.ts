@@ -166,6 +166,22 @@ export const REQUESTS = {
 
 /** What the host sets or tells around the agent's work. */
 export const HOST = {
+  /** More became known of the run after it began. A member that is absent stays as it was. */
+  run_identified: {
+    role: 'input',
+    row: 'event',
+    fields: { conversation_id: 'id?', agent_name: 'name?', model_id: 'name?' },
+  },
+  /** A run below this one ended. */
+  child_ended: {
+    role: 'input',
+    row: 'event',
+    fields: {
+      child_run_id: 'own',
+      /** What it used, with all runs below it, since it began or last ended. */
+      usage: 'budget',
+    },
+  },
   /** The run has another deadline from here on. Without a time it has none. */
   deadline_set: {
     role: 'input',
@@ -276,6 +292,8 @@ export const ASKED = {
       /** Files that triggers of the configuration watch for and that exist now. */
       files_created: 'configured[]?',
       usage: 'budget?',
+      /** What other runs, above, beside and below this one, used of the same budget so far. */
+      shared_usage: 'budget?',
     },
   },
   /** A model-backed classifier answered, failed, or ran out of time. */

@@ -45,6 +45,8 @@ export interface UnrecognisedPayload {
 export type TrajectoryPayload = PayloadOf<KnownKind> | UnrecognisedPayload;
 
 export type RunStarted = PayloadOf<'run_started'>;
+export type RunIdentified = PayloadOf<'run_identified'>;
+export type ChildEnded = PayloadOf<'child_ended'>;
 export type RunEnded = PayloadOf<'run_ended'>;
 export type ToolStarted = PayloadOf<'tool_started'>;
 export type ToolEnded = PayloadOf<'tool_ended'>;

@@ -197,7 +197,8 @@ export class RunView {
     const { payload, seq } = record;
     switch (payload.kind) {
       case 'run_started':
-        this.#started = payload;
+        // Records of earlier versions say it again whenever more became known of the run.
+        this.#started = { ...this.#started, ...payload };
         return undefined;
       case 'run_ended':
         this.#labels = payload.labels;

@@ -13,9 +13,10 @@ import type { FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RecorderHealth } from '../recorder/recorder-health.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
+import { inherit } from './inherit.ts';
+import { RunFamily, type FamilyPlace } from './run-family.ts';
 import { RunFold, type RunFoldOptions } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
-import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
@@ -104,6 +105,14 @@ export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
   return new Process(options);
 }
 
+/** What a run of this process is made from. */
+interface NewRun {
+  readonly fold: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>;
+  readonly place: FamilyPlace;
+  readonly children?: ChildOptions['children'];
+  readonly ended?: boolean;
+}
+
 class Process implements Coxswain {
   readonly #options: CoxswainOptions;
   readonly #clock: Clock;
@@ -124,13 +133,17 @@ class Process implements Coxswain {
     resolveSteering(options);
   }
 
-  startRun(options: RunOptions = {}): Run {
+  startRun(given: RunOptions = {}): Run {
+    const { parent, ...own } = given;
     const nowMs = this.#clock.nowMs();
-    const steering = resolveSteering(this.#options, options.prompt);
-    const identity = this.#identityOf(options);
-    const started = runStarted(options, { identity, steering, nowMs, parent: options.parent });
+    const identity = this.#identityOf(given);
+    const children = own.children ?? parent?.changesOfChildren;
+    const { options, ownDeadlineAtMs, prompt, sharesBudget } = inherit(own, parent?.heritage, nowMs);
+    const steering = resolveSteering(this.#options, prompt);
+    const started = runStarted(options, { identity, steering, prompt, nowMs, parent });
     const log = new RunLog(identity, this.#logParts());
-    const run = this.#run(log, { steering, prompts: [options.prompt ?? DEFAULT_PROMPT] });
+    const place = { parent: parent?.family, sharesBudget, ownDeadlineAtMs };
+    const run = this.#run(log, { fold: { steering, prompts: [prompt] }, place, children });
     run.begin(started);
     return run;
   }
@@ -144,7 +157,9 @@ class Process implements Coxswain {
     const { lastAtMs } = snapshot.fold.analysis.counters;
     const log = new RunLog(snapshot.identity, { ...this.#logParts(), nextSeq: snapshot.next_seq, lastMs: lastAtMs });
     const steering = resolveSteering(this.#options, prompts[0]);
-    return this.#run(log, { steering, prompts, snapshot: snapshot.fold }, snapshot.ended);
+    const { below } = snapshot.fold.steering.situation;
+    const fold = { steering, prompts, snapshot: snapshot.fold };
+    return this.#run(log, { fold, place: { sharesBudget: false, below }, ended: snapshot.ended });
   }
 
   health(): Health {
@@ -182,7 +197,7 @@ class Process implements Coxswain {
     return { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally };
   }
 
-  #run(log: RunLog, fold: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>, ended = false): Run {
+  #run(log: RunLog, { children, ended = false, fold, place }: NewRun): Run {
     const { steering } = fold;
     const measureMs = this.#options.measureMs ?? ((): number => performance.now());
     const run: Run = new Run({
@@ -194,6 +209,8 @@ class Process implements Coxswain {
       flush: (limit) => this.flush(limit),
       ready: async (limit) => (await this.#queue?.ready(limit)) ?? true,
       durableSeq: () => this.#queue?.durableSeq(log.identity.runId) ?? -1,
+      family: (member) => new RunFamily(member, place),
+      children,
       startChild: (options: ChildOptions) => this.startRun({ ...options, parent: run }),
       onFault: (message) => {
         this.#faults += 1;

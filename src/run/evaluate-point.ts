@@ -93,7 +93,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       nowMs: input.nowMs,
       deadline: deadlineOf(state.situation),
       budget: state.situation.budget,
-      usage: usageOf(state.situation, analysis.calls, evaluation.usage),
+      usage: usageOf(state.situation, analysis.calls, evaluation),
       trajectory: analysis,
       filesCreated: evaluation.files_created ?? [],
     },

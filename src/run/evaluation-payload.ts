@@ -30,7 +30,7 @@ export interface AdviseContext {
 export function evaluationPayload(
   point: DecisionPoint,
   context: AdviseContext | null,
-  files: readonly string[],
+  { files, shared }: { readonly files: readonly string[]; readonly shared: BudgetUsage | undefined },
 ): Evaluation {
   const { pendingToolCalls, lastResponse, renderedPrompt, usage } = context ?? {};
   return {
@@ -41,6 +41,7 @@ export function evaluationPayload(
     ...(typeof renderedPrompt === 'string' ? { rendered_prompt: renderedPrompt } : {}),
     ...(files.length === 0 ? {} : { files_created: files }),
     ...(isJsonObject(usage) ? { usage: toStoredBudget(usage) } : {}),
+    ...(shared === undefined ? {} : { shared_usage: toStoredBudget(shared) }),
   };
 }
 

@@ -190,7 +190,9 @@ export class RunFold {
     const atMs = this.#nowMs;
     switch (payload.kind) {
       case 'run_started':
-        if (payload.steering !== undefined) this.#change({ situation: begun(situation, payload.steering) });
+      case 'run_identified':
+      case 'child_ended':
+        this.#change({ situation: begun(situation, payload) });
         return;
       case 'deadline_set':
         this.#change({

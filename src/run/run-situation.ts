@@ -1,9 +1,16 @@
 import type { Mutable } from '../base/mutable.ts';
-import type { Budget, BudgetUsage } from '../base/budget.ts';
+import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
 import { deadlineAfter, type Deadline, type TimeSpan } from '../base/deadline.ts';
 import { CoxswainError } from '../base/error.ts';
 import { textOfContent, type StoredMessage } from '../records/stored-message.ts';
-import type { Evaluation, SteeringStart, StoredBudget } from '../records/trajectory-record.ts';
+import type {
+  ChildEnded,
+  Evaluation,
+  RunIdentified,
+  RunStarted,
+  SteeringStart,
+  StoredBudget,
+} from '../records/trajectory-record.ts';
 
 /** What is known of a run besides its calls: limits, use, and the model's last words. Plain JSON. */
 export interface RunSituation {
@@ -17,12 +24,19 @@ export interface RunSituation {
   /** Added up from the usage of the answers, until the host states its own. */
   readonly tokens: number | null;
   readonly costUsd: number | null;
+  /** What runs below used up to their ends; absent while none ended. */
+  readonly below?: BudgetUsage;
+  /** The beginning of what the agent was asked to do: a run that it hands over to goes on with it. */
+  readonly task?: string;
+  readonly conversationId?: string;
+  readonly agentName?: string;
   readonly lastResponse: string | null;
   readonly renderedPrompt: string | null;
 }
 
 /** The last answer is for classifiers, which look at its beginning. */
 const RESPONSE_CHARS = 8_000;
+const TASK_CHARS = 8_000;
 
 /** A run of which nothing is known yet. */
 export const EMPTY_SITUATION: RunSituation = {
@@ -35,14 +49,35 @@ export const EMPTY_SITUATION: RunSituation = {
   renderedPrompt: null,
 };
 
-/** The situation after the run began under `steering`. */
-export function begun(situation: RunSituation, steering: SteeringStart): RunSituation {
+/** The situation after the run began, more became known of it, or a run below it ended. */
+export function begun(situation: RunSituation, payload: RunStarted | RunIdentified | ChildEnded): RunSituation {
+  if (payload.kind === 'child_ended') {
+    return { ...situation, below: addUsage(situation.below ?? {}, fromStoredBudget(payload.usage)) };
+  }
+  if (payload.kind === 'run_identified') return identified(situation, payload);
+  const { identity, steering, task } = payload;
   return {
-    ...situation,
+    ...identified(situation, identity),
+    ...(task === undefined ? {} : { task: task.slice(0, TASK_CHARS) }),
+    ...(steering === undefined ? {} : steered(steering)),
+  };
+}
+
+function steered(steering: SteeringStart): Partial<RunSituation> {
+  return {
     promptName: steering.prompt_name,
     deadlineAtMs: steering.deadline_at_unix_ms ?? null,
     budget: steering.budget === undefined ? {} : fromStoredBudget(steering.budget),
     ...(steering.holdout === undefined ? {} : { holdout: steering.holdout }),
+  };
+}
+
+function identified(situation: RunSituation, known: Omit<RunIdentified, 'kind'>): RunSituation {
+  const { agent_name: agentName, conversation_id: conversationId } = known;
+  return {
+    ...situation,
+    ...(conversationId === undefined ? {} : { conversationId }),
+    ...(agentName === undefined ? {} : { agentName }),
   };
 }
 
@@ -76,11 +111,26 @@ function sum(left: number | undefined, right: number | undefined): number | unde
   return left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 }
 
-/** What was used so far: what the host states at this point, else what the records add up to. */
-export function usageOf(situation: RunSituation, calls: number, stated: StoredBudget | undefined): BudgetUsage {
+/** What the run itself used, as its records add up. */
+export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): BudgetUsage {
   const usage: Mutable<BudgetUsage> = { calls };
-  if (situation.tokens !== null) usage.tokens = situation.tokens;
-  if (situation.costUsd !== null) usage.costUsd = situation.costUsd;
+  if (tokens !== null) usage.tokens = tokens;
+  if (costUsd !== null) usage.costUsd = costUsd;
+  return usage;
+}
+
+/**
+ * What was used of the run's budget so far: by itself and by the runs that share it, or what the host states at this point,
+ * which counts all of them.
+ */
+export function usageOf(
+  situation: RunSituation,
+  calls: number,
+  { shared_usage: shared, usage: stated }: Pick<Evaluation, 'shared_usage' | 'usage'>,
+): BudgetUsage {
+  const others = shared === undefined ? situation.below : fromStoredBudget(shared);
+  const own = ownUsage(situation, calls);
+  const usage = others === undefined ? own : addUsage(own, others);
   return stated === undefined ? usage : { ...usage, ...fromStoredBudget(stated) };
 }
 

@@ -5,6 +5,7 @@ import { holdoutArmOf, type HoldoutArm } from '../steering/holdout.ts';
 import type { ResolvedSteering } from '../steering/options.ts';
 import type { RunLogIdentity } from '../recorder/run-log.ts';
 import { toStoredIdentity } from '../recorder/to-payload.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { ChildOptions } from './run-options.ts';
 import { toStoredBudget } from './run-situation.ts';
 import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
@@ -13,6 +14,8 @@ import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
 export interface RunStart {
   readonly identity: RunLogIdentity;
   readonly steering: ResolvedSteering;
+  /** In force at the start; default: the prompt of a run that names none. */
+  readonly prompt?: PromptTemplate;
   /** Unix milliseconds: what a span until the deadline counts from. */
   readonly nowMs: number;
   /** The run that starts this one, where it is at hand: what it is in of an experiment, this one is in too. */
@@ -39,7 +42,7 @@ export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
     }),
     ...(options.task === undefined ? {} : { task: options.task }),
     steering: {
-      prompt_name: (options.prompt ?? DEFAULT_PROMPT).name,
+      prompt_name: (start.prompt ?? DEFAULT_PROMPT).name,
       ...(deadline === undefined ? {} : { deadline_at_unix_ms: deadline.atMs }),
       ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
       configuration_hash: steering.configurationHash,

@@ -5,6 +5,7 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-
 import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
 import { isDerived } from '../records/is-derived.ts';
+import { RunFamily } from './run-family.ts';
 import { RunFold, type RunFoldSnapshot } from './run-fold.ts';
 import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';
@@ -298,6 +299,7 @@ export class RunStepper<State extends Json> {
       flush: () => Promise.resolve('stored'),
       ready: () => Promise.resolve(true),
       durableSeq: () => -1,
+      family: (member) => new RunFamily(member, { sharesBudget: false, below: fold.situation.below }),
       startChild: () => {
         throw new CoxswainError('invalid-argument', 'a run that is stepped has no children of its own; step theirs');
       },

@@ -1,34 +1,32 @@
 import { adviceHandleOf } from './advice-handle-of.ts';
 import { deliverAdvice, type AdviceHandle } from './advice-handle.ts';
+import type { BudgetUsage } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
-import { messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
 import type { AgentEvent } from '../records/agent-event.ts';
 import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
-import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunStarted } from '../records/trajectory-record.ts';
 import { readAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
 import { Acknowledgement } from '../steering/feedback/acknowledgement.ts';
 import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
 import { silenceReason, type HoldoutArm } from '../steering/holdout.ts';
 import { Filesystem } from '../steering/prompt/filesystem.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import { LaterEvents, MAX_LATER_EVENTS } from './later-events.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
 import { toPayload } from '../recorder/to-payload.ts';
-import { isDerived } from '../records/is-derived.ts';
-import { storedDeadline } from './run-situation.ts';
+import type { Heritage } from './inherit.ts';
+import type { FamilyMember, RunFamily } from './run-family.ts';
+import { RunPath } from './run-path.ts';
+import { storedDeadline, toStoredBudget } from './run-situation.ts';
 import type { ChildOptions } from './run-options.ts';
 import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
 import type { EventInput } from '../session/define-event.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
-
-const MAX_FAULT_CHARS = 300;
-const MAX_READ_CHARS = 16_000;
 
 /** A run's state as JSON: `cox.restoreRun(snapshot)` goes on with it. */
 export interface RunSnapshot {
@@ -51,6 +49,9 @@ export interface RunParts {
   readonly ready: (limit?: TimeLimit) => Promise<boolean>;
   readonly durableSeq: () => number;
   readonly startChild: (options: ChildOptions) => Run;
+  readonly family: (member: FamilyMember) => RunFamily;
+  /** As of `ChildOptions.children`. */
+  readonly children?: ChildOptions['children'];
   /** Told of a fault of ours. */
   readonly onFault: (message: string) => void;
   /** Told when the run is open again after its end. */
@@ -65,11 +66,11 @@ export interface RunParts {
 export class Run {
   readonly #parts: RunParts;
   readonly #fold: RunFold;
-  readonly #later = new LaterEvents();
-  #hasAskedWithin = false;
+  /** @internal */
+  readonly family: RunFamily;
+  readonly #path: RunPath;
   readonly #beforeEnd: (() => string | undefined)[] = [];
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
-  #busy = false;
   #ended: boolean;
 
   /** @internal Use `cox.startRun()`. */
@@ -77,6 +78,14 @@ export class Run {
     this.#parts = parts;
     this.#fold = parts.fold((provider, durationMs) => this.#overruns.push({ provider, durationMs }));
     this.#ended = parts.ended ?? false;
+    this.family = parts.family({
+      followDeadline: (atMs) => this.#followDeadline(atMs),
+      childEnded: (child_run_id, usage) => {
+        if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
+      },
+    });
+    const { log, onFault } = parts;
+    this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault });
   }
 
   get id(): string {
@@ -102,6 +111,26 @@ export class Run {
   get depth(): number {
     return this.#parts.log.identity.depth;
   }
+  /** Who the agent is, as far as the host said. */
+  get agentName(): string | undefined {
+    return this.#fold.situation.agentName;
+  }
+  /** The host's own name for the conversation. */
+  get conversationId(): string | undefined {
+    return this.#fold.situation.conversationId;
+  }
+  /** What this run and the runs below it used so far, in this process. */
+  get usage(): BudgetUsage {
+    return this.family.usage;
+  }
+  /** What runs below it have from it. @internal */
+  get heritage(): Heritage {
+    return { prompt: this.prompt, situation: this.#fold.situation };
+  }
+  /** @internal */
+  get changesOfChildren(): ChildOptions['children'] {
+    return this.#parts.children;
+  }
   /** Its part in an experiment; undefined where there is none. */
   get holdout(): HoldoutArm | undefined {
     return this.#fold.situation.holdout;
@@ -116,7 +145,7 @@ export class Run {
 
   /** Records how the run began. @internal Called once, by `startRun`. */
   begin(started: RunStarted): void {
-    this.#take(started);
+    this.#path.take(started);
   }
 
   /**
@@ -130,26 +159,29 @@ export class Run {
    */
   emit(event: AgentEvent): EmitAnswer {
     try {
-      if (this.#ended && event.type !== 'run_resumed') return this.#late();
+      if (this.#ended && event.type !== 'run_resumed') return this.#path.late();
       const payload = toPayload(event.type === 'agent_end' ? this.#closing(event) : event);
       if (payload === undefined) return 'accepted';
       if (this.#ended) this.#parts.onResumed();
+      if (this.#ended) this.family.resumed();
       this.#ended = payload.kind === 'run_ended';
-      return this.#take(payload, event.atMs);
+      const answer = this.#path.take(payload, event.atMs);
+      if (this.#ended) this.family.ended(this.id);
+      return answer;
     } catch (error) {
-      return this.#refuse('emit', error);
+      return this.#path.refuse('emit', error);
     }
   }
 
   /** Takes an event of the host's own, for its session slices. Recorded, so that a replay sees it. Answers as `emit`. */
   dispatch(event: EventInput<unknown>): EmitAnswer {
-    if (this.#ended) return this.#late();
+    if (this.#ended) return this.#path.late();
     try {
       // The gate makes JSON of it.
       const data = event.data as Json;
-      return this.#take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
+      return this.#path.take({ kind: 'session_event', event_type: event.type, data }, event.atMs);
     } catch (error) {
-      return this.#refuse('dispatch', error);
+      return this.#path.refuse('dispatch', error);
     }
   }
 
@@ -159,14 +191,14 @@ export class Run {
    * @returns what to say, loudest first; nothing in shadow mode, where an experiment withholds it, after the end, or when asked from within a provider
    */
   advise(point: DecisionPoint, context: AdviseContext = {}): readonly AdviceHandle[] {
-    if (this.#busy) this.#askedWithin();
-    if (this.#ended || this.#busy) return [];
+    if (this.#path.isBusy) this.#path.askedWithin();
+    if (this.#ended || this.#path.isBusy) return [];
     try {
       const handles = this.#evaluate(point, context);
       this.#askModels(point);
       return handles;
     } catch (error) {
-      this.#fault('advise', error);
+      this.#path.fault('advise', error);
       return [];
     }
   }
@@ -184,7 +216,7 @@ export class Run {
   usePrompt(prompt: PromptTemplate): void {
     if (this.#ended) return;
     this.#fold.addPrompt(prompt);
-    this.#take({ kind: 'prompt_used', prompt_name: prompt.name });
+    this.#path.take({ kind: 'prompt_used', prompt_name: prompt.name });
   }
 
   /**
@@ -192,11 +224,15 @@ export class Run {
    * `dropped`, recorded as a fault, and leaves the deadline as it was. Never throws.
    */
   setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
-    if (this.#ended) return this.#late();
+    if (this.#ended) return this.#path.late();
     try {
-      return this.#take({ kind: 'deadline_set', ...storedDeadline(deadline, this.#parts.log.nowMs()) });
+      const stored = storedDeadline(deadline, this.#parts.log.nowMs());
+      const answer = this.#path.take({ kind: 'deadline_set', ...stored });
+      this.family.leaveDeadline();
+      this.family.deadlineSet(stored.deadline_at_unix_ms ?? null);
+      return answer;
     } catch (error) {
-      return this.#refuse('setDeadline', error);
+      return this.#path.refuse('setDeadline', error);
     }
   }
 
@@ -210,7 +246,7 @@ export class Run {
     if (typeof read === 'string') return { status: 'refused', reason: read };
     const view = this.session.slice(Acknowledgement);
     const before = view.total();
-    this.#take({
+    this.#path.take({
       kind: 'advice_acknowledged',
       ...(read.adviceId === undefined ? {} : { advice_id: read.adviceId }),
       ...(read.provider === undefined ? {} : { provider_name: read.provider }),
@@ -222,9 +258,14 @@ export class Run {
     return { status: 'refused', reason: 'Name advice that was given, by adviceId or by provider.' };
   }
 
-  /** Starts a run below this one, such as a subagent. It has its own records, state and advice. */
+  /**
+   * Starts a run below this one, such as a subagent. It has its own records, state and advice; what `options` leave out it has
+   * from this run (docs/sessions.md).
+   *
+   * @throws as `startRun`
+   */
   child(options: ChildOptions = {}): Run {
-    return this.#parts.startChild(options);
+    return this.#parts.startChild(this.#changed(options));
   }
 
   /**
@@ -269,7 +310,7 @@ export class Run {
    * log with its place. Never throws.
    */
   reportFault(where: string, error: unknown): void {
-    this.#fault(where, error);
+    this.#path.fault(where, error);
   }
 
   /** The run's state as JSON. @throws CoxswainError "invalid-argument" when a host's slice holds what is not JSON */
@@ -279,12 +320,27 @@ export class Run {
     return { schema_version: 1, identity: log.identity, ...state };
   }
 
+  #changed(options: ChildOptions): ChildOptions {
+    try {
+      return this.#parts.children?.(options) ?? options;
+    } catch (error) {
+      this.#path.fault('children', error);
+      return options;
+    }
+  }
+
+  #followDeadline(atMs: number | null): void {
+    if (this.#ended) return;
+    this.#path.take({ kind: 'deadline_set', ...(atMs === null ? {} : { deadline_at_unix_ms: atMs }) });
+    this.family.deadlineSet(atMs);
+  }
+
   #closing(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
     const known = this.#beforeEnd.flatMap((listener) => {
       try {
         return listener() ?? [];
       } catch (error) {
-        this.#fault('closing', error);
+        this.#path.fault('closing', error);
         return [];
       }
     });
@@ -293,17 +349,21 @@ export class Run {
   }
 
   #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
-    const payload = evaluationPayload(point, context, this.#filesCreated());
+    const payload = evaluationPayload(point, context, { files: this.#filesCreated(), shared: this.family.shared });
     const derived: DerivedPayload[] = [];
     const record = this.#parts.log.stamp(payload);
-    this.#process(record, derived);
+    this.#path.process(record, derived);
     for (const { provider, durationMs } of this.#overruns.splice(0)) {
       const limit_ms = this.#parts.providerTimeLimitMs;
-      this.#take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
+      this.#path.take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
     }
     const handles = derived.flatMap((item) =>
       // Also after the end: the last words of a run may be settled late, and the record must say so.
-      adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take: (settled) => void this.#take(settled) }),
+      adviceHandleOf(item, {
+        point,
+        atMs: record.recorded_at_unix_ms,
+        take: (settled) => void this.#path.take(settled),
+      }),
     );
     const reason = silenceReason(this.#parts.mode, this.holdout);
     if (reason === undefined) return handles;
@@ -335,79 +395,6 @@ export class Run {
       answer.kind === 'verdict'
         ? { instruction_id: answer.verdict.instructionId, confidence: answer.verdict.confidence }
         : { fault_code: answer.fault.code, fault_message: answer.fault.message };
-    this.#take({ kind: 'model_answered', classifier_name, ...said });
-  }
-
-  /** Recorded once a step: a provider may ask over and over. */
-  #askedWithin(): void {
-    this.#parts.log.countInput('crowded');
-    if (this.#hasAskedWithin) return;
-    this.#hasAskedWithin = true;
-    this.#fault('advise', new Error('asked for from within a provider, which gets nothing'));
-  }
-
-  /** What comes after the end is counted, because nothing can be recorded of it. */
-  #late(): EmitAnswer {
-    this.#parts.log.noteInput('lateEvents', 'an event after the end');
-    return 'dropped';
-  }
-
-  #refuse(where: string, error: unknown): EmitAnswer {
-    this.#parts.log.countInput('refused');
-    this.#fault(where, error);
-    return 'dropped';
-  }
-
-  #take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
-    const { log } = this.#parts;
-    if (!this.#busy) return this.#process(log.stamp(payload, atMs), []);
-    // As it is now: the host may change it before its turn comes.
-    const mended = log.mend(payload);
-    const answer = this.#later.add(() => this.#process(log.stamp(mended, atMs), []));
-    if (answer === 'taken') return 'accepted';
-    log.countInput('crowded');
-    if (answer === 'full') {
-      const message = `more than ${MAX_LATER_EVENTS} events from within providers and subscribers; the rest is dropped`;
-      this.#fault('emit', new Error(message));
-    }
-    return 'dropped';
-  }
-
-  /** The path of everything: record first, because a fault in the folds must not lose the call; then fold. */
-  #process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
-    const answer = this.#parts.log.write(record);
-    this.#busy = true;
-    this.#hasAskedWithin = false;
-    try {
-      for (const item of this.#fold.fold(record)) {
-        const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
-        // The agent is told what the record says.
-        if (isDerived(stamped.payload)) derived.push(stamped.payload);
-        this.#parts.log.write(stamped);
-      }
-    } catch (error) {
-      this.#fault(`folding ${record.payload.kind}`, error);
-    } finally {
-      this.#busy = false;
-    }
-    this.#later.drain((error) => this.#refuse('emit', error));
-    return answer;
-  }
-
-  /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */
-  #fault(where: string, error: unknown): void {
-    const { log, onFault } = this.#parts;
-    try {
-      // Redacted whole and cut afterwards: half a secret would not be recognised.
-      const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
-      if (record.payload.kind !== 'fault_noticed') return;
-      const message = record.payload.message.slice(0, MAX_FAULT_CHARS);
-      onFault(`${record.payload.where}: ${message}`);
-      log.write({ ...record, payload: { ...record.payload, message } });
-    } catch (second) {
-      // Where not even that can be recorded, such as for want of a clock, it is counted, and the agent must not feel it.
-      onFault(`${where}: a fault that could not be recorded`);
-      onFault(`recording a fault: ${messageOf(second)}`);
-    }
+    this.#path.take({ kind: 'model_answered', classifier_name, ...said });
   }
 }

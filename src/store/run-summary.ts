@@ -12,7 +12,7 @@ import {
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunIdentified, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 
 /**
  * What a list of runs shows of one run. `RunCounter` is the only code that counts: every store keeps the summary up to date with it
@@ -48,6 +48,9 @@ export interface RunSummary {
   readonly source?: string;
   readonly format?: string;
   readonly modelId?: string;
+  readonly agentName?: string;
+  /** The host's own name for the conversation. */
+  readonly conversationId?: string;
   /**
    * Set when the store cannot read the run to its end: what is wrong and where, in one line. The counts then
    * cover the records before that place.
@@ -114,7 +117,10 @@ export class RunCounter {
         if (payload.task !== undefined) draft.task = previewOf(payload.task);
         if (payload.source !== undefined) draft.source = payload.source;
         if (payload.format !== undefined) draft.format = payload.format;
-        if (payload.identity.model_id !== undefined) draft.modelId = payload.identity.model_id;
+        identify(draft, payload.identity);
+        return;
+      case 'run_identified':
+        identify(draft, payload);
         return;
       case 'turn_started':
         draft.turns += 1;
@@ -162,8 +168,15 @@ export function expectedSummary(
   stored: RunSummary | undefined,
   counted: RunSummary | undefined,
 ): RunSummary | undefined {
-  if (stored === undefined || counted === undefined || stored.openCalls !== undefined) return counted;
-  const { openCalls: _openCalls, reward: _reward, success: _success, ...rest } = counted;
+  if (stored === undefined || counted === undefined) return counted;
+  const { agentName, conversationId, ...others } = counted;
+  const known: RunSummary = {
+    ...others,
+    ...(agentName === undefined || stored.agentName === undefined ? {} : { agentName }),
+    ...(conversationId === undefined || stored.conversationId === undefined ? {} : { conversationId }),
+  };
+  if (stored.openCalls !== undefined) return known;
+  const { openCalls: _openCalls, reward: _reward, success: _success, ...rest } = known;
   const { calls, reward, success } = stored;
   return {
     ...rest,
@@ -209,6 +222,13 @@ function previewOf(task: string): string {
     !cut.slice(-1).isWellFormed() &&
     task.slice(cut.length - 1, cut.length + 1).isWellFormed();
   return splitsPair ? cut.slice(0, -1) : cut;
+}
+
+function identify(draft: Draft, known: Omit<RunIdentified, 'kind'>): void {
+  const { agent_name: agentName, conversation_id: conversationId, model_id: modelId } = known;
+  if (modelId !== undefined) draft.modelId = modelId;
+  if (agentName !== undefined) draft.agentName = agentName;
+  if (conversationId !== undefined) draft.conversationId = conversationId;
 }
 
 function forgetEnd(draft: Draft): void {

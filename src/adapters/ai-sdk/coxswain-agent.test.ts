@@ -227,12 +227,12 @@ test('a turn is told of in order: what was said, what goes out, what comes back,
   await generate(model, { prompt: after, tools: toolNames });
   await run.end();
   const kinds = ['turn_started', 'message_appended', 'tool_started', 'tool_ended'] as const;
-  const payloads = await told('run_started', ...kinds, 'provider_request_prepared', 'run_ended');
+  const payloads = await told('run_started', 'run_identified', ...kinds, 'provider_request_prepared', 'run_ended');
   expect(
     payloads.map((payload) => (payload.kind === 'message_appended' ? payload.message.role : payload.kind)),
   ).toEqual([
     'run_started',
-    'run_started',
+    'run_identified',
     'system',
     'user',
     'turn_started',
@@ -245,7 +245,7 @@ test('a turn is told of in order: what was said, what goes out, what comes back,
     'assistant',
     'run_ended',
   ]);
-  expect(payloads[1]).toMatchObject({ identity: { run_id: run.id, model_id: 'test-model' } });
+  expect(payloads[1]).toEqual({ kind: 'run_identified', model_id: 'test-model' });
   expect(payloads[5]).toMatchObject({ iteration: 0, message_count: 2, system_prompt_chars: 7, tools: ['run', 'ask'] });
   expect(payloads[8]).toMatchObject({ tool_call_id: 'c1', result: { sum: 2 }, is_error: false });
   expect(payloads[10]).toMatchObject({ iteration: 1, message_count: 4 });

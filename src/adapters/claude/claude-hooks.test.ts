@@ -245,7 +245,7 @@ describe('the end', () => {
     for await (const message of observed(run, stream(messages))) passed.push(message);
     expect(passed.map((message, at) => message === messages[at])).toEqual([true, true, true]);
     expect((await records()).slice(1)).toMatchObject([
-      { kind: 'run_started', identity: { model_id: 'm' } },
+      { kind: 'run_identified', model_id: 'm' },
       { kind: 'unrecognised', original: { kind: 'claude-agent-sdk/message', value: { type: 'of_tomorrow' } } },
       { kind: 'run_ended', outcome: 'ended', labels: { subtype: 'success' } },
     ]);

@@ -58,13 +58,12 @@ export class ClaudeSession {
   agentThread(agentId: string, agentType: string | undefined): ClaudeThread {
     const known = this.#agents.get(agentId);
     if (known !== undefined) return known;
-    const { conversationId, modelId } = this.#identity;
+    const { modelId } = this.#identity;
     const { run } = this.root;
     const thread = new ClaudeThread(
       run.child({
         runId: `${run.id}/${agentId}`,
         ...(agentType === undefined ? {} : { agentName: agentType }),
-        ...(conversationId === undefined ? {} : { conversationId }),
         ...(modelId === undefined ? {} : { modelId }),
       }),
     );

@@ -68,7 +68,7 @@ export class AgentRuns {
       this.#active = this.#root;
       this.#root.emit({ type: 'run_identified', identity: identityOf(this.#root, { agentName }) });
     } else {
-      this.#active = this.#root.child({ agentName });
+      this.#active = this.#root.child({ agentName, handoff: true });
     }
     this.#byAgent.set(agentName, this.#active);
     if (before !== this.#active) this.of(this.#active).conversation.inherit(this.of(before).conversation);

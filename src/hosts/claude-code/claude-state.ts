@@ -101,6 +101,8 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
         | RequestKind
         | 'prompt_used'
         | 'session_event'
+        | 'run_identified'
+        | 'child_ended'
         | PatternKind
         | ProducedKind
         | 'model_answered'

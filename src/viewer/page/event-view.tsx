@@ -45,6 +45,12 @@ function eventText(payload: TrajectoryPayload): readonly [string, string] {
     }
     case 'run_resumed':
       return ['Run goes on', payload.trigger];
+    case 'run_identified': {
+      const { agent_name: agent, conversation_id: conversation, model_id: model } = payload;
+      return ['Known of the run', [agent, model, conversation].filter((part) => part !== undefined).join(' · ')];
+    }
+    case 'child_ended':
+      return ['Run below ended', `${payload.child_run_id}, ${countOf(payload.usage.calls ?? 0, 'call')}`];
     case 'deadline_set':
       return [
         'Deadline',

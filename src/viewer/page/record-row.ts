@@ -48,6 +48,8 @@ function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
     case 'run_started':
     case 'run_ended':
     case 'run_resumed':
+    case 'run_identified':
+    case 'child_ended':
     case 'deadline_set':
     case 'completion_checked':
     case 'compaction':

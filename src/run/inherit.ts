@@ -1,0 +1,74 @@
+import type { Budget } from '../base/budget.ts';
+import { deadlineAfter } from '../base/deadline.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import { earlier } from './run-family.ts';
+import type { ChildOptions } from './run-options.ts';
+import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
+import type { RunSituation } from './run-situation.ts';
+
+/** What a run leaves to those below it. */
+export interface Heritage {
+  readonly prompt: PromptTemplate;
+  readonly situation: RunSituation;
+}
+
+/** What a run begins with, its parent's share filled in. */
+export interface Beginning {
+  readonly options: ChildOptions;
+  readonly prompt: PromptTemplate;
+  /** As the run itself was given it, Unix milliseconds; undefined: it has its parent's. */
+  readonly ownDeadlineAtMs: number | undefined;
+  /** It draws on its parent's budget. */
+  readonly sharesBudget: boolean;
+}
+
+/**
+ * The one rule of what a run below another one has from it: the earlier deadline, the budget, the providers of the prompt,
+ * the conversation, and, where it is handed over, the task.
+ *
+ * @throws CoxswainError "invalid-argument" for a deadline outside its range
+ */
+export function inherit(options: ChildOptions, parent: Heritage | undefined, nowMs: number): Beginning {
+  const own = atMsOf(options.deadline, nowMs);
+  if (parent === undefined) {
+    return { options, prompt: options.prompt ?? DEFAULT_PROMPT, ownDeadlineAtMs: own, sharesBudget: false };
+  }
+  const { budget, conversationId, deadlineAtMs, task } = parent.situation;
+  const atMs = earlier(own, deadlineAtMs);
+  return {
+    prompt: options.prompt === undefined ? parent.prompt : withSpeakers(options.prompt, parent.prompt),
+    ownDeadlineAtMs: own,
+    sharesBudget: options.budget === undefined,
+    options: {
+      ...(conversationId === undefined ? {} : { conversationId }),
+      ...(task === undefined || options.handoff !== true ? {} : { task }),
+      ...(hasLimit(budget) ? { budget } : {}),
+      ...options,
+      ...(atMs === null ? {} : { deadline: { atMs } }),
+    },
+  };
+}
+
+function atMsOf(deadline: ChildOptions['deadline'], nowMs: number): number | undefined {
+  if (deadline === undefined) return undefined;
+  return 'atMs' in deadline ? deadline.atMs : deadlineAfter(nowMs, deadline).atMs;
+}
+
+function hasLimit(budget: Budget): boolean {
+  return Object.values(budget).some((limit) => limit !== undefined);
+}
+
+/** The prompt with the speakers of the parent's where it has none of its own. */
+function withSpeakers(prompt: PromptTemplate, parent: PromptTemplate): PromptTemplate {
+  const { feedbackProviders, guidanceProviders, observers } = prompt;
+  if (feedbackProviders.length + guidanceProviders.length + observers.length > 0) return prompt;
+  const { cadence, delivery } = parent;
+  return {
+    ...prompt,
+    feedbackProviders: parent.feedbackProviders,
+    guidanceProviders: parent.guidanceProviders,
+    observers: parent.observers,
+    cadence,
+    delivery,
+  };
+}

@@ -1,0 +1,116 @@
+import { messageOf } from '../base/error.ts';
+import type { DerivedPayload } from '../records/derived-draft.ts';
+import { isDerived } from '../records/is-derived.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { EmitAnswer } from '../recorder/recorder-answers.ts';
+import type { RunLog } from '../recorder/run-log.ts';
+import { LaterEvents, MAX_LATER_EVENTS } from './later-events.ts';
+import type { RunFamily } from './run-family.ts';
+import type { RunFold } from './run-fold.ts';
+import { ownUsage } from './run-situation.ts';
+
+const MAX_FAULT_CHARS = 300;
+const MAX_READ_CHARS = 16_000;
+/** After these the run may have used more. */
+const USES: ReadonlySet<TrajectoryPayload['kind']> = new Set(['message_appended', 'tool_started', 'tool_ended']);
+
+/** What a path leads through. */
+export interface RunPathParts {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly family: RunFamily;
+  /** Called with a fault of ours. */
+  readonly onFault: (message: string) => void;
+}
+
+/** The path of everything that happens to a run: record, store, fold, and what follows from it. Nothing here throws. */
+export class RunPath {
+  readonly #parts: RunPathParts;
+  readonly #later = new LaterEvents();
+  #busy = false;
+  #hasAskedWithin = false;
+
+  constructor(parts: RunPathParts) {
+    this.#parts = parts;
+  }
+
+  /** A provider, detector or subscriber is at work: what happens now comes from within it. */
+  get isBusy(): boolean {
+    return this.#busy;
+  }
+
+  /** Recorded once a step: a provider may ask over and over. */
+  askedWithin(): void {
+    this.#parts.log.countInput('crowded');
+    if (this.#hasAskedWithin) return;
+    this.#hasAskedWithin = true;
+    this.fault('advise', new Error('asked for from within a provider, which gets nothing'));
+  }
+
+  /** What comes after the end is counted, because nothing can be recorded of it. */
+  late(): EmitAnswer {
+    this.#parts.log.noteInput('lateEvents', 'an event after the end');
+    return 'dropped';
+  }
+
+  refuse(where: string, error: unknown): EmitAnswer {
+    this.#parts.log.countInput('refused');
+    this.fault(where, error);
+    return 'dropped';
+  }
+
+  take(payload: TrajectoryPayload, atMs?: number): EmitAnswer {
+    const { log } = this.#parts;
+    if (!this.#busy) return this.process(log.stamp(payload, atMs), []);
+    // As it is now: the host may change it before its turn comes.
+    const mended = log.mend(payload);
+    const answer = this.#later.add(() => this.process(log.stamp(mended, atMs), []));
+    if (answer === 'taken') return 'accepted';
+    log.countInput('crowded');
+    if (answer === 'full') {
+      const message = `more than ${MAX_LATER_EVENTS} events from within providers and subscribers; the rest is dropped`;
+      this.fault('emit', new Error(message));
+    }
+    return 'dropped';
+  }
+
+  /** The path of everything: record first, because a fault in the folds must not lose the call; then fold. */
+  process(record: TrajectoryRecord, derived: DerivedPayload[]): EmitAnswer {
+    const answer = this.#parts.log.write(record);
+    this.#busy = true;
+    this.#hasAskedWithin = false;
+    try {
+      for (const item of this.#parts.fold.fold(record)) {
+        const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
+        // The agent is told what the record says.
+        if (isDerived(stamped.payload)) derived.push(stamped.payload);
+        this.#parts.log.write(stamped);
+      }
+    } catch (error) {
+      this.fault(`folding ${record.payload.kind}`, error);
+    } finally {
+      this.#busy = false;
+      if (USES.has(record.payload.kind))
+        this.#parts.family.used(ownUsage(this.#parts.fold.situation, this.#parts.fold.analysis.calls));
+    }
+    this.#later.drain((error) => this.refuse('emit', error));
+    return answer;
+  }
+
+  /** A fault of ours or of a provider that turns on us: counted in `health()` and recorded. */
+  fault(where: string, error: unknown): void {
+    const { log, onFault } = this.#parts;
+    try {
+      // Redacted whole and cut afterwards: half a secret would not be recognised.
+      const record = log.stamp({ kind: 'fault_noticed', where, message: messageOf(error).slice(0, MAX_READ_CHARS) });
+      if (record.payload.kind !== 'fault_noticed') return;
+      const message = record.payload.message.slice(0, MAX_FAULT_CHARS);
+      onFault(`${record.payload.where}: ${message}`);
+      log.write({ ...record, payload: { ...record.payload, message } });
+    } catch (second) {
+      // Where not even that can be recorded, such as for want of a clock, it is counted, and the agent must not feel it.
+      onFault(`${where}: a fault that could not be recorded`);
+      onFault(`recording a fault: ${messageOf(second)}`);
+    }
+  }
+}
