@@ -1,18 +1,18 @@
 import type { AdviceHandle } from '../../run/advice-handle.ts';
 import { joinAdvice } from '../../steering/advice/join-advice.ts';
+import type { EndedCall, HostCall } from '../../host/host-event.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { Run } from '../../run/run.ts';
 import { PendingAnswer } from './pending-answer.ts';
-import type { BatchCall, HookCall } from './read-hook-input.ts';
 import type { AnswerPart, ShownResult } from './read-message.ts';
-import { answerEvent, callCutOff, callRefused, callStarted } from './to-events.ts';
+import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts';
 
 /** Calls that are remembered, so that what hooks and messages both tell of is recorded once. */
 const REMEMBERED_CALLS = 1_024;
 
 /** A call of which something was told. */
-interface KnownCall extends HookCall {
+interface KnownCall extends HostCall {
   /** `asked`: the model asked for it. `heard`: it is over, and advice was asked for after its result. */
   readonly state: 'asked' | 'started' | 'ended' | 'heard';
   /** What the model is shown as its result, while it is not over. */
@@ -73,42 +73,45 @@ export class ClaudeThread {
     return text === '' ? undefined : text;
   }
 
-  /** The agent goes on after it had ended. */
-  resume(trigger: string): void {
-    if (this.run.isEnded) this.emit({ type: 'run_resumed', trigger });
-  }
-
-  /** A hook says that a call is about to run. Its turn begins, where it is the first of it. */
-  expectCall(call: HookCall): void {
-    if (this.#calls.has(call.id)) return;
+  /** A hook says that a call is about to run; the first call of a turn opens it. @returns false if it ran before */
+  expectCall(call: HostCall): boolean {
+    const known = this.#calls.get(call.id);
+    if (known !== undefined) return known.state === 'asked';
     if (!this.#isTurnOpen) this.#openTurn(undefined);
     this.#calls.set(call.id, { ...call, state: 'asked' });
+    return true;
   }
 
   /** A call begins to run. */
-  startCall(call: HookCall): void {
+  startCall(call: HostCall): void {
     this.expectCall(call);
     if (this.#calls.get(call.id)?.state !== 'asked') return;
     this.#mark(call, 'started');
     this.emit(callStarted(call));
   }
 
-  /** A hook says that a call is over: now its result is heard. */
-  endCall(call: HookCall, end: AgentEvent): void {
-    this.#end(call, end);
+  /** A hook says that a call is over: now its result is heard. @returns false if it was heard before */
+  endCall(call: EndedCall): boolean {
+    if (this.#calls.get(call.id)?.state === 'heard') return false;
+    this.#end(call, callEnded(call));
     this.#mark(call, 'heard');
+    return true;
   }
 
-  /** All calls of an answer are through. @returns those whose result no hook told of: refused ones */
-  endBatch(calls: readonly BatchCall[]): readonly BatchCall[] {
-    const refused = calls.filter(({ id }) => this.#calls.get(id)?.state !== 'heard');
-    for (const call of refused) {
-      const shown = this.#calls.get(call.id)?.shown;
-      this.endCall(call, shown === undefined ? callRefused(call) : shownEnd(call, shown));
-    }
+  /** Calls whose end no hook reported, because they were refused; with the result that the model was shown, if there is one. */
+  unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
+    return calls
+      .filter(({ id }) => this.#calls.get(id)?.state !== 'heard')
+      .map((call) => {
+        const shown = this.#calls.get(call.id)?.shown;
+        return shown === undefined ? call : { ...call, result: shown.result, isError: shown.isError };
+      });
+  }
+
+  /** All calls of an answer are through. */
+  endBatch(): void {
     this.tellAnswer(false);
     this.#isTurnOpen = false;
-    return refused;
   }
 
   /**
@@ -178,8 +181,8 @@ export class ClaudeThread {
     if (!comesToo && text !== undefined && text !== this.#lastText) {
       this.#openTurn(undefined);
       this.emit(answerEvent(text));
-      this.#lastText = text;
     }
+    this.#lastText = undefined;
     this.closeTurn();
   }
 
@@ -220,12 +223,12 @@ export class ClaudeThread {
     }
   }
 
-  #endAsShown(call: HookCall, shown: ShownResult): void {
-    this.#end(call, shownEnd(call, shown));
+  #endAsShown(call: HostCall, shown: ShownResult): void {
+    this.#end(call, callEnded({ ...call, result: shown.result, isError: shown.isError }));
     this.#mark(call, 'ended');
   }
 
-  #hearCall(answer: PendingAnswer, call: HookCall): void {
+  #hearCall(answer: PendingAnswer, call: HostCall): void {
     const isNew = !this.#calls.has(call.id);
     // A call that is known was told of by a hook that was faster: its turn is this answer's.
     if (isNew && this.#turnOwner !== answer.messageId) this.#openTurn(answer.messageId);
@@ -242,7 +245,7 @@ export class ClaudeThread {
   }
 
   /** What it was called with and what it answered are not kept: both may be large. */
-  #mark({ id, name }: HookCall, state: KnownCall['state']): void {
+  #mark({ id, name }: HostCall, state: KnownCall['state']): void {
     this.#calls.set(id, { id, name, args: null, state });
   }
 
@@ -250,7 +253,7 @@ export class ClaudeThread {
     for (const verdict of this.#unread.splice(0)) verdict(isRead);
   }
 
-  #end(call: HookCall, end: AgentEvent): void {
+  #end(call: HostCall, end: AgentEvent): void {
     this.startCall(call);
     if (this.#calls.get(call.id)?.state !== 'started') return;
     this.tellAnswer(false);
@@ -260,8 +263,4 @@ export class ClaudeThread {
 
 function isOver({ state }: KnownCall): boolean {
   return state === 'ended' || state === 'heard';
-}
-
-function shownEnd({ id, name }: HookCall, { result, isError }: ShownResult): AgentEvent {
-  return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError };
 }

@@ -10,39 +10,59 @@ describe('the input of a hook', () => {
   test.each([
     [
       { hook_event_name: 'SessionStart', source: 'compact', model: 'm' },
-      { source: 'compact', modelId: 'm' },
+      { kind: 'session_started', source: 'compact', isAfterCompaction: true, modelId: 'm' },
     ],
-    [{ hook_event_name: 'SessionEnd', reason: 'clear' }, { reason: 'clear' }],
+    [
+      { hook_event_name: 'SessionEnd', reason: 'clear' },
+      { kind: 'session_ended', reason: 'clear' },
+    ],
     [
       { hook_event_name: 'UserPromptSubmit', prompt: '', source: 'sdk' },
-      { prompt: '', source: 'sdk' },
+      { kind: 'prompted', text: '', role: 'user', isTask: false },
     ],
-    [{ hook_event_name: 'PreToolUse', ...CALL }, { call: READ }],
+    [
+      { hook_event_name: 'UserPromptSubmit', prompt: 'Look.', source: 'task' },
+      { kind: 'prompted', text: 'Look.', role: 'system', isTask: true },
+    ],
+    [
+      { hook_event_name: 'UserPromptSubmit', prompt: '<task-notification>done' },
+      { kind: 'prompted', text: '<task-notification>done', role: 'system', isTask: expect.any(Boolean) },
+    ],
+    [
+      { hook_event_name: 'PreToolUse', ...CALL },
+      { kind: 'call_issued', call: READ },
+    ],
     [
       { hook_event_name: 'PostToolUse', ...CALL, tool_response: 'a.txt', duration_ms: 4 },
-      { call: READ, response: 'a.txt', durationMs: 4 },
+      { kind: 'call_ended', call: { ...READ, result: 'a.txt', isError: false, durationMs: 4 } },
     ],
     [
       { hook_event_name: 'PostToolUse', ...CALL },
-      { call: READ, response: undefined },
+      { kind: 'call_ended', call: { ...READ, result: '', isError: false } },
     ],
     [
       { hook_event_name: 'PostToolUseFailure', ...CALL, error: 'no' },
-      { call: READ, error: 'no' },
+      { kind: 'call_ended', call: { ...READ, result: 'no', isError: true } },
     ],
     [
       { hook_event_name: 'PostToolBatch', tool_calls: [{ ...CALL, tool_response: 'a.txt' }, 'no call', {}] },
-      { calls: [{ ...READ, response: 'a.txt' }] },
+      { kind: 'batch_ended', calls: [{ ...READ, result: 'a.txt', isError: true }] },
     ],
     [
       { hook_event_name: 'Stop', stop_hook_active: true, last_assistant_message: 'Done.' },
-      { isForced: true, lastMessage: 'Done.' },
+      { kind: 'stopped', isSubagent: false, isForced: true, lastMessage: 'Done.' },
     ],
-    [{ hook_event_name: 'Stop', last_assistant_message: '' }, { isForced: false }],
-    [{ hook_event_name: 'PreCompact', trigger: 'auto', custom_instructions: null }, { trigger: 'auto' }],
+    [
+      { hook_event_name: 'Stop', last_assistant_message: '' },
+      { kind: 'stopped', isSubagent: false, isForced: false },
+    ],
+    [
+      { hook_event_name: 'PreCompact', trigger: 'auto', custom_instructions: null },
+      { kind: 'compacted', trigger: 'auto' },
+    ],
   ])('%j is read', (input, expected) => {
     expect(readHookInput({ ...PLACE, ...input })).toEqual({
-      event: input.hook_event_name,
+      name: input.hook_event_name,
       sessionId: 's1',
       ...expected,
     });
@@ -52,11 +72,14 @@ describe('the input of a hook', () => {
     const agent = { agent_id: 'a1', agent_type: 'reviewer' };
     const place = { sessionId: 's1', agentId: 'a1', agentType: 'reviewer' };
     expect(readHookInput({ ...PLACE, ...agent, hook_event_name: 'SubagentStart' })).toEqual({
-      event: 'SubagentStart',
+      kind: 'agent_started',
+      name: 'SubagentStart',
       ...place,
     });
     expect(readHookInput({ ...PLACE, ...agent, hook_event_name: 'SubagentStop' })).toEqual({
-      event: 'SubagentStop',
+      kind: 'stopped',
+      name: 'SubagentStop',
+      isSubagent: true,
       isForced: false,
       ...place,
     });
@@ -100,7 +123,7 @@ describe('the input of a hook', () => {
     fc.assert(
       fc.property(fc.oneof(input, fc.anything()), (value) => {
         const read = readHookInput(value);
-        expect(read === undefined || typeof read.event === 'string').toBe(true);
+        expect(read === undefined || typeof read.kind === 'string').toBe(true);
       }),
     );
   });

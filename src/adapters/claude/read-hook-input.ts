@@ -1,129 +1,99 @@
 import { isJsonObject } from '../../base/json.ts';
+import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
+import { toolResultOf } from './tool-response.ts';
 
-/** A tool call as hooks tell of it. */
-export interface HookCall {
-  readonly id: string;
-  readonly name: string;
-  readonly args: unknown;
-}
+/** The members that all events share. */
+type Place = Pick<HostEvent, 'name' | 'sessionId' | 'agentId' | 'agentType'>;
 
-/** Where a hook was called. */
-interface HookPlace {
-  /** Absent only where the SDK leaves it out. */
-  readonly sessionId?: string;
-  /** The subagent; absent on the main thread. */
-  readonly agentId?: string;
-  readonly agentType?: string;
-}
-
-/** The input of a hook, as far as it is read. Discriminated on `event`, the SDK's `hook_event_name`. */
-export type HookInput = HookPlace &
-  (
-    | { readonly event: 'SessionStart'; readonly source: string; readonly modelId?: string }
-    | { readonly event: 'SessionEnd'; readonly reason: string }
-    /** `source` says who gave the prompt; not every version has it. */
-    | { readonly event: 'UserPromptSubmit'; readonly prompt: string; readonly source?: string }
-    | { readonly event: 'PreToolUse'; readonly call: HookCall }
-    | {
-        readonly event: 'PostToolUse';
-        readonly call: HookCall;
-        readonly response: unknown;
-        readonly durationMs?: number;
-      }
-    | {
-        readonly event: 'PostToolUseFailure';
-        readonly call: HookCall;
-        readonly error: string;
-        readonly durationMs?: number;
-      }
-    | { readonly event: 'PostToolBatch'; readonly calls: readonly BatchCall[] }
-    | { readonly event: 'Stop' | 'SubagentStop'; readonly isForced: boolean; readonly lastMessage?: string }
-    | { readonly event: 'SubagentStart'; readonly agentId: string }
-    | { readonly event: 'PreCompact'; readonly trigger: string }
-  );
-
-/** A call of a batch and what the model is shown as its result, whether it ran or was refused. */
-export interface BatchCall extends HookCall {
-  readonly response: unknown;
-}
+/** Who gives a prompt that counts as a user's; other sources are the program itself. */
+const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
 
 /**
- * The input of a hook, in process or on the standard input of a command. Fields that are not known are passed over.
+ * The dialect of Claude Code: the input of a hook, in process or on the standard input of a command. Unknown fields are ignored.
  *
- * @param toolUseId  the call, where the SDK hands it over beside the input
- * @returns undefined for an event that is not listened to, or one without what it must have
+ * @param toolUseId  the call, if the SDK hands it over beside the input
+ * @returns undefined for an event that coxswain does not listen to, or one without what it must have
  */
-export function readHookInput(input: unknown, toolUseId?: string): HookInput | undefined {
+export function readHookInput(input: unknown, toolUseId?: string): HostEvent | undefined {
   if (!isJsonObject(input)) return undefined;
-  const place: HookPlace = {
+  const { hook_event_name: name } = input;
+  if (typeof name !== 'string') return undefined;
+  const place: Place = {
+    name,
     ...optional('sessionId', wordOf(input['session_id'])),
     ...optional('agentId', wordOf(input['agent_id'])),
     ...optional('agentType', wordOf(input['agent_type'])),
   };
-  switch (input['hook_event_name']) {
+  switch (name) {
     case 'SessionStart': {
       const source = wordOf(input['source']) ?? 'startup';
-      return { ...place, event: 'SessionStart', source, ...optional('modelId', wordOf(input['model'])) };
+      const isAfterCompaction = source === 'compact';
+      const modelId = optional('modelId', wordOf(input['model']));
+      return { ...place, kind: 'session_started', source, isAfterCompaction, ...modelId };
     }
     case 'SessionEnd':
-      return { ...place, event: 'SessionEnd', reason: wordOf(input['reason']) ?? 'other' };
-    case 'UserPromptSubmit': {
-      const prompt = input['prompt'];
-      if (typeof prompt !== 'string') return undefined;
-      return { ...place, event: 'UserPromptSubmit', prompt, ...optional('source', wordOf(input['source'])) };
-    }
+      return { ...place, kind: 'session_ended', reason: wordOf(input['reason']) ?? 'other' };
+    case 'UserPromptSubmit':
+      return promptEvent(input, place);
     case 'PreCompact':
-      return { ...place, event: 'PreCompact', trigger: wordOf(input['trigger']) ?? 'unspecified' };
+      return { ...place, kind: 'compacted', trigger: wordOf(input['trigger']) ?? 'unspecified' };
     case 'SubagentStart':
-      return place.agentId === undefined ? undefined : { ...place, event: 'SubagentStart', agentId: place.agentId };
+      return place.agentId === undefined ? undefined : { ...place, kind: 'agent_started', agentId: place.agentId };
     case 'Stop':
     case 'SubagentStop': {
-      const event = input['hook_event_name'];
+      const lastMessage = optional('lastMessage', wordOf(input['last_assistant_message']));
       const isForced = input['stop_hook_active'] === true;
-      return { ...place, event, isForced, ...optional('lastMessage', wordOf(input['last_assistant_message'])) };
+      return { ...place, kind: 'stopped', isSubagent: name === 'SubagentStop', isForced, ...lastMessage };
+    }
+    case 'PreToolUse': {
+      const call = callOf(input, toolUseId);
+      return call && { ...place, kind: 'call_issued', call };
+    }
+    case 'PostToolUse':
+    case 'PostToolUseFailure': {
+      const call = callOf(input, toolUseId);
+      return call && { ...place, kind: 'call_ended', call: endedCall(call, input, name === 'PostToolUseFailure') };
     }
     case 'PostToolBatch': {
       const calls = input['tool_calls'];
-      return Array.isArray(calls) ? { ...place, event: 'PostToolBatch', calls: calls.flatMap(batchCall) } : undefined;
-    }
-    default: {
-      const read = callInput(input, toolUseId);
-      return read === undefined ? undefined : { ...place, ...read };
-    }
-  }
-}
-
-/** The events of one call. */
-function callInput(input: Readonly<Record<string, unknown>>, toolUseId: string | undefined): CallInput | undefined {
-  const call = callOf(input, toolUseId);
-  if (call === undefined) return undefined;
-  const duration = input['duration_ms'];
-  const durationMs = typeof duration === 'number' && Number.isFinite(duration) ? duration : undefined;
-  switch (input['hook_event_name']) {
-    case 'PreToolUse':
-      return { event: 'PreToolUse', call };
-    case 'PostToolUse':
-      return { event: 'PostToolUse', call, response: input['tool_response'], ...optional('durationMs', durationMs) };
-    case 'PostToolUseFailure': {
-      const error = typeof input['error'] === 'string' ? input['error'] : JSON.stringify(input['error'] ?? '');
-      return { event: 'PostToolUseFailure', call, error, ...optional('durationMs', durationMs) };
+      return Array.isArray(calls) ? { ...place, kind: 'batch_ended', calls: calls.flatMap(batchCall) } : undefined;
     }
     default:
       return undefined;
   }
 }
 
-type CallInput = Extract<HookInput, { readonly call: HookCall }>;
+/** Not every version tells the source; a notification of the program itself is no user's word and begins nothing new. */
+function promptEvent(input: Readonly<Record<string, unknown>>, place: Place): HostEvent | undefined {
+  const { prompt: text, source } = input;
+  if (typeof text !== 'string') return undefined;
+  const isUsers = wordOf(source) === undefined ? !text.startsWith('<task-notification>') : USER_SOURCES.has(source);
+  return { ...place, kind: 'prompted', text, role: isUsers ? 'user' : 'system', isTask: isTaskText(text) };
+}
 
-function callOf(input: Readonly<Record<string, unknown>>, toolUseId?: string): HookCall | undefined {
+function callOf(input: Readonly<Record<string, unknown>>, toolUseId?: string): HostCall | undefined {
   const id = wordOf(input['tool_use_id']) ?? wordOf(toolUseId);
   const name = wordOf(input['tool_name']);
   return id === undefined || name === undefined ? undefined : { id, name, args: input['tool_input'] ?? {} };
 }
 
-function batchCall(item: unknown): readonly BatchCall[] {
+function endedCall(call: HostCall, input: Readonly<Record<string, unknown>>, isError: boolean): EndedCall {
+  const { error, tool_response: response, duration_ms: duration } = input;
+  const message = typeof error === 'string' ? error : JSON.stringify(error ?? '');
+  return {
+    ...call,
+    result: isError ? message : toolResultOf(response),
+    isError,
+    ...optional('durationMs', typeof duration === 'number' && Number.isFinite(duration) ? duration : undefined),
+  };
+}
+
+/** A call of a batch with the text that the model reads as its result, whether it ran or was refused. */
+function batchCall(item: unknown): readonly EndedCall[] {
   const call = isJsonObject(item) ? callOf(item) : undefined;
-  return isJsonObject(item) && call !== undefined ? [{ ...call, response: item['tool_response'] }] : [];
+  if (!isJsonObject(item) || call === undefined) return [];
+  return [{ ...call, result: toolResultOf(item['tool_response']), isError: true }];
 }
 
 /** A text that is not empty. */

@@ -1,8 +1,9 @@
 /** The SDK's hook events that coxswain listens to. */
-export type ClaudeHookEvent = 'SessionStart' | 'PreCompact' | ClaudeContextEvent;
+export type ClaudeHookEvent = 'PreCompact' | ClaudeContextEvent;
 
 /** Those among them whose answer may carry text for the model. */
 export type ClaudeContextEvent =
+  | 'SessionStart'
   | 'UserPromptSubmit'
   | 'PreToolUse'
   | 'PostToolUse'

@@ -1,9 +1,9 @@
-import type { HookInput } from '../../adapters/claude/read-hook-input.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error.ts';
 import type { ResolvedConfig } from '../../config/resolved-config.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+import type { HostEvent } from '../../host/host-event.ts';
+import { interpretEvent } from '../../host/interpret-event.ts';
 import type { RunMemory } from '../../run/run-memory.ts';
 import type { ChildOptions } from '../../run/run-options.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
 import { completionText, missingForCompletion } from './completion-check.ts';
-import { stepEvent } from './step-event.ts';
+import { RecordedThread } from './recorded-thread.ts';
 
 /** What the hook calls of a project are answered with. */
 export interface ClaudeSessionsOptions {
@@ -67,6 +67,9 @@ export interface LateEvent extends LateInput {
 /** Why advice on a late event is recorded as undelivered. */
 const LATE_REASON = 'the store was not available in time and the hook had ended';
 
+/** Events that begin a run. */
+const ACTIVE_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['prompted', 'call_issued', 'call_ended', 'batch_ended']);
+
 /** Times that a run is folded anew for one step. */
 const MAX_REBUILDS = 2;
 
@@ -96,13 +99,14 @@ export class ClaudeSessions {
   }
 
   /** @throws CoxswainError as `store.transact` */
-  async answer(input: HookInput, sessionId: string, details: HookDetails): Promise<AnsweredHook> {
+  async answer(input: HostEvent, sessionId: string, details: HookDetails): Promise<AnsweredHook> {
     const faults: string[] = [];
     const text = await this.#stepEvent({ input, late: undefined }, sessionId, faults);
     details.onStored?.();
     const answer: HookAnswer =
-      text === undefined ? {} : { hookSpecificOutput: { hookEventName: input.event, additionalContext: text } };
-    if (input.event !== 'Stop' || this.#options.config.completion === undefined || details.hasBackgroundWork) {
+      text === undefined ? {} : { hookSpecificOutput: { hookEventName: input.name, additionalContext: text } };
+    const isStop = input.kind === 'stopped' && !input.isSubagent;
+    if (!isStop || this.#options.config.completion === undefined || details.hasBackgroundWork) {
       return { answer, faults };
     }
     const block = await this.#checkCompletion(sessionId, faults);
@@ -116,7 +120,7 @@ export class ClaudeSessions {
    * @returns faults that were survived
    * @throws CoxswainError as `store.transact`
    */
-  async foldLate(input: HookInput, sessionId: string, late: LateEvent): Promise<readonly string[]> {
+  async foldLate(input: HostEvent, sessionId: string, late: LateEvent): Promise<readonly string[]> {
     const faults: string[] = [];
     await this.#stepEvent({ input, late }, sessionId, faults);
     return faults;
@@ -139,13 +143,12 @@ export class ClaudeSessions {
   }
 
   /** A session is a run from its first prompt on, so that the run knows its task; a session without any is none. */
-  #beginSession(input: HookInput, conversationId: string, state: ClaudeState): ChildOptions | undefined {
-    const isActive = input.event === 'UserPromptSubmit' || 'call' in input || input.event === 'PostToolBatch';
-    if (!isActive) return undefined;
+  #beginSession(input: HostEvent, conversationId: string, state: ClaudeState): ChildOptions | undefined {
+    if (!ACTIVE_KINDS.has(input.kind)) return undefined;
     const { budget } = this.#options.config;
     return {
       conversationId,
-      ...(input.event === 'UserPromptSubmit' && isTaskText(input.prompt) ? { task: input.prompt } : {}),
+      ...(input.kind === 'prompted' && input.isTask ? { task: input.text } : {}),
       ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
       ...(state.modelId === null ? {} : { modelId: state.modelId }),
       ...(budget === undefined ? {} : { budget }),
@@ -160,7 +163,7 @@ export class ClaudeSessions {
     const { input } = event;
     const identity = { runId: `${sessionId}/${agentId}`, parentRunId: sessionId, depth: 1 };
     // Agents of Claude Code's own, as for a summary, stop without having started.
-    if (input.event === 'SubagentStop' || input.event === 'SessionEnd') {
+    if (input.kind === 'stopped' || input.kind === 'session_ended') {
       return this.#step(event, { identity, begin: () => undefined }, faults);
     }
     const agent: ChildOptions = {
@@ -198,17 +201,20 @@ export class ClaudeSessions {
         ...run,
         late,
         work: (stepped, state) =>
-          stepEvent(input, {
-            run: stepped,
-            state,
-            deadline,
-            deadlineFrom,
-            forceTurnAtStop,
-            storedId: (id) => this.#storedId(id),
-            undeliverable: late === undefined ? undefined : LATE_REASON,
-          }),
+          interpretEvent(
+            input,
+            new RecordedThread({
+              run: stepped,
+              state,
+              deadline,
+              deadlineFrom,
+              storedId: (id) => this.#storedId(id),
+              undeliverable: late === undefined ? undefined : LATE_REASON,
+            }),
+            { forceTurnAtStop },
+          ),
         isTaken: (state) => late !== undefined && state.lateInputIds?.includes(late.id) === true,
-        ...(input.event === 'SessionStart' && input.modelId !== undefined
+        ...(input.kind === 'session_started' && input.modelId !== undefined
           ? { waiting: remembering(input.modelId) }
           : {}),
       },
@@ -282,7 +288,7 @@ export class ClaudeSessions {
 
 /** An event, and what is known of it if it is late. */
 interface TakenEvent {
-  readonly input: HookInput;
+  readonly input: HostEvent;
   readonly late: LateEvent | undefined;
 }
 

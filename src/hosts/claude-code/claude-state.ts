@@ -56,8 +56,11 @@ const MAX_CALLS = 256;
 /** Ids of late events that are remembered; one is looked up only until its spill file is deleted, right after the fold. */
 const MAX_LATE_INPUTS = 256;
 
-/** The channel of advice that forces a turn. */
-const STOP_CHANNEL = 'Stop additionalContext';
+/** The channels of advice that forces a turn. */
+const STOP_CHANNELS: ReadonlySet<string | undefined> = new Set([
+  'Stop additionalContext',
+  'SubagentStop additionalContext',
+]);
 
 /** The state after a record. Pure. */
 export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): ClaudeState {
@@ -121,7 +124,7 @@ function foldMessage(state: ClaudeState, role: string, text: string): ClaudeStat
 }
 
 function delivered(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {
-  return arrived && channel === STOP_CHANNEL ? { ...state, forcedTurn: true } : state;
+  return arrived && STOP_CHANNELS.has(channel) ? { ...state, forcedTurn: true } : state;
 }
 
 function withLateInput(state: ClaudeState, id: string): ClaudeState {

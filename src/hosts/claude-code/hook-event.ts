@@ -1,5 +1,6 @@
-import { readHookInput, type HookInput } from '../../adapters/claude/read-hook-input.ts';
+import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { isJsonObject } from '../../base/json.ts';
+import type { HostEvent } from '../../host/host-event.ts';
 
 /** What Claude Code sent, as far as it is read. */
 export interface HookEvent {
@@ -9,7 +10,7 @@ export interface HookEvent {
   readonly cwd: string | undefined;
   /** What is to be taken; undefined for an event that is not known, or lacks what it must have. */
   readonly told:
-    | { readonly input: HookInput; readonly sessionId: string; readonly hasBackgroundWork: boolean }
+    | { readonly input: HostEvent; readonly sessionId: string; readonly hasBackgroundWork: boolean }
     | undefined;
   /** What was read. */
   readonly json: Readonly<Record<string, unknown>>;

@@ -78,7 +78,7 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
     note({ where: 'config', message: JSON.stringify(problem) }, known, true);
   }
   const { input } = event.told;
-  const isBeginning = input.event === 'SessionStart' && input.source !== 'compact';
+  const isBeginning = input.kind === 'session_started' && !input.isAfterCompaction;
   let usable: UsableStore;
   try {
     usable = usableStore(resolved.store, { env, homeFolder });
@@ -107,16 +107,15 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   for (const message of faults) note({ where: 'run', message }, known);
   // What is said is on the disk by now.
   say(isBeginning && warning !== undefined ? { ...answer, systemMessage: `coxswain: ${warning}` } : answer);
-  const { event: name } = input;
   if (opened !== undefined) {
     // Events of other sessions, which may have no hook of their own any more. Those that are left wait on.
-    const limitMs = name === 'SessionEnd' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
+    const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
     await intake.foldWaiting(opened.sessions, { limitMs });
     await opened.store.close();
   }
-  const problem = await wakeServer(name, { projectFolder, env });
+  const problem = await wakeServer(input.name, { projectFolder, env });
   if (problem !== undefined) note({ where: 'server', message: problem }, known);
-  if (name === 'SessionEnd') {
+  if (input.kind === 'session_ended') {
     const { trimStore } = await import('./trim-store.ts');
     trimStore(place, { program: programBeside(process.argv[1]), env });
   }

@@ -1,0 +1,66 @@
+import type { Json } from '../base/json.ts';
+
+/** A tool call as a host reports it. */
+export interface HostCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** A call and the result that the model sees. */
+export interface EndedCall extends HostCall {
+  readonly result: Json;
+  readonly isError: boolean;
+  readonly durationMs?: number;
+}
+
+/** Where an event happened. */
+interface HostEventPlace {
+  /** The host's own name of the event, which its answer repeats. */
+  readonly name: string;
+  /** Absent only if the host leaves it out. */
+  readonly sessionId?: string;
+  /** The subagent; absent on the main thread. */
+  readonly agentId?: string;
+  readonly agentType?: string;
+}
+
+/**
+ * An event of a host that reports what happens step by step, in words that no host owns. Each host has a dialect: a function
+ * that reads its payload into this.
+ */
+export type HostEvent = HostEventPlace &
+  (
+    | {
+        readonly kind: 'session_started';
+        readonly source: string;
+        /** The model has forgotten earlier advice, and no prompt follows. */
+        readonly isAfterCompaction: boolean;
+        readonly modelId?: string;
+      }
+    | { readonly kind: 'session_ended'; readonly reason: string }
+    | {
+        readonly kind: 'prompted';
+        readonly text: string;
+        /** `system`: the host submitted it in the place of a user. */
+        readonly role: 'user' | 'system';
+        /** A user asks for something: no command echo, no reminder of the host. */
+        readonly isTask: boolean;
+      }
+    | { readonly kind: 'agent_started'; readonly agentId: string }
+    | { readonly kind: 'call_issued'; readonly call: HostCall }
+    | { readonly kind: 'call_ended'; readonly call: EndedCall }
+    /** All calls of one answer are done, refused ones included: `isError` holds if no event reported their end. */
+    | { readonly kind: 'batch_ended'; readonly calls: readonly EndedCall[] }
+    | {
+        readonly kind: 'stopped';
+        readonly isSubagent: boolean;
+        /** An earlier answer to this event made the agent go on. */
+        readonly isForced: boolean;
+        readonly lastMessage?: string;
+      }
+    | { readonly kind: 'compacted'; readonly trigger: string }
+  );
+
+/** A prompt, as `HostEvent` has it. */
+export type PromptEvent = Extract<HostEvent, { readonly kind: 'prompted' }>;

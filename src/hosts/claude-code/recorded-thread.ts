@@ -1,0 +1,114 @@
+import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
+import { channelOf } from '../../adapters/claude/to-output.ts';
+import type { TimeSpan } from '../../base/deadline.ts';
+import type { EndedCall, HostCall, PromptEvent } from '../../host/host-event.ts';
+import { settle, type HostThread } from '../../host/interpret-event.ts';
+import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
+import type { Run } from '../../run/run.ts';
+import type { ClaudeState } from './claude-state.ts';
+
+/** What a thread is taken up with. */
+export interface RecordedThreadOptions {
+  readonly run: Run;
+  /** As the run's records tell it now. */
+  readonly state: () => ClaudeState;
+  /** From the prompt on; undefined: none is set. */
+  readonly deadline: TimeSpan | undefined;
+  readonly deadlineFrom: 'session' | 'prompt';
+  /** A call's id as it is stored. */
+  readonly storedId: (id: string) => string;
+  /** Why nothing can reach the agent, such as an event that is taken late; undefined: it can. */
+  readonly undeliverable?: string | undefined;
+}
+
+/** Most characters of one answer; Claude Code moves a longer one into a file. */
+const MAX_CHARS = 9_000;
+
+/** A session or a subagent whose state follows from its records, because each event may be a process of its own. */
+export class RecordedThread implements HostThread {
+  readonly run: Run;
+  readonly known = {};
+  readonly #options: RecordedThreadOptions;
+
+  constructor(options: RecordedThreadOptions) {
+    this.run = options.run;
+    this.#options = options;
+  }
+
+  get hasForcedTurn(): boolean {
+    return this.#state.forcedTurn;
+  }
+
+  beginPrompt({ isTask }: PromptEvent): void {
+    const { deadline, deadlineFrom } = this.#options;
+    if (deadline === undefined || !isTask) return;
+    if (deadlineFrom === 'prompt' || !this.#state.deadlineSet) this.run.setDeadline(deadline);
+  }
+
+  compact(trigger: string): void {
+    this.run.emit({ type: 'compaction', trigger });
+  }
+
+  expectCall(call: HostCall): boolean {
+    if (this.#lookUp(call) !== 'new') return false;
+    if (!this.#state.turnOpen) this.run.emit({ type: 'turn_start' });
+    return true;
+  }
+
+  startCall(call: HostCall): void {
+    this.run.emit(callStarted(call));
+  }
+
+  endCall(call: EndedCall): boolean {
+    if (this.#lookUp(call) === 'closed') return false;
+    if (this.expectCall(call)) this.startCall(call);
+    this.run.emit(callEnded(call));
+    return true;
+  }
+
+  unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
+    return calls.filter((call) => this.#lookUp(call) !== 'closed');
+  }
+
+  endBatch(): void {
+    this.#cutOffOpenCalls();
+  }
+
+  stop(text: string | undefined): void {
+    this.#cutOffOpenCalls();
+    if (text === undefined) return;
+    this.run.emit({ type: 'turn_start' });
+    this.run.emit(answerEvent(text));
+  }
+
+  /** The delivery of the advice that forced it is on the record. */
+  forced(): void {}
+
+  end(labels?: Readonly<Record<string, string>>): void {
+    this.#cutOffOpenCalls();
+    this.run.emit({ type: 'agent_end', outcome: 'ended', ...(labels === undefined ? {} : { labels }) });
+  }
+
+  say(advice: readonly AdviceHandle[], name: string): string | undefined {
+    const { undeliverable } = this.#options;
+    if (undeliverable === undefined) return deliverAdvice(advice, { channel: channelOf(name), maxChars: MAX_CHARS });
+    settle(advice, undeliverable);
+    return undefined;
+  }
+
+  get #state(): ClaudeState {
+    return this.#options.state();
+  }
+
+  #lookUp({ id }: HostCall): 'new' | 'open' | 'closed' {
+    const stored = this.#options.storedId(id);
+    const { openCalls, closedCalls } = this.#state;
+    if (openCalls.some(([open]) => open === stored)) return 'open';
+    return closedCalls.includes(stored) ? 'closed' : 'new';
+  }
+
+  /** Calls without a result, such as one that the user interrupted. */
+  #cutOffOpenCalls(): void {
+    for (const [id, name] of this.#state.openCalls) this.run.emit(callCutOff({ id, name }));
+  }
+}
