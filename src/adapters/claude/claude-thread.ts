@@ -100,12 +100,12 @@ export class ClaudeThread {
 
   /** Calls whose end no hook reported, because they were refused; with the result that the model was shown, if there is one. */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
-    return calls
-      .filter(({ id }) => this.#calls.get(id)?.state !== 'heard')
-      .map((call) => {
-        const shown = this.#calls.get(call.id)?.shown;
-        return shown === undefined ? call : { ...call, result: shown.result, isError: shown.isError };
-      });
+    return calls.flatMap((call) => {
+      const known = this.#calls.get(call.id);
+      if (known?.state === 'heard') return [];
+      const { result, isError } = known?.shown ?? call;
+      return [{ ...call, result, isError }];
+    });
   }
 
   /** All calls of an answer are through. */
