@@ -32,7 +32,7 @@ beforeEach(async () => {
   await mkdir(join(project, '.git'), { recursive: true });
   await mkdir(join(project, '.claude'));
   const home = join(root.path, 'home');
-  await mkdir(home);
+  await mkdir(join(home, '.claude'), { recursive: true });
   env = {
     HOME: home,
     PATH: '/usr/bin:/bin',
@@ -53,8 +53,9 @@ beforeEach(async () => {
 
 afterEach(() => root.dispose());
 
-async function settings(text: string, name = 'settings.json'): Promise<void> {
-  await writeFile(join(project, '.claude', name), text);
+/** Into the user's own settings, unless another file is named. */
+async function settings(text: string, file = join(env['HOME'] ?? '', '.claude/settings.json')): Promise<void> {
+  await writeFile(file, text);
 }
 
 async function doctor(more: Readonly<Record<string, string>> = {}): Promise<{
@@ -156,10 +157,10 @@ test('hooks that are switched off, half there or unreadable fail', async () => {
   await settings(addHooks('', hookGroups(command)));
   expect((await doctor({ COXSWAIN_DISABLE: '1' })).of('hook alive')).toMatchObject({ status: 'fail' });
   await settings(addHooks('{ "disableAllHooks": true }', hookGroups(command)));
-  expect((await doctor()).of('settings (project)')).toMatchObject({ status: 'fail' });
+  expect((await doctor()).of('settings (user)')).toMatchObject({ status: 'fail' });
   await settings(JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } }));
   expect((await doctor()).of('hooks')).toMatchObject({ status: 'fail', found: expect.stringContaining('PreToolUse') });
-  await settings('{ "hooks": [', 'settings.local.json');
+  await settings('{ "hooks": [', join(project, '.claude/settings.local.json'));
   const { code, of } = await doctor();
   expect(of('settings (local)')).toMatchObject({ status: 'fail' });
   expect(code).toBe(1);
@@ -177,6 +178,36 @@ test('a store that others may read, a wrong configuration and one that needs tru
   expect(of('configuration')).toMatchObject({ status: 'fail', found: expect.stringContaining('deadline') });
   expect(of('trust')).toMatchObject({ status: 'unknown', found: expect.stringContaining('completion') });
   expect(code).toBe(1);
+});
+
+test('a hook that a repository may have brought along is shown, and neither run nor asked', async () => {
+  const ran = join(root.path, 'ran');
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end();
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  const url = `http://127.0.0.1:${port}/coxswain-hook`;
+  const commands = [
+    `touch ${ran}; true coxswain-hook`,
+    `${command.replace(/ coxswain-hook$/, '')}; touch ${ran} coxswain-hook`,
+  ];
+  const hooks = [{ type: 'http', url }, ...commands.map((line) => ({ type: 'command', command: line }))];
+  for (const name of ['settings.json', 'settings.local.json']) {
+    await settings(JSON.stringify({ hooks: { PostToolUse: [{ hooks }] } }), join(project, '.claude', name));
+  }
+  const { lines } = await doctor();
+  await new Promise((resolve) => server.close(resolve));
+  expect(asked).toEqual([]);
+  expect(await readdir(root.path)).not.toContain('ran');
+  const notTried = lines.filter(({ check, found }) => check === 'hook alive' && found.startsWith('not tried'));
+  expect(notTried.map(({ status }) => status)).toEqual(Array.from({ length: 4 }, () => 'unknown'));
 });
 
 test('the server of http hooks is asked whether it is there', async () => {

@@ -37,8 +37,12 @@ export function readSources(options: LoadConfigOptions): ReadSources {
   const user = userFolders(options);
   const places: StatePlaces = { env: options.env ?? process.env, homeFolder: user.home };
   const read = (file: string, rest: Pick<ReadSource, 'layer' | 'trusted'>): readonly ReadSource[] => {
-    const text = readSmall(file, problems);
-    return text === undefined ? [] : [{ ...rest, file, text, isCode: CODE_ENDINGS.has(extname(file)) }];
+    try {
+      return [{ ...rest, file, text: readConfigFile(file), isCode: CODE_ENDINGS.has(extname(file)) }];
+    } catch (error) {
+      problems.push({ path: '', kind: 'file', message: messageOf(error), file });
+      return [];
+    }
   };
   const trustsProject = (folder: string, files: readonly ReadSource[]): boolean =>
     trusts(readTrusted(folder, places, problems), files);
@@ -73,19 +77,15 @@ function readTrusted(folder: string, places: StatePlaces, problems: ConfigProble
   }
 }
 
-/** The text of a file; a device or a pipe is not opened, because it might never end. */
-function readSmall(file: string, problems: ConfigProblem[]): string | undefined {
-  const fault = (message: string): undefined => {
-    problems.push({ path: '', kind: 'file', message, file });
-    return undefined;
-  };
+/**
+ * The text of a configuration file. A device or a pipe is not opened, because it might never end.
+ *
+ * @throws an error that says, of the file, why it is not read: it is missing, no regular file, has more than 1 MiB
+ */
+export function readConfigFile(file: string): string {
   const facts = factsOf(file);
-  if (facts === undefined) return fault(`there is no file ${basename(file)} that can be read`);
-  if (!facts.isFile()) return fault('is no regular file');
-  if (facts.size > MAX_BYTES) return fault(`has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    return fault(messageOf(error));
-  }
+  if (facts === undefined) throw new Error(`there is no file ${basename(file)} that can be read`);
+  if (!facts.isFile()) throw new Error('is no regular file');
+  if (facts.size > MAX_BYTES) throw new Error(`has ${facts.size} bytes; at most ${MAX_BYTES} are read`);
+  return readFileSync(file, 'utf8');
 }

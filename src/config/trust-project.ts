@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
 import { realProject, type StatePlaces } from '../base/state-places.ts';
+import { readConfigFile } from './config-sources.ts';
 import { readConfigText } from './decode-config.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
 import { realPath } from './leads-outside.ts';
@@ -116,7 +116,7 @@ function filesIn(folder: string): readonly TrustedFile[] {
 function readAll(files: readonly string[]): readonly TrustedFile[] {
   return files.map((file) => {
     try {
-      return { file, text: readFileSync(file, 'utf8') };
+      return { file, text: readConfigFile(file) };
     } catch (cause) {
       throw new CoxswainError('input-io', `${file} cannot be read: ${messageOf(cause)}`, { details: { file }, cause });
     }

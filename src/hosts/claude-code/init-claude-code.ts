@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { insideFolder, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
@@ -66,6 +67,11 @@ interface Backup {
 }
 
 const OWNER_ONLY = 0o600;
+
+/** The bundled hook of this installation, by absolute path; need not be there. */
+export function ownHookFile(): string {
+  return fileURLToPath(new URL('../../../dist/hook.cjs', import.meta.url));
+}
 
 /**
  * What `init` would change; nothing where all is as it should be.

@@ -61,7 +61,8 @@ const MAX_FILES = 10_000;
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
 /** Standard input is at most 64 MB; text that is escaped again takes more. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
-const NO_FOLLOW = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW;
+/** No link is followed, and a named pipe is not waited for. */
+const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The folder beside a store. */
 export function spillFolderOf(storePath: string): string {
@@ -89,7 +90,7 @@ export function spillEvent(
   const random = Math.random().toString(36).slice(2, 12);
   const path = join(folder, `${time}-${hashText(sessionId)}-${process.pid}-${random}`);
   const unfinished = `${path}${UNFINISHED}`;
-  const fd = openSync(unfinished, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, 0o600);
+  const fd = openSync(unfinished, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | GUARDED, 0o600);
   try {
     writeWhole(fd, Buffer.concat([Buffer.from(`${checksumOf(body)} ${body.length}\n`), body]));
     fdatasyncSync(fd);
@@ -169,7 +170,7 @@ export function countSpills(storePath: string): SpillCounts {
 export function readSpilledEvent({ path }: SpilledEvent): Buffer | 'gone' | 'damaged' {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | NO_FOLLOW);
+    fd = openSync(path, constants.O_RDONLY | GUARDED);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return 'gone';
     if (hasCode(error, 'ELOOP')) return 'damaged';

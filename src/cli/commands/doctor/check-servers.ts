@@ -2,8 +2,8 @@ import { messageOf } from '../../../base/error.ts';
 import { readServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { findServer } from '../../../hosts/claude-code/server-process.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
-import type { HookRequest } from './find-settings.ts';
-import { canaryEvent, lookForCanary, type CanarySetup } from './send-canary.ts';
+import type { FoundSettings, HookRequest } from './find-settings.ts';
+import { canaryEvent, lookForCanary, notTried, type CanarySetup } from './send-canary.ts';
 
 const LIMIT_MS = 3_000;
 /** Longer than a server waits for its store. */
@@ -11,14 +11,30 @@ const CANARY_LIMIT_MS = 10_000;
 
 /**
  * Asks each server of our http hooks whether it is there, and knows the token of the settings: `/health` at its address. Through
- * one that does an event is sent, whose run is deleted.
+ * one that does an event is sent, whose run is deleted. An address in the project's settings counts only if it is that of the
+ * server that `init --http` set up: a repository may have brought it along.
  */
 export async function checkServers(
-  requests: readonly HookRequest[],
+  settings: readonly FoundSettings[],
   setup: Pick<CanarySetup, 'projectFolder' | 'openStore'>,
 ): Promise<readonly DoctorLine[]> {
-  const lines = await Promise.all(requests.map((request) => checkServer(request, setup)));
-  return lines.flat();
+  const lines = settings.flatMap(({ layer, requests }) =>
+    requests.map(async (request): Promise<readonly DoctorLine[]> => {
+      try {
+        const mayAsk = layer === 'user' || isServerOf(setup.projectFolder, request);
+        return mayAsk ? await checkServer(request, setup) : [notTried(request.url)];
+      } catch (error) {
+        return [failed('server', messageOf(error), 'Do as it says.')];
+      }
+    }),
+  );
+  return (await Promise.all(lines)).flat();
+}
+
+/** @throws CoxswainError as `readServeSettings` */
+function isServerOf(projectFolder: string, { url }: HookRequest): boolean {
+  const port = readServeSettings(projectFolder)?.port;
+  return port !== undefined && new URL(url).origin === `http://127.0.0.1:${port}`;
 }
 
 async function checkServer(
@@ -50,18 +66,14 @@ async function checkServer(
 
 /** A server that has stopped is no fault where the next prompt starts it. */
 function startsByItself(projectFolder: string, origin: string): DoctorLine | undefined {
-  try {
-    const settings = readServeSettings(projectFolder);
-    if (settings === undefined || !origin.endsWith(`:${settings.port}`)) return undefined;
-    const pid = findServer(projectFolder)?.holder.pid;
-    if (pid !== undefined) {
-      return failed('server', `process ${pid} does not answer at ${origin}`, 'Run coxswain serve stop; then start it.');
-    }
-    const found = `no server runs at ${origin}; the next session or prompt starts it`;
-    return unknown('server', found, 'Run coxswain serve start, then coxswain doctor again.');
-  } catch (error) {
-    return failed('server', messageOf(error), 'Do as it says.');
+  const settings = readServeSettings(projectFolder);
+  if (settings === undefined || !origin.endsWith(`:${settings.port}`)) return undefined;
+  const pid = findServer(projectFolder)?.holder.pid;
+  if (pid !== undefined) {
+    return failed('server', `process ${pid} does not answer at ${origin}`, 'Run coxswain serve stop; then start it.');
   }
+  const found = `no server runs at ${origin}; the next session or prompt starts it`;
+  return unknown('server', found, 'Run coxswain serve start, then coxswain doctor again.');
 }
 
 async function canaryOver(

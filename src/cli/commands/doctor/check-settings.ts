@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 
-import { hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
+import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
+import { hookCommand, hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
 import { countOf } from '../../terminal/number-text.ts';
 import { commandWords } from './command-words.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
@@ -10,8 +11,27 @@ import type { FoundSettings } from './find-settings.ts';
 const INIT = 'coxswain init claude-code';
 
 /** Every command of ours in the settings, once. */
-export function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
+function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
   return [...new Set(settings.flatMap(({ commands }) => [...commands.values()].flat()))];
+}
+
+/** A command of ours in the settings. */
+export interface FoundCommand {
+  readonly command: string;
+  /**
+   * Whether it may be run: the user's own settings name it, or it is the hook of this installation. Settings in the project may
+   * have come with a repository, and the mark at the end of a command proves nothing.
+   */
+  readonly mayRun: boolean;
+}
+
+/** Every command of ours in the settings, once, and whether `doctor` may try it. */
+export function commandsToTry(settings: readonly FoundSettings[]): readonly FoundCommand[] {
+  const own = new Set([
+    hookCommand(process.execPath, ownHookFile()),
+    ...commandsIn(settings.filter(({ layer }) => layer === 'user')),
+  ]);
+  return commandsIn(settings).map((command) => ({ command, mayRun: own.has(command) }));
 }
 
 /** What the settings say: a line a file that is there, the events that nobody is told of, and paths that lead nowhere. */

@@ -11,14 +11,14 @@ import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';
 import { checkFaults } from './check-faults.ts';
 import { checkServers } from './check-servers.ts';
-import { checkSettings, commandsIn } from './check-settings.ts';
+import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills } from './check-spills.ts';
 import { checkStore } from './check-store.ts';
 import { checkVersions } from './check-versions.ts';
 import { failed, unknown, type DoctorLine, type DoctorStatus } from './doctor-line.ts';
 import { findSettings } from './find-settings.ts';
 import { heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
-import { sendCanary } from './send-canary.ts';
+import { notTried, sendCanary } from './send-canary.ts';
 import { within } from './within.ts';
 import { openReadableStore, openStore, type ReadableStore } from '../../runs/open-store.ts';
 import type { Style } from '../../terminal/paint.ts';
@@ -86,13 +86,10 @@ async function examine(): Promise<DoctorReport> {
   const settings = findSettings({ projectFolder, homeFolder: homedir(), env });
   const setup = { projectFolder, env, openStore: open };
   // Before the canaries: a prompt starts a server that is not there.
-  const servers = await checkServers(
-    settings.flatMap(({ requests }) => requests),
-    setup,
-  );
+  const servers = await checkServers(settings, setup);
   const canaries: DoctorLine[] = [];
-  for (const command of commandsIn(settings).slice(0, MAX_CANARIES)) {
-    canaries.push(await sendCanary(command, setup));
+  for (const { command, mayRun } of commandsToTry(settings).slice(0, MAX_CANARIES)) {
+    canaries.push(mayRun ? await sendCanary(command, setup) : notTried(command));
   }
   const stored = await checkStore(store, projectFolder);
   const isThere = stored.length > 2;

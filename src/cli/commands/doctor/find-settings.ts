@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { parse } from 'jsonc-parser';
@@ -7,6 +6,7 @@ import { messageOf } from '../../../base/error.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { ourHooks } from '../../../hosts/claude-code/edit-settings.ts';
 import { isOurCommand, markOf } from '../../../hosts/claude-code/init-hooks.ts';
+import { findFile } from '../../../hosts/claude-code/written-file.ts';
 
 /** A settings file of Claude Code, as it was found. */
 export interface FoundSettings {
@@ -62,10 +62,10 @@ const NOTHING = {
 function read(layer: FoundSettings['layer'], file: string): FoundSettings {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    const found = findFile(file);
+    if (found === undefined) return { layer, file, state: 'absent', ...NOTHING };
+    text = found.bytes.toString('utf8');
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-    if (isAbsent) return { layer, file, state: 'absent', ...NOTHING };
     return { layer, file, state: 'unreadable', problem: messageOf(error), ...NOTHING };
   }
   try {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { messageOf } from '../../../base/error.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { failed, passed, type DoctorLine } from './doctor-line.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { readFaults } from './check-faults.ts';
 import { runLimited } from './run-limited.ts';
 import { within } from './within.ts';
@@ -56,6 +56,15 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
     return failed(check, `${shown} ran in ${took} and recorded nothing${why}`, fix);
   }
   return passed(check, `an event sent through the hook was recorded in ${took}: ${shown}`);
+}
+
+/** A hook that stands in the project's settings and is not this installation's: a repository may have brought it along. */
+export function notTried(hook: string): DoctorLine {
+  return unknown(
+    'hook alive',
+    `not tried, because the settings of the project name it and it is not the hook of this coxswain: ${hook.slice(0, SHOWN_CHARS)}`,
+    'If you did not write it, take it out of the settings; run coxswain init claude-code for the hook of this coxswain.',
+  );
 }
 
 /** An event that nobody else sends. */

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { checkOutput } from '../../../base/guarded-file.ts';
 import { encodeRecord } from '../../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { openStore } from '../../runs/open-store.ts';
@@ -30,7 +31,8 @@ export interface TargetSetup {
 /**
  * Opens standard output (default, or `-`), a new file, or a store.
  *
- * @throws CoxswainError `input-io` when the file is there already or cannot be made; as `openStore`
+ * @throws CoxswainError `input-io` when the file is there already or cannot be made; `unsafe-path` as `checkOutput`; as
+ *   `openStore`
  */
 export async function openTarget(
   { to, toStore, storeKind }: { readonly to?: string; readonly toStore?: string; readonly storeKind?: string },
@@ -56,6 +58,7 @@ export async function openTarget(
 }
 
 async function openFileTarget(path: string): Promise<ExportTarget> {
+  checkOutput(path);
   const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     const reason = isThere ? 'is there already; give another name or remove it' : `cannot be made: ${messageOf(error)}`;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { CoxswainError } from '../../../base/error.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
 import {
   applyInit,
+  ownHookFile,
   planInit,
   undoInit,
   type InitChange,
@@ -76,7 +76,7 @@ export async function initCommand(
     return await undone(files, { settingsFile, server }, terminal);
   }
 
-  const hookFile = fileURLToPath(new URL('../../../../dist/hook.cjs', import.meta.url));
+  const hookFile = ownHookFile();
   if (!existsSync(hookFile)) {
     throw new CoxswainError('input-io', `${hookFile} is not there; npm run build makes it`);
   }

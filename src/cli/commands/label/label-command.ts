@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 
 import { formatLabels, readLabels, type Label, type LabelTarget } from '../../../backtest/labels.ts';
 import { CoxswainError } from '../../../base/error.ts';
+import { checkOutput } from '../../../base/guarded-file.ts';
 import { replaceFile } from '../../../hosts/claude-code/written-file.ts';
 import { labelMoments, MOMENT_SOURCES, type LabelMoment, type MomentSource } from './label-moments.ts';
 import { countOf, countText } from '../../terminal/number-text.ts';
@@ -31,7 +32,8 @@ const ERROR_CHARS = 200;
  *
  * @param input  where keys come from; a pipe will do
  * @returns the exit code: 1 when something could not be read
- * @throws CoxswainError `invalid-argument`, `input-io` where the labels cannot be read or written, and as the stores
+ * @throws CoxswainError `invalid-argument`, `input-io` where the labels cannot be read or written, `unsafe-path` as
+ *   `checkOutput`, and as the stores
  */
 export async function labelCommand(
   paths: readonly string[],
@@ -42,6 +44,7 @@ export async function labelCommand(
   const from = sourceOf(options.from);
   const count = countOfMoments(options.count);
   if (paths.includes('-')) throw invalid('standard input is where the keys come from; give the runs as a file');
+  checkOutput(options.out);
   const labels = new Map((await existing(options.out)).map((label) => [label.id, label]));
   const problems = new Problems(terminal);
   let path = '';

@@ -1,0 +1,196 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { stateFile } from '../../src/base/state-places.ts';
+import { readServeSettings } from '../../src/hosts/claude-code/serve-settings.ts';
+import { countSpills } from '../../src/hosts/claude-code/spilled-events.ts';
+import { openSqliteReader } from '../../src/store/sqlite/sqlite-reader.ts';
+import { loggedFaults } from '../user-state.ts';
+import { changes, SECRET, type Sandbox } from './sandbox.ts';
+import type { Step, Trick } from './trick.ts';
+
+const BIN = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url));
+const SESSION = 's1';
+
+/** How a process ended, and what it wrote. */
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a repository is met with. */
+export interface Defender {
+  /** The bundled hook. */
+  readonly hookFile: string;
+  /** What is done besides what every trick, and this one, asks for. */
+  readonly also: readonly Step[];
+  /** Ends a process with the test. */
+  readonly endWithTest: (child: ChildProcess) => void;
+}
+
+const BASE: readonly Step[] = ['session', ['doctor', '--json']];
+
+/**
+ * Meets a repository with sessions and commands, and looks after each whether anything outside of the project changed, a program
+ * ran, something of the user's private files was printed, a process crashed, or an escape reached the terminal.
+ *
+ * @returns what went wrong, a sentence each
+ */
+export async function attack(trick: Trick, place: Sandbox, defender: Defender): Promise<readonly string[]> {
+  await trick.make(place);
+  const cwd = trick.cwd?.(place) ?? place.project;
+  const outside = place.outside();
+  const inside = place.inside();
+  const found: string[] = [];
+  const met: Met = { place, cwd, defender, found };
+  const said: string[] = [];
+  for (const step of [...BASE, ...defender.also, ...(trick.also ?? [])]) {
+    const name = typeof step === 'string' ? step : `coxswain ${step.join(' ')}`;
+    if (typeof step === 'string') await takeSession(met, step === 'served session');
+    else said.push(await runCommand(met, step));
+    for (const path of changes(outside, place.outside())) found.push(`${name} changed ${path}`);
+    // What one step did is not said again of those after it.
+    if (found.length > 0) return found;
+  }
+  const isOurs = place.isMarked || !inside.has('/.coxswain') || isEmpty(inside);
+  for (const path of changes(inside, place.inside())) {
+    const mayChange = (isOurs && /^(?:\/\.coxswain(?:\/|$)|$)/.test(path)) || trick.writes?.test(path) === true;
+    if (!mayChange) found.push(`${path} in the project changed`);
+  }
+  const left = readdirSync(join(place.root, 'temp'));
+  if (left.length > 0) found.push(`temporary files are left: ${left.join(', ')}`);
+  const faults = loggedFaults({ project: cwd, env: place.env });
+  const told = `${faults}\n${said.join('\n')}`;
+  if (trick.loud !== undefined && !trick.loud.test(told)) found.push(`nothing says ${trick.loud.source}:\n${told}`);
+  lookAt(met, 'the log of faults', faults.replaceAll('\n', ' '));
+  if (trick.isRecorded !== false && !(await isRecorded(met))) found.push(`the session is not on record:\n${told}`);
+  return found;
+}
+
+interface Met {
+  readonly place: Sandbox;
+  readonly cwd: string;
+  readonly defender: Defender;
+  /** What went wrong. */
+  readonly found: string[];
+}
+
+/** Whether the folder of records is there with nothing in it. */
+function isEmpty(inside: ReadonlyMap<string, string>): boolean {
+  return (
+    !inside.get('/.coxswain')?.startsWith('12') && ![...inside.keys()].some((path) => path.startsWith('/.coxswain/'))
+  );
+}
+
+async function takeSession(met: Met, isServed: boolean): Promise<void> {
+  const call = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: isServed ? 'c2' : 'c1' };
+  const answer = { tool_response: { stdout: 'a.ts', stderr: '' } };
+  await hook(met, { hook_event_name: 'SessionStart', source: 'startup' });
+  const send = isServed ? request : hook;
+  await send(met, { hook_event_name: 'PreToolUse', ...call });
+  await send(met, { hook_event_name: 'PostToolUse', ...call, ...answer });
+  await send(met, { hook_event_name: 'Stop' });
+}
+
+async function hook(met: Met, event: Readonly<Record<string, unknown>>): Promise<void> {
+  const { cwd, defender } = met;
+  const input = JSON.stringify({ session_id: SESSION, cwd, ...event });
+  const { code, stderr, stdout } = await runProcess(met, { args: [defender.hookFile], stdin: input, cwd });
+  const name = `the hook at ${String(event['hook_event_name'])}`;
+  if (code !== 0 || stderr !== '') met.found.push(`${name} ended with code ${code}: ${stderr}`);
+  lookAt(met, name, stdout === '' ? '' : textOf(JSON.parse(stdout)));
+}
+
+async function request({ cwd, found, place }: Met, event: Readonly<Record<string, unknown>>): Promise<void> {
+  const settings = readServeSettings(cwd, place.env);
+  if (settings === undefined) throw new Error('no server was set up');
+  const { status } = await fetch(`http://127.0.0.1:${settings.port}/coxswain-hook`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${settings.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ session_id: SESSION, cwd, ...event }),
+  });
+  if (status !== 200) found.push(`the server answered with status ${status}`);
+}
+
+/** @returns what it said that must not be overlooked */
+async function runCommand(met: Met, args: readonly string[]): Promise<string> {
+  const name = `coxswain ${args.join(' ')}`;
+  const ended = await runProcess(met, { args: [BIN, ...args], stdin: '', cwd: met.cwd, isViewer: args[0] === 'view' });
+  // A signal, or an exception that nobody caught.
+  const hasCrashed = ended.code === null || ended.code > 2 || /^\s+at .+:\d+:\d+\)?$/m.test(ended.stderr);
+  if (hasCrashed) met.found.push(`${name} ended with code ${ended.code}: ${ended.stderr}`);
+  lookAt(met, name, ended.stdout + ended.stderr);
+  if (args[0] !== 'doctor' || hasCrashed) return ended.stderr;
+  // The command's own answer; another form fails here.
+  const { lines } = JSON.parse(ended.stdout) as { readonly lines: readonly { readonly status: string }[] };
+  return JSON.stringify(lines.filter(({ status }) => status !== 'pass'));
+}
+
+/** Nothing in a text acts on a terminal, also by turning the direction of writing, and nothing is from the user's private files. */
+function lookAt({ found }: Met, name: string, text: string): void {
+  if (text.includes(SECRET)) found.push(`${name} shows what is in a private file`);
+  const [sign] = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.exec(text) ?? [];
+  if (sign !== undefined) found.push(`${name} shows ${JSON.stringify(sign)}: ${JSON.stringify(text.slice(0, 2_000))}`);
+}
+
+/** All texts in a JSON value. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null ? Object.values(value).map(textOf).join('\n') : '';
+}
+
+interface Process {
+  readonly args: readonly string[];
+  readonly stdin: string;
+  readonly cwd: string;
+  /** Ended with Ctrl-C once it listens. */
+  readonly isViewer?: boolean;
+}
+
+function runProcess({ defender, place }: Met, { args, stdin, cwd, isViewer }: Process): Promise<Ended> {
+  const env = { ...place.env, CLAUDE_PROJECT_DIR: cwd };
+  const child = spawn(process.execPath, args, { cwd, env });
+  defender.endWithTest(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    if (isViewer === true && stdout.includes('Ctrl-C')) child.kill('SIGINT');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  // A process that does not read its input closes it.
+  child.stdin.on('error', () => {}).end(stdin);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** Whether the call of the session is in the store, in the one in its place, or waits beside either. */
+async function isRecorded({ cwd, place: { env, project } }: Met): Promise<boolean> {
+  const folders = [...new Set([cwd, project])];
+  const stores = folders.flatMap((folder) => [
+    join(folder, '.coxswain/runs.db'),
+    stateFile('fallbackStore', { env, projectFolder: folder }),
+  ]);
+  for (const store of stores) if (countSpills(store).waiting > 0 || (await hasCall(store))) return true;
+  return false;
+}
+
+async function hasCall(path: string): Promise<boolean> {
+  try {
+    const store = openSqliteReader(path, { timeoutMs: 0 });
+    try {
+      for await (const { payload } of store.readRun(SESSION)) if (payload.kind === 'tool_ended') return true;
+      return false;
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // Refused, as by the hook.
+    return false;
+  }
+}

@@ -1,0 +1,41 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { buildHook } from '../../scripts/build-hook.ts';
+import { attack } from './attack.ts';
+import { FOLDER_LINKS } from './folder-links.ts';
+import { CONFIGURATIONS } from './configurations.ts';
+import { ODD_FILES } from './odd-files.ts';
+import { SHIPPED_STATE } from './shipped-state.ts';
+import { Sandbox } from './sandbox.ts';
+import type { Step, Trick } from './trick.ts';
+
+/** Families of tricks, and what is done with each of a family besides what it asks for. */
+const FAMILIES: readonly (readonly [name: string, tricks: readonly Trick[], also?: readonly Step[]])[] = [
+  ['links', FOLDER_LINKS],
+  ['files that are none', ODD_FILES],
+  ['state that it ships', SHIPPED_STATE],
+  ['its configuration', CONFIGURATIONS, [['config', 'check'], ['config', 'show'], ['status']]],
+];
+
+const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
+beforeAll(async () => void (await buildHook(built)));
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+for (const [family, tricks, also = []] of FAMILIES) {
+  describe.concurrent(`a hostile repository: ${family}`, () => {
+    for (const trick of tricks) {
+      test(`nothing runs, leaks or is lost in a repository with ${trick.name}`, async ({ onTestFinished }) => {
+        const place = new Sandbox(built);
+        onTestFinished(() => place.dispose());
+        const hookFile = join(built, 'hook.cjs');
+        const endWithTest = (child: ChildProcess): void => onTestFinished(() => void child.kill('SIGKILL'));
+        const found = await attack(trick, place, { hookFile, endWithTest, also });
+        expect(found).toEqual([]);
+      });
+    }
+  });
+}

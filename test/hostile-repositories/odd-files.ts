@@ -1,0 +1,191 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+
+import type { Trick } from './trick.ts';
+
+const TERABYTE = 1024 ** 4;
+const GIGABYTE = 1024 ** 3;
+
+/** Pipes, sockets, devices, folders and files without end in the places of files. */
+export const ODD_FILES: readonly Trick[] = [
+  { name: 'a pipe in the place of .coxswain', make: (place) => place.pipe('.coxswain'), loud: /not a folder/ },
+  { name: 'a socket in the place of .coxswain', make: (place) => place.socket('.coxswain'), loud: /not a folder/ },
+  {
+    name: 'a file in the place of .coxswain',
+    make: (place) => place.write('.coxswain', 'not a folder'),
+    loud: /not a folder/,
+    also: [['report'], ['runs'], ['trust', '--records']],
+  },
+  ...(
+    ['runs.db', 'runs.db-wal', 'runs.db-shm', 'runs.db-journal', 'runs.db-spills', 'runs', '.gitignore'] as const
+  ).map((name): Trick => ({
+    name: `a pipe in the place of ${name}, in a folder that the user has used`,
+    async make(place) {
+      await place.recorded();
+      place.pipe(`.coxswain/${name}`);
+    },
+    loud: /not a regular file/,
+    also: [['report'], ['runs'], ['view', '--no-open', '--port', '0']],
+  })),
+  {
+    name: 'a socket in the place of the store, in a folder that the user has used',
+    async make(place) {
+      await place.recorded();
+      await place.socket('.coxswain/runs.db');
+    },
+    loud: /not a regular file/,
+  },
+  {
+    name: 'a folder in the place of the store',
+    async make(place) {
+      await place.recorded();
+      rmSync(place.at('.coxswain/runs.db'));
+      place.folder('.coxswain/runs.db');
+    },
+    loud: /folder|directory|jsonl/,
+    also: [['report']],
+  },
+  {
+    name: 'a store of a terabyte of zeros',
+    async make(place) {
+      await place.recorded();
+      place.sparse('.coxswain/runs.db', TERABYTE);
+    },
+    loud: /not an SQLite database/,
+    also: [['report'], ['recover', '.coxswain/runs.db']],
+  },
+  {
+    name: 'a log of a terabyte beside the store',
+    async make(place) {
+      await place.recorded();
+      place.sparse('.coxswain/runs.db-wal', TERABYTE);
+    },
+    also: [['report']],
+  },
+  {
+    name: 'an ignore file of a terabyte',
+    async make(place) {
+      await place.recorded();
+      place.sparse('.coxswain/.gitignore', TERABYTE);
+    },
+    loud: /bytes/,
+  },
+  {
+    name: 'a pipe among the spilled events of a store',
+    async make(place) {
+      await place.recorded();
+      place.pipe(`.coxswain/runs.db-spills/${SPILL}`);
+    },
+    loud: /damaged/,
+    also: [['recover', '.coxswain/runs.db']],
+  },
+  {
+    name: 'a spilled event of a terabyte',
+    async make(place) {
+      await place.recorded();
+      place.sparse(`.coxswain/runs.db-spills/${SPILL}`, TERABYTE);
+      chmodSync(place.at(`.coxswain/runs.db-spills/${SPILL}`), 0o600);
+    },
+    loud: /damaged/,
+  },
+  { name: 'a pipe as configuration', make: (place) => place.pipe('coxswain.config.json'), loud: /no regular file/ },
+  { name: 'a pipe as code', make: (place) => place.pipe('coxswain.config.ts'), loud: /no regular file/ },
+  {
+    name: 'a configuration that leads to a device without end',
+    make: (place) => place.link('coxswain.config.json', '/dev/zero'),
+    loud: /no regular file/,
+  },
+  {
+    name: 'a configuration of a terabyte',
+    make: (place) => place.sparse('coxswain.config.json', TERABYTE),
+    loud: /bytes/,
+    also: [['trust']],
+  },
+  { name: 'a folder as configuration', make: (place) => place.folder('coxswain.config.json'), loud: /no regular file/ },
+  ...(['settings.json', 'settings.local.json'] as const).flatMap((name): readonly Trick[] => [
+    {
+      name: `a pipe in the place of ${name} of Claude Code`,
+      make: (place) => place.pipe(`.claude/${name}`),
+      loud: /regular file/,
+      also: initOf(name),
+    },
+    {
+      name: `a device without end in the place of ${name} of Claude Code`,
+      make: (place) => place.link(`.claude/${name}`, '/dev/zero'),
+      loud: /link|regular file/,
+      also: initOf(name),
+    },
+    {
+      name: `a terabyte in the place of ${name} of Claude Code`,
+      make: (place) => place.sparse(`.claude/${name}`, TERABYTE),
+      loud: /bytes/,
+      also: initOf(name),
+    },
+  ]),
+  {
+    name: 'a pipe as the index of git',
+    make: (place) => place.pipe('.git/index'),
+    also: [['init', '--http', '--dry-run']],
+  },
+  {
+    name: 'an index of git of 400 GB',
+    make: (place) => place.sparse('.git/index', 400 * GIGABYTE),
+    also: [['init', '--http', '--dry-run']],
+  },
+  { name: 'a pipe in the place of .git', make: (place) => place.pipe('.git'), also: [['init', '--http', '--dry-run']] },
+  {
+    name: 'a pipe as info/exclude',
+    make: (place) => place.pipe('.git/info/exclude'),
+    loud: /not a regular file/,
+    also: [['init', '--http', '--yes']],
+  },
+  {
+    name: 'pipes, sockets and links without end among its transcripts',
+    async make(place) {
+      place.pipe('runs/a.jsonl');
+      await place.socket('runs/b.jsonl');
+      place.link('runs/c', '..');
+      place.link('runs/d.jsonl', 'd.jsonl');
+      place.link('runs/e.jsonl', '/dev/zero');
+      place.write('runs/f.jsonl', '{"id":"one","calls":[]}\n');
+    },
+    also: [
+      ['analyze', 'runs'],
+      ['report', 'runs'],
+      ['backtest', 'runs', '--workers', '1'],
+      ['view', 'runs', '--no-open', '--port', '0'],
+    ],
+  },
+  {
+    name: 'pipes in the places of a store of JSON lines that is read by name',
+    make(place) {
+      place.pipe('store/one/0000000000.jsonl');
+      place.pipe('store/one/lock-1');
+      place.pipe('store/two');
+      place.pipe('store/run-one.jsonl');
+    },
+    also: [
+      ['runs', '--store', 'store/'],
+      ['report', 'store/'],
+    ],
+  },
+  {
+    name: 'a folder a thousand levels deep',
+    make(place) {
+      let path = place.project;
+      for (let level = 0; level < 1_000; level += 1) mkdirSync((path += '/d'));
+    },
+    also: [
+      ['analyze', '.'],
+      ['report', '.'],
+    ],
+  },
+];
+
+const SPILL = `${'0'.repeat(18)}-${'0'.repeat(16)}-1-abc.spill`;
+
+function initOf(name: 'settings.json' | 'settings.local.json'): NonNullable<Trick['also']> {
+  return [
+    ['init', ...(name === 'settings.json' ? [] : ['--local']), '--yes'],
+    ['init', '--undo'],
+  ];
+}
