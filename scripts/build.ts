@@ -2,7 +2,8 @@
  * Compiles `src` to `dist`: plain JavaScript with declarations, nothing bundled, but for the hook of Claude Code, of which
  * each event starts a process: `hook.cjs`, and what it loads, `hook-main.cjs`, also as a `plugin`; and for `coxswain status`, which a status line
  * starts again and again: `status.cjs`. The viewer's page is made of its own sources, into `viewer/index.html` and `viewer/assets`.
- * What the bundles hold of other packages stands in `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json`.
+ * What the bundles hold of other packages stands in `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json`. The schemas of records and of the
+ * configuration are made from their definitions, into `schema`.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
@@ -13,8 +14,10 @@ import { build as buildPage } from 'vite';
 import { buildHook } from './build-hook.ts';
 import { buildPlugin } from './build-plugin.ts';
 import { recordModules, writeBundledPackages } from './bundled-packages.ts';
+import { writeSchemas } from './write-schemas.ts';
 
 rmSync('dist', { recursive: true, force: true });
+writeSchemas();
 const compiled = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 chmodSync('dist/cli/bin.js', 0o755);

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { INPUT_FAULTS } from '../src/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/base/value-budget.ts';
+import { aboutKind } from '../scripts/record-schema.ts';
+import { KINDS } from '../src/records/kinds.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
 import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
 import { driftFeedback } from '../src/steering/feedback/drift-feedback.ts';
@@ -266,4 +268,10 @@ test('every command line in README and docs starts a command that exists, with o
   }
   expect(wrong).toEqual([]);
   expect(lines).toBeGreaterThan(50);
+});
+
+test('the page on recording has every kind of record with its role and what it says', () => {
+  expect(tableOf('recording.md', '`kind` | role | what it says')).toEqual(
+    Object.entries(KINDS).map(([kind, { role }]) => [kind, role, aboutKind(kind)]),
+  );
 });

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { CoxswainError } from '../src/base/error.ts';
 import { isJsonObject } from '../src/base/json.ts';
+import { recordSchema } from '../scripts/record-schema.ts';
 import { decodeRecord } from '../src/records/decode-record.ts';
 import { toStoredRecord } from '../src/records/encode-record.ts';
 import { everyPayload } from './support/every-payload.ts';
@@ -26,9 +26,8 @@ interface SchemaNode {
 }
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const file = new URL('../schema/trajectory-record.schema.json', import.meta.url);
 // The tests below fail where it is not what they take it for.
-const schema = JSON.parse(readFileSync(file, 'utf8')) as SchemaNode;
+const schema = recordSchema() as SchemaNode;
 // Conditions name members that the branch they choose describes.
 const isValid = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false }).compile(schema);
 

@@ -1,5 +1,6 @@
 /**
- * Every kind of record, defined once. Types, decoder, and redaction are made from these tables.
+ * Every kind of record, defined once. Types, decoder, redaction, JSON Schema, the samples of tests and the table in
+ * docs/recording.md are made from these tables; the comments are the words of the schema and of that table.
  *
  * A kind has
  *
@@ -40,6 +41,7 @@ export const LIFE = {
       new_messages: 'message[]',
       success: 'flag?',
       reward: 'number?',
+      /** What the host says of the run. */
       labels: 'object?',
     },
   },
@@ -112,6 +114,7 @@ export const REQUESTS = {
     row: 'detail',
     fields: {
       iteration: 'count',
+      /** Null where it is not known. */
       model_id: 'name|null',
       system_prompt_chars: 'count',
       message_count: 'count',

@@ -172,11 +172,13 @@ export const SHAPES = {
 
 /** The parts of a message, by `type`; one of another type is kept as `other`. */
 export const BLOCKS = {
+  /** Text. */
   text: { text: 'content' },
   /** Reasoning of the model. */
   reasoning: { text: 'content' },
   /** A call that the model asks for. */
   tool_call: { id: 'id', name: 'name', args: 'json' },
+  /** An image. */
   image: { media_type: 'name', data_base64: 'picture?', url: 'content?' },
   /** What the source had and this version has no name for. */
   other: { value: 'json' },
@@ -184,7 +186,9 @@ export const BLOCKS = {
 
 /** The messages of a transcript in their final form, by `role`. */
 export const MESSAGES = {
+  /** A message of the system. */
   system: { content: 'message_content' },
+  /** A message of the user. */
   user: { content: 'message_content' },
   /** An answer of the model. */
   assistant: {
