@@ -92,6 +92,54 @@ export interface PartFigures {
   readonly details: readonly SignalReport[];
   /** Patterns that were flagged (from `warn` up), said or not, by kind. */
   readonly patterns: readonly SignalReport[];
+  /** Set by `--stop-early`. */
+  readonly stopEarly?: StopEarlyReport;
+}
+
+/**
+ * What stopping each run some calls after its first stuck warning would have saved, and what it would have lost. Unlike what is said
+ * of advice, this is exact: a run that is stopped does what it did until then. What starting the task again would have cost is not in it.
+ */
+export interface StopEarlyReport {
+  /** Calls after the warning at which the runs are stopped. */
+  readonly after: readonly number[];
+  /** The first warning of any kind first, then kinds by how many runs they warn. */
+  readonly policies: readonly StopPolicyReport[];
+}
+
+/** Stopping at the first warning of one kind and level. */
+export interface StopPolicyReport {
+  /** Null for the first warning of any kind. */
+  readonly kind: string | null;
+  /** The least level that counts. */
+  readonly level: 'warn' | 'strong';
+  /** Runs with such a warning. */
+  readonly warnedRuns: number;
+  /** In the order of `after`. */
+  readonly byAfter: readonly StopFigures[];
+}
+
+/** What stopping so many calls after the warning would have done. */
+export interface StopFigures {
+  readonly after: number;
+  /** Runs with calls left by then. */
+  readonly stoppedRuns: number;
+  readonly calls: SavedReport;
+  readonly ms: SavedReport;
+  readonly tokens: SavedReport;
+  readonly costUsd: SavedReport;
+  /** Of the runs that went well, those that would have been stopped. */
+  readonly lostSuccesses: ShareReport;
+}
+
+/** What is saved of all that the runs used, over the runs that say so, with a 95 % interval by run. */
+export interface SavedReport {
+  readonly saved: number;
+  readonly of: number;
+  /** `saved / of`; null where no run says. */
+  readonly share: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
 }
 
 /** How one signal behaved. The unit of every share is the run; `fired` counts times. */

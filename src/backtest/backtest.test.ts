@@ -303,3 +303,16 @@ test.skipIf(corpus === undefined)(
     expect(signal?.atSameCall.low).toBeGreaterThan(1);
   },
 );
+
+test('a signal that speaks as often where runs go well as anywhere is called no better than chance', async () => {
+  const runs = Array.from({ length: 24 }, (_, index): RunScript => {
+    return { id: `run-${index}`, stuck: index < 12 ? 6 : 0, calls: 12, success: index % 2 === 0 };
+  });
+  const { report } = await backtest([await file('chance.jsonl', runs)]);
+  const notes = report.notes.filter((note) => note.includes('no better than chance'));
+  expect(notes[0]).toContain('6 of the 12 runs in which it spoke went wrong');
+  expect(notes[0]).toContain('50 % go wrong anyway');
+  const telling = runs.map((run) => ({ ...run, success: run.stuck === 0 }));
+  const { report: other } = await backtest([await file('telling.jsonl', telling)]);
+  expect(other.notes.filter((note) => note.includes('no better than chance'))).toEqual([]);
+});

@@ -30,6 +30,8 @@ export interface BacktestOptions {
   readonly labels?: readonly Label[] | undefined;
   readonly split?: Split | undefined;
   readonly gates?: Gates | undefined;
+  /** Measures what stopping runs after a stuck warning would have saved and lost; default false. */
+  readonly stopEarly?: boolean | undefined;
   /** Threads; default 1. */
   readonly workers?: number | undefined;
   /** A file that remembers what is done, so that the same backtest goes on where it was interrupted. */
@@ -85,6 +87,7 @@ export async function backtest(paths: readonly string[], options: BacktestOption
     split: options.split,
     gates: options.gates ?? {},
     compares: options.against !== undefined,
+    stopEarly: options.stopEarly === true,
     signal: options.signal,
   });
   const unknownLabels = truth.unknownIds();

@@ -10,6 +10,7 @@ import type { Configuration } from './configuration.ts';
 import type { JoinedRow, JoinedRuns } from './join-shards.ts';
 import { judgeGates, type Gates } from './judge-gates.ts';
 import { measureSignals, type MeasuredRun } from './measure-signals.ts';
+import { measureStops } from './measure-stops.ts';
 import { partNames, partOf, type Split } from './split-runs.ts';
 import { sweepReport } from './sweep-report.ts';
 import type { TruthSource } from './truth.ts';
@@ -23,6 +24,8 @@ export interface ReportSetup {
   readonly gates: Gates;
   /** The second configuration is compared with the first. */
   readonly compares: boolean;
+  /** Adds what stopping after a warning would have saved. */
+  readonly stopEarly: boolean;
   /** The name of the signal that a sweep is about. */
   readonly signal?: string | undefined;
 }
@@ -39,7 +42,8 @@ interface KnownRun {
 export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
   const { configurations, split, truth } = setup;
   const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => known(row, setup));
-  const parts = partNames(split).map((name) => partReport(name, runs, { joined, configurations }));
+  const { stopEarly } = setup;
+  const parts = partNames(split).map((name) => partReport(name, runs, { joined, configurations, stopEarly }));
   const input = inputReport(joined, runs);
   const comparison = setup.compares
     ? compareFirings(
@@ -73,7 +77,11 @@ function known(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
 function partReport(
   name: string,
   all: readonly KnownRun[],
-  { joined, configurations }: { readonly joined: JoinedRuns; readonly configurations: readonly Configuration[] },
+  {
+    joined,
+    configurations,
+    stopEarly,
+  }: Pick<ReportSetup, 'configurations' | 'stopEarly'> & { readonly joined: JoinedRuns },
 ): PartReport {
   const runs = all.filter(({ part }) => part === name);
   const count = (positive: boolean | null): number => runs.filter((run) => run.positive === positive).length;
@@ -85,15 +93,18 @@ function partReport(
     negative: count(false),
     unlabelled: count(null),
     tasks: new Set(runs.map(({ task }) => task)).size,
-    byConfiguration: configurations.map((_, index) =>
-      measureSignals(
-        runs.map(({ row, positive }): MeasuredRun => {
-          const { calls, id, source } = row;
-          return { id, source, calls, positive, fired: row.fired[index] ?? [] };
-        }),
-        joined.keys,
-      ),
-    ),
+    byConfiguration: configurations.map((_, index) => {
+      const measured = runs.map(({ row, positive }): MeasuredRun => {
+        const { calls, id, source } = row;
+        return { id, source, calls, positive, fired: row.fired[index] ?? [] };
+      });
+      const figures = measureSignals(measured, joined.keys);
+      if (!stopEarly) return figures;
+      const stoppable = runs.map(({ row, positive }) => {
+        return { ...row.use, calls: row.calls, positive, stops: row.stops[index] ?? [] };
+      });
+      return { ...figures, stopEarly: measureStops(stoppable) };
+    }),
   };
 }
 
@@ -136,6 +147,7 @@ function notesOf(input: InputReport, parts: readonly PartReport[], setup: Report
     const isSilent = parts.every(({ byConfiguration }) => byConfiguration[index]?.advice.fired === 0);
     if (isSilent) notes.push(`The configuration ${name} says nothing in any of these runs.`);
   }
+  notes.push(...chanceNotes(parts.at(-1), setup));
   if (input.neverAsked > 0) {
     notes.push(
       `${input.neverAsked} runs were recorded by a host that never asked for advice, so nothing can fire in them.`,
@@ -148,4 +160,27 @@ function notesOf(input: InputReport, parts: readonly PartReport[], setup: Report
     );
   }
   return notes;
+}
+
+/** Labelled runs in which a signal must have fired before a sentence about it is worth reading. */
+const MIN_JUDGED_RUNS = 5;
+
+/** Signals that carry no information on these runs: the interval of their precision holds the share of runs that go wrong anyway. */
+function chanceNotes(part: PartReport | undefined, { configurations }: ReportSetup): readonly string[] {
+  if (part === undefined || part.positive === 0 || part.negative === 0) return [];
+  const base = part.positive / (part.positive + part.negative);
+  return part.byConfiguration.flatMap(({ advice, providers }, index) => {
+    const under = configurations.length === 1 ? '' : ` under ${configurations[index]?.name ?? ''}`;
+    return [advice, ...providers].flatMap(({ by, name, precision: { high, hits, low, of } }) => {
+      if (of < MIN_JUDGED_RUNS || low === null || high === null || low > base || high < base) return [];
+      const who = by === 'advice' ? 'Advice as a whole' : name;
+      return [
+        `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke went wrong (95 % interval ${percent(low)} to ${percent(high)}), and ${percent(base)} go wrong anyway.`,
+      ];
+    });
+  });
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
 }

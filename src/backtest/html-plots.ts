@@ -1,6 +1,6 @@
 import { html, type Html } from '../html/html.ts';
 import { dim } from '../html/page.ts';
-import type { QuartilesReport, ShareReport, SweepReport } from './backtest-report.ts';
+import type { QuartilesReport, ShareReport, StopPolicyReport, SweepReport } from './backtest-report.ts';
 
 const STRIP_WIDTH = 120;
 const STRIP_HEIGHT = 22;
@@ -68,52 +68,85 @@ const NAME_PLACES: readonly (readonly [number, number])[] = [
   [7, 26],
 ];
 
-/** Precision over recall, a point for each value of the sweep, with both intervals. The axes begin where the points do. */
+/** A share with its interval, as `ShareReport` and `SavedReport` have it. */
+type Interval = Pick<ShareReport, 'share' | 'low' | 'high'>;
+
+/** A point of a curve. */
+interface CurvePoint {
+  readonly name: string | number;
+  readonly x: Interval;
+  readonly y: Interval;
+}
+
+/** What a curve is of. */
+interface CurveLabels {
+  readonly title: string;
+  readonly x: string;
+  readonly y: string;
+}
+
+/** Precision over recall, a point for each value of the sweep. */
 export function sweepPlot({ field, points, signal }: SweepReport): Html {
-  const known = points.filter(({ precision, recall }) => precision.share !== null && recall.share !== null);
-  if (known.length === 0) return html`<p>No value has both a precision and a recall, so there is nothing to plot.</p> `;
-  const across = axisOf(known.map(({ recall }) => recall));
-  const upwards = axisOf(known.map(({ precision }) => precision));
+  return curvePlot(
+    points.map(({ precision, recall, value }) => ({ name: value, x: recall, y: precision })),
+    { title: `Precision over recall of ${signal.name} by ${field}`, x: 'recall', y: 'precision' },
+  );
+}
+
+/** Calls saved over successes lost, a point for each number of calls after the warning. */
+export function stopPlot({ byAfter }: StopPolicyReport): Html {
+  return curvePlot(
+    byAfter.map(({ after, calls, lostSuccesses }) => ({ name: after, x: lostSuccesses, y: calls })),
+    { title: 'Calls saved over successes lost, by calls after the warning', x: 'successes lost', y: 'calls saved' },
+  );
+}
+
+/** Points with both intervals, joined by a line. The axes begin where the points do. */
+function curvePlot(points: readonly CurvePoint[], labels: CurveLabels): Html {
+  const known = points.filter(({ x, y }) => x.share !== null && y.share !== null);
+  if (known.length === 0)
+    return html`<p>No point has both a ${labels.y} and a ${labels.x}, so there is nothing to plot.</p> `;
+  const across = axisOf(known.map(({ x }) => x));
+  const upwards = axisOf(known.map(({ y }) => y));
   const x = (share: number | null): number => LEFT + at(partOf(share ?? 0, across), PLOT_WIDTH);
   const y = (share: number | null): number => TOP + at(1 - partOf(share ?? 0, upwards), PLOT_HEIGHT);
   const [left, right, bottom, top] = [x(across.from), x(across.to), y(upwards.from), y(upwards.to)];
   const grid = [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const [recall, precision] = [shareAt(part, across), shareAt(part, upwards)];
-    return html`<path class="axis" d="M${x(recall)} ${bottom}V${top}M${left} ${y(precision)}H${right}" /><text
-        x="${x(recall)}"
+    const [one, other] = [shareAt(part, across), shareAt(part, upwards)];
+    return html`<path class="axis" d="M${x(one)} ${bottom}V${top}M${left} ${y(other)}H${right}" /><text
+        x="${x(one)}"
         y="${bottom + 16}"
         text-anchor="middle"
-        >${percent(recall)}</text
-      ><text x="${left - 6}" y="${y(precision) + 4}" text-anchor="end">${percent(precision)}</text>`;
+        >${percent(one)}</text
+      ><text x="${left - 6}" y="${y(other) + 4}" text-anchor="end">${percent(other)}</text>`;
   });
-  const line = known.map(({ precision, recall }) => `${x(recall.share)},${y(precision.share)}`).join(' ');
-  const names = namePlaces(known.map(({ precision, recall }) => [x(recall.share), y(precision.share)]));
-  const marks = known.map(({ precision, recall, value }, index) => {
+  const line = known.map((point) => `${x(point.x.share)},${y(point.y.share)}`).join(' ');
+  const names = namePlaces(known.map((point) => [x(point.x.share), y(point.y.share)]));
+  const marks = known.map((point, index) => {
     const [nameX, nameY] = names[index] ?? [0, 0];
     return html`<path
         class="spread"
-        d="M${x(recall.low)} ${y(precision.share)}H${x(recall.high)}M${x(recall.share)} ${y(precision.low)}V${y(precision.high)}"
-      /><circle class="mark" cx="${x(recall.share)}" cy="${y(precision.share)}" r="4" /><text
+        d="M${x(point.x.low)} ${y(point.y.share)}H${x(point.x.high)}M${x(point.x.share)} ${y(point.y.low)}V${y(point.y.high)}"
+      /><circle class="mark" cx="${x(point.x.share)}" cy="${y(point.y.share)}" r="4" /><text
         class="name"
         x="${nameX}"
         y="${nameY}"
-        >${value}</text
+        >${point.name}</text
       >`;
   });
   const [width, height] = [LEFT + PLOT_WIDTH + RIGHT, TOP + PLOT_HEIGHT + BOTTOM];
-  const told = known.map(
-    ({ precision, recall, value }) =>
-      `${value}: precision ${percent(precision.share)}, recall ${percent(recall.share)}`,
+  const read = known.map(
+    (point) => `${point.name}: ${labels.y} ${percent(point.y.share)}, ${labels.x} ${percent(point.x.share)}`,
   );
-  const label = `Precision over recall of ${signal.name} by ${field}. ${told.join('; ')}`;
+  const label = `${labels.title}. ${read.join('; ')}`;
   // The table below it says the same in full, so a label that is cut loses nothing.
   return html`<div class="wide">
     <svg role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
       ${grid}
       <polyline class="stroke" points="${line}" />
       ${marks}
-      <text x="${at((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">recall</text>
-      <text x="${left}" y="${top - 26}">precision</text>
+      <text x="${at((left + right) / 2, 1)}" y="${bottom + 34}" text-anchor="middle">${labels.x}</text>
+      <text x="${left}" y="${top - 26}">${labels.y}</text>
     </svg>
   </div> `;
 }
@@ -124,12 +157,12 @@ interface Axis {
 }
 
 /** The shortest axis in fifths on which every share and its interval are. */
-function axisOf(shares: readonly ShareReport[]): Axis {
+function axisOf(shares: readonly Interval[]): Axis {
   const least = Math.min(...shares.map(({ low }) => low ?? 0));
   const most = Math.max(...shares.map(({ high }) => high ?? 1));
   return {
     from: [0.8, 0.6, 0.4, 0.2].find((end) => end <= least) ?? 0,
-    to: [0.2, 0.4, 0.6, 0.8].find((end) => end >= most) ?? 1,
+    to: [0.05, 0.1, 0.2, 0.4, 0.6, 0.8].find((end) => end >= most) ?? 1,
   };
 }
 

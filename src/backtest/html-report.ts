@@ -8,11 +8,13 @@ import type {
   PartReport,
   PlaceReport,
   RateRatioReport,
+  SavedReport,
   ShareReport,
   SignalReport,
+  StopEarlyReport,
   SweepReport,
 } from './backtest-report.ts';
-import { percent, positionStrip, shareBar, sweepPlot } from './html-plots.ts';
+import { percent, positionStrip, shareBar, stopPlot, sweepPlot } from './html-plots.ts';
 
 /** Configurations whose figures are open; those of more are folded away. */
 const MAX_OPEN = 2;
@@ -131,13 +133,49 @@ function partHtml(part: PartReport, { configurations }: BacktestReport): Html {
   return section(`Runs: ${cut(name)}`, [html`<p>${facts}</p> `, figures]);
 }
 
-function figuresHtml({ advice, details, patterns, providers }: PartFigures): HtmlValue {
+function figuresHtml({ advice, details, patterns, providers, stopEarly }: PartFigures): HtmlValue {
   return [
     signalTable('What is said, and by whom', [advice, ...providers]),
     signalTable('By pattern and decision point', details),
     signalTable('Patterns that were flagged, said or not', patterns),
+    stopEarly === undefined ? undefined : stopEarlyHtml(stopEarly),
     examplesTable([advice, ...providers, ...details, ...patterns]),
   ];
+}
+
+function stopEarlyHtml({ policies }: StopEarlyReport): HtmlValue {
+  const [first] = policies;
+  if (first === undefined) return html`<p>No run has a stuck warning, so stopping early would change nothing.</p> `;
+  const rows = policies.flatMap(({ byAfter, kind, level }) =>
+    byAfter.map(({ after, calls, costUsd, lostSuccesses, ms, stoppedRuns, tokens }) => [
+      `${kind ?? 'any stuck pattern'}, ${level}`,
+      after,
+      count(stoppedRuns),
+      savedHtml(calls),
+      savedHtml(ms),
+      savedHtml(tokens),
+      savedHtml(costUsd),
+      shareHtml(lostSuccesses),
+    ]),
+  );
+  const head = [
+    'First warning',
+    'Calls later',
+    'Runs stopped',
+    'Calls saved',
+    'Time',
+    'Tokens',
+    'Cost',
+    'Successes lost',
+  ];
+  const caption =
+    'Stopping each run so many calls after its first warning. Exact for what was saved: a stopped run does what it did until then. Starting the task again is not counted. Ranges are intervals of 95 %.';
+  return [stopPlot(first), table({ caption, head, rows, figures: true })];
+}
+
+function savedHtml({ high, low, share }: SavedReport): HtmlValue {
+  if (share === null) return '–';
+  return html`${percent(share)} ${dim(`${Math.round(100 * (low ?? 0))}–${Math.round(100 * (high ?? 0))}`)}`;
 }
 
 function examplesTable(signals: readonly SignalReport[]): Html | undefined {

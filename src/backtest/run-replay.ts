@@ -21,6 +21,7 @@ import { RunView } from '../run-view/run-view.ts';
 import { SteeringReplay } from '../replay/steering-replay.ts';
 import type { Configuration } from './configuration.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
+import { StopPoints, type RunUse } from './stop-points.ts';
 
 /** One configuration at work in one run: takes a record, gives what came of it. */
 interface Player {
@@ -40,6 +41,7 @@ export class RunReplay {
   readonly #configurations: readonly Configuration[];
   readonly #keys: FiringKeys;
   readonly #fired: number[][];
+  readonly #stops: readonly StopPoints[];
   readonly #wanted: Set<string>;
   readonly #view = new RunView();
   #players: readonly Player[] = [];
@@ -53,14 +55,16 @@ export class RunReplay {
     this.#configurations = configurations;
     this.#keys = keys;
     this.#fired = configurations.map(() => []);
+    this.#stops = configurations.map(() => new StopPoints());
     this.#wanted = new Set(configurations.flatMap(({ steering }) => steering.models.map((one) => one.classifier.name)));
   }
 
   /** Takes the next record of the run. */
   take(record: TrajectoryRecord): void {
     if (!this.#begun) this.#begin(record);
-    this.#view.fold(record);
+    const call = this.#view.fold(record);
     this.#note(record.payload);
+    if (call?.endSeq !== undefined) for (const stops of this.#stops) stops.ended(call.number, () => this.#use());
     for (let index = 0; index < this.#players.length; index += 1) {
       const player = this.#players[index];
       if (player === undefined) continue;
@@ -81,7 +85,15 @@ export class RunReplay {
       gap: this.#view.lostRecords > 0,
       unanswered: [...this.#wanted].sort(),
       fired: this.#fired,
+      use: this.#use(),
+      stops: this.#stops.map((stops) => stops.points()),
     };
+  }
+
+  #use(): RunUse {
+    const { costUsd = null, tokens = null } = this.#view.usage;
+    const { startedAtMs } = this.#view.counts;
+    return { ms: startedAtMs > 0 ? this.#view.lastAtMs - startedAtMs : null, tokens, costUsd };
   }
 
   #begin({ payload }: TrajectoryRecord): void {
@@ -127,6 +139,7 @@ export class RunReplay {
     switch (payload.kind) {
       case 'pattern_flagged':
         key = this.#keys.numberOf({ by: 'pattern', name: payload.pattern.kind });
+        this.#stops[configuration]?.flagged(payload.pattern, Math.max(0, player.calls() - 1), () => this.#use());
         break;
       case 'feedback_produced':
         key = this.#keys.numberOf({

@@ -1,4 +1,5 @@
 import type { DecisionPoint } from '../records/guidance.ts';
+import type { RunUse, StopPoint } from './stop-points.ts';
 
 /** Something that fired: a piece of advice, or a pattern that was flagged. */
 export type FiringKey =
@@ -25,6 +26,10 @@ export interface RunRow {
   readonly unanswered: readonly string[];
   /** By configuration: pairs of a number in `ShardResult.keys` and a call, from 0, in the order of firing. */
   readonly fired: readonly (readonly number[])[];
+  /** What the whole run used. */
+  readonly use: RunUse;
+  /** By configuration: the first stuck warnings. */
+  readonly stops: readonly (readonly StopPoint[])[];
 }
 
 /** Something that could not be read. Plain JSON. */

@@ -9,7 +9,7 @@ import type { Configuration } from './configuration.ts';
 import type { Shard } from './list-shards.ts';
 import type { ShardResult } from './run-row.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** A fingerprint of what is read and under which configurations: a journal of another one is of no use. */
 export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {

@@ -1,4 +1,4 @@
-import type { QuartilesReport, RateRatioReport, ShareReport } from './backtest-report.ts';
+import type { QuartilesReport, RateRatioReport, SavedReport, ShareReport } from './backtest-report.ts';
 
 /** The two-sided 95 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
@@ -24,6 +24,21 @@ export function shareOf(hits: number, of: number): ShareReport {
   const low = hits === 0 ? 0 : rounded(Math.max(0, centre - half));
   const high = hits === of ? 1 : rounded(Math.min(1, centre + half));
   return { hits, of, share: rounded(share), low, high };
+}
+
+/**
+ * The sum of parts over the sum of wholes, with a 95 % interval that takes each run as one cluster: the linearised variance of a
+ * ratio (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
+ */
+export function ratioOf(runs: readonly { readonly part: number; readonly whole: number }[]): SavedReport {
+  const saved = runs.reduce((sum, { part }) => sum + part, 0);
+  const of = runs.reduce((sum, { whole }) => sum + whole, 0);
+  if (of === 0) return { saved, of, share: null, low: null, high: null };
+  const share = saved / of;
+  const squares = runs.reduce((sum, { part, whole }) => sum + (part - share * whole) ** 2, 0);
+  const half = runs.length < 2 ? 1 : (Z * Math.sqrt((squares * runs.length) / (runs.length - 1))) / of;
+  const [low, high] = [Math.max(0, share - half), Math.min(1, share + half)];
+  return { saved: rounded(saved), of: rounded(of), share: rounded(share), low: rounded(low), high: rounded(high) };
 }
 
 /** The harmonic mean of precision and recall; null when either is unknown or both are 0. */

@@ -29,6 +29,7 @@ export interface BacktestCommandOptions {
   readonly maxAdvicePer100Calls?: string;
   readonly workers?: string;
   readonly resume?: string;
+  readonly stopEarly?: boolean;
   readonly verify?: boolean;
   readonly details?: boolean;
   readonly html?: string;
@@ -67,6 +68,7 @@ export async function backtestCommand(
     },
     workers: workersOf(options.workers),
     resume: options.resume,
+    stopEarly: options.stopEarly,
     onProgress: (done) => progress.show(done),
   }).finally(() => progress.end());
   sayProblems(problems, terminal);

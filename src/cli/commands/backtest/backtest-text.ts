@@ -12,6 +12,7 @@ import { columnsText } from '../../terminal/columns-text.ts';
 import { countOf, countText } from '../../terminal/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../terminal/printable.ts';
+import { stopEarlyText } from './stop-early-text.ts';
 import { sweepText } from './sweep-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -71,7 +72,8 @@ function partText(
   return part.byConfiguration.map((figures, index) => {
     const name = configurations.length === 1 ? '' : `under ${printableCut(configurations[index]?.name ?? '', 100)}\n`;
     const rows = [figures.advice, ...figures.providers, ...(withDetails ? figures.details : []), ...figures.patterns];
-    return draw.paint('bold', head + name) + signalTable(rows, draw);
+    const stops = figures.stopEarly === undefined ? '' : `\n${stopEarlyText(figures.stopEarly, draw.paint)}`;
+    return draw.paint('bold', head + name) + signalTable(rows, draw) + stops;
   });
 }
 

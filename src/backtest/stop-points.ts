@@ -1,0 +1,64 @@
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+
+/** How many calls after a warning a run is stopped, at each of which savings are measured. */
+export const STOP_AFTER: readonly number[] = [0, 1, 2, 3, 5, 10];
+
+/** What a run had used by some moment; null where its records do not say. */
+export interface RunUse {
+  readonly ms: number | null;
+  readonly tokens: number | null;
+  readonly costUsd: number | null;
+}
+
+/** The first warning of a kind and level in a run. Plain JSON. */
+export interface StopPoint {
+  /** The kind of the pattern; null for the first of any kind. */
+  readonly kind: string | null;
+  readonly level: 'warn' | 'strong';
+  /** Index of the call after which it was flagged, from 0. */
+  readonly call: number;
+  /** Use when the run could have been stopped, for each of `STOP_AFTER` that the run reached. */
+  readonly used: readonly RunUse[];
+}
+
+interface Pending extends Omit<StopPoint, 'used'> {
+  readonly used: RunUse[];
+}
+
+/** Collects the first stuck warnings of one run, and what the run had used at and after each. */
+export class StopPoints {
+  readonly #points = new Map<string, Pending>();
+  #pending: Pending[] = [];
+
+  /** @param call  index of the call after which the pattern was flagged */
+  flagged({ kind, level, stuck }: TrajectoryPattern, call: number, use: () => RunUse): void {
+    if (!stuck || level === 'hint') return;
+    const levels = level === 'strong' ? (['warn', 'strong'] as const) : (['warn'] as const);
+    for (const reached of levels) {
+      for (const name of [null, kind]) {
+        const key = `${reached} ${name ?? ''}`;
+        if (this.#points.has(key)) continue;
+        const point: Pending = { kind: name, level: reached, call, used: [use()] };
+        this.#points.set(key, point);
+        this.#pending.push(point);
+      }
+    }
+  }
+
+  /** @param number  of the call whose result came, from 1 */
+  ended(number: number, use: () => RunUse): void {
+    if (this.#pending.length === 0) return;
+    for (const point of this.#pending) {
+      let after = STOP_AFTER[point.used.length];
+      while (after !== undefined && number > point.call + after) {
+        point.used.push(use());
+        after = STOP_AFTER[point.used.length];
+      }
+    }
+    this.#pending = this.#pending.filter(({ used }) => used.length < STOP_AFTER.length);
+  }
+
+  points(): readonly StopPoint[] {
+    return [...this.#points.values()];
+  }
+}

@@ -1,0 +1,49 @@
+import type { SavedReport, ShareReport, StopEarlyReport, StopPolicyReport } from '../../../backtest/backtest-report.ts';
+import { columnsText } from '../../terminal/columns-text.ts';
+import { countText } from '../../terminal/number-text.ts';
+import type { Paint } from '../../terminal/paint.ts';
+import { printableCut } from '../../terminal/printable.ts';
+
+/** Calls after the warning that are printed; `--json` and `--html` have all. */
+const SHOWN_AFTER = new Set([0, 2, 5, 10]);
+/** Policies that are printed. */
+const MAX_POLICIES = 8;
+const HEAD = ['stop the run', 'runs stopped', 'calls saved', 'time', 'tokens', 'cost', 'successes lost'];
+
+/** What stopping after a warning would have saved, as a table. */
+export function stopEarlyText({ policies }: StopEarlyReport, paint: Paint): string {
+  const title = paint('bold', 'stopping after a warning');
+  if (policies.length === 0) return `${title}: no run has a stuck warning\n`;
+  const rows = policies.slice(0, MAX_POLICIES).flatMap(rowsOf);
+  const [head = '', ...lines] = columnsText([HEAD, ...rows], [2, 3, 4, 5, 6]);
+  const note =
+    'Exact for what was saved: a stopped run does what it did until then. Starting the task again is not counted.';
+  return `${[title, paint('dim', head), ...lines, paint('dim', note)].join('\n')}\n`;
+}
+
+function rowsOf({ byAfter, kind, level }: StopPolicyReport): readonly (readonly string[])[] {
+  const warning = level === 'strong' ? 'strong warning' : 'warning';
+  const name = kind === null ? `first stuck ${warning}` : `first ${warning} of ${printableCut(kind, 48)}`;
+  return byAfter
+    .filter(({ after }) => SHOWN_AFTER.has(after))
+    .map(({ after, calls, costUsd, lostSuccesses, ms, stoppedRuns, tokens }) => [
+      after === 0 ? `at the ${name}` : `  ${after} calls later`,
+      countText(stoppedRuns),
+      shareText(calls),
+      shareText(ms),
+      shareText(tokens),
+      shareText(costUsd),
+      lostSuccesses.of === 0
+        ? '–'
+        : `${shareText(lostSuccesses)}, ${countText(lostSuccesses.hits)} of ${countText(lostSuccesses.of)}`,
+    ]);
+}
+
+function shareText({ high, low, share }: SavedReport | ShareReport): string {
+  if (share === null || low === null || high === null) return '–';
+  return `${percent(share)} % (${percent(low)}–${percent(high)})`;
+}
+
+function percent(share: number): string {
+  return (100 * share).toFixed(1);
+}
