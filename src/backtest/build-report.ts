@@ -10,7 +10,7 @@ import type { Configuration } from './configuration.ts';
 import type { JoinedRow, JoinedRuns } from './join-shards.ts';
 import { judgeGates, type Gates } from './judge-gates.ts';
 import { measureSignals, type MeasuredRun } from './measure-signals.ts';
-import { measureStops } from './measure-stops.ts';
+import { measureStops, type StoppableRun } from './measure-stops.ts';
 import { partNames, partOf, type Split } from './split-runs.ts';
 import { sweepReport } from './sweep-report.ts';
 import type { TruthSource } from './truth.ts';
@@ -100,8 +100,8 @@ function partReport(
       });
       const figures = measureSignals(measured, joined.keys);
       if (!stopEarly) return figures;
-      const stoppable = runs.map(({ row, positive }) => {
-        return { ...row.use, calls: row.calls, positive, stops: row.stops[index] ?? [] };
+      const stoppable = runs.map(({ row, positive }): StoppableRun => {
+        return { calls: row.calls, use: row.use, positive, stops: row.stops[index] ?? [] };
       });
       return { ...figures, stopEarly: measureStops(stoppable) };
     }),

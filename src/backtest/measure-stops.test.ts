@@ -17,8 +17,8 @@ const flag = (level: 'warn' | 'strong', stuck = true): TrajectoryPattern => ({
   occurrences: 3,
 });
 
-/** A run whose every call takes a second, 10 tokens and a cent, and that is warned after some calls (indices). */
-function run(calls: number, warnedAt: readonly number[], positive: boolean | null = true): StoppableRun {
+/** A run whose every call takes 10 tokens, a cent and, where it is timed, a second; it is warned after some calls (indices). */
+function run(calls: number, warnedAt: readonly number[], positive: boolean | null = true, timed = true): StoppableRun {
   const stops = new StopPoints();
   let done = 0;
   const use = (): RunUse => ({ ms: 1_000 * done, tokens: 10 * done, costUsd: done / 100 });
@@ -27,7 +27,7 @@ function run(calls: number, warnedAt: readonly number[], positive: boolean | nul
     stops.ended(done, use);
     if (warnedAt.includes(index)) stops.flagged(flag('warn'), index, use);
   }
-  return { ...use(), calls, positive, stops: stops.points() };
+  return { calls, use: timed ? use() : { ...use(), ms: null }, positive, stops: stops.points() };
 }
 
 test('calls, time, tokens and cost after the stop are saved, and nothing else', () => {
@@ -73,17 +73,14 @@ test('a pattern that is not stuck stops nothing, and a strong warning is a warni
 test('stopping later never saves more, and an unknown use is in no share', () => {
   const anyRun = fc
     .record({ calls: fc.nat(40), warned: fc.array(fc.nat(40), { maxLength: 3 }), timed: fc.boolean() })
-    .map(({ calls, timed, warned }): StoppableRun => {
-      const made = run(calls, warned);
-      return timed ? made : { ...made, ms: null, stops: made.stops.map((stop) => ({ ...stop, used: [] })) };
-    });
+    .map(({ calls, timed, warned }) => run(calls, warned, true, timed));
   fc.assert(
     fc.property(fc.array(anyRun, { minLength: 1, maxLength: 8 }), (runs) => {
       for (const { byAfter } of measureStops(runs).policies) {
         expect(byAfter.map(({ after }) => after)).toEqual(STOP_AFTER);
         const saved = byAfter.map(({ calls }) => calls.saved);
         expect(saved).toEqual(saved.toSorted((one, other) => other - one));
-        const timed = runs.filter(({ ms }) => ms !== null);
+        const timed = runs.filter(({ use }) => use.ms !== null);
         expect(byAfter[0]?.ms.of).toBe(timed.reduce((sum, { calls }) => sum + 1_000 * calls, 0));
       }
     }),

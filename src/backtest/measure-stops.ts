@@ -3,8 +3,10 @@ import { ratioOf, shareOf } from './statistics.ts';
 import { STOP_AFTER, type RunUse, type StopPoint } from './stop-points.ts';
 
 /** A run that could have been stopped. */
-export interface StoppableRun extends RunUse {
+export interface StoppableRun {
   readonly calls: number;
+  /** Of the whole run. */
+  readonly use: RunUse;
   /** True where the run went wrong, false where it went well, null where nobody says. */
   readonly positive: boolean | null;
   readonly stops: readonly StopPoint[];
@@ -58,7 +60,7 @@ function figuresOf(
   const saved = (of: keyof RunUse): SavedReport =>
     ratioOf(
       runs.flatMap((run, at) => {
-        const whole = run[of];
+        const whole = run.use[of];
         if (whole === null) return [];
         const until = isStopped(run, at) ? (points[at]?.used[index]?.[of] ?? whole) : whole;
         return [{ part: Math.max(0, whole - until), whole }];
