@@ -83,6 +83,108 @@ const samples: readonly Sample[] = [
       },
     ],
   },
+  {
+    file: 'codex-exec.jsonl',
+    format: 'codex',
+    runs: [
+      {
+        id: '01a2067c-0393-7311-902d-3296b6a5969f',
+        // It prints neither the prompt nor calls that it refuses, and a call that still runs at the end has no result.
+        turns: 3,
+        calls: 'exec_command! exec_command exec_command! exec_command?',
+        inputTokens: 1_166,
+        outputTokens: 220,
+        modelId: undefined,
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'gemini-chat.jsonl',
+    format: 'gemini',
+    runs: [
+      {
+        id: 'd201162f-c9cc-494f-a2a2-2a57221be6cd',
+        task: 'list the files',
+        turns: 6,
+        calls: 'run_shell_command! read_file run_shell_command! read_file! nope_tool! write_file',
+        inputTokens: 621,
+        outputTokens: 150,
+        modelId: 'gemini-3.1-pro-preview',
+        lastAnswer: 'all done',
+        outcome: undefined,
+      },
+    ],
+  },
+  {
+    file: 'gemini-stream.jsonl',
+    format: 'gemini',
+    runs: [
+      {
+        id: 'd201162f-c9cc-494f-a2a2-2a57221be6cd',
+        task: 'list the files',
+        turns: 6,
+        calls: 'run_shell_command! read_file run_shell_command! read_file! nope_tool! write_file',
+        inputTokens: 621,
+        outputTokens: 150,
+        modelId: 'gemini-3-pro-preview',
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'opencode-export.json',
+    format: 'opencode',
+    runs: [
+      {
+        id: 'ses_df96ea56fffe14uIpse21bawgq',
+        task: '"list the files"',
+        turns: 5,
+        calls: 'bash! read read! nope_tool! task',
+        inputTokens: 466,
+        outputTokens: 100,
+        modelId: 'm',
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'opencode-run.jsonl',
+    format: 'opencode',
+    runs: [
+      {
+        id: 'ses_df96ea56fffe14uIpse21bawgq',
+        turns: 5,
+        // Calls of one answer come in the order in which they end.
+        calls: 'read bash! read! nope_tool! task',
+        inputTokens: 466,
+        outputTokens: 100,
+        modelId: undefined,
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
+  {
+    file: 'pi-session.jsonl',
+    format: 'pi',
+    runs: [
+      {
+        id: '01a2068e-ce48-72f8-868c-3321413922af',
+        task: 'list the files',
+        turns: 5,
+        calls: 'bash! read read! nope_tool!',
+        inputTokens: 465,
+        outputTokens: 100,
+        modelId: 'm',
+        lastAnswer: 'all done',
+        outcome: 'ended',
+      },
+    ],
+  },
 ];
 
 const folder = fileURLToPath(new URL('session-samples/', import.meta.url));

@@ -1,14 +1,17 @@
 import { atifImporter } from './atif/atif.ts';
 import { callsImporter, callsLinesImporter } from './neutral/calls.ts';
 import { claudeCodeImporter } from './claude-code/claude-code.ts';
-import { codexRolloutImporter } from './codex/codex.ts';
+import { codexExecImporter, codexRolloutImporter } from './codex/codex.ts';
 import { copilotImporter } from './copilot/copilot.ts';
 import { coxswainImporter } from './neutral/coxswain-records.ts';
+import { geminiChatImporter, geminiDocumentImporter, geminiStreamImporter } from './gemini/gemini.ts';
 import type { Importer } from './importer.ts';
 import { inspectArchiveImporter, inspectDocumentImporter } from './inspect/inspect.ts';
 import { intercodeImporter } from './intercode/intercode.ts';
 import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat/openai-chat.ts';
 import { openhandsDocumentImporter, openhandsLineImporter } from './openhands/openhands.ts';
+import { opencodeImporter, opencodeLinesImporter } from './opencode/opencode.ts';
+import { piImporter } from './pi/pi.ts';
 import { stepsImporter, stepsLinesImporter } from './neutral/steps.ts';
 import { sweAgentImporter } from './swe-agent/swe-agent.ts';
 import { tauBenchImporter } from './tau/tau-bench.ts';
@@ -23,7 +26,14 @@ export const importers: readonly Importer[] = [
   stepsLinesImporter,
   claudeCodeImporter,
   codexRolloutImporter,
+  codexExecImporter,
   copilotImporter,
+  geminiChatImporter,
+  geminiDocumentImporter,
+  geminiStreamImporter,
+  opencodeImporter,
+  opencodeLinesImporter,
+  piImporter,
   atifImporter,
   inspectDocumentImporter,
   inspectArchiveImporter,

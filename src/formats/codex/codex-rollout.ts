@@ -44,8 +44,6 @@ export class CodexRollout implements LineImport {
   readonly #skipped = new SkipCounts();
   #hasMeta = false;
   #modelId: string | undefined;
-  #answers = 0;
-  #isAnswering = false;
   #totalTokens: unknown;
 
   constructor(source: ImportSource) {
@@ -75,10 +73,9 @@ export class CodexRollout implements LineImport {
         break;
       case 'token_usage_record':
         this.#session.usage(sourceUsage(payload.usage));
-        this.#isAnswering = false;
+        this.#session.closeAnswer();
         break;
       case 'compacted':
-        this.#isAnswering = false;
         yield* this.#session.record({ kind: 'compaction', trigger: 'unspecified' }, atMs);
         break;
       default:
@@ -122,7 +119,6 @@ export class CodexRollout implements LineImport {
     } else if (typeof type !== 'string' || NO_CALLS.has(type)) {
       this.#skipped.add(plainText(type));
     } else if (type.endsWith('_output')) {
-      this.#isAnswering = false;
       const sourceId = textOrUndefined(item.call_id);
       yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
     } else if (type.endsWith('_call')) {
@@ -152,16 +148,12 @@ export class CodexRollout implements LineImport {
       atMs,
     );
     const said = blocks.filter((block, at) => !isHosts(block, at));
-    if (said.length === 0) return;
-    this.#isAnswering = false;
-    yield* this.#session.user(said, atMs, textOfContent(said));
+    if (said.length > 0) yield* this.#session.user(said, atMs, textOfContent(said));
   }
 
   *#answer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
-    if (!this.#isAnswering) this.#answers += 1;
-    this.#isAnswering = true;
     this.#session.outcome(undefined, atMs);
-    yield* this.#session.answer({ messageId: `${this.#answers}`, parts, modelId: this.#modelId }, atMs);
+    yield* this.#session.answer({ joins: true, parts, modelId: this.#modelId }, atMs);
   }
 
   *#event(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
@@ -176,29 +168,37 @@ export class CodexRollout implements LineImport {
         break;
       case 'task_complete':
       case 'turn_complete':
-        this.#session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, atMs);
+        yield* this.#completed(membersOf(event.error).message, atMs);
         break;
       case 'turn_aborted':
         this.#session.outcome({ kind: 'run_ended', outcome: 'aborted', new_messages: [] }, atMs);
         break;
       case 'error':
-      case 'stream_error': {
-        const message = plainText(event.message);
-        yield* this.#session.failure([sourceBlock(message)], message, atMs);
+      case 'stream_error':
+        yield* this.#failure(event.message, atMs);
         break;
-      }
       default:
         this.#skipped.add(`event ${plainText(event.type)}`);
     }
   }
 
+  *#completed(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+    if (error !== undefined) yield* this.#failure(error, atMs);
+    const outcome = error === undefined ? 'ended' : 'error';
+    this.#session.outcome({ kind: 'run_ended', outcome, new_messages: [] }, atMs);
+  }
+
+  *#failure(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+    const message = plainText(error);
+    yield* this.#session.failure([sourceBlock(message)], message, atMs);
+  }
+
   /** Stands behind each answer, and is repeated where only the rate limits changed. */
   #tokenCount(info: JsonMembers): void {
     const total = membersOf(info.total_token_usage).total_tokens;
-    this.#isAnswering = false;
-    if (total === this.#totalTokens) return;
+    if (total !== this.#totalTokens) this.#session.usage(sourceUsage(info.last_token_usage));
     this.#totalTokens = total;
-    this.#session.usage(sourceUsage(info.last_token_usage));
+    this.#session.closeAnswer();
   }
 }
 

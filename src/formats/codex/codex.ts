@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { LineImporter } from '../importer.ts';
+import { CodexExec } from './codex-exec.ts';
 import { CodexRollout } from './codex-rollout.ts';
 
 const ROLLOUT_TYPES: ReadonlySet<unknown> = new Set([
@@ -28,4 +29,20 @@ export const codexRolloutImporter: LineImporter = {
     return known.length === firstLines.length ? 0.98 : 0.9;
   },
   open: (source) => new CodexRollout(source),
+};
+
+const EXEC_TYPE = /^(?:thread\.started|turn\.(?:started|completed|failed)|item\.(?:started|updated|completed))$/;
+
+/** Reads the lines that `codex exec --json` prints: one run. */
+export const codexExecImporter: LineImporter = {
+  shape: 'lines',
+  format: 'codex',
+  recognise(firstLines) {
+    const known = firstLines.filter(
+      (line) => isJsonObject(line) && typeof line.type === 'string' && EXEC_TYPE.test(line.type),
+    );
+    if (known.length === 0) return 0;
+    return known.length === firstLines.length ? 0.95 : 0.7;
+  },
+  open: (source) => new CodexExec(source),
 };

@@ -17,8 +17,10 @@ export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
 /** A piece of a model's answer: a line, or an entry, of which one answer may have several. */
 interface AnswerPiece {
-  /** Pieces with the same one are one answer, and one turn. Without one, each piece is an answer. */
+  /** Pieces with the same one are one answer, and one turn. Without one, each piece is an answer, unless it joins. */
   readonly messageId?: string | undefined;
+  /** For sources that do not say where an answer begins: one does after a result, a user message, or `closeAnswer`. */
+  readonly joins?: true;
   readonly parts: readonly AnswerPart[];
   readonly modelId?: string | undefined;
   readonly stopReason?: string | undefined;
@@ -49,6 +51,7 @@ interface PendingAnswer {
   readonly atMs: number | undefined;
   readonly parts: AnswerPart[];
   readonly followers: (SessionResult | HeldMessage)[];
+  isClosed: boolean;
   modelId: string | undefined;
   stopReason: string | undefined;
   usage: StoredUsage | undefined;
@@ -96,15 +99,18 @@ export class SessionItems {
 
   /** A piece of an answer. */
   *answer(piece: AnswerPiece, atMs: number | undefined): Generator<ImportItem> {
-    const { messageId } = piece;
-    const goesOn = messageId !== undefined && messageId === this.#pending?.messageId;
-    if (!goesOn || (this.#pending?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
+    const { messageId, joins } = piece;
+    const before = this.#pending;
+    const goesOn =
+      joins === true ? before?.isClosed === false : messageId !== undefined && messageId === before?.messageId;
+    if (!goesOn || (before?.parts.length ?? 0) >= MAX_PENDING) yield* this.flush();
     this.#pending ??= {
       messageId,
-      sameTurn: messageId !== undefined && messageId === this.#lastMessageId,
+      sameTurn: goesOn || (messageId !== undefined && messageId === this.#lastMessageId),
       atMs,
       parts: [],
       followers: [],
+      isClosed: false,
       modelId: undefined,
       stopReason: undefined,
       usage: undefined,
@@ -122,9 +128,15 @@ export class SessionItems {
     if (this.#pending !== undefined && usage !== undefined) this.#pending.usage = { ...this.#pending.usage, ...usage };
   }
 
+  /** What joins from here on is another answer. */
+  closeAnswer(): void {
+    if (this.#pending !== undefined) this.#pending.isClosed = true;
+  }
+
   /** A tool's result. */
   *result(result: SessionResult): Generator<ImportItem> {
     if (this.#pending !== undefined) {
+      this.#pending.isClosed = true;
       yield* this.#follow(this.#pending, result);
       return;
     }

@@ -1,0 +1,140 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { ImportSource, LineImport } from '../importer.ts';
+import { membersOf, type JsonMembers } from '../parts/json-member.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { plainText } from '../parts/plain-text.ts';
+import { SessionItems } from '../parts/session-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { asJson, sourceBlock, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceStem } from '../parts/source-name.ts';
+import { sourceUsage } from '../parts/source-usage.ts';
+
+/** The lines of one `codex exec --json` being read. They hold no times and no prompt. */
+export class CodexExec implements LineImport {
+  readonly #session: SessionItems;
+  readonly #lost = new SkipCounts();
+  readonly #skipped = new SkipCounts();
+  readonly #open = new Set<string>();
+  #lastFailure: string | undefined;
+
+  constructor(source: ImportSource) {
+    this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
+  }
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    if (!isJsonObject(value)) {
+      this.#lost.add('lines that are no object', lineNumber);
+      return;
+    }
+    switch (value.type) {
+      case 'thread.started': {
+        const id = textOrUndefined(value.thread_id);
+        if (id !== undefined) this.#session.identify({ id, conversationId: id });
+        break;
+      }
+      case 'turn.started':
+        this.#session.outcome(undefined, undefined);
+        break;
+      case 'item.started':
+      case 'item.updated':
+      case 'item.completed':
+        yield* this.#item(membersOf(value.item), value.type === 'item.completed');
+        break;
+      case 'turn.completed':
+        this.#session.usage(sourceUsage(value.usage));
+        this.#session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, undefined);
+        break;
+      case 'turn.failed':
+        yield* this.#failure(membersOf(value.error).message);
+        this.#session.outcome({ kind: 'run_ended', outcome: 'error', new_messages: [] }, undefined);
+        break;
+      case 'error':
+        yield* this.#failure(value.message);
+        break;
+      default:
+        this.#skipped.add(plainText(value.type));
+    }
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.#session.finish();
+    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
+    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
+  }
+
+  *#item(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
+    const { type } = item;
+    if (type === 'error') {
+      // A warning of Codex itself, which the model does not see.
+      if (isCompleted) this.#skipped.add('error items');
+    } else if (type === 'agent_message' || type === 'reasoning') {
+      const text = textOrUndefined(item.text);
+      if (!isCompleted || text === undefined) return;
+      const part = { type: type === 'reasoning' ? ('reasoning' as const) : ('text' as const), text };
+      yield* this.#session.answer({ joins: true, parts: [part] }, undefined);
+    } else {
+      yield* this.#call(item, isCompleted);
+    }
+  }
+
+  *#call(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
+    const call = callOf(item);
+    const sourceId = call.sourceId ?? '';
+    // An item may be completed without having been started, and is updated in between.
+    if (!this.#open.has(sourceId)) {
+      yield* this.#session.answer({ joins: true, parts: [{ type: 'call', call }] }, undefined);
+      this.#open.add(sourceId);
+    }
+    if (!isCompleted) return;
+    this.#open.delete(sourceId);
+    yield* this.#session.result({ sourceId: call.sourceId, ...resultOf(item), atMs: undefined });
+  }
+
+  *#failure(message: unknown): Generator<ImportItem> {
+    const text = plainText(message);
+    // A failed turn repeats the error before it.
+    if (text === this.#lastFailure) return;
+    this.#lastFailure = text;
+    yield* this.#session.failure([sourceBlock(text)], text, undefined);
+  }
+}
+
+function callOf(item: JsonMembers): CallShape {
+  const sourceId = textOrUndefined(item.id);
+  switch (item.type) {
+    case 'command_execution':
+      return { sourceId, name: 'exec_command', args: { cmd: asJson(item.command) } };
+    case 'file_change':
+      return { sourceId, name: 'apply_patch', args: { changes: asJson(item.changes) } };
+    case 'mcp_tool_call':
+      return {
+        sourceId,
+        name: `mcp__${plainText(item.server)}__${plainText(item.tool)}`,
+        args: asJson(item.arguments ?? {}),
+      };
+    case 'web_search':
+      return { sourceId, name: 'web_search', args: { query: asJson(item.query) } };
+    case 'todo_list':
+      return { sourceId, name: 'update_plan', args: { plan: asJson(item.items) } };
+    default:
+      return { sourceId, name: textOrUndefined(item.tool) ?? plainText(item.type), args: asJson(item.arguments ?? {}) };
+  }
+}
+
+function resultOf(item: JsonMembers): { readonly result: ReturnType<typeof sourceResult>; readonly isError: boolean } {
+  const failed = item.status === 'failed' || item.status === 'declined';
+  if (item.type === 'command_execution') {
+    const { exit_code: exitCode } = item;
+    const isError = typeof exitCode === 'number' ? exitCode !== 0 : failed;
+    return { result: sourceResult(item.aggregated_output), isError };
+  }
+  if (isJsonObject(item.error)) return { result: plainText(item.error.message), isError: true };
+  const { result } = item;
+  return {
+    result: isJsonObject(result)
+      ? sourceResult(result.content ?? result)
+      : sourceResult(result ?? item.status ?? 'completed'),
+    isError: failed,
+  };
+}

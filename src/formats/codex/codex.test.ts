@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+
+import { importLines } from '../../../test/support/import-check.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { codexExecImporter, codexRolloutImporter } from './codex.ts';
+
+const at = '2026-11-23T04:00:00.000Z';
+const item = (payload: object) => ({ timestamp: at, type: 'response_item', payload });
+const event = (payload: object) => ({ timestamp: at, type: 'event_msg', payload });
+const message = (role: string, ...texts: readonly string[]) =>
+  item({ type: 'message', role, content: texts.map((text) => ({ type: 'input_text', text })) });
+const call = (id: string) => item({ type: 'function_call', name: 'exec_command', arguments: '{}', call_id: id });
+const output = (id: string, text: string) => item({ type: 'function_call_output', call_id: id, output: text });
+const meta = (more: object = {}) => ({
+  timestamp: at,
+  type: 'session_meta',
+  payload: { id: 't1', cwd: '/p', ...more },
+});
+
+const rolesOf = (payloads: readonly TrajectoryPayload[] = []) =>
+  payloads.flatMap((payload) => (payload.kind === 'message_appended' ? [payload.message.role] : []));
+
+test('what Codex, a hook or another agent wrote as the user is no user text', () => {
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('developer', '<permissions instructions>…'),
+    message('user', '# AGENTS.md instructions for /p\n\n…'),
+    message('user', '<environment_context>\n  <cwd>/p</cwd>\n</environment_context>'),
+    message('user', 'Fix the bug.'),
+    message('assistant', 'Done.'),
+    message('user', '<hook_prompt hook_run_id="1">Run the tests first.</hook_prompt>'),
+  ]);
+  expect(runs[0]?.run.task).toBe('Fix the bug.');
+  expect(rolesOf(runs[0]?.payloads)).toEqual(['system', 'system', 'system', 'user', 'assistant', 'system']);
+});
+
+test('newer rollouts say themselves who wrote each part of a message', () => {
+  const mixed = {
+    type: 'message',
+    role: 'user',
+    content: [
+      { type: 'input_text', text: '<skill> is what I want to write.' },
+      { type: 'input_text', text: 'You are on a branch.' },
+    ],
+    internal_chat_message_metadata_passthrough: {
+      content_item_metadata: [{ provenance: { type: 'user' } }, { provenance: { type: 'harness', hook: true } }],
+    },
+  };
+  const { runs } = importLines(codexRolloutImporter, [meta(), item(mixed)]);
+  expect(runs[0]?.run.task).toBe('<skill> is what I want to write.');
+  expect(rolesOf(runs[0]?.payloads)).toEqual(['system', 'user']);
+});
+
+test("a hook's text between a call and its result takes neither the turn nor the usage from the answer", () => {
+  const usage = { input_tokens: 9, cached_input_tokens: 4, output_tokens: 2 };
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', 'Go.'),
+    call('a'),
+    call('b'),
+    message('developer', 'advice of a hook'),
+    output('a', 'x'),
+    output('b', 'y'),
+    event({ type: 'token_count', info: { total_token_usage: { total_tokens: 11 }, last_token_usage: usage } }),
+    call('c'),
+  ]);
+  const kinds = runs[0]?.payloads.map(({ kind }) => kind);
+  expect(kinds?.filter((kind) => kind === 'turn_started')).toHaveLength(2);
+  expect(runs[0]?.payloads[2]).toMatchObject({
+    message: { role: 'assistant', usage: { input_tokens: 9, cache_read_tokens: 4, output_tokens: 2 } },
+  });
+});
+
+test("a call failed where its exit code, its event or Codex' own refusal says so", () => {
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    ...['a', 'b', 'c', 'd'].map((id) => call(id)),
+    output('a', 'Chunk ID: 1f\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno'),
+    event({
+      type: 'mcp_tool_call_end',
+      call_id: 'b',
+      result: { Ok: { content: [], isError: true } },
+      duration: { secs: 1, nanos: 5e8 },
+    }),
+    output('b', 'Wall time: 1.5 seconds\nOutput:\nall well'),
+    output('c', 'unsupported call: exec_command'),
+    output('d', 'Chunk ID: 1f\nWall time: 0.3 seconds\nProcess running with session ID 7\nOutput:\n'),
+  ]);
+  expect(runs[0]?.ends.map((end) => [end.is_error, end.error_inferred, end.duration_ms])).toEqual([
+    [true, undefined, undefined],
+    [true, undefined, 1_500],
+    [true, true, undefined],
+    [false, undefined, undefined],
+  ]);
+});
+
+test("a subagent's rollout names its parent, and the copy of another rollout in a fork does not rename it", () => {
+  const spawned = { source: { subagent: { thread_spawn: { parent_thread_id: 't0', agent_role: 'explorer' } } } };
+  const { runs } = importLines(codexRolloutImporter, [meta(spawned), meta({ id: 't0' }), message('user', 'Look.')]);
+  expect(runs.map(({ run }) => run)).toMatchObject([
+    { id: 't1', parentId: 't0', agentName: 'explorer', task: 'Look.' },
+  ]);
+});
+
+test.each([
+  [{ type: 'task_complete', last_agent_message: 'x' }, 'ended'],
+  [{ type: 'task_complete', error: { message: 'bad request' } }, 'error'],
+  [{ type: 'turn_aborted', reason: 'interrupted' }, 'aborted'],
+  [{ type: 'task_started' }, undefined],
+])('a rollout whose last task event is %j has the outcome %s', (last, outcome) => {
+  const { runs } = importLines(codexRolloutImporter, [meta(), message('user', 'Go.'), event(last)]);
+  expect(runs[0]?.payloads.find((payload) => payload.kind === 'run_ended')).toEqual(
+    outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] },
+  );
+});
+
+test('a compaction is a record, and the history that replaces the old one is not read again', () => {
+  const history = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go.' }] }];
+  const compacted = { timestamp: at, type: 'compacted', payload: { message: '', replacement_history: history } };
+  const { runs } = importLines(codexRolloutImporter, [meta(), message('user', 'Go.'), call('a'), compacted]);
+  expect(runs[0]?.payloads.map(({ kind }) => kind)).toEqual([
+    'message_appended',
+    'turn_started',
+    'message_appended',
+    'tool_started',
+    'compaction',
+    'tool_ended',
+  ]);
+});
+
+test('a turn of exec that failed is one failure, not two', () => {
+  const { runs } = importLines(codexExecImporter, [
+    { type: 'thread.started', thread_id: 't1' },
+    { type: 'turn.started' },
+    { type: 'error', message: 'bad request' },
+    { type: 'turn.failed', error: { message: 'bad request' } },
+  ]);
+  const failures = runs[0]?.payloads.filter((payload) => payload.kind === 'message_appended');
+  expect(failures).toMatchObject([{ message: { error_message: 'bad request' } }]);
+  expect(runs[0]?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'error' });
+});

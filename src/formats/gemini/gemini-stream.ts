@@ -1,0 +1,131 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { StoredUsage } from '../../records/stored-message.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { ImportSource, LineImport } from '../importer.ts';
+import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { asJson, sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { sourceStem } from '../parts/source-name.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+import { GeminiRun } from './gemini-run.ts';
+
+/** The lines are what a person would see: a shell command's exit code stands in its text, where it printed nothing else. */
+const EXIT = /^Command exited with code: (\d+)/m;
+const SHELL = 'run_shell_command';
+
+/** One `gemini --output-format stream-json` being read. */
+export class GeminiStream implements LineImport {
+  readonly #run: GeminiRun;
+  readonly #lost = new SkipCounts();
+  readonly #shellCalls = new Set<string>();
+  #modelId: string | undefined;
+  /** What the model said so far: it comes in pieces. */
+  #text = '';
+  #textAtMs: number | undefined;
+
+  constructor(source: ImportSource) {
+    this.#run = new GeminiRun({ id: sourceStem(source) });
+  }
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    if (!isJsonObject(value)) {
+      this.#lost.add('lines that are no object', lineNumber);
+      return;
+    }
+    const atMs = sourceTimeMs(value.timestamp);
+    if (value.type === 'message' && value.role === 'assistant') {
+      this.#textAtMs ??= atMs;
+      this.#text += plainText(value.content ?? '');
+      return;
+    }
+    yield* this.#flushText();
+    const { session } = this.#run;
+    switch (value.type) {
+      case 'init': {
+        const id = textOrUndefined(value.session_id);
+        this.#modelId = textOrUndefined(value.model);
+        if (id !== undefined) session.identify({ id, conversationId: id });
+        break;
+      }
+      case 'message':
+        yield* this.#run.said(sourceBlocks(value.content), atMs);
+        break;
+      case 'tool_use': {
+        const name = textOrUndefined(value.tool_name) ?? 'unknown';
+        const sourceId = textOrUndefined(value.tool_id);
+        if (name === SHELL && sourceId !== undefined) this.#shellCalls.add(sourceId);
+        const call = { sourceId, name, args: asJson(value.parameters ?? {}) };
+        yield* session.answer({ joins: true, parts: [{ type: 'call', call }], modelId: this.#modelId }, atMs);
+        break;
+      }
+      case 'tool_result':
+        yield* session.result({ ...this.#resultOf(value), atMs });
+        break;
+      case 'error':
+        // Such as a hook that sends the agent back: what follows is another answer.
+        session.closeAnswer();
+        if (value.severity === 'error') yield* this.#failure(value.message, atMs);
+        else this.#run.skipped.add('warnings');
+        break;
+      case 'result':
+        yield* this.#result(value, atMs);
+        break;
+      default:
+        this.#run.skipped.add(plainText(value.type));
+    }
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.#flushText();
+    yield* this.#run.finish();
+    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
+    yield* this.#run.skipped.report({ severity: 'note', verb: 'left out' });
+  }
+
+  *#flushText(): Generator<ImportItem> {
+    if (this.#text === '') return;
+    const piece = { joins: true as const, parts: [sourceBlock(this.#text)], modelId: this.#modelId };
+    this.#text = '';
+    yield* this.#run.session.answer(piece, this.#textAtMs);
+    this.#textAtMs = undefined;
+  }
+
+  #resultOf(value: JsonMembers): { sourceId: string | undefined; result: string; isError: boolean | undefined } {
+    const sourceId = textOrUndefined(value.tool_id);
+    const isShell = sourceId !== undefined && this.#shellCalls.delete(sourceId);
+    const failed = value.status === 'error';
+    const shown = plainText(value.output ?? '');
+    const result = failed ? plainText(membersOf(value.error).message ?? shown) : shown;
+    const exitCode = EXIT.exec(result)?.[1];
+    const isError = exitCode === undefined ? undefined : exitCode !== '0';
+    // The status of a shell call is that of the tool, not that of the command.
+    return { sourceId, result, isError: failed || (isShell ? isError : false) };
+  }
+
+  *#result(value: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const { message } = membersOf(value.error);
+    this.#run.session.usage(usageOf(membersOf(value.stats)));
+    if (typeof message === 'string') yield* this.#failure(message, atMs);
+    const outcome = value.status === 'success' ? 'ended' : 'error';
+    this.#run.session.outcome({ kind: 'run_ended', outcome, new_messages: [] }, atMs);
+  }
+
+  *#failure(message: unknown, atMs: number | undefined): Generator<ImportItem> {
+    const text = plainText(message);
+    yield* this.#run.session.failure([sourceBlock(text)], text, atMs);
+  }
+}
+
+/** The sums of the session, which stand at its last answer. Thoughts are what neither input nor output counts. */
+function usageOf(stats: JsonMembers): StoredUsage | undefined {
+  const input = numberOrUndefined(stats.input_tokens);
+  const output = numberOrUndefined(stats.output_tokens);
+  if (input === undefined || output === undefined) return undefined;
+  const total = numberOrUndefined(stats.total_tokens) ?? 0;
+  return {
+    input_tokens: input,
+    output_tokens: Math.max(output, total - input),
+    cache_read_tokens: numberOrUndefined(stats.cached) ?? 0,
+  };
+}

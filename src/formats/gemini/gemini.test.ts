@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+
+import { importDocument, importLines } from '../../../test/support/import-check.ts';
+import { geminiChatImporter, geminiDocumentImporter } from './gemini.ts';
+
+const timestamp = '2026-11-23T04:00:00.000Z';
+const header = { sessionId: 's1', projectHash: 'p', startTime: timestamp, kind: 'main' };
+const user = (id: string, ...texts: readonly string[]) => ({
+  id,
+  timestamp,
+  type: 'user',
+  content: texts.map((text) => ({ text })),
+});
+const answer = (id: string, ...calls: readonly string[]) => ({
+  id,
+  timestamp,
+  type: 'gemini',
+  content: '',
+  toolCalls: calls.map((call) => ({
+    id: call,
+    name: 'read_file',
+    args: {},
+    status: 'success',
+    result: [
+      { functionResponse: { id: call, response: { output: `read ${call}\n\n<hook_context>advice</hook_context>` } } },
+    ],
+  })),
+});
+const history = (...messages: readonly object[]) => ({ $set: { messages, lastUpdated: timestamp } });
+
+test('an entry that is written again is one answer, also when it grows after others were written', () => {
+  const { runs } = importLines(geminiChatImporter, [
+    header,
+    user('u', 'Go.'),
+    answer('g'),
+    answer('g', 'a'),
+    user('r', ''),
+    answer('g', 'a', 'b'),
+  ]);
+  expect(runs[0]?.calls.map((call) => call.tool_call_id)).toEqual(['a', 'b']);
+  expect(runs[0]?.payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1);
+});
+
+test('what hooks and the host add to messages and results is neither user text nor result', () => {
+  const { runs } = importLines(geminiChatImporter, [
+    header,
+    history(user('c', '<session_context>\nThis is the Gemini CLI.\n</session_context>')),
+    user('u', '<hook_context>advice</hook_context>\n\nGo.', '<hook_context>more</hook_context>'),
+    answer('g', 'a'),
+  ]);
+  expect(runs[0]?.run.task).toBe('Go.');
+  expect(runs[0]?.ends.map(({ result }) => result)).toEqual(['read a']);
+  const roles = runs[0]?.payloads.flatMap((payload) =>
+    payload.kind === 'message_appended' ? [payload.message.role] : [],
+  );
+  expect(roles).toEqual(['system', 'system', 'user', 'assistant', 'system']);
+});
+
+test('a history that is set again with unknown messages is a compaction; one that is only shortened is none', () => {
+  const compactions = (...last: readonly object[]) => {
+    const { runs } = importLines(geminiChatImporter, [header, user('u', 'Go.'), answer('g', 'a'), history(...last)]);
+    return runs[0]?.payloads.filter(({ kind }) => kind === 'compaction').length;
+  };
+  expect(compactions(user('s', 'Summary of what happened.'), user('u', 'Go.'))).toBe(1);
+  expect(compactions(user('u', 'Go.'))).toBe(0);
+});
+
+test("a subagent's chat is a child of the session that its folder is named for", () => {
+  const reading = geminiChatImporter.open({ path: '/home/.gemini/tmp/p/chats/parent1/s1.jsonl', name: 's1.jsonl' });
+  const items = [
+    ...reading.line({ ...header, kind: 'subagent' }, 1),
+    ...reading.line(user('u', 'Look.'), 2),
+    ...reading.end(),
+  ];
+  expect(items[0]).toMatchObject({ type: 'run', run: { id: 's1', parentId: 'parent1', task: 'Look.' } });
+});
+
+test('the one document of older versions is read as the lines are', () => {
+  const { runs } = importDocument(geminiDocumentImporter, {
+    ...header,
+    messages: [user('u', 'Go.'), answer('g', 'a')],
+  });
+  expect(runs[0]?.run).toMatchObject({ id: 's1', task: 'Go.' });
+  expect(runs[0]?.calls).toHaveLength(1);
+});

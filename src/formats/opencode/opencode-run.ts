@@ -1,0 +1,176 @@
+import type { StoredUsage } from '../../records/stored-message.ts';
+import { textOfContent } from '../../records/stored-message.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
+import { SessionItems, type SessionIdentity, type SessionResult } from '../parts/session-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { asJson, sourceBlock, textOrUndefined } from '../parts/source-content.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+
+/** Parts that say how the answer was made. */
+const BESIDE: ReadonlySet<unknown> = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'retry']);
+
+/** One opencode session. */
+export class OpencodeRun {
+  readonly session: SessionItems;
+  readonly skipped: SkipCounts = new SkipCounts();
+
+  constructor(identity: Omit<SessionIdentity, 'format'>) {
+    this.session = new SessionItems({ ...identity, format: 'opencode' });
+  }
+
+  /** A message with its parts, in order. */
+  *message(info: JsonMembers, parts: readonly unknown[]): Generator<ImportItem> {
+    const atMs = sourceTimeMs(membersOf(info.time).created);
+    if (info.role === 'user') {
+      yield* this.#user(parts, atMs);
+      return;
+    }
+    let steps = 0;
+    const hasSteps = parts.some((part) => membersOf(part).type === 'step-finish');
+    for (const value of parts) {
+      const part = membersOf(value);
+      if (part.type === 'step-start') steps += 1;
+      yield* this.part(
+        { ...part, messageID: `${plainText(info.id)}/${steps}` },
+        { atMs, modelId: textOrUndefined(info.modelID) },
+      );
+    }
+    if (!hasSteps) this.session.usage(usageOf(info));
+    yield* this.error(info.error, atMs);
+    this.finished(info.finish, sourceTimeMs(membersOf(info.time).completed));
+  }
+
+  /** A part of an answer. Parts of one `messageID` are one answer. */
+  *part(
+    part: JsonMembers,
+    about: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
+  ): Generator<ImportItem> {
+    const messageId = textOrUndefined(part.messageID);
+    const { atMs, modelId } = about;
+    switch (part.type) {
+      case 'text':
+      case 'reasoning': {
+        const text = textOrUndefined(part.text);
+        if (text === undefined) return;
+        yield* this.session.answer({ messageId, parts: [{ type: part.type, text }], modelId }, atMs);
+        break;
+      }
+      case 'tool':
+        yield* this.session.answer({ messageId, parts: [{ type: 'call', call: callOf(part) }], modelId }, atMs);
+        yield* this.#result(part);
+        break;
+      case 'step-finish':
+        this.session.usage(usageOf(part));
+        break;
+      default:
+        if (!BESIDE.has(part.type)) this.skipped.add(`${plainText(part.type)} parts`);
+    }
+  }
+
+  /** Why the model's answer ended: `stop` where it was the last one of a prompt. */
+  finished(reason: unknown, atMs: number | undefined): void {
+    if (reason === 'stop') this.session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, atMs);
+  }
+
+  *error(error: unknown, atMs: number | undefined): Generator<ImportItem> {
+    const { name, data } = membersOf(error);
+    if (name === undefined) return;
+    const message = plainText(membersOf(data).message ?? name);
+    yield* this.session.failure([sourceBlock(message)], message, atMs);
+    const outcome = name === 'MessageAbortedError' ? 'aborted' : 'error';
+    this.session.outcome({ kind: 'run_ended', outcome, new_messages: [] }, atMs);
+  }
+
+  *#user(parts: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
+    this.session.outcome(undefined, atMs);
+    const members = parts.map((part) => membersOf(part));
+    for (const { type, auto } of members) {
+      const trigger = auto === false ? 'manual' : 'auto';
+      if (type === 'compaction') yield* this.session.record({ kind: 'compaction', trigger }, atMs);
+    }
+    const shown = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
+    const added = shown.filter(({ synthetic }) => synthetic === true);
+    const said = shown.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
+    yield* this.session.system(
+      added.map((part) => sourceBlock(part)),
+      atMs,
+    );
+    yield* this.session.user(said, atMs, textOfContent(said));
+  }
+
+  *#result(part: JsonMembers): Generator<ImportItem> {
+    const state = membersOf(part.state);
+    if (state.status !== 'completed' && state.status !== 'error') return;
+    const { start, end } = membersOf(state.time);
+    const from = numberOrUndefined(start);
+    const to = numberOrUndefined(end);
+    const exitCode = numberOrUndefined(membersOf(state.metadata).exit) ?? 0;
+    const result: SessionResult = {
+      sourceId: textOrUndefined(part.callID),
+      result: plainText((state.status === 'error' ? state.error : state.output) ?? ''),
+      // `invalid` stands for a tool that does not exist.
+      isError: state.status === 'error' || exitCode !== 0 || part.tool === 'invalid',
+      durationMs: from === undefined || to === undefined ? undefined : to - from,
+      atMs: to,
+    };
+    yield* this.session.result(result);
+  }
+}
+
+function callOf(part: JsonMembers): CallShape {
+  const { input } = membersOf(part.state);
+  const asked = part.tool === 'invalid' ? textOrUndefined(membersOf(input).tool) : undefined;
+  return {
+    sourceId: textOrUndefined(part.callID),
+    name: asked ?? textOrUndefined(part.tool) ?? 'unknown',
+    args: asJson(input ?? {}),
+  };
+}
+
+/** Tokens of a message or step: cached ones are counted beside the input, reasoning beside the output. */
+function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
+  const { input, output, reasoning, cache } = membersOf(tokens);
+  const inputTokens = numberOrUndefined(input);
+  if (inputTokens === undefined) return undefined;
+  const costUsd = numberOrUndefined(cost) ?? 0;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: (numberOrUndefined(output) ?? 0) + (numberOrUndefined(reasoning) ?? 0),
+    cache_read_tokens: numberOrUndefined(membersOf(cache).read) ?? 0,
+    cache_write_tokens: numberOrUndefined(membersOf(cache).write) ?? 0,
+    ...(costUsd > 0 ? { cost_usd: costUsd } : {}),
+  };
+}
+
+/** One session from what is stored about it. @param messages  with their parts, in order */
+export function* opencodeSession(
+  info: JsonMembers,
+  messages: Iterable<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }>,
+  fallbackId: string,
+): Generator<ImportItem> {
+  const id = textOrUndefined(info.id) ?? fallbackId;
+  const parentId = textOrUndefined(info.parentID);
+  const agentName = parentId === undefined ? undefined : textOrUndefined(info.agent);
+  const run = new OpencodeRun({
+    id,
+    conversationId: parentId ?? id,
+    ...(parentId === undefined ? {} : { parentId }),
+    ...(agentName === undefined ? {} : { agentName }),
+  });
+  for (const message of messages) yield* run.message(message.info, message.parts);
+  yield* run.session.finish();
+  yield* run.skipped.report({ severity: 'note', verb: 'left out', runKey: id });
+}
+
+/** The messages of an exported session. */
+export function messagesOf(
+  value: unknown,
+): readonly { readonly info: JsonMembers; readonly parts: readonly unknown[] }[] {
+  return listOf(value).map((message) => {
+    const { info, parts } = membersOf(message);
+    return { info: membersOf(info), parts: listOf(parts) };
+  });
+}

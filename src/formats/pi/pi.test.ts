@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+
+import { importLines } from '../../../test/support/import-check.ts';
+import { piImporter } from './pi.ts';
+
+const header = { type: 'session', version: 3, id: 's1', timestamp: '2026-11-23T04:00:00.000Z', cwd: '/p' };
+const entry = (id: string, parentId: string | null, message: object) => ({ type: 'message', id, parentId, message });
+const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] });
+const answer = (more: object) => ({ role: 'assistant', content: [], stopReason: 'stop', ...more });
+
+test('going back to an earlier entry is a compaction, and every branch is part of the run', () => {
+  const { runs } = importLines(piImporter, [
+    header,
+    entry('a', null, user('Go.')),
+    entry('b', 'a', answer({ content: [{ type: 'toolCall', id: 'c1', name: 'bash', arguments: {} }] })),
+    entry('c', 'a', user('Try another way.')),
+  ]);
+  expect(runs[0]?.run).toMatchObject({ id: 's1', task: 'Go.' });
+  expect(runs[0]?.payloads.map(({ kind }) => kind)).toEqual([
+    'message_appended',
+    'turn_started',
+    'message_appended',
+    'tool_started',
+    'compaction',
+    'message_appended',
+    'tool_ended',
+  ]);
+});
+
+test("an extension's text is no user text, and a failed request is no turn", () => {
+  const { runs } = importLines(piImporter, [
+    header,
+    { type: 'custom_message', id: 'a', parentId: null, customType: 'coxswain', content: 'advice', display: true },
+    entry('b', 'a', user('Go.')),
+    entry('c', 'b', answer({ stopReason: 'error', errorMessage: '400 bad request' })),
+  ]);
+  expect(runs[0]?.payloads).toMatchObject([
+    { message: { role: 'system', content: 'advice' } },
+    { message: { role: 'user', content: 'Go.' } },
+    { message: { role: 'assistant', error_message: '400 bad request' } },
+    { kind: 'run_ended', outcome: 'error' },
+  ]);
+});

@@ -1,0 +1,171 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { StoredUsage } from '../../records/stored-message.ts';
+import { textOfContent } from '../../records/stored-message.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
+import type { AnswerPart } from '../parts/run-items.ts';
+import { SessionItems } from '../parts/session-items.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { sourceCall } from '../parts/source-call.ts';
+import { sourceBlock, sourceBlocks, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { sourceStem } from '../parts/source-name.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+
+const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
+/** Lines of `--mode json` that repeat what `message_end` says. */
+const REPEATS =
+  /^(?:agent_(?:start|end)|turn_(?:start|end)|message_(?:start|update)|tool_execution_(?:start|update|end)|model_change|thinking_level_change)$/;
+/** How an answer ends when it is the last one of a prompt. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  stop: 'ended',
+  length: 'limit',
+  error: 'error',
+  aborted: 'aborted',
+};
+
+/**
+ * Reads pi sessions (`~/.pi/agent/sessions/<cwd>/*.jsonl`) and the lines of `pi --mode json`. The entries are a tree; a run is
+ * the whole file, in the order in which things happened, and going back to an earlier entry is a compaction of the kind `branch`.
+ *
+ * Memory: one answer, and the ids of the run's calls.
+ */
+export const piImporter: LineImporter = {
+  shape: 'lines',
+  format: 'pi',
+  recognise(firstLines) {
+    const [first, ...others] = firstLines.map((line) => membersOf(line));
+    if (first?.type === 'session' && typeof first.id === 'string' && typeof first.cwd === 'string') return 0.98;
+    const entries = [first, ...others].filter(
+      (line) => ENTRY_TYPES.has(line?.type) && typeof line?.id === 'string' && line.parentId !== undefined,
+    );
+    return entries.length === 0 ? 0 : 0.7;
+  },
+  open: (source) => new PiImport(source),
+};
+
+class PiImport implements LineImport {
+  readonly #session: SessionItems;
+  readonly #lost = new SkipCounts();
+  readonly #skipped = new SkipCounts();
+  #lastId: string | undefined;
+
+  constructor(source: ImportSource) {
+    this.#session = new SessionItems({ id: sourceStem(source), format: 'pi' });
+  }
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    if (!isJsonObject(value)) {
+      this.#lost.add('lines that are no object', lineNumber);
+      return;
+    }
+    const atMs = sourceTimeMs(value.timestamp);
+    const parentId = textOrUndefined(value.parentId);
+    const wentBack = parentId !== undefined && this.#lastId !== undefined && parentId !== this.#lastId;
+    if (wentBack) yield* this.#session.record({ kind: 'compaction', trigger: 'branch' }, atMs);
+    this.#lastId = textOrUndefined(value.id) ?? this.#lastId;
+    switch (value.type) {
+      case 'session': {
+        const id = textOrUndefined(value.id);
+        if (id !== undefined) this.#session.identify({ id, conversationId: id });
+        // The header's id is no entry.
+        this.#lastId = undefined;
+        break;
+      }
+      case 'message':
+      case 'message_end':
+        yield* this.#message(membersOf(value.message), atMs);
+        break;
+      case 'custom_message':
+        yield* this.#session.system(sourceBlocks(value.content), atMs);
+        break;
+      case 'compaction':
+        yield* this.#session.record({ kind: 'compaction', trigger: 'unspecified' }, atMs);
+        yield* this.#session.system(sourceBlocks(value.summary), atMs);
+        break;
+      case 'branch_summary':
+        yield* this.#session.system(sourceBlocks(value.summary), atMs);
+        break;
+      default:
+        if (typeof value.type !== 'string' || !REPEATS.test(value.type)) this.#skipped.add(plainText(value.type));
+    }
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.#session.finish();
+    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
+    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
+  }
+
+  *#message(message: JsonMembers, entryAtMs: number | undefined): Generator<ImportItem> {
+    const atMs = sourceTimeMs(message.timestamp) ?? entryAtMs;
+    switch (message.role) {
+      case 'user': {
+        const blocks = sourceBlocks(message.content);
+        this.#session.outcome(undefined, atMs);
+        yield* this.#session.user(blocks, atMs, textOfContent(blocks));
+        break;
+      }
+      case 'assistant':
+        yield* this.#assistant(message, atMs);
+        break;
+      case 'toolResult':
+        yield* this.#session.result({
+          sourceId: textOrUndefined(message.toolCallId),
+          result: sourceResult(message.content),
+          isError: message.isError === true,
+          atMs,
+        });
+        break;
+      case 'bashExecution':
+        // A command that the user ran; the model sees it as a text.
+        yield* this.#session.system(
+          [sourceBlock(`$ ${plainText(message.command)}\n${plainText(message.output)}`)],
+          atMs,
+        );
+        break;
+      default:
+        yield* this.#session.system(sourceBlocks(message.content ?? message.summary), atMs);
+    }
+  }
+
+  *#assistant(message: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
+    const { stopReason } = message;
+    const outcome = typeof stopReason === 'string' ? OUTCOMES[stopReason] : undefined;
+    const parts = listOf(message.content).map((part): AnswerPart => {
+      const { type } = membersOf(part);
+      return type === 'toolCall' ? { type: 'call', call: sourceCall(part) } : sourceBlock(part);
+    });
+    if (typeof message.errorMessage === 'string') {
+      const said = parts.filter((part) => part.type !== 'call');
+      yield* this.#session.failure(said, message.errorMessage, atMs);
+    } else {
+      yield* this.#session.answer(
+        {
+          parts,
+          modelId: textOrUndefined(message.model),
+          stopReason: textOrUndefined(stopReason),
+          usage: usageOf(membersOf(message.usage)),
+        },
+        atMs,
+      );
+    }
+    this.#session.outcome(outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] }, atMs);
+  }
+}
+
+/** Cached tokens are counted beside the input. */
+function usageOf(usage: JsonMembers): StoredUsage | undefined {
+  const input = numberOrUndefined(usage.input);
+  const output = numberOrUndefined(usage.output);
+  if (input === undefined || output === undefined) return undefined;
+  const costUsd = numberOrUndefined(membersOf(usage.cost).total) ?? 0;
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    cache_read_tokens: numberOrUndefined(usage.cacheRead) ?? 0,
+    cache_write_tokens: numberOrUndefined(usage.cacheWrite) ?? 0,
+    ...(costUsd > 0 ? { cost_usd: costUsd } : {}),
+  };
+}
