@@ -135,7 +135,7 @@ const samples: readonly Sample[] = [
     ],
   },
   {
-    file: 'opencode-export.json',
+    file: 'opencode-export.jsonl',
     format: 'opencode',
     runs: [
       {

@@ -58,8 +58,9 @@ test('an older answer of several steps is as many turns, a call that still runs 
 });
 
 test('a session file of the storage folder is read with the messages and parts that lie beside it', async () => {
-  const { path: storage, dispose } = await tempFolder();
-  onTestFinished(dispose);
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const storage = folder.path;
   const write = async (path: string, document: object): Promise<void> => {
     await mkdir(dirname(join(storage, path)), { recursive: true });
     await writeFile(join(storage, path), JSON.stringify(document));
