@@ -95,7 +95,15 @@ type VariantOf<Table, By extends string> = {
 /** A kind that this version knows. */
 export type KnownKind = keyof typeof KINDS;
 
-/** How a record is shown to a reader of the run; see `src/viewer/page/record-row.ts`. */
+/**
+ * What a record is to a reader of the run.
+ *
+ * - `call`, `result`: a call, and what it came back with, which is shown with its call where that is at hand
+ * - `message`: something said or thought
+ * - `advice`, `pattern`, `fault`: what coxswain said, noticed, or failed at
+ * - `event`: a turning point of the run
+ * - `detail`: bookkeeping, shown on request
+ */
 export type Row = 'call' | 'result' | 'message' | 'advice' | 'pattern' | 'fault' | 'event' | 'detail';
 
 /** What the definition of a kind says; see `kinds.ts`. */

@@ -19,3 +19,8 @@ export function fieldsOf(kind: KnownKind): Fields {
 export function roleOf({ kind }: TrajectoryPayload): KindDefinition['role'] {
   return kind === 'unrecognised' ? 'input' : DEFINITIONS[kind].role;
 }
+
+/** How a payload is shown; one of an unknown kind as a detail. */
+export function rowOf({ kind }: TrajectoryPayload): KindDefinition['row'] {
+  return isKnownKind(kind) ? DEFINITIONS[kind].row : 'detail';
+}

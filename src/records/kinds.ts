@@ -7,7 +7,7 @@
  * - a role: `input` is what the host and the agent did; `asked`, that the steering was asked, or what was looked at for it;
  *   `advised`, what became of its advice; `derived` follows from the inputs, is made anew by every replay, and names its
  *   input. A replay with other steering leaves out `advised`, and `asked` where it asks at points of its own
- * - a row: how it is shown to a reader of the run
+ * - a row: how it is shown to a reader of the run; an `event` or a `fault` has its sentence in `src/viewer/page/sentences.ts`
  * - fields: words of `field-types.ts`, with `?` where the field may be absent, `[]` for a list, `|null` where null is allowed
  *
  * The tables are the groups that a switch may pass over (`pass-over.ts`).

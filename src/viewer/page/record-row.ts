@@ -1,20 +1,11 @@
-import { passOver, type DeliveredKind } from '../../records/pass-over.ts';
+import type { Row } from '../../records/field-types.ts';
+import { rowOf as definedRow } from '../../records/kind-definition.ts';
 import type { StoredContent } from '../../records/stored-message.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { PAGE_RECORDS, type RecordPages } from './record-pages.ts';
 
-/**
- * What a record is to a reader.
- *
- * - `call`: a call with its result, where that is at hand
- * - `result`: a result whose call is far away
- * - `message`: something said or thought
- * - `advice`, `pattern`, `fault`: what coxswain noticed, said, or failed at
- * - `event`: a turning point of the run
- * - `detail`: bookkeeping, shown on request
- * - `none`: shown with another record, or nothing
- */
-export type RowKind = 'call' | 'result' | 'message' | 'advice' | 'pattern' | 'fault' | 'event' | 'detail' | 'none';
+/** The row that a record has; `none`: it is shown with another record, or not at all. */
+export type RowKind = Row | 'none';
 
 /** How a record is shown, given what else is at hand. */
 export function rowKindOf(record: TrajectoryRecord, pages: RecordPages, withDetails: boolean): RowKind {
@@ -24,55 +15,15 @@ export function rowKindOf(record: TrajectoryRecord, pages: RecordPages, withDeta
 
 function plainKind(record: TrajectoryRecord, pages: RecordPages): RowKind {
   const { payload, seq } = record;
-  switch (payload.kind) {
-    case 'tool_started':
-      return 'call';
-    case 'tool_ended':
-      return pages.startOf(payload.tool_call_id, seq) === undefined ? 'result' : 'none';
-    case 'message_appended':
-      // A result is shown with its call already.
-      if (payload.message.role === 'tool_result') return 'detail';
-      return hasSomethingToSay(payload.message.content) ? 'message' : 'detail';
-    case 'turn_ended':
-      return hasSomethingToSay(payload.assistant.content) && !wasSaid(record, pages) ? 'message' : 'detail';
-    case 'feedback_produced':
-    case 'guidance_produced':
-      return 'advice';
-    case 'pattern_flagged':
-    case 'pattern_cleared':
-      return 'pattern';
-    case 'provider_failed':
-    case 'provider_overran':
-    case 'fault_noticed':
-      return 'fault';
-    case 'run_started':
-    case 'run_ended':
-    case 'run_resumed':
-    case 'run_identified':
-    case 'child_ended':
-    case 'deadline_set':
-    case 'completion_checked':
-    case 'compaction':
-    case 'gap':
-    case 'output_tokens_escalation':
-    case 'advice_acknowledged':
-    case 'prompt_used':
-      return 'event';
-    default:
-      passOver<
-        | 'turn_started'
-        | 'provider_request_prepared'
-        | 'context_transform_applied'
-        | 'tool_gate_applied'
-        | 'tool_gate_conflict_resolved'
-        | 'session_event'
-        | DeliveredKind
-        | 'evaluation'
-        | 'model_answered'
-        | 'unrecognised'
-      >(payload);
-      return 'detail';
+  if (payload.kind === 'tool_ended') return pages.startOf(payload.tool_call_id, seq) === undefined ? 'result' : 'none';
+  if (payload.kind === 'message_appended') {
+    // A result is shown with its call already.
+    if (payload.message.role === 'tool_result') return 'detail';
+    return hasSomethingToSay(payload.message.content) ? 'message' : 'detail';
   }
+  if (payload.kind === 'turn_ended')
+    return hasSomethingToSay(payload.assistant.content) && !wasSaid(record, pages) ? 'message' : 'detail';
+  return definedRow(payload);
 }
 
 /** Whether there is more to a message than calls, which have rows of their own. */

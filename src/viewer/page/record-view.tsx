@@ -2,6 +2,7 @@ import {
   passOver,
   type AskedKind,
   type DeliveredKind,
+  type FaultKind,
   type HostKind,
   type LifeKind,
   type RequestKind,
@@ -14,13 +15,14 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 import { CallView, ResultView } from './call-view.tsx';
-import { DetailView, EventView, FaultView, PatternView, RawView } from './event-view.tsx';
+import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { MessageView } from './message-view.tsx';
 import { clockText, countText, fullTimeText } from './number-text.ts';
 import type { RowKind } from './record-row.ts';
 import { RowBoundary } from './row-boundary.tsx';
 import { safeLine } from './safe-text.ts';
+import { isTold } from './sentences.ts';
 import { textOf, withoutBlankLines } from './text-of.ts';
 
 /** One row of the conversation. */
@@ -88,15 +90,19 @@ function Body(props: {
       return <Spoken who={`Feedback by ${payload.provider_name}`} text={payload.text} seq={seq} />;
     case 'guidance_produced':
       return <Spoken who={`Guidance by ${payload.provider_name}`} text={payload.injection.content} seq={seq} />;
-    case 'provider_failed':
-    case 'provider_overran':
-    case 'fault_noticed':
-      return <FaultView payload={payload} />;
     default:
       passOver<
-        LifeKind | 'turn_started' | 'compaction' | RequestKind | HostKind | DeliveredKind | AskedKind | UnreadKind
+        | LifeKind
+        | 'turn_started'
+        | 'compaction'
+        | RequestKind
+        | HostKind
+        | DeliveredKind
+        | AskedKind
+        | FaultKind
+        | UnreadKind
       >(payload);
-      return kind === 'event' ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
+      return isTold(payload) ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
   }
 }
 

@@ -1,0 +1,62 @@
+import type { KindsThat, PayloadOf } from '../../records/field-types.ts';
+import { rowOf } from '../../records/kind-definition.ts';
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import { countOf, countText, fullTimeText, spanText } from './number-text.ts';
+
+type ToldKind = KindsThat<{ readonly row: 'event' | 'fault' }>;
+
+/** A payload that is shown as a sentence. */
+export type ToldPayload = PayloadOf<ToldKind>;
+
+/** A title and a text. */
+type Sentence = readonly [string, string];
+
+/** A kind whose row is `event` or `fault` does not compile until its sentence stands here. */
+const SENTENCES: { readonly [Kind in ToldKind]: (payload: PayloadOf<Kind>) => Sentence } = {
+  run_started: ({ identity }) => ['Run began', joined(identity.agent_name, identity.model_id)],
+  run_ended: ({ outcome, success }) => [
+    'Run ended',
+    `${outcome}${success === undefined ? '' : success ? ', succeeded' : ', failed'}`,
+  ],
+  run_resumed: ({ trigger }) => ['Run goes on', trigger],
+  run_identified: ({ agent_name: agent, conversation_id: conversation, model_id: model }) => [
+    'Known of the run',
+    joined(agent, model, conversation),
+  ],
+  child_ended: ({ child_run_id: run, usage }) => ['Run below ended', `${run}, ${countOf(usage.calls ?? 0, 'call')}`],
+  deadline_set: ({ deadline_at_unix_ms: atMs }) => ['Deadline', atMs === undefined ? 'none' : fullTimeText(atMs)],
+  completion_checked: ({ met, missing }) => [
+    'Wanted to stop',
+    met ? 'nothing was missing' : `missing: ${missing.join('; ')}`,
+  ],
+  compaction: ({ trigger }) => ['Conversation shortened', trigger],
+  gap: ({ through_seq: last, reason }) => ['Records lost', `up to ${countText(last)}: ${reason}`],
+  output_tokens_escalation: ({ prev_cap: before, new_cap: after }) => [
+    'Output limit raised',
+    `${countText(before)} → ${countText(after)} tokens`,
+  ],
+  advice_acknowledged: ({ response, note }) => [`Agent ${response} the advice`, note ?? ''],
+  prompt_used: ({ prompt_name: name }) => ['Prompt', name],
+  provider_failed: ({ provider_name: name, phase, message }) => ['coxswain', `${name} failed in ${phase}: ${message}`],
+  provider_overran: ({ provider_name: name, duration_ms: tookMs, limit_ms: limitMs }) => [
+    'coxswain',
+    `${name} took ${spanText(tookMs)}, more than its ${spanText(limitMs)}`,
+  ],
+  fault_noticed: ({ where, message }) => ['coxswain', `${where}: ${message}`],
+};
+
+function joined(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join(' · ');
+}
+
+/** Whether a payload is shown as a sentence. */
+export function isTold(payload: TrajectoryPayload): payload is ToldPayload {
+  const row = rowOf(payload);
+  return row === 'event' || row === 'fault';
+}
+
+/** What is said of a turning point, or of a fault of coxswain's. */
+export function sentenceOf(payload: ToldPayload): Sentence {
+  // Each stands under its own kind.
+  return (SENTENCES[payload.kind] as (payload: ToldPayload) => Sentence)(payload);
+}
