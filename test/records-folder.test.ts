@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import type { StatePlaces } from '../src/base/state-places.ts';
+import { costGrowth, MOST_LINEAR_GROWTH } from './support/cost-growth.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import {
   adoptRecords,
@@ -25,6 +26,7 @@ import {
   openRecords,
   refuseLinks,
 } from '../src/store/records-folder.ts';
+import { commonFolder, findGit, isTracked } from '../src/store/git-index.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 
 let root = '';
@@ -179,6 +181,61 @@ test('a folder that git tracks is refused in a submodule, a linked work tree and
   git('init', '-q');
   git('submodule', '--quiet', 'add', inner, 'inner');
   expect(kindOf(join(outer, 'inner/sub/.coxswain'))).toBe('tracked');
+});
+
+test('the time to read an index grows with its length, also where each name holds the one before', () => {
+  const folderOf = (entries: number): string => {
+    const head = Buffer.alloc(12);
+    head.write('DIRC', 'latin1');
+    head.writeUInt32BE(4, 4);
+    head.writeUInt32BE(entries, 8);
+    // An entry that drops nothing of the name before and adds a letter.
+    const entry = Buffer.concat([Buffer.alloc(63), Buffer.from('a\0')]);
+    const place = join(root, `git-${entries}`);
+    mkdirSync(place);
+    writeFileSync(
+      join(place, 'index'),
+      Buffer.concat([head, Buffer.alloc(entries * entry.length, entry), Buffer.alloc(20)]),
+    );
+    return place;
+  };
+  const folders = { 1: folderOf(4_000), 32: folderOf(128_000) };
+  const growth = costGrowth((factor) =>
+    expect(isTracked({ top: project, folder: folders[factor] }, folder)).toBe(false),
+  );
+  expect(growth).toBeLessThan(MOST_LINEAR_GROWTH);
+});
+
+test('the folder of git that is written to is the project’s own: a pointer counts where the other end points back', () => {
+  const common = (at: string): string => {
+    const place = findGit(at);
+    return place === undefined ? '' : commonFolder(place);
+  };
+  git('init', '-q');
+  git('commit', '-qm', 'x', '--allow-empty');
+  const own = join(project, '.git');
+  expect(common(project)).toBe(own);
+  git('worktree', 'add', '-q', join(root, 'tree'));
+  expect(common(join(root, 'tree'))).toBe(own);
+  const inner = project;
+  project = join(root, 'outer');
+  mkdirSync(project);
+  git('init', '-q');
+  git('submodule', '--quiet', 'add', inner, 'inner');
+  expect(common(join(project, 'inner'))).toBe(join(project, '.git/modules/inner'));
+  const cloned = join(root, 'cloned');
+  mkdirSync(cloned);
+  for (const target of [own, join(own, 'worktrees/tree'), join(project, '.git/modules/inner')]) {
+    writeFileSync(join(cloned, '.git'), `gitdir: ${target}\n`);
+    expect(() => common(cloned)).toThrow(/does not point back/);
+    rmSync(join(cloned, '.git'));
+    symlinkSync(target, join(cloned, '.git'));
+    expect(() => common(cloned)).toThrow(/does not point back/);
+    rmSync(join(cloned, '.git'));
+  }
+  mkdirSync(join(cloned, '.git'));
+  writeFileSync(join(cloned, '.git/commondir'), own);
+  expect(() => common(cloned)).toThrow(/commondir/);
 });
 
 test('git is not run: a repository’s configuration can name programs', () => {

@@ -1,5 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+import { unsafePath } from '../base/guarded-file.ts';
 
 /** A git work tree around a folder, found without running git: a repository's configuration can name programs. */
 export interface GitPlace {
@@ -10,8 +12,9 @@ export interface GitPlace {
 }
 
 /** The largest repositories have indexes of some 100 MB. */
-const MAX_INDEX_BYTES = 512 * 1024 * 1024;
-const MAX_POINTER_BYTES = 4_096;
+const MAX_INDEX_BYTES = 256 * 1024 * 1024;
+/** Pointers are a line, the configuration of a submodule some lines. */
+const MAX_POINTER_BYTES = 65_536;
 const ENTRY_BYTES = 42;
 const HASH_BYTES = [20, 32] as const;
 
@@ -19,22 +22,53 @@ const HASH_BYTES = [20, 32] as const;
 export function findGit(folder: string): GitPlace | undefined {
   for (let top = folder; ; top = dirname(top)) {
     const place = join(top, '.git');
-    const facts = statSync(place, { throwIfNoEntry: false });
-    if (facts?.isDirectory() === true) return { top, folder: place };
-    if (facts?.isFile() === true && facts.size <= MAX_POINTER_BYTES) {
-      const target = /^gitdir: ([^\r\n]+)/.exec(readFileSync(place, 'utf8'))?.[1];
-      if (target !== undefined) return { top, folder: resolve(top, target) };
-    }
+    if (statSync(place, { throwIfNoEntry: false })?.isDirectory() === true) return { top, folder: place };
+    const target = /^gitdir: ([^\r\n]+)/.exec(textOf(place) ?? '')?.[1];
+    if (target !== undefined) return { top, folder: resolve(top, target) };
     if (dirname(top) === top) return undefined;
   }
 }
 
-/** The folder that all work trees of a repository share: `info/exclude` is there. */
-export function commonFolder({ folder }: GitPlace): string {
-  const file = join(folder, 'commondir');
+/**
+ * The folder that all work trees of a repository share: `info/exclude` is there. What a clone or an archive brought along may
+ * point to the folder of another repository, so that a pointer counts only where the other end points back: `gitdir` in the
+ * folder of a linked work tree, `core.worktree` in the configuration of a submodule. Git itself looks at neither.
+ *
+ * @throws CoxswainError "unsafe-path"
+ */
+export function commonFolder({ top, folder }: GitPlace): string {
+  const dotGit = join(top, '.git');
+  const real = realOf(folder);
+  const common = textOf(join(folder, 'commondir'));
+  if (lstatSync(dotGit).isDirectory()) {
+    if (common === undefined) return folder;
+    throw unsafePath(folder, 'it is a work tree’s own .git and names another one (commondir)');
+  }
+  if (common !== undefined) {
+    const shared = realOf(resolve(folder, common.trim()));
+    const isItsTree =
+      real !== undefined && shared === dirname(dirname(real)) && basename(dirname(real)) === 'worktrees';
+    const back = textOf(join(folder, 'gitdir'))?.trim();
+    if (isItsTree && back !== undefined && realOf(resolve(folder, back)) === realOf(dotGit)) return shared;
+  } else {
+    const back = /^[ \t]*worktree[ \t]*=[ \t]*"?(.*?)"?[ \t]*$/m.exec(textOf(join(folder, 'config')) ?? '')?.[1];
+    if (back !== undefined && realOf(resolve(folder, back)) === realOf(top)) return folder;
+  }
+  throw unsafePath(folder, `${dotGit} points to it, and it does not point back`);
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a small regular file; undefined for anything else. */
+function textOf(file: string): string | undefined {
   const facts = statSync(file, { throwIfNoEntry: false });
-  if (facts?.isFile() !== true || facts.size > MAX_POINTER_BYTES) return folder;
-  return resolve(folder, readFileSync(file, 'utf8').trim());
+  return facts?.isFile() === true && facts.size <= MAX_POINTER_BYTES ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** Changes whenever git writes the index; empty where there is none. Cost: one look. */
@@ -84,7 +118,10 @@ function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexS
   const count = bytes.readUInt32BE(8);
   const end = bytes.length - hashBytes;
   const isWanted = nameCheck(wanted);
-  let name: Buffer = Buffer.alloc(0);
+  // Of each name only the part that is compared: in version 4 names grow from entry to entry.
+  const headBytes = Buffer.byteLength(wanted) + 1;
+  let head: Buffer = Buffer.alloc(0);
+  let length = 0;
   let at = 12;
   let found = false;
   for (let entry = 0; entry < count; entry += 1) {
@@ -95,15 +132,17 @@ function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexS
     let kept = 0;
     if (version === 4) {
       const dropped = readOffset(bytes, nameAt);
-      if (dropped === undefined || dropped.value > name.length) return undefined;
-      kept = name.length - dropped.value;
+      if (dropped === undefined || dropped.value > length) return undefined;
+      kept = length - dropped.value;
       nameAt = dropped.next;
     }
     const nameEnd = bytes.indexOf(0, nameAt);
     if (nameEnd < 0 || nameEnd > end) return undefined;
-    const rest = bytes.subarray(nameAt, nameEnd);
-    name = version === 4 ? Buffer.concat([name.subarray(0, kept), rest]) : rest;
-    found ||= isWanted(name);
+    const rest = bytes.subarray(nameAt, Math.min(nameEnd, nameAt + headBytes));
+    if (kept === 0) head = rest;
+    else if (kept < headBytes) head = Buffer.concat([head.subarray(0, kept), rest.subarray(0, headBytes - kept)]);
+    length = kept + nameEnd - nameAt;
+    found ||= isWanted(head);
     // Older versions fill up with zeros to a multiple of eight.
     at = version === 4 ? nameEnd + 1 : at + ((nameEnd - at + 8) & ~7);
   }
