@@ -241,7 +241,7 @@ export type { DerivedPayload } from './records/derived-draft.ts';
 export { isDerived } from './records/is-derived.ts';
 export { Replay, type ReplayOptions } from './replay/replay.ts';
 export { SteeringReplay, type SteeringReplayOptions } from './replay/steering-replay.ts';
-export type { ChildOptions } from './run/run-options.ts';
+export type { ChildOptions, OpenRunOptions } from './run/run-options.ts';
 export type { AdviseContext } from './run/evaluation-payload.ts';
 export type { Run, RunSnapshot } from './run/run.ts';
 export { standardSteering, type StandardSteeringOptions } from './steering/standard-steering.ts';

@@ -6,6 +6,8 @@
  * - `invalid-record`: text that should be a trajectory record is not one
  * - `schema-version`: a record or store was written by a newer schema than this version reads
  * - `snapshot-version`: a snapshot does not belong to the thing that should restore it
+ * - `run-exists`: a run is started under the id of one that there is already; `openRun` continues it
+ * - `run-unknown`: a run is to be continued that is not stored
  * - `store-conflict`: another record is already stored under that `(run_id, seq)`
  * - `store-gap`: the batch does not continue the stored sequence
  * - `store-closed`: the store was used after `close()`
@@ -27,6 +29,8 @@ export type CoxswainErrorCode =
   | 'invalid-record'
   | 'schema-version'
   | 'snapshot-version'
+  | 'run-exists'
+  | 'run-unknown'
   | 'store-conflict'
   | 'store-gap'
   | 'store-closed'

@@ -18,6 +18,7 @@ export function appendFault(error: unknown): AppendFault {
     case 'store-gap':
       return 'hole';
     case 'store-conflict':
+    case 'run-exists':
       return 'refused';
     case 'store-closed':
     case 'store-version':

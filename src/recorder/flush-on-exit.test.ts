@@ -33,7 +33,7 @@ async function run(program: string, signals: readonly NodeJS.Signals[] = [], del
   const code = `
     import { RecordQueue } from ${source('record-queue.ts')};
     import { flushOnExit } from ${source('flush-on-exit.ts')};
-    import { sqliteStore } from ${source('../store/sqlite-store.ts')};
+    import { sqliteStore } from ${source('../store/sqlite/sqlite-store.ts')};
     import { scriptCalls } from ${source('../testing/record-script.ts')};
     const store = sqliteStore(${JSON.stringify(file)});
     const slow = { ...store, close: () => store.close(), flush: () => store.flush(), append: async (batch) => {

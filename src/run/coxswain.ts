@@ -1,8 +1,9 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
+import { LruMap } from '../base/lru-map.ts';
 import type { InputCounts } from '../base/input-fault.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { resolveSteering } from '../steering/options.ts';
+import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { readResult } from '../steering/read-result.ts';
 import { flushOnExit } from '../recorder/flush-on-exit.ts';
@@ -16,7 +17,11 @@ import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-l
 import { inherit } from './inherit.ts';
 import { RunFamily, type FamilyPlace } from './run-family.ts';
 import { RunFold, type RunFoldOptions } from './run-fold.ts';
-import type { ChildOptions } from './run-options.ts';
+import { runExists, SharedRuns } from '../recorder/shared-runs.ts';
+import type { ChildOptions, OpenRunOptions } from './run-options.ts';
+import { DEFAULT_PROMPT } from './run-speakers-by-prompt.ts';
+import type { OpenedRun } from './run-step.ts';
+import { runUnknown, StoredRuns } from './stored-runs.ts';
 import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
@@ -66,8 +71,20 @@ export interface Coxswain {
    *
    * @throws CoxswainError "invalid-argument" for a deadline or budget outside its range
    * @throws CoxswainError "invalid-definition" when two providers share a name
+   * @throws CoxswainError "run-exists" when this process had a run of that id; where another process has stored one, nothing of
+   *   this run is stored, and its `flush` and `end` throw the same
    */
   startRun(options?: RunOptions): Run;
+  /**
+   * Continues a stored run, in whatever process it was before: its state is what is stored of it. A run that is open in this
+   * process is given as it is; one that had ended goes on. Several processes may have one run open: each adds to it what happens
+   * there, none loses anything, and each knows what was stored when it opened the run (docs/runs.md).
+   *
+   * @throws CoxswainError "run-unknown" when it is not stored and `start` is absent
+   * @throws CoxswainError "invalid-argument" without a store
+   * @throws CoxswainError "store-io" when what this process knows of it cannot be stored first, or it cannot be read
+   */
+  openRun(runId: string, options?: OpenRunOptions): Promise<Run>;
   /**
    * Goes on with a run, as if there had been no break.
    *
@@ -105,10 +122,27 @@ export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
   return new Process(options);
 }
 
+/** How a run is continued, with defaults filled in. */
+interface Continuation {
+  readonly prompts: readonly PromptTemplate[];
+  readonly start: OpenRunOptions['start'] | undefined;
+  readonly trigger: string;
+}
+
+/** Ids that are remembered; a second run of one is an error. */
+const MAX_KNOWN_RUNS = 50_000;
+
 /** What a run of this process is made from. */
 interface NewRun {
-  readonly fold: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>;
+  readonly fold: RunFold;
+  readonly steering: ResolvedSteering;
+  /** Called with what took too long; the run sets it. */
+  readonly overruns: OpenedRun['overruns'];
   readonly place: FamilyPlace;
+  /** Last `seq` that was stored before; default: none. */
+  readonly storedSeq?: number;
+  /** Saves its state once all of it is stored; default: it is not saved. */
+  readonly save?: (run: Run) => Promise<void>;
   readonly children?: ChildOptions['children'];
   readonly ended?: boolean;
 }
@@ -118,7 +152,11 @@ class Process implements Coxswain {
   readonly #clock: Clock;
   readonly #queue: RecordQueue | undefined;
   readonly #redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly #shared: SharedRuns | undefined;
   readonly #open = new Set<Run>();
+  /** Runs that were started or opened here. */
+  readonly #known = new LruMap<true>(MAX_KNOWN_RUNS);
+  readonly #opening = new Map<string, Promise<Run>>();
   readonly #tally = new InputTally();
   #staysOnExit: () => void = () => undefined;
   #faults = 0;
@@ -127,7 +165,8 @@ class Process implements Coxswain {
   constructor(options: CoxswainOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#queue = options.store === undefined ? undefined : new RecordQueue(options.store, options);
+    this.#shared = options.store === undefined ? undefined : new SharedRuns(options.store);
+    this.#queue = this.#shared === undefined ? undefined : new RecordQueue(this.#shared, options);
     this.#redact = this.#redactOf(options.redaction);
     // Also finds a limit outside its range before the first run.
     resolveSteering(options);
@@ -137,15 +176,36 @@ class Process implements Coxswain {
     const { parent, ...own } = given;
     const nowMs = this.#clock.nowMs();
     const identity = this.#identityOf(given);
+    if (this.#known.get(identity.runId) !== undefined) throw runExists(identity.runId);
     const children = own.children ?? parent?.changesOfChildren;
     const { options, ownDeadlineAtMs, prompt, sharesBudget } = inherit(own, parent?.heritage, nowMs);
     const steering = resolveSteering(this.#options, prompt);
     const started = runStarted(options, { identity, steering, prompt, nowMs, parent });
     const log = new RunLog(identity, this.#logParts());
     const place = { parent: parent?.family, sharesBudget, ownDeadlineAtMs };
-    const run = this.#run(log, { fold: { steering, prompts: [prompt] }, place, children });
+    const run = this.#run(log, { ...this.#foldOf({ steering, prompts: [prompt] }), place, children });
     run.begin(started);
     return run;
+  }
+
+  async openRun(runId: string, options: OpenRunOptions = {}): Promise<Run> {
+    const { start, trigger = 'open' } = options;
+    const id = storableRunId(runId);
+    const isOpening = this.#opening.get(id);
+    if (isOpening !== undefined) return await isOpening;
+    const known = [...this.#open].find((run) => run.id === id && !run.isEnded);
+    if (known !== undefined) return known;
+    const opening = this.#continue(id, {
+      start,
+      trigger,
+      prompts: options.prompts ?? [start?.prompt ?? DEFAULT_PROMPT],
+    });
+    this.#opening.set(id, opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(id);
+    }
   }
 
   restoreRun(snapshot: RunSnapshot, prompts: readonly PromptTemplate[] = []): Run {
@@ -158,8 +218,12 @@ class Process implements Coxswain {
     const log = new RunLog(snapshot.identity, { ...this.#logParts(), nextSeq: snapshot.next_seq, lastMs: lastAtMs });
     const steering = resolveSteering(this.#options, prompts[0]);
     const { below } = snapshot.fold.steering.situation;
-    const fold = { steering, prompts, snapshot: snapshot.fold };
-    return this.#run(log, { fold, place: { sharesBudget: false, below }, ended: snapshot.ended });
+    const fold = this.#foldOf({ steering, prompts, snapshot: snapshot.fold });
+    return this.#run(log, { ...fold, place: { sharesBudget: false, below }, ended: snapshot.ended });
+  }
+
+  private get measureMs(): () => number {
+    return this.#options.measureMs ?? ((): number => performance.now());
   }
 
   health(): Health {
@@ -193,22 +257,78 @@ class Process implements Coxswain {
     return () => this.#staysOnExit();
   }
 
+  async #continue(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
+    const { store } = this.#options;
+    if (store === undefined)
+      throw new CoxswainError('invalid-argument', 'openRun needs a store: createCoxswain({ store })');
+    if (this.#known.get(runId) !== undefined && (await this.flush()) !== 'stored') {
+      throw new CoxswainError('store-io', `what this process knows of run ${JSON.stringify(runId)} is not stored yet`);
+    }
+    const { measureMs } = this;
+    const stored = new StoredRuns({
+      store,
+      steering: this.#options,
+      redact: this.#redact,
+      clock: this.#clock,
+      measureMs,
+    });
+    const opened = await stored.open(runId, prompts);
+    if (opened === undefined) {
+      if (start === undefined) throw runUnknown(runId);
+      this.#known.delete(runId);
+      return this.startRun({ ...start, runId });
+    }
+    const { depth, lastAtMs, parentRunId } = opened.summary;
+    const identity = { runId, depth, ...(parentRunId === undefined ? {} : { parentRunId }) };
+    this.#shared?.reopen(runId);
+    const log = new RunLog(identity, { ...this.#logParts(), nextSeq: opened.nextSeq, lastMs: lastAtMs });
+    const { fold, overruns, steering } = opened;
+    const place = { sharesBudget: false, below: fold.situation.below };
+    const run = this.#run(log, {
+      fold,
+      overruns,
+      steering,
+      place,
+      ended: opened.ended,
+      save: opened.save,
+      storedSeq: opened.nextSeq - 1,
+      children: start?.children,
+    });
+    run.emit({ type: 'run_resumed', trigger });
+    return run;
+  }
+
   #logParts(): RunLogParts {
     return { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally };
   }
 
-  #run(log: RunLog, { children, ended = false, fold, place }: NewRun): Run {
-    const { steering } = fold;
-    const measureMs = this.#options.measureMs ?? ((): number => performance.now());
+  #foldOf(options: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>): Pick<NewRun, 'fold' | 'overruns' | 'steering'> {
+    const overruns: NewRun['overruns'] = { heard: () => undefined };
+    const onOverrun = (provider: string, durationMs: number): void => overruns.heard(provider, durationMs);
+    const fold = new RunFold({ ...options, redact: this.#redact, measureMs: this.measureMs, onOverrun });
+    return { fold, overruns, steering: options.steering };
+  }
+
+  #run(log: RunLog, { children, ended = false, fold, overruns, place, save, steering, storedSeq = -1 }: NewRun): Run {
+    const { runId } = log.identity;
     const run: Run = new Run({
       log,
-      fold: (onOverrun) => new RunFold({ ...fold, redact: this.#redact, measureMs, onOverrun }),
+      fold: (onOverrun) => {
+        overruns.heard = onOverrun;
+        return fold;
+      },
       mode: steering.mode,
       models: steering.models,
       providerTimeLimitMs: steering.providerTimeLimitMs,
-      flush: (limit) => this.flush(limit),
+      flush: async (limit) => {
+        const answer = await this.flush(limit);
+        const refusal = this.#shared?.refusal(runId);
+        if (refusal !== undefined) throw refusal;
+        if (answer === 'stored') await save?.(run);
+        return answer;
+      },
       ready: async (limit) => (await this.#queue?.ready(limit)) ?? true,
-      durableSeq: () => this.#queue?.durableSeq(log.identity.runId) ?? -1,
+      durableSeq: () => Math.max(storedSeq, this.#queue?.durableSeq(runId) ?? -1),
       family: (member) => new RunFamily(member, place),
       children,
       startChild: (options: ChildOptions) => this.startRun({ ...options, parent: run }),
@@ -220,6 +340,7 @@ class Process implements Coxswain {
       ended,
     });
     this.#open.add(run);
+    this.#known.set(runId, true);
     return run;
   }
 

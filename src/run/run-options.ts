@@ -31,3 +31,13 @@ export interface ChildOptions {
    */
   readonly children?: (child: ChildOptions) => ChildOptions;
 }
+
+/** How a stored run is continued. */
+export interface OpenRunOptions {
+  /** How it begins where it is not stored yet; default: it is an error. */
+  readonly start?: Omit<ChildOptions, 'runId'>;
+  /** Every prompt that the run has used; the first is in force where its records name none. Default: the prompt of `start`. */
+  readonly prompts?: readonly PromptTemplate[];
+  /** Why it goes on, in your words, for its `run_resumed` record; default `open`. */
+  readonly trigger?: string;
+}

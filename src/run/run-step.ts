@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
 import { isDerived } from '../records/is-derived.ts';
@@ -11,7 +12,7 @@ import type { ChildOptions } from './run-options.ts';
 import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { lastSeqOf } from '../store/run-summary.ts';
+import { lastSeqOf, type RunSummary } from '../store/run-summary.ts';
 import type { ReadQuery, RunChange, StoredRun } from '../store/trajectory-store.ts';
 
 /** State of the host's own beside that of the run: folded from the same records, so that it can be made anew from them. */
@@ -32,6 +33,8 @@ export interface RunStepOptions<State extends Json> {
   readonly build: string;
   /** A steady clock in milliseconds, to notice slow providers; default: they are not noticed. */
   readonly measureMs?: () => number;
+  /** Every prompt that the runs use; the first is in force where a record names none. Default: none. */
+  readonly prompts?: readonly PromptTemplate[];
 }
 
 /** One step: what happens to one run. */
@@ -118,6 +121,14 @@ interface Restored<State extends Json> {
   readonly overruns: { heard: (provider: string, durationMs: number) => void };
 }
 
+/** A stored run, as it is continued outside of steps. */
+export interface OpenedRun extends Pick<Restored<Json>, 'ended' | 'fold' | 'overruns'> {
+  readonly summary: RunSummary;
+  readonly nextSeq: number;
+  /** Last `seq` that the saved snapshot covers; -1 without one. */
+  readonly snapshotSeq: number;
+}
+
 /** Thrown by a step whose run has a snapshot that cannot be used: `rebuild`, then again. */
 export class UnusableSnapshot extends Error {
   override readonly name = 'UnusableSnapshot';
@@ -149,7 +160,7 @@ export class RunStepper<State extends Json> {
   /** @throws CoxswainError "invalid-argument" for a limit outside its range */
   constructor(options: RunStepOptions<State>) {
     this.#options = options;
-    this.#steering = resolveSteering(options.steering);
+    this.#steering = resolveSteering(options.steering, options.prompts?.[0]);
   }
 
   /**
@@ -203,6 +214,23 @@ export class RunStepper<State extends Json> {
     };
     const snapshot = this.#snapshot(run.snapshot({ shared: true }), state);
     return { records, snapshot, result: { result, faults, held } };
+  }
+
+  /**
+   * A stored run after its last record, to go on with outside of steps; undefined when it is not stored.
+   *
+   * @throws UnusableSnapshot as `step`
+   */
+  open(view: StoredRun, rebuilt?: RebuiltRun<State>): OpenedRun | undefined {
+    const { nextSeq, snapshotSeq, summary } = view;
+    if (summary === undefined) return undefined;
+    const { ended, fold, overruns } = this.#restore(view, { rebuilt });
+    return { ended, fold, overruns, nextSeq, summary, snapshotSeq };
+  }
+
+  /** What is saved of a run, as `step` saves it. */
+  save(run: RunSnapshot, state: State): Json {
+    return this.#snapshot(run, state);
   }
 
   /** The host's state after the last record; undefined when there is none saved that can be used. */
@@ -269,7 +297,7 @@ export class RunStepper<State extends Json> {
     const overruns: Restored<State>['overruns'] = { heard: () => undefined };
     const fold = new RunFold({
       steering: this.#steering,
-      prompts: [],
+      prompts: this.#options.prompts ?? [],
       redact: this.#options.redact,
       ...(from.snapshot === undefined ? {} : { snapshot: from.snapshot, adopt }),
       ...(measureMs === undefined ? {} : { measureMs }),

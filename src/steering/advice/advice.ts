@@ -37,6 +37,11 @@ export function adviceId(causeSeq: number, ordinal: number): string {
   return `a${causeSeq}-${ordinal}`;
 }
 
+/** The id of the same advice where the record that led to it has another `seq`; any other text as it is. */
+export function adviceIdElsewhere(id: string, seqOf: (causeSeq: number) => number): string {
+  return id.replace(/^a(\d+)-/, (_, causeSeq: string) => `a${seqOf(Number(causeSeq))}-`);
+}
+
 const SEVERITIES: Readonly<Record<PatternLevel, Severity>> = { hint: 'info', warn: 'caution', strong: 'warning' };
 
 /** How loud a pattern of that level speaks. */

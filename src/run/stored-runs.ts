@@ -1,0 +1,97 @@
+import type { Clock } from '../base/clock.ts';
+import { CoxswainError } from '../base/error.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
+import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import { RunStepper, UnusableSnapshot, type OpenedRun, type RebuiltRun } from './run-step.ts';
+import type { Run } from './run.ts';
+
+/** Larger state is not saved: the next process folds the records instead. */
+const MAX_STATE_CHARS = 64 * 1024;
+
+/** Records that are folded again rather than saving the state; about 20 µs each. */
+const RECORDS_UNSAVED = 200;
+
+/** How often a snapshot that somebody else saves meanwhile is given up. */
+const MAX_REBUILDS = 3;
+
+/** What stored runs are continued with. */
+export interface StoredRunsOptions {
+  readonly store: TrajectoryStore;
+  readonly steering: SteeringOptions;
+  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+  readonly clock: Clock;
+  readonly measureMs: () => number;
+}
+
+/** A stored run, ready to be continued. */
+export interface ContinuedRun extends OpenedRun {
+  readonly steering: ResolvedSteering;
+  /** Saves the run's state for the next process, where that is worth it and the run is as far as `run` knows. */
+  save(run: Run): Promise<void>;
+}
+
+/** Runs of a store, continued outside of steps, from the state that is saved of them and the records after it. */
+export class StoredRuns {
+  readonly #options: StoredRunsOptions;
+
+  constructor(options: StoredRunsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The run as it is stored now; undefined when it is not.
+   *
+   * @throws as `store.transact`
+   * Cost: a fold of the records since the state was saved, about 20 µs each; of 20,000 at most.
+   */
+  async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
+    const { clock, measureMs, redact, steering: options, store } = this.#options;
+    const steering = resolveSteering(options, prompts[0]);
+    const stepper = new RunStepper<null>({
+      steering: options,
+      prompts,
+      redact,
+      clock,
+      measureMs,
+      host: { initial: null, fold: () => null },
+      build: `openRun ${steering.configurationHash}`,
+    });
+    const opened = await this.#open(runId, stepper);
+    if (opened === undefined) return undefined;
+    let savedSeq = opened.snapshotSeq;
+    const save = async (run: Run): Promise<void> => {
+      const snapshot = run.snapshot({ shared: true });
+      if (snapshot.next_seq - savedSeq <= RECORDS_UNSAVED) return;
+      const state = stepper.save(snapshot, null);
+      if (JSON.stringify(state).length > MAX_STATE_CHARS) return;
+      // Records of another process are not in it.
+      const isSaved = await store.transact(runId, ({ nextSeq }) =>
+        nextSeq === snapshot.next_seq ? { records: [], snapshot: state, result: true } : { records: [], result: false },
+      );
+      if (isSaved) savedSeq = snapshot.next_seq - 1;
+    };
+    return { ...opened, steering, save };
+  }
+
+  async #open(runId: string, stepper: RunStepper<null>): Promise<OpenedRun | undefined> {
+    const { store } = this.#options;
+    let rebuilt: RebuiltRun<null> | undefined;
+    for (let rebuilds = 0; ; rebuilds += 1) {
+      try {
+        return await store.transact(runId, (view) => ({ records: [], result: stepper.open(view, rebuilt) }));
+      } catch (error) {
+        if (!(error instanceof UnusableSnapshot) || rebuilds >= MAX_REBUILDS) throw error;
+        rebuilt = await stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
+      }
+    }
+  }
+}
+
+/** The error of a run that is to be continued and is not there. */
+export function runUnknown(runId: string): CoxswainError {
+  const message = `no run ${JSON.stringify(runId)} is stored: give openRun a start, or begin it with startRun`;
+  return new CoxswainError('run-unknown', message, { details: { runId } });
+}
