@@ -30,7 +30,7 @@ export interface StoredRunsOptions {
 export interface ContinuedRun extends OpenedRun {
   readonly steering: ResolvedSteering;
   /** Saves the run's state for the next process, where that is worth it and the run is as far as `run` knows. */
-  save(run: Run): Promise<void>;
+  readonly save: (run: Run) => Promise<void>;
 }
 
 /** Runs of a store, continued outside of steps, from the state that is saved of them and the records after it. */
