@@ -1,9 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 
+import { configSchema } from './config-schema.ts';
 import { recordSchema } from './record-schema.ts';
 
 /** Writes the schemas that ship in the package into `schema/`. */
 export function writeSchemas(): void {
   mkdirSync('schema', { recursive: true });
-  writeFileSync('schema/trajectory-record.schema.json', `${JSON.stringify(recordSchema(), null, 2)}\n`);
+  const schemas = { 'trajectory-record': recordSchema(), 'coxswain.config': configSchema() };
+  for (const [name, schema] of Object.entries(schemas))
+    writeFileSync(`schema/${name}.schema.json`, `${JSON.stringify(schema, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isJsonObject } from '../src/base/json.ts';
+import { nameOnPage } from '../scripts/config-schema.ts';
 import { STATE_FILES } from '../src/base/state-places.ts';
 import { parseBytes } from '../src/base/parse-bytes.ts';
 import { configFields, type ConfigField } from '../src/config/config-fields.ts';
@@ -11,9 +11,6 @@ import type { Shape } from '../src/config/shape.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../src/store/collect-garbage.ts';
 
 const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
-const schema: unknown = JSON.parse(
-  readFileSync(new URL('../schema/coxswain.config.schema.json', import.meta.url), 'utf8'),
-);
 
 /** The rows of every table of the page whose head begins so. */
 function tables(head: string): readonly (readonly (readonly string[])[])[] {
@@ -38,11 +35,6 @@ const LIMITS = ['maxPerTurn', 'minConfidence', 'decisionPoints', 'cooldownTurns'
 
 function isLimit(path: string): boolean {
   return LIMITS.some((name) => new RegExp(`^guidance\\.[^.]+\\.${name}$`).test(path));
-}
-
-/** The name under which a field stands on the page: what many providers share stands there once. */
-function nameOnPage({ path }: ConfigField): string {
-  return path.replace(/^guidance\.bank\[\]\.(?=when\.)/, '').replace(/^feedback\..*\.(?=trigger\.)/, '');
 }
 
 function defaultOf(shape: Shape): string | undefined {
@@ -78,31 +70,17 @@ const rows = tables('field | default').flat();
 
 test('the page has every field of the configuration, and no other', () => {
   expect(general?.length).toBeGreaterThan(20);
-  expect(rows.map(([path]) => withoutCode(path)).sort()).toEqual(fields.map(nameOnPage).sort());
+  expect(rows.map(([path]) => withoutCode(path)).sort()).toEqual(fields.map(({ path }) => nameOnPage(path)).sort());
 });
 
 test('the page states the default of every field', () => {
   const shown = new Map(rows.map(([path, standard]) => [withoutCode(path), standard]));
   const given = fields.flatMap((field) => {
     const standard = defaultOf(field.shape);
-    return standard === undefined ? [] : [[nameOnPage(field), standard] as const];
+    return standard === undefined ? [] : [[nameOnPage(field.path), standard] as const];
   });
   expect(given.length).toBeGreaterThan(80);
   for (const [path, standard] of given) expect([path, shown.get(path)]).toEqual([path, standard]);
-});
-
-test('the page explains a field in the words of the schema', () => {
-  const properties = isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
-  const mode = properties['mode'];
-  const [, , text] = rows.find(([path]) => path === '`mode`') ?? [];
-  expect(isJsonObject(mode) && mode['description']).toBe(text);
-  // Every description of the schema, wherever it stands.
-  const descriptions = new Set(
-    [...JSON.stringify(schema).matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
-      ([, said]) => JSON.parse(`"${said}"`) as string,
-    ),
-  );
-  expect(rows.filter(([, , said]) => !descriptions.has(said ?? ''))).toEqual([]);
 });
 
 test('the page has the default limits of every guidance provider', () => {
