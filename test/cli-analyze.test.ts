@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -165,4 +166,59 @@ test('of very many open runs those longest untouched are reported early, and say
   expect([turns.size, turns.get('r0'), turns.get('r1099')]).toEqual([1100, 0, 1]);
   expect(stderr).toMatch(/^coxswain: -: run r0 goes on after 1000 other runs[^\n]*\n$/);
   expect(code).toBe(1);
+});
+
+test('without a path the sessions of the agent programs of this user are read, the newest first', async () => {
+  const home = join(cwd, 'home');
+  const samples = fileURLToPath(new URL('session-samples/', import.meta.url));
+  const places = {
+    'pi-session.jsonl': '.pi/agent/sessions/--p--/1.jsonl',
+    'codex-rollout.jsonl': '.codex/sessions/2026/11/23/rollout-1.jsonl',
+    'gemini-chat.jsonl': '.gemini/tmp/p/chats/session-1.jsonl',
+  };
+  for (const [at, [sample, place]] of Object.entries(places).entries()) {
+    const path = join(home, place);
+    await mkdir(dirname(path), { recursive: true });
+    await copyFile(join(samples, sample), path);
+    await utimes(path, 1_000 + at, 1_000 + at);
+  }
+  // A session in which nothing was said yet.
+  await writeFile(join(home, '.pi/agent/sessions/--p--/2.jsonl'), '');
+  const { code, stdout, stderr } = await runCli(['analyze', '--json'], { cwd, env: homeOnly(home) });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/^coxswain: session files: 1 of Codex in .*, 2 of pi in .*\n$/),
+  ]);
+  expect(jsonLines(stdout).map((run) => run['format'])).toEqual(['gemini', 'codex', 'pi']);
+});
+
+test('without a path and without sessions it says where it looked', async () => {
+  const { code, stdout, stderr } = await runCli(['analyze'], { cwd, env: homeOnly(join(cwd, 'nobody')) });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(`Codex ${join(cwd, 'nobody', '.codex')}`);
+});
+
+/** An environment whose agent programs keep their sessions below this home. */
+function homeOnly(home: string): Readonly<Record<string, string>> {
+  const moved = [
+    'CLAUDE_CONFIG_DIR',
+    'CODEX_HOME',
+    'COPILOT_HOME',
+    'GEMINI_CLI_HOME',
+    'XDG_DATA_HOME',
+    'PI_CODING_AGENT_DIR',
+  ];
+  return { HOME: home, ...Object.fromEntries(moved.map((name) => [name, ''])) };
+}
+
+test('of a file of unknown form it says what it looks like, and lists the known forms', async () => {
+  await writeFile(join(cwd, 'table.csv'), 'a,b\n1,2\n');
+  const { code, stderr } = await runCli(['analyze', 'table.csv', 'runs/notes.json', 'runs/image.png'], { cwd });
+  expect(code).toBe(1);
+  const lines = stderr.trimEnd().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^coxswain: table\.csv: a text that is no JSON.* Formats read: .*\bcodex\b.*\bpi\b/),
+    expect.stringMatching(/notes\.json: a JSON object with the keys name is no known format\. Formats read: /),
+    expect.stringMatching(/image\.png: binary content.* Formats read: /),
+  ]);
 });

@@ -2,11 +2,12 @@ import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 
 import { CoxswainError } from '../base/error.ts';
-import { accepted, candidatesOf, printable, surest, type Candidates } from './reading/choose-importer.ts';
+import { accepted, candidatesOf, formatNames, printable, surest, type Candidates } from './reading/choose-importer.ts';
 import { decompress, packingOf } from './reading/decompress.ts';
 import type { FormatName, ImportItem } from './import-item.ts';
 import { importText } from './reading/import-text.ts';
 import type { Importer, ImportSource } from './importer.ts';
+import { readOpencodeDatabase, SQLITE_MAGIC } from './opencode/opencode-database.ts';
 import { importers as allImporters } from './importers.ts';
 import { openBytes } from './reading/open-bytes.ts';
 import { utf8Chunks } from './reading/open-text.ts';
@@ -40,7 +41,7 @@ export interface ImportOptions {
 
 /**
  * Reads the runs of a file, or of standard input for `-`: a text (UTF-8, or UTF-16 with a byte order mark) of
- * JSON lines or of one JSON document, packed with gzip or zstd or not, or a zip archive (from a file only).
+ * JSON lines or of one JSON document, packed with gzip or zstd or not, or a zip archive or a database (from a file only).
  * What it is is told by its content, not by its name.
  *
  * Damaged lines and runs are diagnostics among the items, and reading goes on. Stopping early closes the file.
@@ -83,6 +84,10 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
   const opened = await openBytes(source.path, { stdin: stdin ?? process.stdin, signal, onBytes });
   let chunks: AsyncGenerator<Buffer> | undefined;
   try {
+    if (source.path !== '-' && opened.magic.equals(SQLITE_MAGIC)) {
+      yield* readOpencodeDatabase(source.path);
+      return;
+    }
     const packing = packingOf(opened.magic);
     if (packing === 'zip') {
       for await (const item of importArchive(source, context)) yield [item];
@@ -100,11 +105,13 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
   }
 }
 
-/** The functions below know no path, so that their errors read well behind it. */
+/** The functions below know no path, so that their errors read well behind it. Of an unknown form the known ones are listed. */
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof CoxswainError)) return error;
-  const { code, message, details, cause } = error;
-  return new CoxswainError(code, `${path === '-' ? 'standard input' : path}: ${message}`, {
+  const { code, details, cause } = error;
+  const known = code === 'format-unknown' ? `. Formats read: ${formatNames(allImporters).join(', ')}` : '';
+  const message = `${path === '-' ? 'standard input' : path}: ${error.message}${known}`;
+  return new CoxswainError(code, message, {
     details: { ...details, path },
     ...(cause === undefined ? {} : { cause }),
   });

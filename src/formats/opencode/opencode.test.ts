@@ -1,12 +1,24 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { importDocument } from '../../../test/support/import-check.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
+import type { ImportItem } from '../import-item.ts';
 import { importSource } from '../import-source.ts';
 import { opencodeImporter } from './opencode.ts';
+
+/** The members of the recorded export that the test takes apart. */
+interface OpencodeExport {
+  readonly info: { readonly id: string };
+  readonly messages: readonly {
+    readonly info: { readonly id: string };
+    readonly parts: readonly { readonly id: string }[];
+  }[];
+}
 
 const message = (info: object, ...parts: readonly object[]) => ({
   info: { time: { created: 1_795_406_519_505 }, ...info },
@@ -57,6 +69,46 @@ test('an older answer of several steps is as many turns, a call that still runs 
   expect(runs[0]?.payloads.at(-1)).toMatchObject({ outcome: 'aborted' });
 });
 
+const sample = fileURLToPath(new URL('../../../test/session-samples/opencode-export.jsonl', import.meta.url));
+
+test('the database holds the same sessions as their exports', async () => {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const path = join(folder.path, 'opencode.db');
+  const database = new DatabaseSync(path);
+  database.exec(`
+    CREATE TABLE session (id TEXT, parent_id TEXT, agent TEXT, time_created INTEGER);
+    CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT);
+    CREATE TABLE part (id TEXT, message_id TEXT, data TEXT);
+  `);
+  const { info, messages } = JSON.parse(await readFile(sample, 'utf8')) as OpencodeExport;
+  database.prepare('INSERT INTO session VALUES (?, NULL, NULL, 1)').run(info.id);
+  for (const [at, one] of messages.entries()) {
+    const { id, ...about } = one.info;
+    database.prepare('INSERT INTO message VALUES (?, ?, ?, ?)').run(id, info.id, at, JSON.stringify(about));
+    for (const { id: partId, ...part } of one.parts) {
+      database.prepare('INSERT INTO part VALUES (?, ?, ?)').run(partId, id, JSON.stringify(part));
+    }
+  }
+  database.close();
+  expect(await itemsOf(path)).toEqual(await itemsOf(sample));
+});
+
+test('a database of something else is an unknown form, named by its tables', async () => {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const path = join(folder.path, 'other.db');
+  const database = new DatabaseSync(path);
+  database.exec(
+    'CREATE TABLE cakes (id); CREATE VIEW session AS SELECT 1; CREATE VIEW message AS SELECT 1; CREATE VIEW part AS SELECT 1',
+  );
+  database.close();
+  await expect(itemsOf(path)).rejects.toMatchObject({
+    code: 'format-unknown',
+    message: expect.stringContaining('a SQLite database with the tables cakes, not one of opencode'),
+  });
+});
+
 test('a session file of the storage folder is read with the messages and parts that lie beside it', async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
@@ -75,10 +127,8 @@ test('a session file of the storage folder is read with the messages and parts t
     tokens: { input: 5, output: 2 },
   });
   await write('part/msg_2/prt_2.json', tool('a', { status: 'error', error: 'no', input: {} }));
-  const kinds: string[] = [];
-  for await (const item of importSource(join(storage, 'session/global/ses_1.json'))) {
-    kinds.push(item.type === 'record' ? item.payload.kind : item.type);
-  }
+  const items = await itemsOf(join(storage, 'session/global/ses_1.json'));
+  const kinds = items.map((item) => (item.type === 'record' ? item.payload.kind : item.type));
   expect(kinds).toEqual([
     'run',
     'message_appended',
@@ -89,3 +139,9 @@ test('a session file of the storage folder is read with the messages and parts t
     'end',
   ]);
 });
+
+async function itemsOf(path: string): Promise<readonly ImportItem[]> {
+  const items: ImportItem[] = [];
+  for await (const item of importSource(path)) items.push(item);
+  return items;
+}

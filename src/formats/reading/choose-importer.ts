@@ -71,8 +71,7 @@ export function accepted<T extends Importer>(best: Recognition<T> | undefined, a
   }
   if (best !== undefined && best.confidence >= SURE_ENOUGH) return best.importer;
   const closest = best !== undefined && best.confidence > 0 ? `; the closest is ${best.importer.format}` : '';
-  const known = formatNames([...candidates.lines, ...candidates.documents, ...candidates.archives]).join(', ');
-  throw new CoxswainError('format-unknown', `${content} is no known format${closest}. Formats read: ${known}`, {
+  throw new CoxswainError('format-unknown', `${content} is no known format${closest}`, {
     details: closest === '' ? {} : { closest: best?.importer.format },
   });
 }
@@ -96,6 +95,7 @@ export function printable(name: string): string {
   return name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-function formatNames(importers: readonly Importer[]): readonly FormatName[] {
+/** The formats that these read, each once, in the order of their names. */
+export function formatNames(importers: readonly Importer[]): readonly FormatName[] {
   return [...new Set(importers.map((importer) => importer.format))].sort();
 }

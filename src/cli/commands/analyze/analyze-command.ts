@@ -1,4 +1,8 @@
+import { homedir } from 'node:os';
+
 import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { findSessions } from '../../../formats/find-sessions.ts';
+import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { importers } from '../../../formats/importers.ts';
 import type { FormatName } from '../../../formats/import-item.ts';
 import { analyzeSources } from './analyze-sources.ts';
@@ -27,6 +31,7 @@ export interface AnalyzeOptions {
 /**
  * `coxswain analyze`.
  *
+ * @param paths  files, folders, globs and `-`; none: the sessions of every agent program of this user, newest first
  * @returns the exit code: 0, or 1 when something could not be read or recorded
  * @throws CoxswainError `invalid-argument` for an unknown format, `store-io`, `store-version`
  */
@@ -48,17 +53,39 @@ export async function analyzeCommand(
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
   try {
-    await analyzeSources(paths, { problems, progress, output, recorder, format, hints, recompute, verbose });
+    const sources = paths.length === 0 ? installedSessions(terminal) : findSources(paths);
+    await analyzeSources(sources, { problems, progress, output, recorder, format, hints, recompute, verbose });
   } finally {
     progress.end();
     await store?.close();
   }
   await output.finish();
   if (output.runs === 0 && !problems.any) {
-    terminal.complain(`coxswain: ${printable(paths.join(', '))}: no run found`);
+    if (paths.length > 0) terminal.complain(`coxswain: ${printable(paths.join(', '))}: no run found`);
     return 1;
   }
   return problems.any ? 1 : 0;
+}
+
+/** Also says what was found, and of which programs. A session that holds no run, such as an empty one, is no problem. */
+async function* installedSessions(terminal: Terminal): AsyncGenerator<FoundSource> {
+  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const installed = hosts.filter(({ sessions }) => sessions.length > 0);
+  if (installed.length === 0) {
+    const folders = hosts.map(({ title, folder }) => `${title} ${printable(folder)}`).join(', ');
+    terminal.complain(
+      `coxswain: no session of an agent program found; looked at ${folders}. Name files to read instead`,
+    );
+    return;
+  }
+  const counts = installed.map(
+    ({ title, folder, sessions }) => `${sessions.length} of ${title} in ${printable(folder)}`,
+  );
+  terminal.complain(`coxswain: session files: ${counts.join(', ')}`);
+  const sessions = installed.flatMap((host) => host.sessions);
+  for (const { path } of sessions.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs)) {
+    for await (const found of findSources([path])) yield { ...found, named: false };
+  }
 }
 
 function formatNamed(name: string | undefined): FormatName | undefined {

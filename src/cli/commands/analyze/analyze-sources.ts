@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import { CoxswainError } from '../../../base/error.ts';
-import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
+import type { FoundSource } from '../../../formats/find-sources.ts';
 import type { FormatName } from '../../../formats/import-item.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns, type ReadRun } from '../../../formats/read-runs.ts';
@@ -34,15 +34,15 @@ export interface AnalyzeSetup {
 }
 
 /**
- * Reads every run of these files, folders, globs and `-`, and gives each report to the output as soon as its
+ * Reads every run of these sources, and gives each report to the output as soon as its
  * run is over. What cannot be read is a problem, and the rest is read all the same.
  *
  * @throws CoxswainError `store-io` when the recorder's store refuses altogether
  * Memory: what the importers hold, and about 20 kB a run that is open, of which there are 1,000 at most.
  */
-export async function analyzeSources(paths: readonly string[], setup: AnalyzeSetup): Promise<void> {
+export async function analyzeSources(sources: AsyncIterable<FoundSource>, setup: AnalyzeSetup): Promise<void> {
   const ids = new RunIds();
-  for await (const found of findSources(paths)) {
+  for await (const found of sources) {
     // A pipe or device met in a folder would be waited for.
     if (!found.named && found.sizeBytes === undefined) continue;
     setup.problems.source(found.path);

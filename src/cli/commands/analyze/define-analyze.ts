@@ -6,8 +6,10 @@ export const analyze: CommandDefinition = {
   summary: 'report where the agents of recorded runs got stuck',
   description:
     'Reads recorded runs and reports where the agents got stuck. Takes files, folders, globs and - for standard ' +
-    'input; the content tells the format, and gzip and zstd are unpacked. Calls are numbered from 0.',
-  arguments: { '<paths...>': 'files, folders, globs, or -' },
+    'input; the content tells the format, and gzip and zstd are unpacked. Without one, it reads the sessions that ' +
+    'Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, the newest first. Calls are ' +
+    'numbered from 0.',
+  arguments: { '[paths...]': 'files, folders, globs, or -; none: the sessions of every agent program' },
   options: {
     '--json': 'print one line of JSON a run',
     '--stuck': 'report only runs that got stuck',
@@ -20,6 +22,7 @@ export const analyze: CommandDefinition = {
     '--verbose': 'print also what was repaired or left out while reading',
   },
   examples: [
+    'coxswain analyze --stuck',
     'coxswain analyze session.jsonl',
     "coxswain analyze 'runs/**/*.traj' --stuck",
     'coxswain analyze results/ --json > reports.ndjson',

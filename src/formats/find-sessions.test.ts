@@ -1,0 +1,65 @@
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { findSessions } from './find-sessions.ts';
+
+async function homeWith(files: readonly string[]): Promise<string> {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  for (const [at, file] of files.entries()) {
+    const path = join(folder.path, file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, '{}');
+    await utimes(path, 1_000 + at, 1_000 + at);
+  }
+  return folder.path;
+}
+
+const FILES = {
+  'claude-code': ['.claude/projects/-p/a.jsonl', '.claude/projects/-p/b.jsonl'],
+  codex: ['.codex/sessions/2026/11/23/rollout-1.jsonl', '.codex/archived_sessions/rollout-0.jsonl.zst'],
+  copilot: ['.copilot/session-state/1/events.jsonl'],
+  gemini: [
+    '.gemini/tmp/p/chats/session-1.jsonl',
+    '.gemini/tmp/p/chats/s1/sub.jsonl',
+    '.gemini/tmp/p/chats/session-0.json',
+  ],
+  opencode: ['.local/share/opencode/opencode.db', '.local/share/opencode/storage/session/global/ses_1.json'],
+  pi: ['.pi/agent/sessions/--p--/1.jsonl'],
+};
+const BESIDE = [
+  '.claude/settings.json',
+  '.claude/projects/-p/a/subagents/agent-1.jsonl',
+  '.codex/history.jsonl',
+  '.gemini/tmp/p/logs.json',
+  '.local/share/opencode/storage/message/ses_1/msg_1.json',
+];
+
+test('the sessions of every program are found where it keeps them, the newest first, and nothing else', async () => {
+  const home = await homeWith([...Object.values(FILES).flat(), ...BESIDE]);
+  const found = await findSessions({ home, env: { CODEX_HOME: '' } });
+  const paths = found.map(({ format, sessions }) => [format, sessions.map(({ path }) => path)]);
+  expect(Object.fromEntries(paths)).toEqual(
+    Object.fromEntries(
+      Object.entries(FILES).map(([format, files]) => [format, files.toReversed().map((file) => join(home, file))]),
+    ),
+  );
+});
+
+test.each([
+  ['CLAUDE_CONFIG_DIR', 'claude-code', 'projects/-p/a.jsonl'],
+  ['CODEX_HOME', 'codex', 'sessions/2026/11/23/rollout-1.jsonl'],
+  ['COPILOT_HOME', 'copilot', 'session-state/1/events.jsonl'],
+  ['GEMINI_CLI_HOME', 'gemini', '.gemini/tmp/p/chats/session-1.jsonl'],
+  ['XDG_DATA_HOME', 'opencode', 'opencode/opencode.db'],
+  ['PI_CODING_AGENT_DIR', 'pi', 'sessions/--p--/1.jsonl'],
+])('%s moves the folder of %s', async (variable, format, file) => {
+  const moved = await homeWith([file]);
+  const found = await findSessions({ home: await homeWith([]), env: { [variable]: moved } });
+  expect(found.flatMap(({ format: name, sessions }) => sessions.map(({ path }) => [name, path]))).toEqual([
+    [format, join(moved, file)],
+  ]);
+});

@@ -1,0 +1,69 @@
+import { CoxswainError, messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { JsonMembers } from '../parts/json-member.ts';
+import { decodeJson } from '../reading/json-text.ts';
+import { opencodeSession } from './opencode-run.ts';
+
+/** How every SQLite file begins. */
+export const SQLITE_MAGIC: Buffer = Buffer.from('SQLi');
+const TABLES = ['message', 'part', 'session'];
+const MAX_TABLES_NAMED = 8;
+
+/**
+ * Reads every session of opencode's database (`opencode.db`, versions since 1.2), oldest first. It is opened for reading only.
+ *
+ * @throws CoxswainError `format-unknown` for a database of something else, `input-io` when it cannot be read
+ * Memory: one message with its parts, and the ids of the sessions and of one session's messages.
+ */
+export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
+  // Only who reads such a file needs it.
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = readBy(() => new DatabaseSync(path, { readOnly: true }));
+  try {
+    const select = (sql: string, ...parameters: readonly string[]): readonly JsonMembers[] =>
+      readBy(() => database.prepare(sql).all(...parameters));
+    // A view of that name could be anything.
+    const tables = select("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'");
+    const names = tables.map(({ name }) => String(name)).sort();
+    if (TABLES.some((name) => !names.includes(name))) {
+      const named = names
+        .slice(0, MAX_TABLES_NAMED)
+        .join(', ')
+        .replaceAll(/[^\x20-\x7e]/g, '?');
+      throw new CoxswainError('format-unknown', `a SQLite database with the tables ${named}, not one of opencode`);
+    }
+    const sessions = select('SELECT id, parent_id AS parentID, agent FROM session ORDER BY time_created, id');
+    for (const { id, parentID, agent } of sessions) {
+      yield opencodeSession({ id, parentID, agent }, messagesOf(String(id), select), String(id));
+    }
+  } finally {
+    database.close();
+  }
+}
+
+function* messagesOf(
+  sessionId: string,
+  select: (sql: string, ...parameters: readonly string[]) => readonly JsonMembers[],
+): Generator<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }> {
+  const messages = select('SELECT id FROM message WHERE session_id = ? ORDER BY time_created, id', sessionId);
+  for (const { id } of messages) {
+    const [info] = select('SELECT id, data FROM message WHERE id = ?', String(id));
+    const parts = select('SELECT id, data FROM part WHERE message_id = ? ORDER BY id', String(id));
+    if (info !== undefined) yield { info: stored(info), parts: parts.map((part) => stored(part)) };
+  }
+}
+
+/** A row's document, with the id that stands beside it. */
+function stored({ id, data }: JsonMembers): JsonMembers {
+  const decoded = typeof data === 'string' ? decodeJson(data) : undefined;
+  return decoded?.ok === true && isJsonObject(decoded.value) ? { ...decoded.value, id } : { id };
+}
+
+function readBy<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new CoxswainError('input-io', `the SQLite database cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
