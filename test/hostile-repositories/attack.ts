@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -45,12 +45,14 @@ export async function attack(trick: Trick, place: Sandbox, defender: Defender): 
   const outside = place.outside();
   const inside = place.inside();
   const found: string[] = [];
-  const met: Met = { place, cwd, defender, found };
+  const met: Met = { place, cwd, defender, found, isFolderGone: trick.isFolderGone === true };
   const said: string[] = [];
   for (const step of [...BASE, ...defender.also, ...(trick.also ?? [])]) {
-    const name = typeof step === 'string' ? step : `coxswain ${step.join(' ')}`;
     if (typeof step === 'string') await takeSession(met, step === 'served session');
+    else if (typeof step === 'function') step(place);
+    else if ('event' in step) await hook(met, step.event);
     else said.push(await runCommand(met, step));
+    const name = JSON.stringify(step) ?? 'the repository';
     for (const path of changes(outside, place.outside())) found.push(`${name} changed ${path}`);
     // What one step did is not said again of those after it.
     if (found.length > 0) return found;
@@ -65,7 +67,7 @@ export async function attack(trick: Trick, place: Sandbox, defender: Defender): 
   const faults = loggedFaults({ project: cwd, env: place.env });
   const told = `${faults}\n${said.join('\n')}`;
   if (trick.loud !== undefined && !trick.loud.test(told)) found.push(`nothing says ${trick.loud.source}:\n${told}`);
-  lookAt(met, 'the log of faults', faults.replaceAll('\n', ' '));
+  if (faults.includes(SECRET)) found.push('the log of faults holds what is in a private file');
   if (trick.isRecorded !== false && !(await isRecorded(met))) found.push(`the session is not on record:\n${told}`);
   return found;
 }
@@ -76,6 +78,7 @@ interface Met {
   readonly defender: Defender;
   /** What went wrong. */
   readonly found: string[];
+  readonly isFolderGone: boolean;
 }
 
 /** Whether the folder of records is there with nothing in it. */
@@ -123,7 +126,7 @@ async function runCommand(met: Met, args: readonly string[]): Promise<string> {
   const hasCrashed = ended.code === null || ended.code > 2 || /^\s+at .+:\d+:\d+\)?$/m.test(ended.stderr);
   if (hasCrashed) met.found.push(`${name} ended with code ${ended.code}: ${ended.stderr}`);
   lookAt(met, name, ended.stdout + ended.stderr);
-  if (args[0] !== 'doctor' || hasCrashed) return ended.stderr;
+  if (args[0] !== 'doctor' || ended.stdout === '') return ended.stderr;
   // The command's own answer; another form fails here.
   const { lines } = JSON.parse(ended.stdout) as { readonly lines: readonly { readonly status: string }[] };
   return JSON.stringify(lines.filter(({ status }) => status !== 'pass'));
@@ -150,9 +153,12 @@ interface Process {
   readonly isViewer?: boolean;
 }
 
-function runProcess({ defender, place }: Met, { args, stdin, cwd, isViewer }: Process): Promise<Ended> {
+function runProcess({ defender, isFolderGone, place }: Met, { args, stdin, cwd, isViewer }: Process): Promise<Ended> {
   const env = { ...place.env, CLAUDE_PROJECT_DIR: cwd };
-  const child = spawn(process.execPath, args, { cwd, env });
+  mkdirSync(cwd, { recursive: true });
+  const child = isFolderGone
+    ? spawn('sh', ['-c', 'rm -r "$0" && exec "$@"', cwd, process.execPath, ...args], { cwd, env })
+    : spawn(process.execPath, args, { cwd, env });
   defender.endWithTest(child);
   let stdout = '';
   let stderr = '';

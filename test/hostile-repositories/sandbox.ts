@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -16,6 +17,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+import { findServer } from '../../src/hosts/claude-code/server-process.ts';
 import { makeRecords } from '../../src/store/records-folder.ts';
 import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 
@@ -122,6 +124,13 @@ export class Sandbox {
     this.write(path, `#!/bin/sh\n${this.canary(name)}\n`, 0o755);
   }
 
+  /** Gives the project another name. */
+  rename(name: string): void {
+    const renamed = join(this.root, name);
+    renameSync(this.project, renamed);
+    this.project = renamed;
+  }
+
   /** Makes the project's folder of records as coxswain does: the user has used it here before. */
   async recorded(): Promise<void> {
     makeRecords(this.at('.coxswain'), { env: this.env });
@@ -156,8 +165,14 @@ export class Sandbox {
   }
 
   dispose(): void {
-    for (const end of this.#open) end();
-    rmSync(this.root, { recursive: true, force: true });
+    try {
+      for (const end of this.#open) end();
+      const server = findServer(this.project, this.env)?.holder.pid;
+      // Of a test that failed before it was stopped.
+      if (server !== undefined) process.kill(server, 'SIGKILL');
+    } finally {
+      rmSync(this.root, { recursive: true, force: true });
+    }
   }
 }
 

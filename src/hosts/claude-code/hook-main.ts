@@ -83,7 +83,9 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   try {
     usable = usableStore(resolved.store, { env, homeFolder });
   } catch (error) {
-    if (isBeginning) say({ systemMessage: `coxswain records nothing in this session: ${faultText(messageOf(error))}` });
+    if (isBeginning) {
+      say({ systemMessage: await shown(`coxswain records nothing in this session: ${faultText(messageOf(error))}`) });
+    }
     throw error;
   }
   const { place } = usable;
@@ -106,7 +108,9 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   delete known.keep;
   for (const message of faults) note({ where: 'run', message }, known);
   // What is said is on the disk by now.
-  say(isBeginning && warning !== undefined ? { ...answer, systemMessage: `coxswain: ${warning}` } : answer);
+  say(
+    isBeginning && warning !== undefined ? { ...answer, systemMessage: await shown(`coxswain: ${warning}`) } : answer,
+  );
   if (opened !== undefined) {
     // Events of other sessions, which may have no hook of their own any more. Those that are left wait on.
     const limitMs = input.kind === 'session_ended' ? SESSION_END_LIMIT_MS : OTHER_SESSIONS_LIMIT_MS;
@@ -123,6 +127,12 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
 
 function say(answer: HookAnswer): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
+}
+
+/** Claude Code prints it on the terminal, and the path of the project may be the repository's choice. */
+async function shown(text: string): Promise<string> {
+  const { printable } = await import('../../cli/terminal/printable.ts');
+  return printable(text);
 }
 
 /** What starts the command line, where it lies beside the hook; a plugin has none. */
