@@ -29,9 +29,12 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     plugins: [
       {
         // Seldom used, and there as a module of its own.
-        name: 'leave the jsonl store out',
+        name: 'leave the PostgreSQL store out',
         setup: (bundler) =>
-          bundler.onResolve({ filter: /jsonl-store\.ts$/ }, () => ({ path: './store/jsonl-store.js', external: true })),
+          bundler.onResolve({ filter: /open-postgres\.ts$/ }, () => ({
+            path: './store/registry/open-postgres.js',
+            external: true,
+          })),
       },
     ],
   });

@@ -42,13 +42,16 @@ async function buildStatus(): Promise<readonly string[]> {
     plugins: [
       {
         // Seldom needed, large, and there as modules of their own.
-        name: 'leave the configuration and the jsonl store out',
+        name: 'leave the configuration and the PostgreSQL store out',
         setup: (bundler) => {
           bundler.onResolve({ filter: /load-config\.ts$/ }, () => ({
             path: './config/load-config.js',
             external: true,
           }));
-          bundler.onResolve({ filter: /jsonl-store\.ts$/ }, () => ({ path: './store/jsonl-store.js', external: true }));
+          bundler.onResolve({ filter: /open-postgres\.ts$/ }, () => ({
+            path: './store/registry/open-postgres.js',
+            external: true,
+          }));
         },
       },
     ],

@@ -70,8 +70,19 @@ export {
   type GcReport,
 } from './store/collect-garbage.ts';
 export { memoryStore } from './store/memory/memory-store.ts';
+export { openStore, openStoreReader, type OpenStoreOptions } from './store/registry/open-store.ts';
+export { shownAddress } from './store/store-address.ts';
 export type { RunSummary } from './store/run-summary.ts';
-export type { ReadQuery, RunPage, RunQuery, TrajectorySink, TrajectoryStore } from './store/trajectory-store.ts';
+export type {
+  LiveReader,
+  ReadQuery,
+  RunChange,
+  RunPage,
+  RunQuery,
+  StoredRun,
+  TrajectorySink,
+  TrajectoryStore,
+} from './store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './calls/error-class.ts';
 export type { Frequency } from './patterns/frequency-table.ts';

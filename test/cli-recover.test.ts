@@ -3,43 +3,44 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
-import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
+import { parseRecord } from '../src/records/decode-record.ts';
+import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
 import { jsonLines } from './run-cli.ts';
 
 const here = useStoresFolder();
 
-test.each(STORE_KINDS)(
-  '%s: recover saves what is around the damage and leaves the original',
-  async (_kind, store, other) => {
-    await writeFile(join(here.cwd, 'c.ndjson'), [recordLine('open', 0), recordLine('open', 1)].join('\n'));
-    await here.recorded(store);
-    await here.run(['import', 'c.ndjson', '--store', store]);
-    const whole = jsonLines(await here.exported(store));
-    for (const seq of [5, 6, 200]) await damageRecord(join(here.cwd, store), 'beta', seq);
-    const before = await bytesOf(store);
+test('recover saves what is around the damage and leaves the original', async () => {
+  const store = 'runs.db';
+  const other = 'other.db';
+  await writeFile(join(here.cwd, 'c.ndjson'), [recordLine('open', 0), recordLine('open', 1)].join('\n'));
+  await here.recorded(store);
+  await here.run(['import', 'c.ndjson', '--store', store]);
+  const whole = jsonLines(await here.exported(store));
+  for (const seq of [5, 6, 200]) await damageRecord(join(here.cwd, store), 'beta', seq);
+  const before = await bytesOf(store);
 
-    const { code, stdout, stderr } = await here.run(['recover', store, '--to', other, '--json']);
-    expect([code, stderr]).toEqual([1, '']);
-    expect(await bytesOf(store)).toEqual(before);
-    const report = jsonLines(stdout);
-    expect(report.at(-1)).toMatchObject({ runs: 3, saved: whole.length - 3, lost: 3, interrupted: 1, problems: 0 });
-    expect(report.find((run) => run['runId'] === 'beta')).toMatchObject({
-      lost: [expect.objectContaining({ fromSeq: 5, throughSeq: 6 }), expect.objectContaining({ fromSeq: 200 })],
-      interrupted: false,
-    });
-    const saved = jsonLines((await here.run(['export', '--store', other])).stdout);
-    const untouched = whole.filter(({ run_id: run, seq }) => run !== 'beta' || ![5, 6, 200].includes(Number(seq)));
-    expect(saved).toEqual(expect.arrayContaining([...untouched]));
-    expect(saved.findLast(({ run_id: run }) => run === 'open')).toMatchObject({
-      seq: 2,
-      payload: { kind: 'run_ended', outcome: 'interrupted' },
-    });
-    expect((await here.run(['verify', other])).code).toBe(0);
-    expect((await readdir(here.cwd)).filter((name) => name.startsWith('.coxswain-recover'))).toEqual([]);
-    expect((await here.run(['recover', store, '--to', other])).code).toBe(2);
-  },
-);
+  const { code, stdout, stderr } = await here.run(['recover', store, '--to', other, '--json']);
+  expect([code, stderr]).toEqual([1, '']);
+  expect(await bytesOf(store)).toEqual(before);
+  const report = jsonLines(stdout);
+  expect(report.at(-1)).toMatchObject({ runs: 3, saved: whole.length - 3, lost: 3, interrupted: 1, problems: 0 });
+  expect(report.find((run) => run['runId'] === 'beta')).toMatchObject({
+    lost: [expect.objectContaining({ fromSeq: 5, throughSeq: 6 }), expect.objectContaining({ fromSeq: 200 })],
+    interrupted: false,
+  });
+  const saved = jsonLines((await here.run(['export', '--store', other])).stdout);
+  const untouched = whole.filter(({ run_id: run, seq }) => run !== 'beta' || ![5, 6, 200].includes(Number(seq)));
+  expect(saved).toEqual(expect.arrayContaining([...untouched]));
+  expect(saved.findLast(({ run_id: run }) => run === 'open')).toMatchObject({
+    seq: 2,
+    payload: { kind: 'run_ended', outcome: 'interrupted' },
+  });
+  expect((await here.run(['verify', other])).code).toBe(0);
+  expect((await readdir(here.cwd)).filter((name) => name.startsWith('.coxswain-recover'))).toEqual([]);
+  expect((await here.run(['recover', store, '--to', other])).code).toBe(2);
+});
 
 test('of a SQLite file with a broken page every record is saved that SQLite can still read by itself', async () => {
   await here.recorded('runs.db');
@@ -77,18 +78,19 @@ async function readableRows(file: string, runId: string, throughSeq: number): Pr
 }
 
 test('of a torn jsonl file the lines before the tear are saved, and what was known to be there counts as lost', async () => {
-  await here.recorded('records/');
+  await here.recorded('runs.db');
+  await copyLines('runs.db', join(here.cwd, 'records'));
   const run = join(here.cwd, 'records', 'run-alpha');
   const segment = (await readdir(run)).find((name) => name.endsWith('.jsonl')) ?? '';
   const { size } = await stat(join(run, segment));
   const whole = jsonLines((await here.run(['export', 'alpha', '--store', 'records'])).stdout);
   await truncate(join(run, segment), size - 20);
-  const { code, stdout } = await here.run(['recover', 'records', '--to', 'saved/', '--json']);
+  const { code, stdout } = await here.run(['recover', 'records', '--to', 'saved.db', '--json']);
   expect(code).toBe(1);
   const alpha = jsonLines(stdout).find((one) => one['runId'] === 'alpha');
   const last = whole.length - 1;
   expect(alpha).toMatchObject({ saved: last, lost: [expect.objectContaining({ fromSeq: last, throughSeq: last })] });
-  const saved = jsonLines((await here.run(['export', 'alpha', '--store', 'saved'])).stdout);
+  const saved = jsonLines((await here.run(['export', 'alpha', '--store', 'saved.db'])).stdout);
   expect(saved.slice(0, last)).toEqual(whole.slice(0, last));
   expect(saved.at(-1)).toMatchObject({ seq: last, payload: { kind: 'gap', through_seq: last } });
 });
@@ -102,11 +104,12 @@ test('a file that is no store at all is one line, and nothing is left behind', a
 });
 
 async function bytesOf(store: string): Promise<readonly string[]> {
-  const names = store.endsWith('/') ? await readdir(join(here.cwd, store), { recursive: true }) : [''];
-  const found: string[] = [];
-  for (const name of names.toSorted()) {
-    const path = join(here.cwd, store, name);
-    if ((await stat(path)).isFile()) found.push(`${name} ${await readFile(path, 'base64')}`);
-  }
-  return found;
+  return [await readFile(join(here.cwd, store), 'base64')];
+}
+
+/** The runs of a store in a folder of JSON lines, as a sink writes it. */
+async function copyLines(from: string, folder: string): Promise<void> {
+  const sink = jsonlStore(folder);
+  for (const line of (await here.exported(from)).trimEnd().split('\n')) await sink.append([parseRecord(line)]);
+  await sink.close();
 }

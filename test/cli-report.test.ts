@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/run/coxswain.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
-import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
+import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord } from './damage-record.ts';
 import { jsonLines, sampleRun } from './run-cli.ts';
 import { trustProject } from '../src/config/trust-project.ts';
@@ -17,7 +16,7 @@ const HOSTILE = 'a<script>alert(1)</script>"\u001b[31m\u202e&';
 
 /** Two steered runs, one of this hour with a loop and a subagent, and one of yesterday. */
 async function record(path: string): Promise<void> {
-  const store = path.endsWith('/') ? jsonlStore(join(here.cwd, path)) : sqliteStore(join(here.cwd, path));
+  const store = sqliteStore(join(here.cwd, path));
   const clock = createFakeClock(Date.now() - 30 * HOUR_S * 1_000);
   const cox = createCoxswain({ store, clock });
   const old = cox.startRun({ runId: 'old', task: 'yesterday' });
@@ -51,34 +50,31 @@ async function record(path: string): Promise<void> {
   await store.close();
 }
 
-test.each(STORE_KINDS)(
-  '%s: a report of the night counts runs, use, advice and what became of it',
-  async (_kind, store) => {
-    await record(store);
-    const { code, stderr, stdout } = await here.run(['report', store, '--json']);
-    expect([code, stderr]).toEqual([0, '']);
-    const lines = jsonLines(stdout);
-    expect(lines.map(({ id }) => id)).toEqual(expect.arrayContaining(['night', 'night/helper']));
-    const night = lines.find(({ id }) => id === 'night');
-    expect(night).toMatchObject({ calls: 12, errors: 12, tokens: 1_320, stuck: true });
-    expect(night?.['costUsd']).toBeCloseTo(0.12);
-    expect(night).not.toHaveProperty('outcome');
-    const report = lines.at(-1);
-    expect(report?.['totals']).toMatchObject({ runs: 2, below: 1, open: 1, stuck: 1, calls: 12, tokens: 1_320 });
-    const advice = (report?.['advice'] ?? []) as readonly Readonly<Record<string, number | string>>[];
-    expect(advice.length).toBeGreaterThan(0);
-    for (const { delivered, pieces, undelivered } of advice)
-      expect(Number(delivered) + Number(undelivered)).toBe(pieces);
-    expect(report?.['moments']).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ runId: 'night', command: `coxswain show night --store ${store}` }),
-        expect.objectContaining({ runId: 'night/helper', what: 'ended: error', score: 70 }),
-      ]),
-    );
-    const all = jsonLines((await here.run(['report', store, '--json', '--since', 'all'])).stdout);
-    expect(all.at(-1)?.['totals']).toMatchObject({ runs: 3, succeeded: 1 });
-  },
-);
+test('a report of the night counts runs, use, advice and what became of it', async () => {
+  const store = 'runs.db';
+  await record(store);
+  const { code, stderr, stdout } = await here.run(['report', store, '--json']);
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = jsonLines(stdout);
+  expect(lines.map(({ id }) => id)).toEqual(expect.arrayContaining(['night', 'night/helper']));
+  const night = lines.find(({ id }) => id === 'night');
+  expect(night).toMatchObject({ calls: 12, errors: 12, tokens: 1_320, stuck: true });
+  expect(night?.['costUsd']).toBeCloseTo(0.12);
+  expect(night).not.toHaveProperty('outcome');
+  const report = lines.at(-1);
+  expect(report?.['totals']).toMatchObject({ runs: 2, below: 1, open: 1, stuck: 1, calls: 12, tokens: 1_320 });
+  const advice = (report?.['advice'] ?? []) as readonly Readonly<Record<string, number | string>>[];
+  expect(advice.length).toBeGreaterThan(0);
+  for (const { delivered, pieces, undelivered } of advice) expect(Number(delivered) + Number(undelivered)).toBe(pieces);
+  expect(report?.['moments']).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ runId: 'night', command: `coxswain show night --store ${store}` }),
+      expect.objectContaining({ runId: 'night/helper', what: 'ended: error', score: 70 }),
+    ]),
+  );
+  const all = jsonLines((await here.run(['report', store, '--json', '--since', 'all'])).stdout);
+  expect(all.at(-1)?.['totals']).toMatchObject({ runs: 3, succeeded: 1 });
+});
 
 test('a moment names a command that shows it', async () => {
   await record('runs.db');
@@ -91,7 +87,7 @@ test('a moment names a command that shows it', async () => {
 });
 
 test('without a path the store of the project is read, and an empty night says when there was something', async () => {
-  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { path: 'mine.db' } }));
+  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
   trustProject(here.cwd, { env: process.env });
   await record('mine.db');
   const named = await here.run(['report', '--since', '2h']);

@@ -6,7 +6,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { createCoxswain } from '../src/run/coxswain.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { tempFolder } from './support/temp-folder.ts';
@@ -68,10 +67,10 @@ test('the run at work last is shown, or the session that standard input names, a
   expect(await status(['--json'], JSON.stringify({ session_id: 'not yet', cwd }))).toBe('null\n');
 });
 
-test('a store that the configuration names is read, whatever its kind', async () => {
-  await writeFile(join(project, 'coxswain.config.json'), JSON.stringify({ store: { kind: 'jsonl', path: 'records' } }));
+test('a store that the configuration names is read', async () => {
+  await writeFile(join(project, 'coxswain.config.json'), JSON.stringify({ store: { address: 'records.db' } }));
   trustAs({ project, env: { ...env, XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '' } });
-  await record(jsonlStore(join(project, 'records')));
+  await record(sqliteStore(join(project, 'records.db')));
   expect(await status([], JSON.stringify({ session_id: 'first' }))).toContain('cox 8 calls, 8 errors');
   expect(await status()).toBe('cox 2 calls, 2 errors\n');
 });

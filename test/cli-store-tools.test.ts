@@ -5,13 +5,14 @@ import { expect, test } from 'vitest';
 import { openStore } from '../src/cli/runs/open-store.ts';
 import { parseRecord } from '../src/records/decode-record.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { STORE_KINDS, useStoresFolder } from './cli-stores.ts';
+import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
 import { jsonLines } from './run-cli.ts';
 
 const here = useStoresFolder();
 
-test.each(STORE_KINDS)('%s: runs are listed, shown, searched and verified', async (_kind, store) => {
+test('runs are listed, shown, searched and verified', async () => {
+  const store = 'runs.db';
   await here.recorded(store);
   expect(jsonLines((await here.run(['runs', '--store', store, '--json'])).stdout)).toHaveLength(2);
   expect((await here.run(['show', 'alpha', '--store', store])).stdout).toContain('make all');
@@ -32,14 +33,16 @@ test.each(STORE_KINDS)('%s: runs are listed, shown, searched and verified', asyn
   expect(verified.stdout).toMatch(/: 2 runs, \d+ records checked: nothing is wrong\n$/);
 });
 
-test.each(STORE_KINDS)('%s: what is not there is nothing found, and exit code 0', async (_kind, store) => {
+test('what is not there is nothing found, and exit code 0', async () => {
+  const store = 'runs.db';
   await here.recorded(store);
   const { code, stdout, stderr } = await here.run(['search', 'zebra', '--store', store]);
   expect([code, stdout, stderr]).toEqual([0, '', 'coxswain: nothing found\n']);
   expect((await here.run(['search', '...', '--store', store])).code).toBe(2);
 });
 
-test.each(STORE_KINDS)('%s: verify names the place of damage, and leaves with 1', async (_kind, store) => {
+test('verify names the place of damage, and leaves with 1', async () => {
+  const store = 'runs.db';
   await here.recorded(store);
   await damageRecord(join(here.cwd, store), 'beta', 5);
   const { code, stderr } = await here.run(['verify', store]);
@@ -52,34 +55,33 @@ test.each(STORE_KINDS)('%s: verify names the place of damage, and leaves with 1'
   expect(partly.stderr).toMatch(/^coxswain: [^\n]+: run beta ends early here: [^\n]+coxswain recover[^\n]+\n$/);
 });
 
-test.each(STORE_KINDS)(
-  '%s: an export is imported with every record as it was, also twice',
-  async (_kind, store, other) => {
-    await here.recorded(store);
-    const all = await here.exported(store);
-    await writeFile(join(here.cwd, 'all.ndjson'), all);
-    for (const round of [1, 2]) {
-      const { code, stdout, stderr } = await here.run(['import', 'all.ndjson', '--store', other]);
-      expect([round, code, stderr]).toEqual([round, 0, '']);
-      expect(stdout).toMatch(/^2 runs, \d+ records now in other/);
-    }
-    expect(all.split('\n').toSorted()).toEqual((await here.exported(other)).split('\n').toSorted());
-    const one = await here.run(['export', 'alp', '--store', store, '--to', 'alpha.ndjson']);
-    expect(one.code).toBe(0);
-    const lines = jsonLines(await readFile(join(here.cwd, 'alpha.ndjson'), 'utf8'));
-    expect(new Set(lines.map((record) => record['run_id']))).toEqual(new Set(['alpha']));
-    expect((await here.run(['export', '--store', store, '--to', 'alpha.ndjson'])).code).toBe(1);
-  },
-);
+test('an export is imported with every record as it was, also twice', async () => {
+  const store = 'runs.db';
+  const other = 'other.db';
+  await here.recorded(store);
+  const all = await here.exported(store);
+  await writeFile(join(here.cwd, 'all.ndjson'), all);
+  for (const round of [1, 2]) {
+    const { code, stdout, stderr } = await here.run(['import', 'all.ndjson', '--store', other]);
+    expect([round, code, stderr]).toEqual([round, 0, '']);
+    expect(stdout).toMatch(/^2 runs, \d+ records now in other/);
+  }
+  expect(all.split('\n').toSorted()).toEqual((await here.exported(other)).split('\n').toSorted());
+  const one = await here.run(['export', 'alp', '--store', store, '--to', 'alpha.ndjson']);
+  expect(one.code).toBe(0);
+  const lines = jsonLines(await readFile(join(here.cwd, 'alpha.ndjson'), 'utf8'));
+  expect(new Set(lines.map((record) => record['run_id']))).toEqual(new Set(['alpha']));
+  expect((await here.run(['export', '--store', store, '--to', 'alpha.ndjson'])).code).toBe(1);
+});
 
-test('a store is copied into one of another kind, and the copy may be repeated', async () => {
+test('a store is copied into another, and the copy may be repeated', async () => {
   await here.recorded('runs.db');
   for (const args of [['export', 'alpha'], ['export'], ['export']]) {
-    const { code, stderr } = await here.run([...args, '--store', 'runs.db', '--to-store', 'records/']);
+    const { code, stderr } = await here.run([...args, '--store', 'runs.db', '--to-store', 'copied.db']);
     expect([code, stderr]).toEqual([0, '']);
   }
   const before = (await here.exported('runs.db')).split('\n').toSorted();
-  expect((await here.exported('records')).split('\n').toSorted()).toEqual(before);
+  expect((await here.exported('copied.db')).split('\n').toSorted()).toEqual(before);
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', './runs.db'])).code).toBe(2);
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', 'runs.db', '--to', 'x'])).code).toBe(2);
 });
@@ -127,43 +129,41 @@ test('an import replaces secrets, and a copy from store to store leaves records 
   const store = sqliteStore(join(here.cwd, 'raw.db'));
   await store.append([parseRecord(stdin)]);
   await store.close();
-  await here.run(['export', '--store', 'raw.db', '--to-store', 'copy/']);
-  expect(await here.exported('copy')).toBe(await here.exported('raw.db'));
+  await here.run(['export', '--store', 'raw.db', '--to-store', 'copy.db']);
+  expect(await here.exported('copy.db')).toBe(await here.exported('raw.db'));
   await here.run(['import', '-', '--store', 'clean.db'], { stdin });
   const clean = await here.exported('clean.db');
   expect(clean).toContain('[REDACTED:');
   expect(clean).not.toContain('a1B2c3D4a1B2c3D4');
 });
 
-test.each(STORE_KINDS)(
-  '%s: what a store holds with its secrets may be imported back, goes on, and is a conflict when it differs',
-  async (kind, name) => {
-    const bearer = (letter: string): string => `Authorization: Bearer ${`${letter}1B2c3D4`.repeat(5)}`;
-    const noted = (seq: number, text: string): string => recordLine('leaky', seq, { kind: 'noted', text });
-    const lines = [noted(0, bearer('a')), noted(1, 'plain'), noted(2, bearer('b'))];
-    const at = ['--store', name];
-    const store = await openStore(join(here.cwd, name), kind);
-    await store.append(lines.map(parseRecord));
-    await store.close();
-    const before = await here.exported(name);
-    const args = ['import', '-', ...at];
-    const same = await here.run(args, { stdin: before });
-    expect([same.code, same.stderr]).toEqual([0, '']);
-    expect(await here.exported(name)).toBe(before);
+test('what a store holds with its secrets may be imported back, goes on, and is a conflict when it differs', async () => {
+  const name = 'runs.db';
+  const bearer = (letter: string): string => `Authorization: Bearer ${`${letter}1B2c3D4`.repeat(5)}`;
+  const noted = (seq: number, text: string): string => recordLine('leaky', seq, { kind: 'noted', text });
+  const lines = [noted(0, bearer('a')), noted(1, 'plain'), noted(2, bearer('b'))];
+  const at = ['--store', name];
+  const store = await openStore(join(here.cwd, name));
+  await store.append(lines.map(parseRecord));
+  await store.close();
+  const before = await here.exported(name);
+  const args = ['import', '-', ...at];
+  const same = await here.run(args, { stdin: before });
+  expect([same.code, same.stderr]).toEqual([0, '']);
+  expect(await here.exported(name)).toBe(before);
 
-    const more = await here.run(args, { stdin: [...lines, noted(3, bearer('c'))].join('\n') });
-    expect([more.code, more.stderr]).toEqual([0, '']);
-    const after = jsonLines(await here.exported(name));
-    expect(after).toHaveLength(4);
-    expect(JSON.stringify(after.slice(0, 3))).toContain('a1B2c3D4');
-    expect(JSON.stringify(after[3])).toContain('[REDACTED:bearer-token]');
+  const more = await here.run(args, { stdin: [...lines, noted(3, bearer('c'))].join('\n') });
+  expect([more.code, more.stderr]).toEqual([0, '']);
+  const after = jsonLines(await here.exported(name));
+  expect(after).toHaveLength(4);
+  expect(JSON.stringify(after.slice(0, 3))).toContain('a1B2c3D4');
+  expect(JSON.stringify(after[3])).toContain('[REDACTED:bearer-token]');
 
-    const other = await here.run(args, { stdin: [noted(0, bearer('a')), noted(1, 'other')].join('\n') });
-    expect(other.code).toBe(1);
-    expect(other.stderr).toMatch(/run leaky: .*another record at seq 1/);
-    expect(jsonLines(await here.exported(name))).toEqual(after);
-  },
-);
+  const other = await here.run(args, { stdin: [noted(0, bearer('a')), noted(1, 'other')].join('\n') });
+  expect(other.code).toBe(1);
+  expect(other.stderr).toMatch(/run leaky: .*another record at seq 1/);
+  expect(jsonLines(await here.exported(name))).toEqual(after);
+});
 
 test('what is no record is refused with a hint, and no store is made', async () => {
   for (const name of ['a.json', 'empty.json']) {

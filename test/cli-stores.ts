@@ -6,12 +6,6 @@ import { tempFolder } from './support/temp-folder.ts';
 import { runCli, sampleRun } from './run-cli.ts';
 import type { CliOptions, CliResult } from './run-cli.ts';
 
-/** The kinds of store with two paths each: a file, and a folder that the slash at the end makes. */
-export const STORE_KINDS = [
-  ['sqlite', 'runs.db', 'other.db'],
-  ['jsonl', 'records/', 'others/'],
-] as const;
-
 /** A folder of its own for each test of a file, with two runs to be recorded: `alpha`, and `beta` of 300 calls. */
 export interface StoresFolder {
   readonly cwd: string;

@@ -250,13 +250,13 @@ test('git is not run: a repository’s configuration can name programs', () => {
 });
 
 test('while a folder is refused runs go to the user’s own state folder', () => {
-  const store = { kind: 'sqlite', path: join(folder, 'runs.db') } as const;
+  const store = { kind: 'sqlite', address: join(folder, 'runs.db') } as const;
   expect(guardStore(store, places)).toEqual({ store });
   symlinkSync(root, folder);
   const guarded = guardStore(store, places);
-  expect(guarded.store.path.startsWith(join(root, 'state/coxswain/projects/'))).toBe(true);
+  expect(guarded.store.address.startsWith(join(root, 'state/coxswain/projects/'))).toBe(true);
   expect(guarded.refusal).toMatchObject({ kind: 'unsafe' });
-  expect(guardStore({ kind: 'sqlite', path: join(root, 'x.db') }, places)).not.toHaveProperty('refusal');
+  expect(guardStore({ kind: 'sqlite', address: join(root, 'x.db') }, places)).not.toHaveProperty('refusal');
 });
 
 test('processes that begin at once make one folder', async () => {

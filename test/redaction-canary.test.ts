@@ -47,7 +47,7 @@ test('no planted secret is in what the commands that read a store print or write
     const at = ['--store', 'runs.db'];
     const commands = [
       ['export', ...at, '--to', 'out.ndjson'],
-      ['export', ...at, '--to-store', 'copy/', '--store-kind', 'jsonl'],
+      ['export', ...at, '--to-store', 'copy.db'],
       ['runs', ...at, '--json'],
       ['show', 'canary', ...at],
       ['show', 'canary', ...at, '--json'],

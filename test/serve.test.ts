@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
@@ -15,6 +15,7 @@ import { serverHealth } from '../src/hosts/claude-code/server-health.ts';
 import { findServer } from '../src/hosts/claude-code/server-process.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { loggedFaults, trustAs } from './user-state.ts';
 
@@ -26,9 +27,9 @@ const running: RunningServer[] = [];
 beforeAll(async () => {
   await buildHook(built);
   // As in the package, where this one lies beside the hook.
-  mkdirSync(join(built, 'store'));
-  const jsonl = new URL('../src/store/jsonl/jsonl-store.ts', import.meta.url).href;
-  writeFileSync(join(built, 'store', 'jsonl-store.js'), `export * from ${JSON.stringify(jsonl)};\n`);
+  mkdirSync(join(built, 'store', 'registry'), { recursive: true });
+  const postgres = new URL('../src/store/registry/open-postgres.ts', import.meta.url).href;
+  writeFileSync(join(built, 'store', 'registry', 'open-postgres.js'), `export * from ${JSON.stringify(postgres)};\n`);
   return () => rmSync(built, { recursive: true, force: true });
 });
 
@@ -237,22 +238,26 @@ test(
   },
 );
 
-test('with a store of JSON lines the two ways mix as well', { timeout: 120_000 }, async () => {
-  const place = newPlace();
-  writeFileSync(
-    join(place.project, 'coxswain.config.json'),
-    '{ "store": { "kind": "jsonl", "path": ".coxswain/records" } }',
-  );
-  trustAs(place);
-  const server = await serve(place);
-  const said: (string | undefined)[] = [];
-  const events = script().slice(0, 14);
-  for (const [index, input] of events.entries()) {
-    said.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
-  }
-  expect(loggedFaults(place)).toBe('');
-  expect(said.some((text) => text?.includes('same call to Bash (npm) 3 times'))).toBe(true);
-});
+test.skipIf(noPostgres !== undefined)(
+  'with a store in PostgreSQL the two ways mix as well',
+  { timeout: 120_000 },
+  async () => {
+    const database = await startPostgres({ fsync: 'off' });
+    onTestFinished(() => database.dispose());
+    const place = newPlace();
+    const config = JSON.stringify({ store: { address: database.url } });
+    writeFileSync(join(place.project, 'coxswain.config.json'), config);
+    trustAs(place);
+    const server = await serve(place);
+    const said: (string | undefined)[] = [];
+    const events = script().slice(0, 14);
+    for (const [index, input] of events.entries()) {
+      said.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
+    }
+    expect(loggedFaults(place)).toBe('');
+    expect(said.some((text) => text?.includes('same call to Bash (npm) 3 times'))).toBe(true);
+  },
+);
 
 test('of events that come in together only so many bytes are kept, and the others are passed over', async () => {
   const place = newPlace();

@@ -9,7 +9,8 @@ import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { carveSqlite } from '../src/store/sqlite/carve-sqlite.ts';
 import type { RunSummary } from '../src/store/run-summary.ts';
 import { sqliteOneShot } from '../src/store/sqlite/sqlite-one-shot.ts';
-import { openSqliteReader, type SqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
+import type { LiveReader } from '../src/store/trajectory-store.ts';
+import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { allOf } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
@@ -288,7 +289,7 @@ class Findings {
 }
 
 /** Asks a reader everything that commands ask. @returns how many problems `verify` gives */
-async function askAll(reader: SqliteReader, findings: Findings, recordsOf: (runId: string) => number): Promise<number> {
+async function askAll(reader: LiveReader, findings: Findings, recordsOf: (runId: string) => number): Promise<number> {
   await findings.read(async () => {
     const { runs } = await reader.listRuns();
     for (const run of runs) {

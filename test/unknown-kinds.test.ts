@@ -22,11 +22,11 @@ test('records of unknown kinds come through imports, copies and exports of every
   };
 
   await run('import', 'given.ndjson', '--store', 'first.db');
-  await run('export', '--store', 'first.db', '--to-store', 'second/');
-  await run('export', '--store', 'second/', '--to', 'exported.ndjson');
+  await run('export', '--store', 'first.db', '--to-store', 'second.db');
+  await run('export', '--store', 'second.db', '--to', 'exported.ndjson');
   expect((await readFile(join(cwd, 'exported.ndjson'), 'utf8')).trimEnd().split('\n')).toEqual(lines);
   for (const args of [['export'], ['show', 'a', '--json']]) {
-    const printed = (await run(...args, '--store', 'second/')).trimEnd().split('\n');
+    const printed = (await run(...args, '--store', 'second.db')).trimEnd().split('\n');
     // What would act on a terminal is written as an escape there, and nothing else is changed.
     expect(printed.filter((_, seq) => isPlain(lines[seq] ?? ''))).toEqual(lines.filter(isPlain));
     expect(printed.map((line) => JSON.parse(line) as unknown)).toEqual(

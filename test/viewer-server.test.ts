@@ -184,7 +184,8 @@ for (const [kind, name, openStore] of KINDS) {
     expect(await ids('sort=calls&order=asc')).toEqual(['calm', 'stuck', 'told']);
     expect((await ids('sort=advice')).at(0)).toBe('told');
     expect(await ids('q=report')).toEqual(['calm']);
-    expect(await ids('q=part-3.ts')).toEqual(['calm']);
+    // Lines in a folder have no index of words.
+    expect(await ids('q=part-3.ts')).toEqual(kind === 'sqlite' ? ['calm'] : []);
     expect(await ids('q=!!!')).toEqual([]);
     expect(await ids('until=5000')).not.toContain('told');
     expect((await page.get('/api/runs?sort=name')).status).toBe(400);

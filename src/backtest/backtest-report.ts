@@ -12,7 +12,7 @@ export const OFF_POLICY_NOTE =
  */
 export interface BacktestReport {
   readonly version: typeof BACKTEST_REPORT_VERSION;
-  /** The paths as they were given. */
+  /** The paths as they were given, without passwords. */
   readonly paths: readonly string[];
   /** At least one: one of a plain backtest, two of a comparison, one a value of a sweep. */
   readonly configurations: readonly ConfigurationReport[];

@@ -6,7 +6,8 @@ import { configurationOf, makeConfiguration, type Configuration, type Configurat
 import { joinShards, type JoinedRuns } from './join-shards.ts';
 import type { Gates } from './judge-gates.ts';
 import type { Label } from './labels.ts';
-import { listShards } from './list-shards.ts';
+import { shownAddress } from '../store/store-address.ts';
+import { listShards, shownSource } from './list-shards.ts';
 import type { ShardProblem, ShardResult } from './run-row.ts';
 import { runShards } from './run-shards.ts';
 import { jobKey, ShardJournal } from './shard-journal.ts';
@@ -81,7 +82,7 @@ export async function backtest(paths: readonly string[], options: BacktestOption
   mustBeUsable(paths, joined, configurations);
   const truth = labels === undefined ? truthOfOutcomes() : truthOfLabels(labels);
   const report = buildReport(joined, {
-    paths,
+    paths: paths.map(shownAddress),
     configurations,
     truth,
     split: options.split,
@@ -133,7 +134,7 @@ async function replayAll(
   const left = [...shards.keys()].filter((number) => !results.has(number));
   let runs = [...results.values()].reduce((sum, { rows }) => sum + rows.length, 0);
   // What is read from standard input is there once.
-  const usable = shards.some(({ path }) => path === '-') ? 1 : workers;
+  const usable = shards.some((shard) => shard.kind === 'file' && shard.path === '-') ? 1 : workers;
   await runShards(shards, left, {
     configurations,
     ...(specs === undefined ? {} : { specs }),
@@ -146,9 +147,9 @@ async function replayAll(
     },
   });
   return joinShards(
-    shards.flatMap(({ path }, number) => {
+    shards.flatMap((shard, number) => {
       const result = results.get(number);
-      return result === undefined ? [] : [{ path, result }];
+      return result === undefined ? [] : [{ path: shownSource(shard), result }];
     }),
   );
 }
@@ -161,7 +162,7 @@ function mustBeUsable(
   if (rows.length === 0) {
     const [problem] = problems;
     const reason = problem === undefined ? 'no run found' : `no run could be read: ${problem.message}`;
-    throw new CoxswainError('input-io', `${problem?.path ?? paths.join(', ')}: ${reason}`);
+    throw new CoxswainError('input-io', `${problem?.path ?? paths.map(shownAddress).join(', ')}: ${reason}`);
   }
   if (rows.some(({ unanswered }) => unanswered.length === 0)) return;
   const names = [...new Set(rows.flatMap(({ unanswered }) => unanswered))].sort().join(', ');

@@ -16,7 +16,7 @@ export const MAX_INTERVAL_FACTOR = 10;
 /** Whether advice helped, as far as the records can say. Plain JSON, members in this order; equal input, equal bytes. */
 export interface EffectReport {
   readonly version: typeof EFFECT_REPORT_VERSION;
-  /** The paths as they were given. */
+  /** The paths as they were given, without passwords. */
   readonly paths: readonly string[];
   /** Calls within which a pattern should clear. */
   readonly within: number;

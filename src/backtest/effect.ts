@@ -1,4 +1,5 @@
 import { CoxswainError } from '../base/error.ts';
+import { shownAddress } from '../store/store-address.ts';
 import { DEFAULT_WITHIN_CALLS } from '../run-view/advice-outcome.ts';
 import type { EffectReport } from './effect-report.ts';
 import { EffectRowFold, type EffectRow } from './effect-row.ts';
@@ -40,5 +41,5 @@ export async function effect(paths: readonly string[], options: EffectOptions = 
       onRun?.();
     }
   }
-  return measureEffect({ paths, within, rows });
+  return measureEffect({ paths: paths.map(shownAddress), within, rows });
 }

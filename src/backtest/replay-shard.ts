@@ -3,7 +3,8 @@ import { CoxswainError, messageOf } from '../base/error.ts';
 import { importGroups } from '../formats/import-source.ts';
 import { readRunGroups, type ReadRun, type ReadRunsItem } from '../formats/read-runs.ts';
 import type { Configuration } from './configuration.ts';
-import { openStoreAt, type Shard } from './list-shards.ts';
+import { openStoreReader } from '../store/registry/open-store.ts';
+import { shownSource, type Shard } from './list-shards.ts';
 import { RunReplay } from './run-replay.ts';
 import { FiringKeys, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
 
@@ -43,12 +44,12 @@ class ShardReplay {
   #lastReplay: RunReplay | undefined;
 
   constructor(shard: Shard, configurations: readonly Configuration[]) {
-    this.#path = shard.path;
+    this.#path = shownSource(shard);
     this.#configurations = configurations;
   }
 
-  async store({ path, storeKind, runs }: Extract<Shard, { readonly kind: 'store' }>): Promise<void> {
-    const store = openStoreAt(path, storeKind);
+  async store({ address, runs }: Extract<Shard, { readonly kind: 'store' }>): Promise<void> {
+    const store = await openStoreReader(address);
     try {
       for (const id of runs) {
         const replay = new RunReplay(id, this.#configurations, this.#keys);

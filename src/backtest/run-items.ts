@@ -3,7 +3,8 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { importSource } from '../formats/import-source.ts';
 import { readRuns } from '../formats/read-runs.ts';
 import { RunIds } from '../formats/run-ids.ts';
-import { listShards, openStoreAt, type Shard } from './list-shards.ts';
+import { openStoreReader } from '../store/registry/open-store.ts';
+import { listShards, shownSource, type Shard } from './list-shards.ts';
 
 /** The next record of a run, or that there are no more. Records of one run come in order; runs of a file may be mixed. */
 export type RunItem =
@@ -36,16 +37,19 @@ export async function* runItems(
       if (code === 'format-unknown' && shard.kind === 'file' && !shard.named) continue;
       const line = details['line'];
       const at = typeof line === 'number' ? { line } : {};
-      onProblem({ path: shard.path, ...at, message: withoutPath(messageOf(error), shard.path) });
+      const path = shownSource(shard);
+      onProblem({ path, ...at, message: withoutPath(messageOf(error), path) });
     }
   }
 }
 
 async function* storeItems(
-  { path, storeKind, runs }: Extract<Shard, { readonly kind: 'store' }>,
+  shard: Extract<Shard, { readonly kind: 'store' }>,
   onProblem: OnReadProblem,
 ): AsyncGenerator<RunItem, void, void> {
-  const store = openStoreAt(path, storeKind);
+  const { address, runs } = shard;
+  const path = shownSource(shard);
+  const store = await openStoreReader(address);
   try {
     for (const run of runs) {
       try {

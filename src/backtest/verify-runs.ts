@@ -8,7 +8,8 @@ import type { RedactionOptions } from '../redaction/redactor.ts';
 import { isDerived } from '../records/is-derived.ts';
 import { Replay } from '../replay/replay.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { listShards, openStoreAt } from './list-shards.ts';
+import { openStoreReader } from '../store/registry/open-store.ts';
+import { listShards } from './list-shards.ts';
 
 /** A derived record that is not as the replay has it. Plain JSON. */
 export interface DerivedMismatch {
@@ -67,7 +68,7 @@ export async function* verifyRuns(
     if (shard.kind === 'file') {
       throw new CoxswainError('invalid-argument', `${shard.path}: --verify takes stores, and this is none`);
     }
-    const store = openStoreAt(shard.path, shard.storeKind);
+    const store = await openStoreReader(shard.address);
     try {
       for (const run of shard.runs) yield await verifyRun(run, store.readRun(run), options);
     } finally {

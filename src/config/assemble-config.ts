@@ -116,11 +116,11 @@ function guardedStore(
   const { store: named } = resolved;
   const { store, refusal } = guardStore(named, places);
   if (refusal !== undefined) return { resolved: { ...resolved, store }, refusal };
-  if (!isLinkedOutside(folder, named.path) || isTrusted()) return { resolved };
-  const path = stateFile('fallbackStore', { ...places, projectFolder: folder });
-  const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${path}`;
-  ignore({ path: 'store.path', why, file: named.path });
-  return { resolved: { ...resolved, store: { kind: 'sqlite', path } } };
+  if (named.kind !== 'sqlite' || !isLinkedOutside(folder, named.address) || isTrusted()) return { resolved };
+  const address = stateFile('fallbackStore', { ...places, projectFolder: folder });
+  const why = `a link leads out of the project; until coxswain trust, runs are recorded in ${address}`;
+  ignore({ path: 'store.address', why, file: named.address });
+  return { resolved: { ...resolved, store: { kind: 'sqlite', address } } };
 }
 
 /** What code does cannot be compared, but its text can. */

@@ -31,6 +31,9 @@ const duration = (standard?: string): TextShape =>
     ...(standard === undefined ? {} : { default: standard }),
   });
 
+/** A path or a PostgreSQL URL: a store in memory would be gone with each process. */
+const STORE_ADDRESS = /^(?!memory:|(?!postgres(?:ql)?:[/][/])[a-z][a-z0-9+.-]+:[/][/])[^\0]+$/;
+
 const memberPath = text('a name or a path such as filter.id', { minChars: 1, maxChars: 256 });
 
 const redactionShape: ObjectShape = object({
@@ -124,8 +127,11 @@ export const configShape: ObjectShape = object({
   redaction: redactionShape,
   store: object(
     {
-      kind: choice<'sqlite' | 'jsonl'>({ sqlite: true, jsonl: true }, 'sqlite'),
-      path: pathText,
+      address: text('a path, or postgres://USER@HOST/DATABASE', {
+        maxChars: 1_024,
+        pattern: () => STORE_ADDRESS,
+        isSecret: true,
+      }),
     } satisfies ShapesOf<StoreSection>,
     { strict: true },
   ),

@@ -181,10 +181,11 @@ export interface RedactionSection {
 
 /** Where runs are recorded. */
 export interface StoreSection {
-  /** Default `sqlite`. */
-  readonly kind?: 'sqlite' | 'jsonl';
-  /** A file (sqlite) or folder (jsonl), from the project folder, or from the home folder after `~/`. */
-  readonly path?: string;
+  /**
+   * A SQLite file, from the project folder, or from the home folder after `~/`; or `postgres://USER@HOST/DATABASE`. Default
+   * `.coxswain/runs.db`.
+   */
+  readonly address?: string;
 }
 
 /** Which runs are deleted. */

@@ -76,7 +76,10 @@ test.each([
     { feedback: { deadline: { trigger: {} } } },
     expect.stringMatching(/^feedback\.deadline\.trigger: is empty; give at least one of everyNCalls/),
   ],
-  [{ store: { path: 'a\u0000b' } }, 'store.path: must be a path, got "a\\u0000b"'],
+  [
+    { store: { address: 'a\u0000b' } },
+    'store.address: must be a path, or postgres://USER@HOST/DATABASE, got a text of 3 characters',
+  ],
 ])('%j is explained with what was found and what is allowed', (json, text) => {
   expect(textsOf(json)).toEqual([text]);
 });
@@ -177,7 +180,7 @@ test('a field with a problem is as if it were not there, and the rest holds', ()
 test('what would mean something else by half is left out whole', () => {
   const { config } = readConfig({
     deadline: { hours: 1, minutes: -5 },
-    store: { kind: 'sql', path: 'runs' },
+    store: { address: 'mysql://root@db/runs' },
     completion: { command: ['rm', 7, 'x'], files: ['a'] },
     guidance: {
       bank: [

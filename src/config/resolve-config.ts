@@ -6,6 +6,7 @@ import { hashText } from '../base/hash.ts';
 import { parseBytes } from '../base/parse-bytes.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
+import { parseStoreAddress, shownAddress } from '../store/store-address.ts';
 import type {
   CompletionSection,
   CoxswainConfig,
@@ -26,7 +27,7 @@ export interface ResolveConfigOptions {
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_ATTEMPTS = 3;
-const DEFAULT_PATH = { sqlite: '.coxswain/runs.db', jsonl: '.coxswain/runs' } as const;
+const DEFAULT_ADDRESS = '.coxswain/runs.db';
 
 /**
  * Fills in every default.
@@ -52,10 +53,12 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
   };
 }
 
-/** Equal for configurations that say the same. The key of redaction is no part of it. */
-function configHash({ $schema: _schema, redaction, ...config }: CoxswainConfig): string {
+/** Equal for configurations that say the same. The key of redaction and the password of the store are no part of it. */
+function configHash({ $schema: _schema, redaction, store, ...config }: CoxswainConfig): string {
   const { key: _key, ...open } = redaction ?? {};
-  return hashText(canonicalJson({ ...config, redaction: open }));
+  const { address } = store ?? {};
+  const shown = address === undefined ? {} : { store: { address: shownAddress(address) } };
+  return hashText(canonicalJson({ ...config, ...shown, redaction: open }));
 }
 
 function spanOf(deadline: CoxswainConfig['deadline']): TimeSpan | undefined {
@@ -93,8 +96,11 @@ function pathOf(path: string, { folder, homeFolder }: ResolveConfigOptions): str
 }
 
 /** Where a store section says that runs are recorded. */
-function storeOf({ kind = 'sqlite', path }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
-  return { kind, path: pathOf(path ?? DEFAULT_PATH[kind], options) };
+function storeOf({ address = DEFAULT_ADDRESS }: StoreSection, options: ResolveConfigOptions): ResolvedStore {
+  const parsed = parseStoreAddress(address);
+  return parsed.kind === 'path'
+    ? { kind: 'sqlite', address: pathOf(parsed.path, options) }
+    : { kind: 'postgres', address };
 }
 
 function gcOf({ olderThan, maxSize }: GcSection): ResolvedGc {

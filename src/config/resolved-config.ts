@@ -28,9 +28,9 @@ export interface ResolvedConfig {
 
 /** Where runs are recorded. */
 export interface ResolvedStore {
-  readonly kind: 'sqlite' | 'jsonl';
-  /** Absolute. */
-  readonly path: string;
+  readonly kind: 'sqlite' | 'postgres';
+  /** An absolute path, or the URL of a database with its password: `shownAddress` gives what may be shown. */
+  readonly address: string;
 }
 
 /** Which runs are deleted; what is absent deletes nothing by itself. */

@@ -292,10 +292,10 @@ function newKey(): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
-/** Where a store is. */
-interface StoreAddress {
-  readonly kind: 'sqlite' | 'jsonl';
-  readonly path: string;
+/** A store as a configuration names it. */
+interface NamedStore {
+  readonly kind: 'sqlite' | 'postgres';
+  readonly address: string;
 }
 
 /** A store as the configuration names it, and in its place the user's own where the project's folder of records is refused. */
@@ -308,11 +308,11 @@ export interface GuardedStore<Store> {
  * The store to record into: the one that is named, or, while its folder of records is refused, one in the user's state
  * folder, so that nothing is lost meanwhile.
  */
-export function guardStore(store: StoreAddress, places: StatePlaces): GuardedStore<StoreAddress> {
-  if (!isInRecordsFolder(store.path)) return { store };
-  const folder = dirname(store.path);
+export function guardStore(store: NamedStore, places: StatePlaces): GuardedStore<NamedStore> {
+  if (store.kind !== 'sqlite' || !isInRecordsFolder(store.address)) return { store };
+  const folder = dirname(store.address);
   const verdict = examineRecords(folder, places);
   if (verdict.kind !== 'refused') return { store };
-  const path = stateFile('fallbackStore', { ...places, projectFolder: dirname(folder) });
-  return { store: { kind: 'sqlite', path }, refusal: verdict.refusal };
+  const address = stateFile('fallbackStore', { ...places, projectFolder: dirname(folder) });
+  return { store: { kind: 'sqlite', address }, refusal: verdict.refusal };
 }

@@ -225,3 +225,17 @@ export interface TrajectoryStore extends TrajectorySink {
 
 /** The half of a store that only reads. */
 export type StoreReader = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 'readRun' | 'search' | 'close'>;
+
+/** A store that is only read, by somebody who looks at it again and again. */
+export interface LiveReader extends StoreReader, Pick<TrajectoryStore, 'sizeOf' | 'verify'> {
+  /**
+   * Ids of the runs that were written to since the last call; undefined when anything may have changed, as at the first. A run may
+   * be named that did not change. PostgreSQL does not name a run that was deleted.
+   *
+   * @throws CoxswainError `store-io` and `store-closed`
+   * Cost: one number of SQLite where nothing was written, nothing in PostgreSQL, a look at the files of up to 564 runs in jsonl.
+   */
+  changes(): Promise<readonly string[] | undefined>;
+  /** Every run once, in no order, where there is a cheaper way than page by page. */
+  listAll?(): AsyncIterable<RunSummary>;
+}

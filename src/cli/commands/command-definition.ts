@@ -10,8 +10,8 @@ export type OptionDefinition =
     };
 
 /**
- * The function of a command: its arguments in their order, an object of its options (named as in `--store-kind` →
- * `storeKind`), the terminal. Resolves to the exit code; nothing means 0. The parameters are those that the definition
+ * The function of a command: its arguments in their order, an object of its options (named as in `--to-store` →
+ * `toStore`), the terminal. Resolves to the exit code; nothing means 0. The parameters are those that the definition
  * declares, which no type can state here.
  */
 export type CommandFunction = (...parameters: never[]) => Promise<number | void>;
@@ -35,12 +35,23 @@ export interface CommandDefinition {
   readonly commands?: readonly CommandDefinition[];
 }
 
-/** The option of commands that may make a store. */
-export const STORE_KIND_OPTION = { '--store-kind <kind>': 'make a new store as sqlite (a file) or jsonl (a folder)' };
+/** The address of a database, as help texts give it. */
+const POSTGRES_ADDRESS = 'postgres://USER@HOST/DATABASE';
+const DEFAULT_STORE_TEXT = 'default: $COXSWAIN_STORE, else .coxswain/runs.db';
+
+/** The argument of commands whose subject is a store. */
+export const STORE_ARGUMENT = {
+  '[store]': `a SQLite file, or ${POSTGRES_ADDRESS} (${DEFAULT_STORE_TEXT})`,
+};
+
+/** The option of commands that write into a store. */
+export const TARGET_OPTION = {
+  '--store <address>': `the store to write into, made if missing: a SQLite file, or ${POSTGRES_ADDRESS} (${DEFAULT_STORE_TEXT})`,
+};
 
 /** The option of commands that read a store. */
 export const STORE_OPTION = {
-  '--store <path>': 'the store to read: a SQLite file or a folder of JSON lines (default: .coxswain/runs.db)',
+  '--store <address>': `the store to read: a SQLite file, a folder of JSON lines, or ${POSTGRES_ADDRESS}; ${DEFAULT_STORE_TEXT}`,
 };
 
 /** The options of commands that report the patterns of runs. */

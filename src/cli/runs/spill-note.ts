@@ -1,5 +1,6 @@
 import { countSpills, spillFolderOf } from '../../hosts/claude-code/spilled-events.ts';
 import { countOf } from '../terminal/number-text.ts';
+import { shownStore } from './open-store.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 /** What lies in the spill files beside a store: hook events that are not among its records. */
@@ -11,14 +12,14 @@ export interface SpillNote {
 }
 
 /** One line each, for commands that only read. Cost: one look at the folder. */
-export function spillNote(storePath: string): SpillNote {
-  const { damaged, refused, waiting } = countSpills(storePath);
-  const folder = spillFolderOf(storePath);
+export function spillNote(storeAddress: string): SpillNote {
+  const { damaged, refused, waiting } = countSpills(storeAddress);
+  const folder = spillFolderOf(storeAddress);
   const events = `${countOf(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in spill files (${folder})`;
   const unusable = `${folder} holds ${countOf(damaged, 'damaged file')} and ${countOf(refused, 'refused event')}`;
   return {
     ...(waiting > 0 && {
-      waiting: `${events}: the next hook folds them, or run: coxswain recover ${shellWord(storePath)}`,
+      waiting: `${events}: the next hook folds them, or run: coxswain recover ${shellWord(shownStore(storeAddress))}`,
     }),
     ...(damaged + refused > 0 && { unusable }),
   };

@@ -20,7 +20,7 @@ import {
 
 /** What events of a project are taken with. */
 export interface EventIntakeOptions {
-  readonly storePath: string;
+  readonly storeAddress: string;
   readonly redact: ClaudeSessionsOptions['redact'];
   readonly clock: Clock;
   readonly onFault: (fault: HookFault) => void;
@@ -85,9 +85,9 @@ export class EventIntake {
 
   /** Writes an event into a file beside the store. Never throws: an event that cannot be written either is a fault. */
   keep({ json, told, about }: KnownHookEvent, why: string, arrivedAtMs: number = this.#options.clock.nowMs()): void {
-    const { onFault, redact, storePath } = this.#options;
+    const { onFault, redact, storeAddress } = this.#options;
     try {
-      spillEvent(storePath, { sessionId: told.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
+      spillEvent(storeAddress, { sessionId: told.sessionId, arrivedAtMs, json: storableEvent(json, redact) });
       onFault({ where: 'spill', message: `the event waits in a spill file: ${why}`, ...about });
     } catch (error) {
       onFault({ where: 'spill', message: `the event is lost: ${messageOf(error)}; ${why}`, ...about });
@@ -104,11 +104,11 @@ export class EventIntake {
     sessions: ClaudeSessions,
     { sessionId, limitMs }: { readonly sessionId?: string; readonly limitMs: number },
   ): Promise<FoldedEvents> {
-    const { clock, onFault, storePath } = this.#options;
-    const unfinished = sessionId === undefined ? setUnfinishedAside(storePath, clock.nowMs()) : 0;
+    const { clock, onFault, storeAddress } = this.#options;
+    const unfinished = sessionId === undefined ? setUnfinishedAside(storeAddress, clock.nowMs()) : 0;
     if (unfinished > 0)
       onFault({ where: 'spill', message: `${unfinished} spill files of killed processes are half written` });
-    const waiting = spilledEvents(storePath, sessionId);
+    const waiting = spilledEvents(storeAddress, sessionId);
     const startMs = waiting.length === 0 ? 0 : steadyMs();
     let folded = 0;
     for (const [index, spilled] of waiting.entries()) {

@@ -32,7 +32,7 @@ export async function hookConfig(options: LoadConfigOptions & { readonly homeFol
       deadlineFrom: 'session',
       forceTurnAtStop: false,
       // Looked at where it is opened.
-      store: { kind: 'sqlite', path: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
+      store: { kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') },
     },
   };
 }

@@ -93,10 +93,10 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   const warning =
     refusal === undefined
       ? undefined
-      : `${refusalError(refusal).message} Until then runs are recorded in ${place.path}.`;
+      : `${refusalError(refusal).message} Until then runs are recorded in ${place.address}.`;
   if (warning !== undefined) note({ where: 'records', message: warning }, known, true);
   const redact = projectRedaction(resolved, onFault);
-  const intake = new EventIntake({ storePath: place.path, redact, clock: systemClock, onFault });
+  const intake = new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault });
   known.keep = (why) => intake.keep(event, why);
   let opened: { readonly store: OneShotStore; readonly sessions: ClaudeSessions } | undefined;
   const open = async (): Promise<ClaudeSessions> => {

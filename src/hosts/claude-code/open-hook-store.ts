@@ -15,15 +15,15 @@ export interface UsableStore {
 /**
  * Opens a store that may be used for one event.
  *
- * @throws CoxswainError as `sqliteStore` and `jsonlStore`
+ * @throws CoxswainError as `sqliteStore` and `openPostgres`
  */
 export async function openHookStore(
-  { kind, path }: ResolvedStore,
-  limits: { readonly timeoutMs: number },
+  { address, kind }: ResolvedStore,
+  { timeoutMs }: { readonly timeoutMs: number },
 ): Promise<OneShotStore> {
-  if (kind === 'sqlite') return sqliteOneShot(path, limits);
-  const { jsonlStore } = await import('../../store/jsonl/jsonl-store.ts');
-  return jsonlStore(path);
+  if (kind === 'sqlite') return sqliteOneShot(address, { timeoutMs });
+  const { openPostgres } = await import('../../store/registry/open-postgres.ts');
+  return openPostgres(address, { waitMs: timeoutMs });
 }
 
 /**
@@ -33,23 +33,24 @@ export async function openHookStore(
  * @throws CoxswainError as `makeRecords`
  */
 export function usableStore(store: ResolvedStore, places: StatePlaces): UsableStore {
-  if (!isInRecordsFolder(store.path)) return { place: store };
-  const folder = dirname(store.path);
+  if (store.kind !== 'sqlite' || !isInRecordsFolder(store.address)) return { place: store };
+  const folder = dirname(store.address);
   const verdict = makeRecords(folder, places);
   if (verdict.kind !== 'refused') return { place: store };
-  const path = stateFile('fallbackStore', { ...places, projectFolder: dirname(folder) });
-  return { place: { kind: 'sqlite', path }, refusal: verdict.refusal };
+  const address = stateFile('fallbackStore', { ...places, projectFolder: dirname(folder) });
+  return { place: { kind: 'sqlite', address }, refusal: verdict.refusal };
 }
 
 /** Whether a store is where it is unless its user says otherwise: in a project's folder of records, or in the state folder. */
-export function isDefaultPlace({ path }: ResolvedStore, places: StatePlaces): boolean {
-  return isInRecordsFolder(path) || dirname(dirname(path)) === join(stateRoot(places), 'projects');
+export function isDefaultPlace({ address, kind }: ResolvedStore, places: StatePlaces): boolean {
+  if (kind !== 'sqlite') return false;
+  return isInRecordsFolder(address) || dirname(dirname(address)) === join(stateRoot(places), 'projects');
 }
 
 /** The file whose time says when a store in its default place was last trimmed. */
-export function trimMarkOf({ path }: ResolvedStore, places: StatePlaces): string {
-  const folder = dirname(path);
-  return isInRecordsFolder(path)
+export function trimMarkOf({ address }: ResolvedStore, places: StatePlaces): string {
+  const folder = dirname(address);
+  return isInRecordsFolder(address)
     ? stateFile('trimmed', { ...places, projectFolder: dirname(folder) })
     : join(folder, 'trimmed');
 }

@@ -10,7 +10,6 @@ import type { ResolvedStore } from '../../config/resolved-config.ts';
 import { RunMemory } from '../../run/run-memory.ts';
 import { RECORDS_FOLDER } from '../../store/records-folder.ts';
 import { collectGarbage } from '../../store/collect-garbage.ts';
-import { jsonlStore } from '../../store/jsonl/jsonl-store.ts';
 import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
 import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
@@ -36,15 +35,19 @@ export interface ServedProjectOptions {
 const DEFAULT_MAX_RUNS = 64;
 const DEFAULT_STORE_TIMEOUT_MS = 2_000;
 
+/** What events are taken with once the store is open. */
+interface Ready {
+  readonly store: TrajectoryStore;
+  readonly sessions: ClaudeSessions;
+}
+
 /** A configuration in force, and what was opened for it. */
 interface Opened {
   /** What the files looked like that it was made from. */
-  readonly key: string;
-  /** Undefined if it could not be opened: the next event tries again. */
-  readonly store: TrajectoryStore | undefined;
+  key: string;
+  /** Rejects with what opening the store threw; the next event tries again then. */
+  readonly ready: Promise<Ready>;
   readonly intake: EventIntake;
-  /** @throws what opening the store threw */
-  readonly sessions: () => ClaudeSessions;
   readonly memory: RunMemory<ClaudeState>;
   /** Old runs may go for size. */
   readonly isTrimmed: boolean;
@@ -88,9 +91,8 @@ export class ServedProject {
       return {};
     }
     const opened = this.#current();
-    const { sessions } = opened;
     return this.#using(opened, async () => {
-      const { answer, faults } = await opened.intake.take(event, () => Promise.resolve(sessions()));
+      const { answer, faults } = await opened.intake.take(event, async () => (await opened.ready).sessions);
       for (const message of faults) onFault({ where: 'run', message, ...about });
       return answer;
     });
@@ -103,7 +105,7 @@ export class ServedProject {
    */
   async foldWaiting(limitMs: number): Promise<FoldedEvents> {
     const opened = this.#current();
-    return this.#using(opened, () => opened.intake.foldWaiting(opened.sessions(), { limitMs }));
+    return this.#using(opened, async () => opened.intake.foldWaiting((await opened.ready).sessions, { limitMs }));
   }
 
   async #using<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
@@ -122,9 +124,9 @@ export class ServedProject {
    */
   async collectGarbage(): Promise<void> {
     try {
-      const { store, isTrimmed } = this.#current();
-      if (!isTrimmed || store === undefined) return;
-      const { failed } = await collectGarbage(store);
+      const opened = this.#current();
+      if (!opened.isTrimmed) return;
+      const { failed } = await this.#using(opened, async () => collectGarbage((await opened.ready).store));
       for (const { runId, error } of failed) {
         this.#options.onFault({ where: 'gc', message: `run ${runId}: ${error.message}` });
       }
@@ -156,21 +158,21 @@ export class ServedProject {
     const { place } = usableStore(resolved.store, { env });
     const redact = projectRedaction(resolved, onFault);
     const memory = new RunMemory<ClaudeState>(this.#options.maxRuns ?? DEFAULT_MAX_RUNS);
-    const { store, failure } = this.#openStore(place);
-    const sessions = store && projectSessions(resolved, { store, projectFolder, memory, redact });
-    const opened = {
-      key: store === undefined ? '' : keyOf(this.#configFiles(), place.path),
+    const ready = this.#openStore(place).then((store) => ({
       store,
-      intake: new EventIntake({ storePath: place.path, redact, clock: systemClock, onFault }),
-      sessions: () => {
-        if (sessions === undefined) throw failure;
-        return sessions;
-      },
+      sessions: projectSessions(resolved, { store, projectFolder, memory, redact }),
+    }));
+    const opened: Opened = {
+      key: '',
+      ready,
+      intake: new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault }),
       memory,
       isTrimmed: isDefaultPlace(place, { env }),
       pending: 0,
       isOver: false,
     };
+    opened.key = keyOf(this.#configFiles(), place.address);
+    ready.catch(() => (opened.key = ''));
     this.#opened = opened;
     if (before !== undefined) {
       before.isOver = true;
@@ -179,7 +181,7 @@ export class ServedProject {
     return opened;
   }
 
-  /** What the files look like now that a configuration was made from: the store's path is the key's last line. */
+  /** What the files look like now that a configuration was made from: the store's address is the key's last line. */
   #key(before: string): string {
     return keyOf(this.#configFiles(), before.slice(before.lastIndexOf('\n') + 1));
   }
@@ -194,32 +196,34 @@ export class ServedProject {
     return [...users, stateFile('trust', { env, projectFolder: folder }), mark, ...files];
   }
 
-  #openStore({ kind, path }: ResolvedStore): { readonly store?: TrajectoryStore; readonly failure?: unknown } {
-    try {
-      const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
-      return { store: kind === 'sqlite' ? sqliteStore(path, { timeoutMs: storeTimeoutMs }) : jsonlStore(path) };
-    } catch (failure) {
-      return { failure };
-    }
+  /** A file is opened, and made, before anything is awaited: it is there for `keyOf`. */
+  async #openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
+    const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
+    if (kind === 'sqlite') return sqliteStore(address, { timeoutMs: storeTimeoutMs });
+    const { openPostgres } = await import('../../store/registry/open-postgres.ts');
+    return openPostgres(address, { waitMs: storeTimeoutMs });
   }
 
   #letGo(opened: Opened): void {
     if (!opened.isOver || opened.pending > 0) return;
-    if (opened.store === undefined) return;
-    const closed = opened.store.close().catch((error: unknown) => {
-      this.#options.onFault({ where: 'store', message: messageOf(error) });
-    });
+    const closed = opened.ready.then(
+      ({ store }) =>
+        store.close().catch((error: unknown) => {
+          this.#options.onFault({ where: 'store', message: messageOf(error) });
+        }),
+      () => undefined,
+    );
     this.#closing.add(closed);
     void closed.finally(() => this.#closing.delete(closed));
   }
 }
 
 /** Changes when one of the files does, or when there is another one where the store was; that the store grows is no change. */
-function keyOf(files: readonly string[], storePath: string): string {
+function keyOf(files: readonly string[], storeAddress: string): string {
   const facts = files.map((file) => {
     const found = factsOf(file);
     return found === undefined ? file : `${file} ${found.ino} ${found.size} ${found.mtimeMs}`;
   });
-  const store = existsSync(storePath) ? String(factsOf(storePath)?.ino) : 'gone';
-  return [...facts, store, storePath].join('\n');
+  const store = existsSync(storeAddress) ? String(factsOf(storeAddress)?.ino) : 'gone';
+  return [...facts, store, storeAddress].join('\n');
 }

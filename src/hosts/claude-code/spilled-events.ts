@@ -16,8 +16,10 @@ import {
 import { join, resolve } from 'node:path';
 
 import { hashText } from '../../base/hash.ts';
+import { stateRoot } from '../../base/state-places.ts';
 import { hasCode } from '../../store/file-system.ts';
 import { makeFolderSync } from '../../store/make-folder-sync.ts';
+import { isDatabaseAddress, shownAddress } from '../../store/store-address.ts';
 
 /*
  * Hook events that the store did not take in time, one file each, in a folder beside the store: `runs.db-spills`.
@@ -64,9 +66,13 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 /** No link is followed, and a named pipe is not waited for. */
 const GUARDED = process.platform === 'win32' ? 0 : constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The folder beside a store. */
-export function spillFolderOf(storePath: string): string {
-  return `${resolve(storePath)}-spills`;
+/** The folder beside a store; for a database, one of the user's state folder, the same whatever the password. */
+export function spillFolderOf(storeAddress: string): string {
+  const shown = shownAddress(storeAddress);
+  const base = isDatabaseAddress(storeAddress)
+    ? join(stateRoot({ env: process.env }), `postgres-${hashText(shown)}`)
+    : resolve(storeAddress);
+  return `${base}-spills`;
 }
 
 /**
@@ -78,10 +84,10 @@ export function spillFolderOf(storePath: string): string {
  * Cost: two or three syncs.
  */
 export function spillEvent(
-  storePath: string,
+  storeAddress: string,
   { sessionId, arrivedAtMs, json }: { readonly sessionId: string; readonly arrivedAtMs: number; readonly json: object },
 ): void {
-  const folder = spillFolderOf(storePath);
+  const folder = spillFolderOf(storeAddress);
   makeFolderSync(folder);
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link; remove it`);
   requireRoom(folder);
@@ -111,8 +117,8 @@ export function spillEvent(
  * @throws what the file system refuses; a missing folder is an empty one
  * Cost: one look at the folder where nothing waits.
  */
-export function spilledEvents(storePath: string, sessionId?: string): readonly SpilledEvent[] {
-  const folder = spillFolderOf(storePath);
+export function spilledEvents(storeAddress: string, sessionId?: string): readonly SpilledEvent[] {
+  const folder = spillFolderOf(storeAddress);
   if (!existsSync(folder)) return [];
   const session = sessionId === undefined ? undefined : hashText(sessionId);
   return readdirSync(folder)
@@ -130,8 +136,8 @@ export function spilledEvents(storePath: string, sessionId?: string): readonly S
  *
  * @returns how many files these are
  */
-export function setUnfinishedAside(storePath: string, nowMs: number): number {
-  const folder = spillFolderOf(storePath);
+export function setUnfinishedAside(storeAddress: string, nowMs: number): number {
+  const folder = spillFolderOf(storeAddress);
   if (!existsSync(folder)) return 0;
   const left = readdirSync(folder).filter(
     (name) => name.endsWith(UNFINISHED) && nowMs - timeOf(name) > UNFINISHED_LIMIT_MS,
@@ -145,11 +151,11 @@ function timeOf(name: string): number {
 }
 
 /** Counts what lies beside a store; changes nothing. Never throws: what cannot be read counts as nothing. */
-export function countSpills(storePath: string): SpillCounts {
+export function countSpills(storeAddress: string): SpillCounts {
   const counts = { waiting: 0, damaged: 0, refused: 0 };
   let names: readonly string[] = [];
   try {
-    names = readdirSync(spillFolderOf(storePath));
+    names = readdirSync(spillFolderOf(storeAddress));
   } catch {
     // There is no folder, or it is not ours: then nothing of ours is in it.
   }

@@ -47,29 +47,29 @@ test('of a store over the limit the oldest runs go, once a day', async () => {
   const folder = await stateFolder();
   const path = await storeOf(folder, 8);
   const options = { program, env, maxBytes: 500_000 };
-  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(true);
+  expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(true);
   await expect.poll(async () => (await runIds(path)).length).toBeLessThan(6);
   expect(await runIds(path)).toContain('run-7');
   expect(await runIds(path)).not.toContain('run-0');
 
   truncateSync(path, statSync(path).size + 4_000_000);
-  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
+  expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(false);
   const yesterday = new Date(Date.now() - 25 * 3_600_000);
-  utimesSync(trimMarkOf({ kind: 'sqlite', path }, { env }), yesterday, yesterday);
-  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(true);
+  utimesSync(trimMarkOf({ kind: 'sqlite', address: path }, { env }), yesterday, yesterday);
+  expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(true);
 });
 
 test('nothing is started for a store within the limit, elsewhere, of another kind, not there, or without the program', async () => {
   const folder = await stateFolder();
   const path = join(folder, 'runs.db');
   const options = { program, env, maxBytes: 1_000 };
-  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
+  expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(false);
   writeFileSync(path, 'x'.repeat(1_000));
-  expect(trimStore({ kind: 'sqlite', path }, options)).toBe(false);
+  expect(trimStore({ kind: 'sqlite', address: path }, options)).toBe(false);
   writeFileSync(path, 'x'.repeat(1_001));
-  expect(trimStore({ kind: 'sqlite', path }, { ...options, program: undefined })).toBe(false);
-  expect(trimStore({ kind: 'jsonl', path }, options)).toBe(false);
+  expect(trimStore({ kind: 'sqlite', address: path }, { ...options, program: undefined })).toBe(false);
+  expect(trimStore({ kind: 'postgres', address: path }, options)).toBe(false);
   const archive = join(folder, '..', 'archive.db');
   writeFileSync(archive, 'x'.repeat(2_000));
-  expect(trimStore({ kind: 'sqlite', path: archive }, options)).toBe(false);
+  expect(trimStore({ kind: 'sqlite', address: archive }, options)).toBe(false);
 });

@@ -30,7 +30,7 @@ export interface TrimOptions {
  */
 export function trimStore(store: ResolvedStore, { program, env, maxBytes }: TrimOptions): boolean {
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
-  const size = statSync(store.path, { throwIfNoEntry: false })?.size ?? 0;
+  const size = statSync(store.address, { throwIfNoEntry: false })?.size ?? 0;
   const [command, ...args] = program ?? [];
   if (store.kind !== 'sqlite' || !isDefaultPlace(store, { env }) || size <= limit || command === undefined)
     return false;
@@ -40,7 +40,7 @@ export function trimStore(store: ResolvedStore, { program, env, maxBytes }: Trim
   makeOwnFolder(stateRoot({ env }), dirname(mark));
   replaceGuarded(mark, '');
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const child = spawn(command, [...args, 'gc', store.path, '--max-size', `${Math.ceil(limit / 1000)}kB`], {
+  const child = spawn(command, [...args, 'gc', store.address, '--max-size', `${Math.ceil(limit / 1000)}kB`], {
     env: withoutSessionSecrets(env),
     detached: true,
     stdio: 'ignore',

@@ -1,27 +1,20 @@
 import { basename, join, resolve } from 'node:path';
 
+import { CoxswainError } from '../../base/error.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { isRunId } from '../check-batch.ts';
+import { checkReadQuery } from '../check-read-query.ts';
 import { isMissing, nodeFileSystem } from '../file-system.ts';
-import { isGone } from './jsonl-delete-run.ts';
+import { refuseLinks } from '../records-folder.ts';
+import { readRunLines } from './jsonl-read-run.ts';
+import { bytesOfRun, isGone, type RunFiles } from './jsonl-run-files.ts';
 import { refreshRun, summaryOf, type RunState } from './jsonl-run-state.ts';
-import { jsonlStore } from './jsonl-store.ts';
+import { verifyRun } from './jsonl-verify.ts';
 import { isRunFolderName, runFolderName } from './run-folder-name.ts';
+import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
 import type { RunSummary } from '../run-summary.ts';
-import type { StoreReader } from '../trajectory-store.ts';
-import { toStoreError } from '../store-error.ts';
-
-/** A reader that lists at once, and tells what was written since it last looked. */
-export interface JsonlReader extends StoreReader {
-  /** Every run once, in no order. Cost: as the first look at each run; runs that are known are asked for twice each. */
-  listAll(): AsyncIterable<RunSummary>;
-  /**
-   * Ids of the runs that were written to, appeared or are gone since the last call; undefined at the first. A run that nobody wrote to
-   * for long may be told late: each call looks at the 64 that were written last, and at 500 of the others in turn.
-   *
-   * @throws CoxswainError `store-io`
-   */
-  changes(): Promise<readonly string[] | undefined>;
-}
+import type { LiveReader, ReadQuery, RunPage, RunQuery, SearchPage, StoreProblem } from '../trajectory-store.ts';
+import { storeClosed, toStoreError } from '../store-error.ts';
 
 /** Runs that each call of `changes` looks at: those written last, and of the rest so many in turn. */
 const RECENT_RUNS = 64;
@@ -35,38 +28,95 @@ interface KnownRun {
 }
 
 /**
- * Opens a folder of `jsonlStore` for reading only, for somebody who looks at it again and again. Memory: as its listing.
+ * Opens a folder that `jsonlSink` writes, for reading only: lists, reads, verifies and follows its runs, as they are on the disk.
+ * There is no index, so a search is refused.
+ *
+ * Cost: the first look at a run reads what came after its last checkpoint; a listing then asks the file system twice for each
+ * run. `readRun` reads from the start of a segment also for a late `fromSeq`. Memory: a summary a run.
+ *
+ * @throws CoxswainError `unsafe-path` for a `.coxswain` that is a link
  */
-export function openJsonlReader(folder: string): JsonlReader {
-  return new Reader(resolve(folder));
+export function openJsonlReader(folder: string): LiveReader {
+  const path = resolve(folder);
+  refuseLinks(path);
+  return new Reader(path);
 }
 
-class Reader implements JsonlReader {
+class Reader implements LiveReader {
   readonly #folder: string;
-  readonly #store: StoreReader;
   readonly #known = new Map<string, KnownRun>();
   #hasListed = false;
+  #isClosed = false;
   #turn = 0;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#store = jsonlStore(folder);
   }
 
-  get listRuns(): StoreReader['listRuns'] {
-    return (query) => this.#store.listRuns(query);
-  }
-
-  get readRun(): StoreReader['readRun'] {
-    return (runId, query) => this.#store.readRun(runId, query);
-  }
-
-  get search(): StoreReader['search'] {
-    return (query) => this.#store.search(query);
+  async listRuns(query?: RunQuery): Promise<RunPage> {
+    const checked = checkRunQuery(query);
+    const runs: RunSummary[] = [];
+    for await (const run of this.listAll()) runs.push(run);
+    const page = pageOfAllRuns(runs, checked);
+    if (!checked.withBytes) return page;
+    return {
+      ...page,
+      bytes: await Promise.all(page.runs.map(({ runId }) => bytesOfRun(this.#files(runFolderName(runId))))),
+    };
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
     return isRunId(runId) ? (await this.#look(runFolderName(runId))).summary : undefined;
+  }
+
+  async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
+    const { fromSeq, limit } = checkReadQuery(query);
+    this.#mustBeOpen();
+    if (!isRunId(runId) || limit === 0) return;
+    const run = this.#files(runFolderName(runId));
+    let given = 0;
+    try {
+      for await (const lines of readRunLines(run, { fromSeq })) {
+        for (const { record } of lines) {
+          this.#mustBeOpen();
+          if (record.seq < fromSeq) continue;
+          yield record;
+          given += 1;
+          if (given === limit) return;
+        }
+      }
+    } catch (thrown) {
+      throw toStoreError(thrown, `read ${run.folder}`);
+    }
+  }
+
+  async *verify(): AsyncGenerator<StoreProblem, void, void> {
+    for (const name of await this.#names()) {
+      const run = this.#files(name);
+      try {
+        for await (const problem of verifyRun(run)) {
+          this.#mustBeOpen();
+          if (await isGone(run)) break;
+          yield problem;
+        }
+      } catch (thrown) {
+        if (!(await isGone(run))) throw toStoreError(thrown, `verify ${run.folder}`);
+      }
+    }
+  }
+
+  async search(): Promise<SearchPage> {
+    throw new CoxswainError(
+      'invalid-argument',
+      `${this.#folder}: a folder of JSON lines has no index to search; copy it into a store that has one: ` +
+        `coxswain import ${this.#folder} --store FILE`,
+    );
+  }
+
+  async sizeOf(): Promise<number> {
+    let bytes = 0;
+    for (const name of await this.#names()) bytes += await bytesOfRun(this.#files(name));
+    return bytes;
   }
 
   async *listAll(): AsyncGenerator<RunSummary, void, void> {
@@ -100,9 +150,9 @@ class Reader implements JsonlReader {
     return changed;
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    this.#isClosed = true;
     this.#known.clear();
-    return this.#store.close();
   }
 
   /** New runs, those that were written last, and some of the others. */
@@ -117,7 +167,8 @@ class Reader implements JsonlReader {
   }
 
   async #look(name: string): Promise<KnownRun> {
-    const run = { fileSystem: nodeFileSystem, folder: join(this.#folder, basename(name)) };
+    this.#mustBeOpen();
+    const run = this.#files(name);
     const known = this.#known.get(name);
     try {
       const state = await refreshRun(run, known?.state);
@@ -133,7 +184,16 @@ class Reader implements JsonlReader {
     }
   }
 
+  #files(name: string): RunFiles {
+    return { fileSystem: nodeFileSystem, folder: join(this.#folder, basename(name)) };
+  }
+
+  #mustBeOpen(): void {
+    if (this.#isClosed) throw storeClosed();
+  }
+
   async #names(): Promise<readonly string[]> {
+    this.#mustBeOpen();
     try {
       return (await nodeFileSystem.list(this.#folder)).filter(isRunFolderName);
     } catch (thrown) {

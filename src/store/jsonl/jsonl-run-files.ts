@@ -66,3 +66,20 @@ function linesOf(run: RunFiles, segment: Segment, range: Range): AsyncGenerator<
   const chunks = readChunks(run.fileSystem, pathOf(run, segment.name), segment, range);
   return readLines(chunks, range.fromOffset);
 }
+
+/** True when there is no such run any more: its folder was removed since its name was read. */
+export async function isGone({ fileSystem, folder }: RunFiles): Promise<boolean> {
+  try {
+    await fileSystem.list(folder);
+    return false;
+  } catch (thrown) {
+    return isMissing(thrown);
+  }
+}
+
+/** Bytes of the files of a run. Cost: a look at each file. */
+export async function bytesOfRun(run: RunFiles): Promise<number> {
+  let bytes = 0;
+  for (const name of await namesIn(run)) bytes += (await run.fileSystem.facts(pathOf(run, name)))?.sizeBytes ?? 0;
+  return bytes;
+}

@@ -99,18 +99,19 @@ function partitionClause(partitioning: PostgresPartitioning): string {
  * Brings a schema up to date, or makes it. Starters that come at the same time wait for each other.
  *
  * @param name  a plain SQL name
- * @param wanted  undefined takes what is there, `none` for a new schema
  * @throws CoxswainError `store-version` when the schema is of a newer coxswain or of another program or the database's
- *   encoding is not UTF8, `invalid-argument` when it exists with another partitioning than `wanted`
+ *   encoding is not UTF8, `invalid-argument` when it exists with another partitioning; for a reader `input-io` without a schema and
+ *   `store-version` for an older one
  */
 export async function openPostgresSchema(
   client: PostgresClient,
   name: string,
-  wanted: PostgresPartitioning | undefined,
+  { isReadOnly = false, partitioning: wanted }: OpenSchemaOptions,
 ): Promise<PostgresLayout> {
   const schema = `"${name}"`;
   const found = await versionOf(client, name);
   if (found?.version === MIGRATIONS.length) return checkLayout(found.layout, wanted);
+  if (isReadOnly) throw notReadable(name, found?.version);
   return client.transaction(async (session) => {
     await lockSchema(session, name);
     const before = await versionOf(session, name);
@@ -122,6 +123,25 @@ export async function openPostgresSchema(
     if (layout.partitioning === 'monthly') await addPartitions(session, layout);
     return layout;
   });
+}
+
+/** How a schema is opened. */
+export interface OpenSchemaOptions {
+  /** Undefined takes what is there, `none` for a new schema. */
+  readonly partitioning?: PostgresPartitioning | undefined;
+  /** Nothing is made or migrated; default false. */
+  readonly isReadOnly?: boolean | undefined;
+}
+
+function notReadable(name: string, version: number | undefined): CoxswainError {
+  if (version === undefined) {
+    return new CoxswainError('input-io', `no runs are recorded in the PostgreSQL schema ${name} yet`);
+  }
+  return new CoxswainError(
+    'store-version',
+    `the PostgreSQL schema ${name} has the earlier layout ${version}; reading does not change it: record into it once with this version`,
+    { details: { layout: version, newest: MIGRATIONS.length } },
+  );
 }
 
 /** Makes the partitions of this month and the next. Concurrent callers wait for each other. */

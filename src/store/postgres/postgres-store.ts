@@ -52,6 +52,11 @@ export interface PostgresStoreOptions {
   readonly partitioning?: PostgresPartitioning;
   /** How long a call tries again after its connection was lost, in milliseconds; default 30,000. */
   readonly retryForMs?: number;
+  /**
+   * Makes and migrates no schema, so reading one that is not there throws `input-io`; default false. A search still adds to the
+   * index where the role may.
+   */
+  readonly isReadOnly?: boolean;
   /** Whether `close()` ends the handle's connections too; default false: whoever made the handle ends it. */
   readonly endHandle?: boolean;
 }
@@ -337,8 +342,8 @@ class PostgresTrajectoryStore implements PostgresStore {
 
   /** Opens the schema once; again after a failure. */
   async #open(): Promise<PostgresLayout> {
-    const { schema, partitioning } = this.#settings;
-    const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, partitioning));
+    const { schema, ...settings } = this.#settings;
+    const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, settings));
     try {
       return await opening;
     } catch (thrown) {

@@ -18,6 +18,7 @@ import { recordColumns, type SqliteRow } from './sqlite-statements.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { storeClosed, toStoreError, type DamagedPlace } from '../store-error.ts';
 import type {
+  LiveReader,
   ReadQuery,
   RunPage,
   RunQuery,
@@ -25,21 +26,7 @@ import type {
   SearchPage,
   SearchQuery,
   StoreProblem,
-  StoreReader,
-  TrajectoryStore,
 } from '../trajectory-store.ts';
-
-/** A reader that tells what was written since it last looked. */
-export interface SqliteReader extends StoreReader, Pick<TrajectoryStore, 'sizeOf' | 'verify'> {
-  /**
-   * Ids of the runs that were written to since the last call, or undefined when anything may have changed: at the first call,
-   * after a deletion, or when there are more than 1,000. A run may be named that did not change.
-   *
-   * @throws CoxswainError `store-io` and `store-closed`
-   * Cost: one number where nothing was written.
-   */
-  changes(): Promise<readonly string[] | undefined>;
-}
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 const OPEN_WAIT_MS = 100;
@@ -77,13 +64,13 @@ interface SeenState {
  * @throws CoxswainError `store-io` when the file is not there or cannot be opened, `store-version` when it is no store, or of a
  *   layout that this version does not read as it is, `store-schema` when it holds anything else, `store-damaged`
  */
-export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): SqliteReader {
+export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): LiveReader {
   const path = resolve(file);
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return new Reader(path, timeoutMs);
 }
 
-class Reader implements SqliteReader {
+class Reader implements LiveReader {
   readonly #path: string;
   readonly #timeoutMs: number;
   #open: ReadOnlyDatabase;

@@ -29,7 +29,7 @@ export interface SourceRow {
   /** The last part of the path. */
   readonly name: string;
   readonly path: string;
-  readonly kind: 'sqlite' | 'jsonl' | 'files';
+  readonly kind: 'sqlite' | 'postgres' | 'jsonl' | 'files';
   readonly writable: boolean;
   /** Runs known so far. */
   readonly runs: number;

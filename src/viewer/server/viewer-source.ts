@@ -17,6 +17,7 @@ const MIN_PAUSE_MS = 200;
 export interface SourceSetup {
   /** Short, without slashes. */
   readonly id: string;
+  /** As it may be shown. */
   readonly path: string;
   readonly kind: SourceRow['kind'];
   /** Called again when the store was replaced, or is back. */
@@ -45,6 +46,7 @@ export class ViewerSource {
   readonly #childrenOf = new Map<string, Set<string>>();
   readonly #listeners = new Set<(change: SourceChange) => void>();
   #reader: RunReader | undefined;
+  #opening: Promise<RunReader> | undefined;
   #place: string | undefined;
   #problem: Problem | undefined;
   #isTruncated = false;
@@ -106,7 +108,13 @@ export class ViewerSource {
   async reader(): Promise<RunReader> {
     if (this.#isClosed) throw viewerFault('store-gone', 'the viewer is closed');
     await this.#seePlace();
-    return (this.#reader ??= await this.#setup.open());
+    if (this.#reader !== undefined) return this.#reader;
+    // Whoever asks meanwhile gets the same: a second one would stay open.
+    this.#opening ??= this.#setup.open().finally(() => (this.#opening = undefined));
+    const reader = await this.#opening;
+    if (this.#isClosed) await reader.close();
+    this.#reader = reader;
+    return reader;
   }
 
   /** Told of every change, from the refresh that finds it. @returns ends that */
@@ -206,8 +214,8 @@ export class ViewerSource {
 
   /** @throws CoxswainError with the reason `store-gone` */
   async #seePlace(): Promise<void> {
-    // Files that were read stay read.
-    if (this.#setup.kind === 'files') return;
+    // Files that were read stay read, and a database says by itself when it is gone.
+    if (this.#setup.kind === 'files' || this.#setup.kind === 'postgres') return;
     const facts = await stat(this.path).catch(() => undefined);
     const place = facts === undefined ? undefined : `${facts.dev} ${facts.ino}`;
     if (place === undefined || (this.#place !== undefined && place !== this.#place)) await this.#forget();

@@ -25,7 +25,6 @@ export interface AnalyzeOptions {
   readonly verbose?: boolean;
   readonly format?: string;
   readonly store?: string;
-  readonly storeKind?: string;
 }
 
 /**
@@ -49,7 +48,7 @@ export async function analyzeCommand(
     all: options.all === true,
   };
   const output = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
-  const store = options.store === undefined ? undefined : await openStore(options.store, options.storeKind);
+  const store = options.store === undefined ? undefined : await openStore(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
   try {

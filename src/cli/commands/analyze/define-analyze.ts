@@ -1,4 +1,4 @@
-import { type CommandDefinition, PATTERN_OPTIONS, STORE_KIND_OPTION } from '../command-definition.ts';
+import { type CommandDefinition, PATTERN_OPTIONS } from '../command-definition.ts';
 
 /** `coxswain analyze`. */
 export const analyze: CommandDefinition = {
@@ -17,8 +17,7 @@ export const analyze: CommandDefinition = {
     '--summary': 'print the totals only',
     '--all': 'print every run, however many',
     '--format <name>': 'read everything as this format',
-    '--store <path>': 'record the runs into this store too: a SQLite file, or a folder/ of JSON lines',
-    ...STORE_KIND_OPTION,
+    '--store <address>': 'record the runs into this store too: a SQLite file, or postgres://USER@HOST/DATABASE',
     '--verbose': 'print also what was repaired or left out while reading',
   },
   examples: [

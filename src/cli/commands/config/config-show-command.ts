@@ -3,6 +3,7 @@ import { configFields } from '../../../config/config-fields.ts';
 import type { CoxswainConfig } from '../../../config/coxswain-config.ts';
 import { loadConfig } from '../../../config/load-config.ts';
 import type { Shape } from '../../../config/shape.ts';
+import { shownAddress } from '../../../store/store-address.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -30,10 +31,14 @@ export async function configShowCommand(options: ConfigShowOptions, terminal: Te
   return problems.length === 0 ? 0 : 1;
 }
 
-/** A key is shown to nobody who looks over a shoulder or into a log. */
+/** Keys and passwords are not shown: somebody may look over a shoulder or into a log. */
 function withoutSecrets(config: CoxswainConfig): CoxswainConfig {
-  if (config.redaction?.key === undefined) return config;
-  return { ...config, redaction: { ...config.redaction, key: '(not shown)' } };
+  const { redaction, store } = config;
+  return {
+    ...config,
+    ...(redaction?.key === undefined ? {} : { redaction: { ...redaction, key: '(not shown)' } }),
+    ...(store?.address === undefined ? {} : { store: { address: shownAddress(store.address) } }),
+  };
 }
 
 function fieldLines(config: CoxswainConfig, onlySet: boolean, { paint }: Terminal): readonly string[] {

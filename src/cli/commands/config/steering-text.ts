@@ -4,7 +4,8 @@ import { defaultDetectors } from '../../../patterns/detectors/default-detectors.
 import type { FeedbackTrigger } from '../../../steering/prompt/feedback-trigger.ts';
 import type { GuidanceProviderConfig } from '../../../steering/prompt/guidance-provider.ts';
 import { bytesText, durationText, shareText } from '../../terminal/number-text.ts';
-import { printable, printableCut } from '../../terminal/printable.ts';
+import { shownStore } from '../../runs/open-store.ts';
+import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** Who speaks, when, and how much. Plain JSON. */
@@ -84,7 +85,7 @@ export function steeringText({ resolved, config }: LoadedConfig, { paint }: Term
     ['mode', steering.mode === 'shadow' ? 'shadow: nothing is said' : 'steer'],
     ['deadline', deadline === undefined ? 'none' : `${spanText(deadline)}, from ${FROM[deadlineFrom]}`],
     ...(holdout === 0 ? [] : [['holdout', `advice is withheld from ${shareText(holdout, 1)} of runs`] as const]),
-    ['store', `${printable(store.path)} (${store.kind})`],
+    ['store', `${shownStore(store.address)} (${store.kind})`],
     ['redaction', redaction === false ? 'off' : (redaction.mode ?? 'secrets')],
     ...gcFacts(gc),
     ...(completion === undefined ? [] : [['completion', completionText(completion)] as const]),

@@ -1,4 +1,4 @@
-import { type CommandDefinition, STORE_KIND_OPTION } from '../command-definition.ts';
+import { type CommandDefinition, TARGET_OPTION } from '../command-definition.ts';
 
 /** `coxswain demo`. */
 export const demo: CommandDefinition = {
@@ -8,8 +8,7 @@ export const demo: CommandDefinition = {
     'Plays a sample run of an agent that gets stuck through a live, steered run at speed, shows the patterns, ' +
     'feedback and guidance as they happen, and records it. Repeating it changes nothing.',
   options: {
-    '--store <path>': 'the store to record into (default: .coxswain/runs.db)',
-    ...STORE_KIND_OPTION,
+    ...TARGET_OPTION,
     '--fast': 'do not pause between the calls (as without a terminal)',
   },
   examples: ['coxswain demo', 'coxswain demo --fast', 'coxswain demo --store sample.db'],

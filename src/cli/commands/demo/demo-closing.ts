@@ -1,7 +1,7 @@
 import type { Health } from '../../../run/coxswain.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { countOf, countText } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE } from '../../runs/open-store.ts';
+import { shownStore, storeFlag } from '../../runs/open-store.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
@@ -34,12 +34,12 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
     countOf(report.patterns.length, 'pattern'),
     said === 1 ? '1 piece of advice' : `${countText(said)} pieces of advice`,
   ];
-  const flag = file === DEFAULT_STORE ? '' : ` --store ${printable(file)}`;
+  const flag = storeFlag(file);
   const next = (what: string, command: string): string => `${what.padEnd(27)}${paint('bold', command)}\n`;
   return (
     `\n${runText(report, paint, { evidence: false })}` +
     `${counts.join(', ')} (${speakers}), ${countText(delivered)} delivered.\n\n` +
-    `The run is recorded in ${paint('bold', printable(file))}.\n` +
+    `The run is recorded in ${paint('bold', shownStore(file))}.\n` +
     next('Look at it again:', `coxswain show ${printable(runId)}${flag}`) +
     next('Analyse your own runs:', `coxswain analyze PATH…${flag}`) +
     next('Watch one while it grows:', 'coxswain watch FILE')

@@ -7,7 +7,7 @@ import { readRuns } from '../../../formats/read-runs.ts';
 import { demoClosing, healthLine } from './demo-closing.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { liveLines } from '../../runs/live-text.ts';
-import { DEFAULT_STORE, openStore } from '../../runs/open-store.ts';
+import { openStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -15,7 +15,6 @@ import type { Terminal } from '../../terminal/terminal.ts';
 /** The options of `coxswain demo`, as the command line gives them. */
 export interface DemoOptions {
   readonly store?: string;
-  readonly storeKind?: string;
   readonly fast?: boolean;
 }
 
@@ -36,11 +35,11 @@ const STAY_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 60, pattern
  * @throws CoxswainError `store-io` and `store-version`
  */
 export async function demoCommand(options: DemoOptions, terminal: Terminal): Promise<number> {
-  const file = options.store ?? DEFAULT_STORE;
+  const file = storeNamed(options.store);
   const records = await sampleRecords();
   const isPaced = terminal.isWatched && options.fast !== true;
   const text = { paint: terminal.paint, width: terminal.width, wrap: terminal.isWatched };
-  const store = await openStore(file, options.storeKind);
+  const store = await openStore(file);
   try {
     const runId = await freeRunId(RUN_ID, records, store);
     await terminal.write(openingText(records, terminal));

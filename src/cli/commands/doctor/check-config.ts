@@ -1,5 +1,6 @@
 import { problemText } from '../../../config/config-problem.ts';
 import type { LoadedConfig } from '../../../config/loaded-config.ts';
+import { shownAddress } from '../../../store/store-address.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** What is wrong with the configuration, and what of it does not count. */
@@ -31,7 +32,7 @@ export function checkConfig({ ignored, problems, sources }: LoadedConfig): reado
 /** Whether the project's folder of records is used. */
 export function checkRecords({ refusal, resolved }: LoadedConfig): DoctorLine {
   const check = 'records';
-  if (refusal === undefined) return passed(check, `in ${resolved.store.path}`);
-  const found = `${refusal.folder} is refused: ${refusal.why}; runs are recorded in ${resolved.store.path}`;
+  if (refusal === undefined) return passed(check, `in ${shownAddress(resolved.store.address)}`);
+  const found = `${refusal.folder} is refused: ${refusal.why}; runs are recorded in ${resolved.store.address}`;
   return failed(check, found, refusal.fix);
 }

@@ -2,9 +2,9 @@ import { spillNote } from '../../runs/spill-note.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Hook events that lie beside the store and are not in it: waiting is usual under load, damaged or refused is a failure. */
-export function checkSpills(storePath: string): DoctorLine {
+export function checkSpills(storeAddress: string): DoctorLine {
   const check = 'spilled events';
-  const { unusable, waiting } = spillNote(storePath);
+  const { unusable, waiting } = spillNote(storeAddress);
   if (unusable !== undefined) {
     const found = waiting === undefined ? unusable : `${unusable}; ${waiting}`;
     return failed(check, found, 'They cannot be folded: look at the faults, then delete these files.');

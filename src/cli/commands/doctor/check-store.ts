@@ -6,6 +6,8 @@ import { messageOf } from '../../../base/error.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
 import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
+import { openStore } from '../../../store/registry/open-store.ts';
+import { shownStore } from '../../runs/open-store.ts';
 import { bytesText } from '../../terminal/number-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
@@ -14,10 +16,12 @@ import { runLimited } from './run-limited.ts';
 /** Less room than this on the disk is a failure. */
 const MIN_FREE_BYTES = 100_000_000;
 const VERIFY_LIMIT_MS = 10_000;
+const ANSWER_LIMIT_MS = 2_000;
 
 /** Whether the store can be written, by nobody else, and is whole as far as that is found out in ten seconds. */
 export async function checkStore(store: ResolvedStore, cwd: string): Promise<readonly DoctorLine[]> {
-  const { kind, path } = store;
+  const { address: path, kind } = store;
+  if (kind === 'postgres') return [...(await answering(store)), await verified(store, cwd)];
   if (!existsSync(path)) {
     const found = `${path} (${kind}) is not there: nothing was recorded yet`;
     return [
@@ -28,9 +32,25 @@ export async function checkStore(store: ResolvedStore, cwd: string): Promise<rea
   return [writable(store), permissions(store), freeSpace(path), ...tooLarge(store), await verified(store, cwd)];
 }
 
-function writable({ kind, path }: ResolvedStore): DoctorLine {
+/** Whether the server answers and its schema may be written. */
+async function answering({ address }: ResolvedStore): Promise<readonly DoctorLine[]> {
+  const shown = shownStore(address);
   try {
-    for (const place of kind === 'sqlite' ? [path, dirname(path)] : [path]) accessSync(place, constants.W_OK);
+    const store = await openStore(address, { waitMs: ANSWER_LIMIT_MS });
+    try {
+      await store.listRuns({ limit: 1 });
+    } finally {
+      await store.close();
+    }
+    return [passed('store', `${shown} answers`)];
+  } catch (error) {
+    return [failed('store', `${shown}: ${messageOf(error)}`, 'Look whether the server runs and lets this user in.')];
+  }
+}
+
+function writable({ address: path, kind }: ResolvedStore): DoctorLine {
+  try {
+    for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
     return passed('store', `${path} (${kind}) may be written`);
   } catch (error) {
     return failed('store', messageOf(error), 'Give yourself the right to write it.');
@@ -38,15 +58,11 @@ function writable({ kind, path }: ResolvedStore): DoctorLine {
 }
 
 /** Records hold what agents read and wrote: they are for their owner only. */
-function permissions({ kind, path }: ResolvedStore): DoctorLine {
+function permissions({ address: path }: ResolvedStore): DoctorLine {
   if (process.platform === 'win32')
     return unknown('store permissions', 'Windows has none of the kind', 'Nothing to do.');
   const folder = dirname(path);
-  const places = [
-    path,
-    ...(kind === 'sqlite' ? [`${path}-wal`, `${path}-shm`] : []),
-    ...(basename(folder) === RECORDS_FOLDER ? [folder] : []),
-  ];
+  const places = [path, `${path}-wal`, `${path}-shm`, ...(basename(folder) === RECORDS_FOLDER ? [folder] : [])];
   try {
     const open = places.filter((place) => ((statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
     if (open.length === 0) return passed('store permissions', 'for their owner only');
@@ -78,25 +94,26 @@ function freeSpace(path: string): DoctorLine {
 }
 
 /** Only where it is: sessions trim a store in its default place by themselves, once a day. */
-function tooLarge({ kind, path }: ResolvedStore): readonly DoctorLine[] {
-  const size = kind === 'sqlite' ? (statSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
+function tooLarge({ address: path }: ResolvedStore): readonly DoctorLine[] {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= DEFAULT_MAX_STORE_BYTES) return [];
   const found = `${bytesText(size)}, more than ${bytesText(DEFAULT_MAX_STORE_BYTES)}`;
   return [unknown('store size', found, `Run coxswain gc ${shellWord(path)} if the oldest runs may go.`)];
 }
 
 /** In a process of its own, which can be ended: a large store takes longer than anybody waits here. */
-async function verified({ path }: ResolvedStore, cwd: string): Promise<DoctorLine> {
+async function verified({ address }: ResolvedStore, cwd: string): Promise<DoctorLine> {
   const check = 'store contents';
   const bin = fileURLToPath(new URL(`../../bin${extname(import.meta.url)}`, import.meta.url));
   const { code, stdout, stderr, timedOut } = await runLimited({
     command: process.execPath,
-    args: [bin, 'verify', path, '--json'],
+    args: [bin, 'verify', '--json'],
     cwd,
-    env: process.env,
+    // Every user of the machine sees the arguments of a process.
+    env: { ...process.env, COXSWAIN_STORE: address },
     limitMs: VERIFY_LIMIT_MS,
   });
-  const command = `coxswain verify ${shellWord(path)}`;
+  const command = `coxswain verify ${shellWord(shownStore(address))}`;
   if (timedOut) return unknown(check, `not all read in ${VERIFY_LIMIT_MS / 1000} seconds`, `Run: ${command}`);
   const lines = stdout.split('\n').filter((line) => line !== '');
   if (code === 0) return passed(check, `all read, nothing is wrong: ${lines.at(-1) ?? ''}`);

@@ -5,7 +5,7 @@ import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
 import type { ResolvedStore } from '../../../config/resolved-config.ts';
-import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import type { LiveReader, TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { CAPABILITIES, capabilityTable } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';
@@ -20,7 +20,7 @@ import { findSettings } from './find-settings.ts';
 import { heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
 import { within } from './within.ts';
-import { openReadableStore, openStore, type ReadableStore } from '../../runs/open-store.ts';
+import { openReadableStore, openStore, shownStore } from '../../runs/open-store.ts';
 import type { Style } from '../../terminal/paint.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -80,7 +80,7 @@ async function examine(): Promise<DoctorReport> {
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
   const loaded = loadConfigSync({ projectFolder, env });
   const { store } = loaded.resolved;
-  const open = (): Promise<TrajectoryStore> => openStore(store.path, store.kind);
+  const open = (): Promise<TrajectoryStore> => openStore(store.address);
 
   const versions = await checkVersions(BUILD, { cwd: projectFolder, env });
   const settings = findSettings({ projectFolder, homeFolder: homedir(), env });
@@ -93,7 +93,7 @@ async function examine(): Promise<DoctorReport> {
   }
   const stored = await checkStore(store, projectFolder);
   const isThere = stored.length > 2;
-  const heartbeats = isThere ? await heartbeatsOf(() => openReadableStore(store.path)) : undefined;
+  const heartbeats = isThere ? await heartbeatsOf(() => openReadableStore(store.address)) : undefined;
   const clocks = await readClocks();
   const nowMs = clocks.nowMs;
   const lines = [
@@ -104,13 +104,19 @@ async function examine(): Promise<DoctorReport> {
     heartbeatsLine(heartbeats, nowMs),
     checkRecords(loaded),
     ...stored,
-    checkSpills(store.path),
+    checkSpills(store.address),
     checkClock({ ...clocks, lastRecordMs: heartbeats?.read?.lastRecordMs ?? 0 }),
     ...checkConfig(loaded),
     checkFaults({ projectFolder, env }, nowMs),
   ];
   const ok = lines.every(({ status }) => status !== 'fail');
-  return { ok, projectFolder, store, lines, heartbeats: heartbeats?.read ?? null };
+  return {
+    ok,
+    projectFolder,
+    store: { kind: store.kind, address: shownStore(store.address) },
+    lines,
+    heartbeats: heartbeats?.read ?? null,
+  };
 }
 
 interface ReadHeartbeats {
@@ -118,7 +124,7 @@ interface ReadHeartbeats {
   readonly problem?: string;
 }
 
-async function heartbeatsOf(open: () => Promise<ReadableStore>): Promise<ReadHeartbeats> {
+async function heartbeatsOf(open: () => Promise<LiveReader>): Promise<ReadHeartbeats> {
   const look = async (): Promise<ReadHeartbeats> => {
     const store = await open();
     try {

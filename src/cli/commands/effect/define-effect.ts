@@ -9,12 +9,13 @@ export const effect: CommandDefinition = {
     'figure: how often runs that got advice left their pattern within some calls, against runs from which it was ' +
     'withheld, with a 95 % interval. Without an experiment nothing is compared, and it says so. See docs/effect.md.',
   arguments: {
-    '[paths...]': 'stores, or files, folders and globs of exported runs (default: .coxswain/runs.db)',
+    '[paths...]':
+      'stores, or files, folders and globs of exported runs (default: $COXSWAIN_STORE, else .coxswain/runs.db)',
   },
   options: {
     '--within <calls>': 'calls in which a pattern should be left, 1 to 1000 (default: 10)',
     '--json': 'print one line of JSON',
   },
-  examples: ['coxswain effect', 'coxswain effect records/ --within 5', 'coxswain effect --json'],
+  examples: ['coxswain effect', 'coxswain effect runs.db --within 5', 'coxswain effect --json'],
   load: async () => (await import('./effect-command.ts')).effectCommand,
 };

@@ -2,7 +2,7 @@ import { DEFAULT_WITHIN_CALLS } from '../../../run-view/advice-outcome.ts';
 import { effect } from '../../../backtest/effect.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { effectText } from './effect-text.ts';
-import { DEFAULT_STORE, requireStore } from '../../runs/open-store.ts';
+import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
@@ -28,8 +28,8 @@ export async function effectCommand(
   terminal: Terminal,
 ): Promise<number> {
   const within = withinOf(options.within);
-  if (paths.length === 0) await requireStore(DEFAULT_STORE);
-  const from = paths.length === 0 ? [DEFAULT_STORE] : paths;
+  const from = paths.length === 0 ? [storeNamed(undefined)] : paths;
+  if (paths.length === 0) await requireStore(storeNamed(undefined));
   const problems = new Problems(terminal);
   const progress = new Progress(terminal);
   let path = '';

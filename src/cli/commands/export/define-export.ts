@@ -1,4 +1,4 @@
-import { type CommandDefinition, STORE_KIND_OPTION, STORE_OPTION } from '../command-definition.ts';
+import { type CommandDefinition, STORE_OPTION } from '../command-definition.ts';
 
 /** `coxswain export`. */
 export const exportRuns: CommandDefinition = {
@@ -11,14 +11,13 @@ export const exportRuns: CommandDefinition = {
   options: {
     ...STORE_OPTION,
     '--to <file>': 'write into this new file (default: -, standard output)',
-    '--to-store <path>': 'copy into this store instead',
-    ...STORE_KIND_OPTION,
+    '--to-store <address>': 'copy into this store instead',
     '--json': 'with --to FILE or --to-store: print the totals as a line of JSON',
   },
   examples: [
     'coxswain export > all.ndjson',
     'coxswain export retry-storm --to retry-storm.ndjson',
-    'coxswain export --store .coxswain/runs.db --to-store archive/ --store-kind jsonl',
+    'coxswain export --store .coxswain/runs.db --to-store postgres://agents@db/agents',
   ],
   load: async () => (await import('./export-command.ts')).exportCommand,
 };

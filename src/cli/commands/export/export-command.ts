@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../../store/run-summary.ts';
+import type { StoreReader } from '../../../store/trajectory-store.ts';
 import { openTarget } from './export-target.ts';
 import { countOf } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openReadableStore, type ReadableStore } from '../../runs/open-store.ts';
+import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { allRuns, namedRun } from '../../runs/stored-runs.ts';
@@ -16,7 +17,6 @@ export interface ExportOptions {
   readonly store?: string;
   readonly to?: string;
   readonly toStore?: string;
-  readonly storeKind?: string;
   readonly json?: boolean;
 }
 
@@ -33,10 +33,10 @@ export async function exportCommand(
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = options.store ?? DEFAULT_STORE;
+  const file = storeNamed(options.store);
   checkTarget(file, options);
   const problems = new Problems(terminal);
-  problems.source(file);
+  problems.source(shownStore(file));
   const store = await openReadableStore(file);
   try {
     const named: RunSummary[] = [];
@@ -78,13 +78,16 @@ function checkTarget(file: string, { to, toStore }: ExportOptions): void {
     throw new CoxswainError('invalid-argument', 'give --to or --to-store, not both');
   }
   if (toStore !== undefined && resolve(toStore) === resolve(file)) {
-    throw new CoxswainError('invalid-argument', `--to-store ${toStore}: this is the store that is read; give another`);
+    throw new CoxswainError(
+      'invalid-argument',
+      `--to-store ${shownStore(toStore)}: this is the store that is read; give another`,
+    );
   }
 }
 
 /** The records of a run up to the first that cannot be read, which is a problem; so is an end before the listed one. */
 async function* readable(
-  store: ReadableStore,
+  store: StoreReader,
   { runId, lastSeq }: RunSummary,
   problems: Problems,
 ): AsyncGenerator<TrajectoryRecord, void, void> {

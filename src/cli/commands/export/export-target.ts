@@ -4,7 +4,7 @@ import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { checkOutput } from '../../../base/guarded-file.ts';
 import { encodeRecord } from '../../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import { openStore } from '../../runs/open-store.ts';
+import { openStore, shownStore } from '../../runs/open-store.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -13,7 +13,7 @@ const WRITE_CHARS = 1024 * 1024;
 
 /** Where records are exported to. */
 export interface ExportTarget {
-  /** The file or store; undefined for standard output. */
+  /** The file or store, as it may be shown; undefined for standard output. */
   readonly name: string | undefined;
   add(runId: string, record: TrajectoryRecord): Promise<void>;
   /** All records of a run were added. */
@@ -35,14 +35,14 @@ export interface TargetSetup {
  *   `openStore`
  */
 export async function openTarget(
-  { to, toStore, storeKind }: { readonly to?: string; readonly toStore?: string; readonly storeKind?: string },
+  { to, toStore }: { readonly to?: string; readonly toStore?: string },
   { terminal, onRefused }: TargetSetup,
 ): Promise<ExportTarget> {
   if (toStore !== undefined) {
-    const store = await openStore(toStore, storeKind);
+    const store = await openStore(toStore);
     const recorder = new RunRecorder(store, onRefused, { isCopy: true });
     return {
-      name: toStore,
+      name: shownStore(toStore),
       add: (runId, record) => recorder.add(runId, record),
       end: (runId) => recorder.end(runId),
       close: () => store.close(),

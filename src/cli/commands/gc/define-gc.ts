@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../command-definition.ts';
+import { type CommandDefinition, STORE_ARGUMENT } from '../command-definition.ts';
 
 /** `coxswain gc`. */
 export const gc: CommandDefinition = {
@@ -8,13 +8,13 @@ export const gc: CommandDefinition = {
     'Deletes recorded runs that are too old or too much, the one that was active longest ago first; a run goes with its ' +
     'parents and children or not at all. Kept are runs without an end that were active in the last 24 hours, and damaged ' +
     'ones. Without --older-than and --max-size the limit is 2 GB; with --older-than alone there is none.',
-  arguments: { '[store]': 'the store (default: .coxswain/runs.db)' },
+  arguments: { ...STORE_ARGUMENT },
   options: {
     '--older-than <span>': 'delete runs whose last record is so old, such as 30d, 12h or 2w',
     '--max-size <size>': 'delete the oldest runs until the store takes no more, such as 500MB or 2GB',
     '--dry-run': 'only print what would be deleted',
     '--json': 'print one line of JSON a run, then one with the totals',
   },
-  examples: ['coxswain gc', 'coxswain gc --older-than 30d --dry-run', 'coxswain gc records/ --max-size 500MB --json'],
+  examples: ['coxswain gc', 'coxswain gc --older-than 30d --dry-run', 'coxswain gc runs.db --max-size 500MB --json'],
   load: async () => (await import('./gc-command.ts')).gcCommand,
 };

@@ -5,8 +5,8 @@ import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-
 import type { CollectableStore, CollectedRun, GcOptions } from '../../../store/collect-garbage.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { bytesText, countOf } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openExistingStore, openReadableStore } from '../../runs/open-store.ts';
-import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -29,7 +29,7 @@ export async function gcCommand(
   options: GcCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = path ?? DEFAULT_STORE;
+  const file = storeNamed(path);
   const limits = limitsOf(options);
   const isDryRun = options.dryRun === true;
   const store = await (isDryRun ? openForPlanning(file) : openExistingStore(file));
@@ -40,7 +40,7 @@ export async function gcCommand(
       await terminal.write(options.json === true ? jsonLine(run) : rowText(run, isDryRun, terminal));
     }
     const problems = new Problems(terminal);
-    problems.source(file);
+    problems.source(shownStore(file));
     for (const { runId, error } of failed) problems.fault({ message: `run ${runId} is not deleted: ${error.message}` });
     problems.endSource();
     if (left > 0) terminal.complain(`coxswain: ${countOf(left, 'run')} written to meanwhile; kept`);
@@ -48,7 +48,7 @@ export async function gcCommand(
     await terminal.write(options.json === true ? jsonLine(totals) : `${totalsText(file, totals)}\n`);
     if (limits.maxBytes !== undefined && bytesAfter > limits.maxBytes) {
       terminal.complain(
-        `coxswain: ${printable(file)}: still over ${bytesText(limits.maxBytes)}: what is left is at work or damaged ` +
+        `coxswain: ${shownStore(file)}: still over ${bytesText(limits.maxBytes)}: what is left is at work or damaged ` +
           '(coxswain verify tells), or could not be deleted',
       );
     }
@@ -108,9 +108,9 @@ interface Totals {
 
 function totalsText(file: string, { bytesAfter, bytesBefore, dryRun, runs }: Totals): string {
   const size = bytesText(bytesAfter);
-  if (runs === 0) return `${printable(file)}: nothing to delete; ${size} in use`;
+  if (runs === 0) return `${shownStore(file)}: nothing to delete; ${size} in use`;
   const done = dryRun ? 'would be deleted' : 'deleted';
-  return `${printable(file)}: ${countOf(runs, 'run')} ${done}; ${bytesText(bytesBefore)} in use before, ${size} after`;
+  return `${shownStore(file)}: ${countOf(runs, 'run')} ${done}; ${bytesText(bytesBefore)} in use before, ${size} after`;
 }
 
 function invalid(message: string): CoxswainError {

@@ -1,4 +1,4 @@
-import { type CommandDefinition, STORE_KIND_OPTION } from '../command-definition.ts';
+import { type CommandDefinition, TARGET_OPTION } from '../command-definition.ts';
 
 /** `coxswain import`. */
 export const importRuns: CommandDefinition = {
@@ -9,8 +9,7 @@ export const importRuns: CommandDefinition = {
     'Use coxswain analyze PATH --store STORE for recordings of other programs.',
   arguments: { '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), or -' },
   options: {
-    '--store <path>': 'the store to write into, created if missing (default: .coxswain/runs.db)',
-    ...STORE_KIND_OPTION,
+    ...TARGET_OPTION,
     '--json': 'print the totals as a line of JSON',
   },
   examples: ['coxswain import all.ndjson --store copy.db', 'zcat all.ndjson.gz | coxswain import -'],

@@ -3,41 +3,45 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { countOf } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openStore } from '../../runs/open-store.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { openStore, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
-import { readRecordFile } from './record-file.ts';
+import { storeKindAt } from '../../../store/registry/open-store.ts';
+import { readRecordFile, readRecordFolder } from './record-file.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain import`, as the command line gives them. */
 export interface ImportOptions {
   readonly store?: string;
-  readonly storeKind?: string;
   readonly json?: boolean;
 }
 
 /**
- * `coxswain import`: reads what `coxswain export` wrote into a store, with run ids, `seq` and gap records as they are.
+ * `coxswain import`: reads what `coxswain export` or `jsonlSink` wrote into a store, with run ids, `seq` and gap records as they are.
  * Repeating it changes nothing.
  *
  * @returns the exit code: 1 when something was refused or could not be read
  * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
  */
 export async function importCommand(path: string, options: ImportOptions, terminal: Terminal): Promise<number> {
-  const file = options.store ?? DEFAULT_STORE;
+  const file = storeNamed(options.store);
   const problems = new Problems(terminal);
   problems.source(path === '-' ? 'standard input' : path);
+  const isFolder = (await storeKindAt(path)) === 'jsonl';
   let store: TrajectoryStore | undefined;
   let records: RecordImport | undefined;
   try {
-    for await (const { line, record } of failuresOf(readRecordFile(path), problems)) {
+    for await (const { line, record } of failuresOf(
+      isFolder ? readRecordFolder(path) : readRecordFile(path),
+      problems,
+    )) {
       if (record instanceof Error) {
         problems.fault({ line, message: record.message });
         continue;
       }
       // Nothing is made for a file that holds no records.
-      store ??= await openStore(file, options.storeKind);
+      store ??= await openStore(file);
       records ??= new RecordImport(store, problems);
       await records.take(record, line);
     }
@@ -51,8 +55,8 @@ export async function importCommand(path: string, options: ImportOptions, termin
     const rest = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not to the end`;
     await terminal.write(
       options.json === true
-        ? jsonLine({ runs, records: stored, refused, store: file })
-        : `${countOf(runs, 'run')}, ${countOf(stored, 'record')} now in ${printable(file)}${rest}\n`,
+        ? jsonLine({ runs, records: stored, refused, store: shownStore(file) })
+        : `${countOf(runs, 'run')}, ${countOf(stored, 'record')} now in ${shownStore(file)}${rest}\n`,
     );
   }
   return problems.any ? 1 : 0;
@@ -105,7 +109,7 @@ class RecordImport {
     return refused;
   }
 
-  async take(record: TrajectoryRecord, line: number): Promise<void> {
+  async take(record: TrajectoryRecord, line: number | undefined): Promise<void> {
     const { run_id: runId, seq } = record;
     if (runId === undefined) {
       this.#problems.fault({ line, message: 'the record has no run_id and is skipped' });

@@ -6,13 +6,15 @@ import { decompress, packingOf } from '../../../formats/reading/decompress.ts';
 import { LineReader, type TextLine } from '../../../formats/reading/line-reader.ts';
 import { openBytes } from '../../../formats/reading/open-bytes.ts';
 import { nextChunk } from '../../../formats/reading/text-head.ts';
+import { openStoreReader } from '../../../store/registry/open-store.ts';
+import { allRuns } from '../../runs/stored-runs.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 
 /** A line of a file of records: the record, or why there is none. */
 export interface RecordLine {
-  /** 1-based. */
-  readonly line: number;
+  /** 1-based; undefined for a record of a folder. */
+  readonly line: number | undefined;
   readonly record: TrajectoryRecord | Error;
 }
 
@@ -41,6 +43,26 @@ export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, 
     if (isFirst) throw notRecords('it is empty', path);
   } finally {
     await opened.close();
+  }
+}
+
+/**
+ * The records of a folder that `jsonlSink` wrote, run by run. Where a run is damaged, an error ends it, and the next one follows.
+ *
+ * @throws CoxswainError as `openStoreReader`
+ */
+export async function* readRecordFolder(folder: string): AsyncGenerator<RecordLine, void, void> {
+  const reader = await openStoreReader(folder);
+  try {
+    for await (const { runId } of allRuns(reader)) {
+      try {
+        for await (const record of reader.readRun(runId)) yield { line: undefined, record };
+      } catch (thrown) {
+        yield { line: undefined, record: new Error(`run ${runId} ends early here: ${messageOf(thrown)}`) };
+      }
+    }
+  } finally {
+    await reader.close();
   }
 }
 

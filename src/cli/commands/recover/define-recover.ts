@@ -1,4 +1,4 @@
-import { type CommandDefinition, STORE_KIND_OPTION } from '../command-definition.ts';
+import { type CommandDefinition } from '../command-definition.ts';
 
 /** `coxswain recover`. */
 export const recover: CommandDefinition = {
@@ -11,10 +11,9 @@ export const recover: CommandDefinition = {
     'beside the store.',
   arguments: { '<store>': 'the store' },
   options: {
-    '--to <path>': 'the new store; of the same kind unless --store-kind says otherwise',
-    ...STORE_KIND_OPTION,
+    '--to <address>': 'the new store',
     '--json': 'print one line of JSON a run, then one with the totals',
   },
-  examples: ['coxswain recover .coxswain/runs.db --to saved.db', 'coxswain recover records/ --to saved/'],
+  examples: ['coxswain recover .coxswain/runs.db --to saved.db', 'coxswain recover .coxswain/runs.db'],
   load: async () => (await import('./recover-command.ts')).recoverCommand,
 };

@@ -5,8 +5,8 @@ import { projectRedaction, projectSessions } from '../../../hosts/claude-code/pr
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
 import { countOf } from '../../terminal/number-text.ts';
-import { openStore, requireStore } from '../../runs/open-store.ts';
-import { jsonLine, printable } from '../../terminal/printable.ts';
+import { openStore, requireStore, shownStore } from '../../runs/open-store.ts';
+import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -18,28 +18,28 @@ import type { Terminal } from '../../terminal/terminal.ts';
  * @throws CoxswainError `input-io` without a store and without events, and as the store
  */
 export async function foldSpills(
-  path: string,
+  address: string,
   { json }: { readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   // Without one, the events are its first.
-  if (countSpills(path).waiting === 0) await requireStore(path);
+  if (countSpills(address).waiting === 0) await requireStore(address);
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
   const { resolved } = loadConfigSync({ projectFolder, env });
   const problems = new Problems(terminal);
-  problems.source(path);
+  problems.source(shownStore(address));
   const onFault = ({ message }: { readonly message: string }): void => problems.fault({ message });
   const redact = projectRedaction(resolved, onFault);
-  const store = await openStore(path);
+  const store = await openStore(address);
   try {
     const sessions = projectSessions(resolved, { store, projectFolder, redact });
-    const intake = new EventIntake({ storePath: path, redact, clock: systemClock, onFault });
+    const intake = new EventIntake({ storeAddress: address, redact, clock: systemClock, onFault });
     const { folded, problem } = await intake.foldWaiting(sessions, { limitMs: Infinity });
     if (problem !== undefined) problems.fault({ message: problem });
     problems.endSource();
-    const { waiting } = countSpills(path);
-    const text = `${printable(path)}: ${countOf(folded, 'event')} folded from spill files, ${waiting} left\n`;
+    const { waiting } = countSpills(address);
+    const text = `${shownStore(address)}: ${countOf(folded, 'event')} folded from spill files, ${waiting} left\n`;
     await terminal.write(json === true ? jsonLine({ folded, waiting }) : text);
     return problems.any || waiting > 0 ? 1 : 0;
   } finally {

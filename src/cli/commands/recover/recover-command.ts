@@ -2,21 +2,21 @@ import { stat } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { countOf, countText } from '../../terminal/number-text.ts';
-import { openStore, requireStore, storeKindOf } from '../../runs/open-store.ts';
-import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import { openStore, requireStore, shownStore } from '../../runs/open-store.ts';
+import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { recoverRun, type LostRange, type RecoveredRun } from './recover-run.ts';
 import { foldSpills } from './fold-spills.ts';
 import { openRecoverSource } from './recover-source.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { parseStoreAddress } from '../../../store/store-address.ts';
 import { problemText } from '../verify/verify-command.ts';
 
 /** The options of `coxswain recover`, as the command line gives them. */
 export interface RecoverOptions {
   /** The new store; undefined: fold the events that wait in spill files instead. */
   readonly to?: string;
-  readonly storeKind?: string;
   readonly json?: boolean;
 }
 
@@ -34,19 +34,13 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   const { to } = options;
   if (to === undefined) return foldSpills(path, options, terminal);
   await requireStore(path);
-  const isThere = await stat(to).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) throw new CoxswainError('invalid-argument', `--to ${to}: something is there already; give a new path`);
-  const kind = await storeKindOf(path);
-  const newKind = options.storeKind ?? (/[/\\]$/.test(to) ? 'jsonl' : kind);
+  await requireNew(to);
   const problems = new Problems(terminal);
-  problems.source(path);
-  const source = await openRecoverSource(path, kind);
+  problems.source(shownStore(path));
+  const source = await openRecoverSource(path);
   const { uncheckedRecords: unchecked, problems: sourceProblems } = source;
   try {
-    const target = await openStore(to, newKind);
+    const target = await openStore(to);
     try {
       const recorder = new RunRecorder(
         target,
@@ -77,13 +71,36 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
         problems.fault({ message: `the new store is not whole: ${problemText(problem)}` });
       }
       problems.endSource();
-      await terminal.write(options.json === true ? jsonLine(totals) : `${printable(to)}: ${totalsText(totals)}\n`);
+      await terminal.write(options.json === true ? jsonLine(totals) : `${shownStore(to)}: ${totalsText(totals)}\n`);
       return problems.any || totals.lost + totals.endUnknown + sourceProblems > 0 ? 1 : 0;
     } finally {
       await target.close();
     }
   } finally {
-    source.close();
+    await source.close();
+  }
+}
+
+/** @throws CoxswainError `invalid-argument` for a path where something is, or a database that holds runs */
+async function requireNew(to: string): Promise<void> {
+  const parsed = parseStoreAddress(to);
+  const isThere =
+    parsed.kind === 'path'
+      ? await stat(parsed.path).then(
+          () => true,
+          () => false,
+        )
+      : await holdsRuns(to);
+  if (!isThere) return;
+  throw new CoxswainError('invalid-argument', `--to ${shownStore(to)}: something is there already; give a new place`);
+}
+
+async function holdsRuns(address: string): Promise<boolean> {
+  const store = await openStore(address);
+  try {
+    return (await store.listRuns({ limit: 1 })).runs.length > 0;
+  } finally {
+    await store.close();
   }
 }
 

@@ -7,9 +7,12 @@ import { nodeFileSystem } from '../../../store/file-system.ts';
 import { readCheckpoint } from '../../../store/jsonl/jsonl-checkpoint.ts';
 import { isRunFolderName, runIdInFolderName } from '../../../store/jsonl/run-folder-name.ts';
 import { lastSeqOf } from '../../../store/run-summary.ts';
-import { toStoreError } from '../../../store/store-error.ts';
-import { openReadableStore, type StoreKind } from '../../runs/open-store.ts';
-import { printable } from '../../terminal/printable.ts';
+import type { LiveReader } from '../../../store/trajectory-store.ts';
+import { isDamaged, problemOf, toStoreError } from '../../../store/store-error.ts';
+import { kindOfStore } from '../../../store/registry/open-store.ts';
+import { parseStoreAddress } from '../../../store/store-address.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
+import { allRuns } from '../../runs/stored-runs.ts';
 import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
 /** A run to be saved. */
@@ -29,7 +32,7 @@ export interface RecoverSource {
   readonly problems: number;
   /** Records that were written before there were checksums, so that nothing proves them. */
   readonly uncheckedRecords: number;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /**
@@ -37,8 +40,13 @@ export interface RecoverSource {
  *
  * @throws CoxswainError `store-io`, and as opening the store where nothing is found in it
  */
-export async function openRecoverSource(path: string, kind: StoreKind): Promise<RecoverSource> {
-  const { problems, error } = await problemsOf(path);
+export async function openRecoverSource(address: string): Promise<RecoverSource> {
+  const { problems, error } = await problemsOf(address);
+  const kind = await kindOfStore(address);
+  if (kind === 'postgres' && error === undefined) return readableRows(await openReadableStore(address), problems);
+  const parsed = parseStoreAddress(address);
+  const path = parsed.kind === 'path' ? parsed.path : shownStore(address);
+  if (error !== undefined && kind === 'postgres') throw error;
   if (kind === 'jsonl')
     return { runs: () => runFolders(resolve(path)), problems, uncheckedRecords: 0, close: () => {} };
   try {
@@ -50,16 +58,16 @@ export async function openRecoverSource(path: string, kind: StoreKind): Promise<
   } catch (thrown) {
     throw toStoreError(thrown, `read ${path}`);
   }
-  throw new CoxswainError(error.code, `${printable(path)}: nothing can be recovered: ${error.message}`, {
+  throw new CoxswainError(error.code, `${shownStore(address)}: nothing can be recovered: ${error.message}`, {
     cause: error,
   });
 }
 
 /** Counts what is wrong with a store; one that cannot be opened at all has the problem `error`. */
-async function problemsOf(path: string): Promise<{ readonly problems: number; readonly error?: CoxswainError }> {
+async function problemsOf(address: string): Promise<{ readonly problems: number; readonly error?: CoxswainError }> {
   let problems = 0;
   try {
-    const store = await openReadableStore(path);
+    const store = await openReadableStore(address);
     try {
       for await (const { problem } of store.verify()) if (problem !== '') problems += 1;
     } finally {
@@ -67,7 +75,42 @@ async function problemsOf(path: string): Promise<{ readonly problems: number; re
     }
     return { problems };
   } catch (thrown) {
-    return { problems: problems + 1, error: toStoreError(thrown, `read ${path}`) };
+    return { problems: problems + 1, error: toStoreError(thrown, `read ${shownStore(address)}`) };
+  }
+}
+
+/** Of a database: every record that its reads give. What they refuse is damaged, and what follows it is read on. */
+function readableRows(store: LiveReader, problems: number): RecoverSource {
+  return {
+    async *runs() {
+      for await (const { lastSeq, problem, runId } of allRuns(store)) {
+        yield { runId, lastSeq, isEndKnown: problem === undefined, items: readPastDamage(store, runId, lastSeq) };
+      }
+    },
+    problems,
+    uncheckedRecords: 0,
+    close: () => store.close(),
+  };
+}
+
+async function* readPastDamage(
+  store: LiveReader,
+  runId: string,
+  lastSeq: number,
+): AsyncGenerator<Salvaged, void, void> {
+  for (let fromSeq = 0; fromSeq <= lastSeq;) {
+    try {
+      for await (const record of store.readRun(runId, { fromSeq })) {
+        yield { type: 'record', record };
+        fromSeq = lastSeqOf(record) + 1;
+      }
+      return;
+    } catch (thrown) {
+      if (!(thrown instanceof CoxswainError) || (!isDamaged(thrown) && thrown.code !== 'invalid-record')) throw thrown;
+      const seq = thrown.details['seq'];
+      yield { type: 'damage', reason: problemOf(thrown) };
+      fromSeq = Math.max(fromSeq, typeof seq === 'number' ? seq : fromSeq) + 1;
+    }
   }
 }
 

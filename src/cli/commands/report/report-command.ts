@@ -6,13 +6,14 @@ import { parseDuration } from '../../../base/parse-duration.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
 import { durationText } from '../../terminal/number-text.ts';
-import { openReadableStore } from '../../runs/open-store.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
+import { storeKindAt } from '../../../store/registry/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { NightReport, type ReportFrame } from './night-report.ts';
 import type { FoundRun } from './night-run.ts';
 import { reportHtml } from './report-html.ts';
-import { isStore, runsOfStore, runsOfTranscripts } from './report-source.ts';
+import { runsOfStore, runsOfTranscripts } from './report-source.ts';
 import { reportText } from './report-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { spillNote } from '../../runs/spill-note.ts';
@@ -44,10 +45,10 @@ export async function reportCommand(
   if (options.json === true && options.html !== undefined) throw invalid('give --json or --html, not both');
   const untilMs = Date.now();
   const [path = projectStore()] = paths;
-  const ofStore = paths.length === 0 || (paths.length === 1 && (await isStore(path)));
+  const ofStore = paths.length === 0 || (paths.length === 1 && (await storeKindAt(path)) !== undefined);
   const sinceMs = sinceOf(options.since, untilMs, ofStore);
   const problems = new Problems(terminal);
-  const frame: ReportFrame = { from: ofStore ? path : paths.join(', '), sinceMs, untilMs };
+  const frame: ReportFrame = { from: ofStore ? shownStore(path) : paths.join(', '), sinceMs, untilMs };
   const write = (report: NightReport): Promise<void> => writeReport(report, frame, { options, terminal });
   if (!ofStore) {
     const runs = runsOfTranscripts(paths, { problems, sinceMs });
@@ -57,8 +58,9 @@ export async function reportCommand(
   }
   const store = await openReadableStore(path);
   try {
-    const commandOf = (runId: string): string => `coxswain show ${shellWord(runId)} --store ${shellWord(path)}`;
-    const runs = readable(runsOfStore(store, sinceMs), problems, path);
+    const commandOf = (runId: string): string =>
+      `coxswain show ${shellWord(runId)} --store ${shellWord(shownStore(path))}`;
+    const runs = readable(runsOfStore(store, sinceMs), problems, shownStore(path));
     const report = await addedUp(runs, commandOf, options, terminal);
     await write(report);
     const { unusable, waiting } = spillNote(path);
@@ -120,7 +122,7 @@ async function writeReport(
 function projectStore(): string {
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  return loadConfigSync({ projectFolder, env }).resolved.store.path;
+  return loadConfigSync({ projectFolder, env }).resolved.store.address;
 }
 
 function sinceOf(text: string | undefined, nowMs: number, ofStore: boolean): number {

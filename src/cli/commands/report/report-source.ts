@@ -1,12 +1,9 @@
-import { open, stat } from 'node:fs/promises';
-
 import { messageOf } from '../../../base/error.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { CoxswainError } from '../../../base/error.ts';
-import { jsonlStore } from '../../../store/jsonl/jsonl-store.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
@@ -15,31 +12,6 @@ import type { FoundRun } from './night-run.ts';
 
 /** Runs of one transcript that are folded at a time; beyond it the one that began first is given before its end. */
 const MAX_OPEN = 1_000;
-const SQLITE_HEAD = 'SQLite format 3\u0000';
-
-/** Whether a path is a store: a SQLite file, or a folder in which the jsonl store finds runs. Never throws. */
-export async function isStore(path: string): Promise<boolean> {
-  try {
-    if ((await stat(path)).isDirectory()) {
-      const store = jsonlStore(path);
-      try {
-        return (await store.listRuns({ limit: 1 })).runs.length > 0;
-      } finally {
-        await store.close();
-      }
-    }
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE_HEAD.length), 0, SQLITE_HEAD.length, 0);
-      return buffer.toString('latin1', 0, bytesRead) === SQLITE_HEAD;
-    } finally {
-      await file.close();
-    }
-  } catch {
-    // What is wrong with it is told by whoever reads it as a transcript.
-    return false;
-  }
-}
 
 /**
  * Every run of a store whose latest record is not before `sinceMs`, the one that started last first. A run that cannot be read

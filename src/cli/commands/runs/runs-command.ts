@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { limitOf } from '../../terminal/limit-of.ts';
 import { countOf, durationText } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
+import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { outcomeText } from '../../runs/run-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -22,7 +22,7 @@ export interface RunsOptions {
  */
 export async function runsCommand(options: RunsOptions, terminal: Terminal): Promise<number> {
   const limit = limitOf(options.limit);
-  const store = await openReadableStore(options.store ?? DEFAULT_STORE);
+  const store = await openReadableStore(storeNamed(options.store));
   try {
     const { runs, next } = await store.listRuns({
       limit,

@@ -1,7 +1,7 @@
 import type { SearchHit } from '../../../store/trajectory-store.ts';
 import { limitOf } from '../../terminal/limit-of.ts';
 import { countOf, countText } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
+import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -31,7 +31,7 @@ export async function searchCommand(
   terminal: Terminal,
 ): Promise<number> {
   const limit = limitOf(options.limit);
-  const file = options.store ?? DEFAULT_STORE;
+  const file = storeNamed(options.store);
   const store = await openReadableStore(file);
   try {
     const run = options.run === undefined ? undefined : await namedRun(store, options.run, file);

@@ -3,8 +3,8 @@ import { fateText } from '../../../run-view/fate-text.ts';
 import type { RunView } from '../../../run-view/run-view.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { countOf } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
-import { printable, printableCut, printableJson } from '../../terminal/printable.ts';
+import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { printableCut, printableJson } from '../../terminal/printable.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { runLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
@@ -30,7 +30,7 @@ export interface ShowOptions {
  *   as the store
  */
 export async function showCommand(wanted: string, options: ShowOptions, terminal: Terminal): Promise<number> {
-  const file = options.store ?? DEFAULT_STORE;
+  const file = storeNamed(options.store);
   const store = await openReadableStore(file);
   try {
     const run = await namedRun(store, wanted, file);
@@ -68,7 +68,7 @@ function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
 function headerLines(run: RunSummary, file: string): readonly string[] {
   const { startedAtMs, modelId, parentRunId, records, problem } = run;
   const facts = [
-    `${countOf(records, 'record')} in ${printable(file)}`,
+    `${countOf(records, 'record')} in ${shownStore(file)}`,
     ...(startedAtMs > 0 ? [`started ${new Date(startedAtMs).toISOString()}`] : []),
     ...(modelId === undefined ? [] : [`model ${printableCut(modelId, 60)}`]),
     ...(parentRunId === undefined ? [] : [`started by ${printableCut(parentRunId, 80)}`]),

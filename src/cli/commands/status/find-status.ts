@@ -11,7 +11,10 @@ import { guardStore, RECORDS_FOLDER, type GuardedStore, type RecordsRefusal } fr
 import { glanceSqlite } from '../../../store/sqlite/sqlite-glance.ts';
 import { runStatus, type RunStatus } from './run-status.ts';
 
-/** Of a run in a folder of JSON lines, the first and the last records are read. */
+/** A status line is waited for. */
+const STORE_WAIT_MS = 1_000;
+
+/** Of a run in a database, the first and the last records are read. */
 const HEAD_RECORDS = 64;
 const TAIL_RECORDS = 2_000;
 
@@ -43,23 +46,24 @@ export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<Fo
     cwd: session.cwd ?? process.cwd(),
   });
   const { store, refusal } = await storeOf(projectFolder, env);
-  const status = existsSync(store.path) ? await storedStatus(store, session, nowMs) : undefined;
-  const waitingEvents = status === undefined ? 0 : countSpills(store.path).waiting;
+  const status =
+    store.kind === 'postgres' || existsSync(store.address) ? await storedStatus(store, session, nowMs) : undefined;
+  const waitingEvents = status === undefined ? 0 : countSpills(store.address).waiting;
   const run = status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
   return { ...(run === undefined ? {} : { run }), ...(refusal === undefined ? {} : { refusal }) };
 }
 
 async function storedStatus(
-  { kind, path }: ResolvedStore,
+  { address, kind }: ResolvedStore,
   session: SessionHints,
   nowMs: number,
 ): Promise<RunStatus | undefined> {
   if (kind === 'sqlite') {
-    const glance = glanceSqlite(path, session.id);
+    const glance = glanceSqlite(address, session.id);
     return glance && runStatus(glance.summary, glance.records, nowMs);
   }
-  const { jsonlStore } = await import('../../../store/jsonl/jsonl-store.ts');
-  const store = jsonlStore(path);
+  const { openPostgresReader } = await import('../../../store/registry/open-postgres.ts');
+  const store = await openPostgresReader(address, { waitMs: STORE_WAIT_MS });
   try {
     const { runs } = session.id === undefined ? await store.listRuns() : { runs: [await store.findRun(session.id)] };
     const live = runs.flatMap((run) => (run === undefined ? [] : [run]));
@@ -87,7 +91,7 @@ async function storeOf(
     findProject(projectFolder).files.length > 0 ||
     ['config.json', 'config.ts'].some((name) => existsSync(join(own, name)));
   if (!isConfigured)
-    return guardStore({ kind: 'sqlite', path: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
+    return guardStore({ kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
   const { loadConfigSync } = await import('../../../config/load-config.ts');
   const { resolved, refusal } = loadConfigSync({ projectFolder, env });
   return { store: resolved.store, ...(refusal === undefined ? {} : { refusal }) };

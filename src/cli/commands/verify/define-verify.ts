@@ -1,4 +1,4 @@
-import type { CommandDefinition } from '../command-definition.ts';
+import { type CommandDefinition, STORE_ARGUMENT } from '../command-definition.ts';
 
 /** `coxswain verify`. */
 export const verify: CommandDefinition = {
@@ -7,8 +7,8 @@ export const verify: CommandDefinition = {
   description:
     'Reads a whole store and says what is wrong and where: holes in the order of records, torn or damaged ' +
     'records, checksums. Exit code 1 when something is.',
-  arguments: { '[store]': 'the store (default: .coxswain/runs.db)' },
+  arguments: { ...STORE_ARGUMENT },
   options: { '--json': 'print one line of JSON a problem, then one with the totals' },
-  examples: ['coxswain verify', 'coxswain verify records/ --json'],
+  examples: ['coxswain verify', 'coxswain verify postgres://agents@db/agents --json'],
   load: async () => (await import('./verify-command.ts')).verifyCommand,
 };

@@ -1,7 +1,7 @@
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../store/trajectory-store.ts';
 import { countOf } from '../../terminal/number-text.ts';
-import { DEFAULT_STORE, openReadableStore } from '../../runs/open-store.ts';
+import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
@@ -23,7 +23,7 @@ export async function verifyCommand(
   options: VerifyOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const file = path ?? DEFAULT_STORE;
+  const file = storeNamed(path);
   const store = await openReadableStore(file);
   try {
     let problems = 0;
@@ -49,10 +49,10 @@ export async function verifyCommand(
     await terminal.write(
       options.json === true
         ? jsonLine({ runs, records, problems })
-        : `${printable(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked: ${found}\n`,
+        : `${shownStore(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked: ${found}\n`,
     );
     if (problems > 0 && options.json !== true) {
-      terminal.complain(`coxswain: to save what can be read: coxswain recover ${printable(file)} --to NEWPATH`);
+      terminal.complain(`coxswain: to save what can be read: coxswain recover ${shownStore(file)} --to NEWPATH`);
     }
     return problems === 0 ? 0 : 1;
   } finally {

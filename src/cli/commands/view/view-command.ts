@@ -66,9 +66,9 @@ async function interrupted(terminal: Terminal): Promise<void> {
 async function projectStore(): Promise<string> {
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  const { path } = loadConfigSync({ projectFolder, env }).resolved.store;
-  await requireStore(path);
-  return path;
+  const { address } = loadConfigSync({ projectFolder, env }).resolved.store;
+  await requireStore(address);
+  return address;
 }
 
 function portOf(text: string | undefined): number | undefined {
