@@ -67,10 +67,10 @@ module.exports = {
     },
     {
       name: 'no development package in the product',
-      comment: 'the page is built into the package with what it imports',
+      comment: 'the page is built into the package with what it imports; an optional peer is installed by whoever needs it',
       severity: 'error',
       from: { path: '^src/', pathNot: ['[.]test[.]ts$', '^src/testing/', '^src/viewer/page/'] },
-      to: { dependencyTypes: ['npm-dev'] },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'] },
     },
   ],
   options: {

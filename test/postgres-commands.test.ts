@@ -24,7 +24,7 @@ const PASSWORD = 'walrus-under-glass';
 function commandsInReadme(): readonly string[] {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const cells = [...readme.matchAll(/^\| (`coxswain [^|]*(?:\\\|[^|]*)*)\|/gm)].map(([, cell = '']) => cell);
-  const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:coxswain )?([a-z]+(?: (?:check|show|run))?)\b/g)]);
+  const names = [...cells.join(' ').matchAll(/`(?:coxswain )?([a-z]+(?: (?:check|show|run))?)\b/g)];
   return [...new Set(names.map(([, name = '']) => name))];
 }
 
@@ -87,7 +87,7 @@ describe.skipIf(noPostgres !== undefined)(
       expect(await done('demo', '--fast', '--store', store)).toContain('postgres:***@');
       await done('analyze', 'a.json', 'b.json', '--summary', '--store', store);
       const runs = jsonLines(await done('runs', '--store', store, '--json')).map((run) => run['runId']);
-      expect(runs.toSorted()).toEqual(['alpha', 'beta', 'demo-stuck-run']);
+      expect(new Set(runs)).toEqual(new Set(['alpha', 'beta', 'demo-stuck-run']));
       expect(await done('show', 'alp', '--store', store)).toContain('make all');
       const hits = jsonLines(await done('search', 'rule', 'target', '--store', store, '--json'));
       expect(new Set(hits.map((hit) => hit['runId']))).toContain('alpha');

@@ -11,7 +11,7 @@ import { printable } from '../terminal/printable.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 /** Where runs are recorded when nothing else is said. */
-export const DEFAULT_STORE = '.coxswain/runs.db';
+const DEFAULT_STORE = '.coxswain/runs.db';
 
 /** The address of a store that a command was given, else that in `COXSWAIN_STORE`, else `.coxswain/runs.db`. */
 export function storeNamed(given: string | undefined): string {
