@@ -2,7 +2,7 @@ import { parseDuration } from '../base/parse-duration.ts';
 import { MAX_FEEDBACK_CHARS } from '../steering/feedback/check-draft.ts';
 import { renderFeedback } from '../steering/feedback/render-feedback.ts';
 import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
-import { BUILT_IN_RULES } from '../redaction/rule-names.ts';
+import { BUILT_IN_RULES } from '../redaction/secret-rules.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import type {
   BankEntry,

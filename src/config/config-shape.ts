@@ -4,7 +4,7 @@ import type { TimeSpan } from '../base/deadline.ts';
 import { BYTES_TEXT } from '../base/parse-bytes.ts';
 import { DURATION_TEXT } from '../base/parse-duration.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../steering/prompt/prompt-template.ts';
-import { BUILT_IN_RULES } from '../redaction/rule-names.ts';
+import { BUILT_IN_RULES } from '../redaction/secret-rules.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { ToolAnnotations, ToolDeclaration } from '../calls/tool-semantics.ts';
 import type {

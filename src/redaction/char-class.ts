@@ -8,17 +8,12 @@ export const DASH = 4;
 export const DOT = 8;
 /** `+`, `/` and `=` */
 export const BASE64_EXTRA = 16;
-/** Hexadecimal digits of either case. */
-export const HEX = 32;
-/** Capitals and digits. */
-export const CAPITAL = 64;
 /** Blanks and line breaks. */
-export const BLANK = 128;
+export const BLANK = 32;
 
 const CLASSES = new Uint8Array(128);
-for (let unit = 48; unit <= 57; unit += 1) CLASSES[unit] = ALNUM | HEX | CAPITAL;
-for (let unit = 65; unit <= 90; unit += 1) CLASSES[unit] = ALNUM | CAPITAL | (unit <= 70 ? HEX : 0);
-for (let unit = 97; unit <= 122; unit += 1) CLASSES[unit] = ALNUM | (unit <= 102 ? HEX : 0);
+for (const unit of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789')
+  CLASSES[unit.charCodeAt(0)] = ALNUM;
 CLASSES[95] = UNDERSCORE;
 CLASSES[45] = DASH;
 CLASSES[46] = DOT;
@@ -54,17 +49,8 @@ export function hasDigit(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/**
- * Whether a word may begin at `at`: after anything that is no letter or digit, and after what looks like a letter but
- * ends an escape: `\n`, `%3D`, `\u0022`, a terminal's colour.
- */
+/** Whether a word may begin at `at`: after anything that is no letter or digit, and after an escaped line break or tabulator. */
 export function beginsWord(text: string, at: number): boolean {
   if (!isOf(text, at - 1, ALNUM)) return true;
-  const before = text[at - 1] ?? '';
-  if ('nrtbf'.includes(before) && text[at - 2] === '\\') return true;
-  if (text[at - 3] === '%' && isOf(text, at - 2, HEX) && isOf(text, at - 1, HEX)) return true;
-  if (text[at - 5] === 'u' && text[at - 6] === '\\' && runStart(text, at, HEX, at - 4) === at - 4) return true;
-  return before === 'm' && ENDS_COLOUR.test(text.slice(Math.max(0, at - 12), at));
+  return text[at - 2] === '\\' && 'nrtbf'.includes(text[at - 1] ?? ' ');
 }
-
-const ENDS_COLOUR = /\[[\d;]{0,9}m$/;

@@ -1,21 +1,10 @@
-import { findAssigned, findOption, findUserOption } from './find-named.ts';
-import { findPrivateKey } from './find-private-key.ts';
-import {
-  findAzureSecret,
-  findCapitalA,
-  findDatabricks,
-  findDotted,
-  findNewRelic,
-  findPair,
-  findPrefixed,
-  findScheme,
-  findTwilioKey,
-  findUrlCredentials,
-} from './find-token.ts';
-import { nextMark } from './secret-marks.ts';
-import { isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-span.ts';
+import { decodeRun, type EncodedRun } from './encoded-run.ts';
+import { findForm, findInRun, Marks } from './keyword-scan.ts';
+import { findNamed } from './find-named.ts';
+import { isPlaceholder, placeholderEnd, placeholderOf, type Fingerprint, type SecretSpan } from './secret-span.ts';
+import { beginsEscape, viewOf } from './text-view.ts';
 
-/** Which secrets are left as they are. */
+/** Which secrets are left as they are, and how the others are replaced. */
 export interface RedactTextOptions {
   /** Names of rules that are off. */
   readonly off: ReadonlySet<string>;
@@ -23,53 +12,148 @@ export interface RedactTextOptions {
   readonly allows: (secret: string) => boolean;
   /** False: only what is a secret by its own form; names before a value do not count. */
   readonly named: boolean;
+  /** What placeholders carry. Default: nothing. */
+  readonly fingerprint?: Fingerprint | undefined;
 }
 
 /**
  * The text with every secret replaced by its placeholder; the same text where there is none.
  *
- * Cost: one pass that looks closer only at a few marks. What is read after a mark is either bounded or becomes part of
- * a secret and is not read again, so the time grows with the length, whatever the text.
+ * Cost: one pass that looks closer only at a few marks, and a look at every sixth character for encoded runs. What is read after
+ * a mark is either bounded or becomes part of a secret and is not read again, so the time grows with the length, whatever the text.
  */
 export function redactText(text: string, options: RedactTextOptions): string {
-  let redacted = redactOnce(text, options);
-  if (redacted === text) return text;
-  // What a secret was glued to stands free now and may read as one, so a second look must find nothing new.
-  for (let round = 1; round < MAX_ROUNDS; round += 1) {
-    const again = redactOnce(redacted, options);
+  return redactDeep(text, options, 0);
+}
+
+/** What a secret was glued to stands free once it is replaced and may read as one, so another look must find nothing new. */
+const MAX_ROUNDS = 6;
+/** Text in base64 in base64. */
+const MAX_DEPTH = 2;
+
+function redactDeep(text: string, options: RedactTextOptions, depth: number): string {
+  let redacted = text;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const again = redactOnce(redacted, options, depth);
     if (again === redacted) break;
     redacted = again;
   }
   return redacted;
 }
 
-const MAX_ROUNDS = 6;
+function redactOnce(text: string, options: RedactTextOptions, depth: number): string {
+  const found = scan(text, { options, depth, inView: false });
+  if (found !== 'escaped') return replaceAll(text, found);
+  // What the text says without its escapes is looked at instead.
+  const { text: view, offsets } = viewOf(text);
+  const inView = scan(view, { options, depth, inView: true });
+  if (inView === 'escaped') return text;
+  const place = (at: number): number => offsets[at] ?? text.length;
+  return replaceAll(
+    text,
+    // An escape behind the secret is no part of it; one that hides its last character is.
+    inView.map(({ start, end, by }) => ({ start: place(start), end: endOf(text, place(end - 1)), by })),
+  );
+}
 
-function redactOnce(text: string, options: RedactTextOptions): string {
+/** Where the character that begins at `at` in the original ends, escaped or not. */
+function endOf(text: string, at: number): number {
+  return (
+    at +
+    (/^(?:%(?:25){0,4}[0-7][0-9A-Fa-f]|&#?\w{1,5};|\\u00[0-9A-Fa-f]{2})/.exec(text.slice(at, at + 12))?.[0].length ?? 1)
+  );
+}
+
+/** A stretch of a text and what stands in its place. */
+interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly by: string;
+}
+
+function replaceAll(text: string, spans: readonly Replacement[]): string {
   let kept = '';
   let done = 0;
-  for (let at = nextMark(text, 0); at >= 0; at = nextMark(text, Math.max(at + 1, done))) {
-    const end = placeholderEnd(text, at);
-    if (end >= 0) {
-      kept += text.slice(done, end);
-      done = end;
+  for (const { start, end, by } of spans) {
+    kept += text.slice(done, start) + by;
+    done = end;
+  }
+  return done === 0 ? text : kept + text.slice(done);
+}
+
+interface Scan {
+  readonly options: RedactTextOptions;
+  readonly depth: number;
+  /** Whether escapes are resolved already. */
+  readonly inView: boolean;
+}
+
+/** The one scan: secrets by their form, by what stands before them, and in encoded runs, from left to right. */
+function scan(text: string, how: Scan): readonly Replacement[] | 'escaped' {
+  const { options, inView } = how;
+  const marks = new Marks(text);
+  const found: Replacement[] = [];
+  let done = 0;
+  let runsDone = 0;
+  for (let at = marks.next(0); ; at = marks.next(Math.max(at + 1, done))) {
+    for (
+      let run = marks.run(Math.max(done, runsDone), at);
+      run !== undefined;
+      run = marks.run(Math.max(done, runsDone), at)
+    ) {
+      // A mark inside the run is looked at afterwards, unless the run held a secret.
+      runsDone = run.end;
+      const replacement = inRun(text, run, done, how);
+      if (replacement === undefined) continue;
+      if (replacement.by !== '') found.push(replacement);
+      done = replacement.end;
+      // What else it holds.
+      if (done < run.end) runsDone = done;
+    }
+    if (at >= text.length) return found;
+    if (at < done) continue;
+    if (!inView && beginsEscape(text, at)) return 'escaped';
+    const placeholder = placeholderEnd(text, at);
+    if (placeholder >= 0) {
+      done = placeholder;
       continue;
     }
     const span = findForm(text, at, done) ?? (options.named ? findNamed(text, at, done) : undefined);
     if (span === undefined || span.start < done) continue;
     const secret = text.slice(span.start, span.end);
-    kept += text.slice(done, span.start) + replacementOf(secret, span.rule, options);
+    const by = replacementOf(secret, span, how);
+    if (by !== secret) found.push({ ...span, by });
     done = span.end;
   }
-  return done === 0 ? text : kept + text.slice(done);
+}
+
+const FIRST_RULE = /\[REDACTED:([a-z0-9-]{1,40})/;
+
+/** The replacement of a token in a run, or of the whole run when it holds a secret once it is decoded. */
+function inRun(text: string, run: EncodedRun, done: number, how: Scan): Replacement | undefined {
+  const { options, depth } = how;
+  const span = findInRun(text, run, done);
+  if (span !== undefined) {
+    const secret = text.slice(span.start, span.end);
+    const by = replacementOf(secret, span, how);
+    return { ...span, by: by === secret ? '' : by };
+  }
+  if (depth >= MAX_DEPTH || run.start < done) return undefined;
+  const decoded = decodeRun(text, run);
+  if (decoded === undefined) return undefined;
+  const redacted = redactDeep(decoded, options, depth + 1);
+  if (redacted === decoded) return undefined;
+  const rule = FIRST_RULE.exec(redacted)?.[1] ?? 'named-secret';
+  return { ...run, by: placeholderOf(rule, options.fingerprint?.(text.slice(run.start, run.end))) };
 }
 
 /** A secret under a telling name keeps the rule of its own form, so that it reads the same wherever it stands. */
-function replacementOf(secret: string, rule: string, options: RedactTextOptions): string {
+function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }: Scan): string {
   if (options.allows(secret)) return secret;
-  if (!VALUE_RULES.has(rule)) return options.off.has(rule) ? secret : placeholderOf(rule);
-  const inner = redactOnce(secret, { ...options, named: false });
-  return options.off.has(rule) || isPlaceholder(inner) ? inner : placeholderOf(rule);
+  const whole = (): string => placeholderOf(rule, options.fingerprint?.(secret));
+  if (!VALUE_RULES.has(rule)) return options.off.has(rule) ? secret : whole();
+  const inner = redactOnce(secret, { ...options, named: false }, depth);
+  return options.off.has(rule) || isPlaceholder(inner) ? inner : whole();
 }
 
 /** Rules that find a value by what stands before it; another rule may know the value itself. */
@@ -80,51 +164,3 @@ const VALUE_RULES: ReadonlySet<string> = new Set([
   'cookie',
   'url-credentials',
 ]);
-
-/** What is a secret by its own form and has its mark at `at`. */
-function findForm(text: string, at: number, done: number): SecretSpan | undefined {
-  const next = text.charCodeAt(at + 1);
-  switch (text.charCodeAt(at)) {
-    case 95: // _
-      return findPrefixed(text, at, done);
-    case 46: // .
-      return findPrefixed(text, at, done) ?? findDotted(text, at, done);
-    case 45: // -
-      return findPrefixed(text, at, done) ?? findDashedKey(text, at, next);
-    case 58: // :
-      if (next === 47) return text.charCodeAt(at + 2) === 47 ? findUrlCredentials(text, at) : undefined;
-      return findPair(text, at, done);
-    case 65: // A
-      return findCapitalA(text, at);
-    case 83: // S
-      return next === 75 ? findTwilioKey(text, at) : undefined;
-    case 78: // N
-      return next === 82 ? findNewRelic(text, at, done) : undefined;
-    case 100: // d
-      return next === 97 && text.charCodeAt(at + 2) === 112 ? findDatabricks(text, at) : undefined;
-    case 66: // B
-    case 98: // b
-      // `Basic `, `Bearer `
-      return (next | 32) === 97 || (next | 32) === 101 ? findScheme(text, at) : undefined;
-    case 126: // ~
-      return findAzureSecret(text, at, done);
-    default:
-      return undefined;
-  }
-}
-
-function findDashedKey(text: string, at: number, next: number): SecretSpan | undefined {
-  if (next === 45) return text.charCodeAt(at + 2) === 45 ? findPrivateKey(text, at) : undefined;
-  // PuTTY-User-Key-File
-  return next === 85 && text.charCodeAt(at - 1) === 89 ? findPrivateKey(text, at - 5) : undefined;
-}
-
-/** What is a secret because of the name before it. */
-function findNamed(text: string, at: number, done: number): SecretSpan | undefined {
-  const unit = text.charCodeAt(at);
-  if (unit === 58 || unit === 61) return findAssigned(text, at, done);
-  if (unit !== 45) return undefined;
-  const next = text.charCodeAt(at + 1);
-  if (next === 45) return findUserOption(text, at) ?? findOption(text, at);
-  return next === 117 ? findUserOption(text, at) : undefined;
-}

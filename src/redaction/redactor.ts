@@ -5,7 +5,7 @@ import { applyOwnRules, checkOwnRules, type RedactionRule } from './own-rules.ts
 import { redactFields, type FieldWriter } from './payload-fields.ts';
 import { redactJson } from './redact-json.ts';
 import { redactText } from './redact-text.ts';
-import { BUILT_IN_RULES } from './rule-names.ts';
+import { BUILT_IN_RULES } from './secret-rules.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
 
 /** What is taken out of records before anything sees them. */

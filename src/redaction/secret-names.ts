@@ -1,3 +1,8 @@
+import { ALNUM, DASH, DOT, UNDERSCORE } from './char-class.ts';
+
+/** What names are made of. */
+export const NAME_UNITS: number = ALNUM | UNDERSCORE | DASH | DOT;
+
 /** How sure a name makes it that its value is a secret. */
 export type NameStrength = 'none' | 'weak' | 'strong' | 'authorization' | 'cookie' | 'set-cookie';
 
@@ -17,6 +22,24 @@ const STRONG = [
   'secretaccesskey',
   'accountkey',
   'sharedaccesskey',
+  ...[
+    'db',
+    'user',
+    'smtp',
+    'mail',
+    'mysql',
+    'pg',
+    'postgres',
+    'redis',
+    'admin',
+    'root',
+    'ftp',
+    'ssh',
+    'ldap',
+    'proxy',
+  ].map((owner) => `${owner}pass`),
+  'storepass',
+  'keypass',
 ];
 
 const WEAK = [
@@ -36,6 +59,17 @@ const WEAK = [
   'authkey',
   'sessionid',
   'connectionstring',
+  'passkey',
+  'adminkey',
+  'clientkey',
+  'consumerkey',
+  'serverkey',
+  'sharedkey',
+  'integrationkey',
+  'writekey',
+  'privkey',
+  'sshkey',
+  'accesscode',
   'xamzsignature',
 ];
 
@@ -48,7 +82,8 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['cookies', 'cookie'],
   ['documentcookie', 'cookie'],
   ['setcookie', 'set-cookie'],
-  ['pass', 'strong'],
+  // Also what tests do.
+  ['pass', 'weak'],
   // Also the program that prints the working folder.
   ['pwd', 'weak'],
   ['auth', 'weak'],
@@ -96,9 +131,25 @@ function readName(name: string): NameStrength {
   return /^[A-Z0-9_]+_(?:KEY|PASS|PAT|AUTH|SALT|CREDS)$/.test(name) ? 'weak' : 'none';
 }
 
-/** The last three letters of every name that may be a secret's. */
+/** The last three letters of every name that may be a secret's, or that names the value beside it. */
 export const NAME_ENDINGS: readonly string[] = [
   ...new Set(
-    [...STRONG, ...WEAK, ...WHOLE.keys(), 'key', 'pat', 'auth', 'salt', 'creds', 'pass'].map((name) => name.slice(-3)),
+    [...STRONG, ...WEAK, ...WHOLE.keys(), 'key', 'pat', 'auth', 'salt', 'creds', 'name', 'variable', 'header'].map(
+      (name) => name.slice(-3),
+    ),
   ),
 ];
+
+const endings = new Set(NAME_ENDINGS.map((ending) => lettersAt(ending, 3)));
+
+/** Three letters of any case as one number. */
+function lettersAt(text: string, end: number): number {
+  return (
+    ((text.charCodeAt(end - 3) | 32) << 16) | ((text.charCodeAt(end - 2) | 32) << 8) | (text.charCodeAt(end - 1) | 32)
+  );
+}
+
+/** Whether what ends at `end` may be one of these names: a look that costs little. */
+export function endsLikeName(text: string, end: number): boolean {
+  return end >= 3 && endings.has(lettersAt(text, end));
+}

@@ -6,12 +6,15 @@ export interface SecretSpan {
   readonly rule: string;
 }
 
-/** What stands in the place of a secret. */
-export function placeholderOf(rule: string): string {
-  return `[REDACTED:${rule}]`;
+/** Tells equal secrets from different ones without giving them away: letters only, as `createFingerprint` gives them. */
+export type Fingerprint = (secret: string) => string;
+
+/** What stands in the place of a secret: `[REDACTED:rule]`, or with a fingerprint `[REDACTED:rule:letters]`. */
+export function placeholderOf(rule: string, fingerprint = ''): string {
+  return fingerprint === '' ? `[REDACTED:${rule}]` : `[REDACTED:${rule}:${fingerprint}]`;
 }
 
-const PLACEHOLDER = /\[REDACTED:[a-z0-9-]{1,40}\]/y;
+const PLACEHOLDER = /\[REDACTED:[a-z0-9-]{1,40}(?::[a-z]{1,20})?\]/y;
 
 /** Where the placeholder that begins at `at` ends, or -1 where none does. */
 export function placeholderEnd(text: string, at: number): number {
@@ -22,5 +25,5 @@ export function placeholderEnd(text: string, at: number): number {
 
 /** Whether a text is a placeholder, with the name of a scheme before it or not, and nothing else. */
 export function isPlaceholder(text: string): boolean {
-  return /^(?:[A-Za-z][A-Za-z0-9-]{0,30} )?\[REDACTED:[a-z0-9-]{1,40}\]$/.test(text);
+  return /^(?:[A-Za-z][A-Za-z0-9-]{0,30} )?\[REDACTED:[a-z0-9-]{1,40}(?::[a-z]{1,20})?\]$/.test(text);
 }

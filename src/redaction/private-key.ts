@@ -1,9 +1,7 @@
 import { ALNUM, BASE64_EXTRA, BLANK, isOf, runEnd } from './char-class.ts';
-import type { SecretSpan } from './secret-span.ts';
+import { skipLineHead } from './line-head.ts';
 
-const OPENING = /-{4,5} ?BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}/y;
 const CLOSING = /-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5}/y;
-const PUTTY = /PuTTY-User-Key-File-\d: ?[a-z0-9-]{1,40}/y;
 /** Lines between the opening and the key itself. */
 const HEADER =
   /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Subject|Encryption|Public-Lines|Private-Lines|Private-MAC|Key-Derivation|Argon2-[A-Za-z]{1,20}) ?:/y;
@@ -14,19 +12,11 @@ const MAX_HEADER_WORDS = 16;
 const LINE_CHARS = 16;
 
 /**
- * A private key that begins at `at`: PEM of every kind, OpenSSH, PGP, PuTTY. Also one that was cut, that stands in a JSON
- * string with its line breaks escaped any number of times, or that is quoted line by line. An opening with nothing
- * after it is none.
+ * Where a private key ends whose opening ends at `from`: PEM of every kind, OpenSSH, PGP, PuTTY. Also one that was cut, that
+ * stands in a JSON string with its line breaks escaped any number of times, that is quoted line by line, or whose lines were
+ * numbered, logged or listed. Undefined for an opening with nothing after it.
  */
-export function findPrivateKey(text: string, at: number): SecretSpan | undefined {
-  const opening = text.charCodeAt(at) === 45 ? OPENING : PUTTY;
-  opening.lastIndex = at;
-  if (!opening.test(text)) return undefined;
-  const end = keyEnd(text, opening.lastIndex);
-  return end === undefined ? undefined : { start: at, end, rule: 'private-key' };
-}
-
-function keyEnd(text: string, from: number): number | undefined {
+export function privateKeyEnd(text: string, from: number): number | undefined {
   let end: number | undefined;
   let at = from;
   let headers = 0;
@@ -73,8 +63,10 @@ function skipSeparators(text: string, from: number): number {
     if (unit === '\\') {
       const after = text[at + 1];
       at += after === 'n' || after === 'r' || after === 't' ? 2 : 1;
+      if (after === 'n') at = skipLineHead(text, at);
     } else if (unit !== undefined && ' \t\r\n"\'`,|>'.includes(unit)) {
       at += 1;
+      if (unit === '\n') at = skipLineHead(text, at);
     } else {
       return at;
     }

@@ -1,0 +1,54 @@
+/** Shortest run: that of the shortest token without marks. */
+const MIN_RUN_CHARS = 20;
+/** Fewest characters that are decoded: two dozen bytes. */
+const MIN_DECODED_CHARS = 32;
+/** Most characters of a run that are decoded. */
+const MAX_RUN_CHARS = 65_536;
+
+const BASE64 = new Uint8Array(128);
+for (const unit of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') BASE64[unit.charCodeAt(0)] = 1;
+
+function isBase64(unit: number): boolean {
+  return unit < 128 && BASE64[unit] === 1;
+}
+
+/** A stretch of letters, digits and the marks of base64: a token, or encoded text. */
+export interface EncodedRun {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The next run long enough for either. Cost: most texts have a character of another kind within each few, so about every
+ * sixth character is looked at.
+ */
+export function nextRun(text: string, from: number): EncodedRun | undefined {
+  let start = from;
+  while (start + MIN_RUN_CHARS <= text.length) {
+    let at = start + MIN_RUN_CHARS - 1;
+    while (at >= start && isBase64(text.charCodeAt(at))) at -= 1;
+    if (at >= start) {
+      start = at + 1;
+      continue;
+    }
+    let end = start + MIN_RUN_CHARS;
+    while (end < text.length && isBase64(text.charCodeAt(end))) end += 1;
+    return { start, end };
+  }
+  return undefined;
+}
+
+/** What a run says when it is decoded; undefined for what is no text. Cost: its length, at most 64 K characters. */
+export function decodeRun(text: string, { start, end }: EncodedRun): string | undefined {
+  if (end - start < MIN_DECODED_CHARS) return undefined;
+  const head = text.slice(start, start + 16);
+  const encoding = /^[0-9a-fA-F]+$/.test(head) ? 'hex' : 'base64';
+  if (!isPrintable(Buffer.from(head, encoding).toString('latin1'))) return undefined;
+  const decoded = Buffer.from(text.slice(start, Math.min(end, start + MAX_RUN_CHARS)), encoding).toString('latin1');
+  // The last characters may be of what follows the run.
+  return isPrintable(decoded.slice(0, -2)) ? decoded : undefined;
+}
+
+function isPrintable(text: string): boolean {
+  return /^[\t\n\r\x20-\x7e]*$/.test(text);
+}

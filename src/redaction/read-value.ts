@@ -1,0 +1,62 @@
+import { headerValue } from './header-value.ts';
+import { bareEnd, isQuote, isReference, isSecretValue, quotedEnd, type Standing } from './secret-value.ts';
+import { placeholderEnd, type SecretSpan } from './secret-span.ts';
+
+/** Deepest escaping of a quotation mark that is understood: JSON in JSON in JSON in JSON. */
+const MAX_BACKSLASHES = 16;
+const MAX_BLANKS = 64;
+
+/** What may stand between a telling name and its value: a list, an object with one telling member, a block, a list of YAML. */
+const NESTED =
+  /(?:[{[]\s{0,40}|(?:[|>][-+]?)?[ \t]{0,8}(?:\r?\n|\\n)[ \t]{1,40}(?:- )?)(?:\\{0,8}["'`]?(?:value|current|plain|plaintext|secret|secretString|data|raw|text|content|default|password|token|key)\\{0,8}["'`]?\s{0,4}(?:[:=]|=>)\s{0,8})?/iy;
+
+/** Where a value begins that stands deeper; `begin` itself where none does. */
+function nestedBegin(text: string, begin: number): number {
+  if (!'{[|>\n\r\\'.includes(text.charAt(begin) || ' ')) return begin;
+  NESTED.lastIndex = begin;
+  if (!NESTED.test(text)) return begin;
+  const opening = text.slice(begin, NESTED.lastIndex);
+  const isNamed = /[:=>]\s*$/.test(opening.slice(1));
+  const isBlock = opening.startsWith('|') || opening.startsWith('>');
+  return isNamed || isBlock || opening.startsWith('[') || opening.endsWith('- ') ? NESTED.lastIndex : begin;
+}
+
+/** The secret that begins at `from` in one of the ways values are written; undefined for what is no secret. */
+export function readValue(text: string, from: number, how: Standing): SecretSpan | undefined {
+  if (placeholderEnd(text, from) >= 0) return undefined;
+  const begin = how.separator === ':' || how.separator === '=' ? nestedBegin(text, from) : from;
+  const escapes = countBackslashes(text, begin);
+  const quoted = isQuote(text.charCodeAt(begin + escapes));
+  if (!quoted && escapes > 0) return undefined;
+  const start = quoted ? begin + escapes + 1 : begin;
+  // Before its end is looked for: what is refused must not be read to its end each time.
+  if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
+  const quotedTo = quoted ? quotedEnd(text, start, escapes) : undefined;
+  if (how.strength !== 'strong' && how.strength !== 'weak') return headerValue(text, start, how.strength, quotedTo);
+  const end = quotedTo ?? bareEnd(text, start, how.upper && how.opensLine);
+  if (!isSecretValue(text, { ...how, start, end, quoted })) return undefined;
+  return { start, end: from < begin && text[from] === '[' && quoted ? listEnd(text, end) : end, rule: 'named-secret' };
+}
+
+const LIST_REST = /(?:["'],\s{0,8}["'][^"'\n\]]{1,200}){0,50}(?=["']\s{0,8}\])/y;
+
+/** Where the last of several quoted values in a list ends, the first of which ends at `end`. */
+function listEnd(text: string, end: number): number {
+  LIST_REST.lastIndex = end;
+  return LIST_REST.test(text) ? LIST_REST.lastIndex : end;
+}
+
+/** Where blanks and tabulators after `from` end. Cost: bounded. */
+export function skipBlanks(text: string, from: number): number {
+  let at = from;
+  const limit = from + MAX_BLANKS;
+  while (at < limit && (text[at] === ' ' || text[at] === '\t')) at += 1;
+  return at;
+}
+
+/** Backslashes from `from` on, at most sixteen. */
+export function countBackslashes(text: string, from: number): number {
+  let at = from;
+  while (text[at] === '\\' && at - from < MAX_BACKSLASHES) at += 1;
+  return at - from;
+}

@@ -1,0 +1,81 @@
+import { privateKeyEnd } from './private-key.ts';
+import { rule, type SecretRule } from './secret-rule.ts';
+import { TOKEN_RULES } from './token-rules.ts';
+
+/** Whether a base64 text says `user:password`. */
+function isUserAndPassword(encoded: string): boolean {
+  if (encoded.length > 4_095) return true;
+  // Not `atob`, which throws at what is no base64: an error a word costs more than all else here.
+  return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(encoded, 'base64').toString('latin1'));
+}
+
+/** Where a password would stand in an address: no variable, template, mask or placeholder. */
+const NO_REFERENCE = String.raw`(?!\$[A-Z_{(]|<[^@\s]{0,60}>|\{|%[\w(]{1,20}[)%s]|\*+@|\[)`;
+const USER = String.raw`[^\s/?#<>"'\x60{}|^[\]\\:@]`;
+
+/** Forms that belong to no service. */
+const COMMON_RULES: readonly SecretRule[] = [
+  {
+    ...rule('private-key', '', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`, '', ''),
+    keywords: ['-----BEGIN ', '---- BEGIN '],
+    endOf: privateKeyEnd,
+    matches: ['EC PRIVATE KEY-----\n<w64>\n<w20>=\n-----END EC PRIVATE KEY-----'],
+    misses: ['EC PRIVATE KEY----- is how it begins', 'CERTIFICATE-----\n<w64>\n<w64>'],
+  },
+  {
+    ...rule('private-key', 'PuTTY-User-Key-File-', String.raw`\d: ?[a-z0-9-]{1,40}`, '', ''),
+    endOf: privateKeyEnd,
+    matches: ['3: ssh-rsa\nEncryption: none\n<w64>'],
+    misses: ['3: ssh-rsa'],
+  },
+  {
+    ...rule('jwt', '.eyJ', String.raw`(?<=(?<before>eyJ[\w-]{8,2000})\.eyJ)[\w-]{4,}(?:\.[\w-]*){0,3}`, '', ''),
+    matches: ['eyJ<w20>@<w30>.<w43>', 'eyJ<w20>@<w30>'],
+    misses: ['a@<w20>', 'eyJ<w20>@<w3>'],
+  },
+  {
+    ...rule('bearer-token', '', String.raw`(?<secret>(?=[\w.+/=~-]{32}|[\w.+/=~-]{0,31}\d)[\w.+/=~-]{16,})`, '', ''),
+    keywords: ['Bearer ', 'bearer ', 'BEARER '],
+    atWord: true,
+    matches: ['<w20>', '<w40>'],
+    misses: ['tokens', '<w9>', 'authentication-is-used'],
+  },
+  {
+    ...rule('basic-auth', '', '(?<secret>[A-Za-z0-9+/]{8,}={0,2})', '', ''),
+    keywords: ['Basic ', 'basic ', 'BASIC '],
+    atWord: true,
+    check: isUserAndPassword,
+    matches: ['dXNlcjpodW50ZXIy', 'YWRtaW46bGV0bWVpbg=='],
+    misses: ['authentication', 'information'],
+  },
+  {
+    id: 'url-credentials',
+    keywords: ['://'],
+    // A password, or a key with a digit where the user stands.
+    expression: `(?:${USER}{0,512}:(?<secret>${NO_REFERENCE}[^\\s/?#<>"'\\x60{}|^\\\\]{1,2000})(?=@)|(?<key>(?=[^@]{0,64}\\d)${USER}{16,512})(?=@))`,
+    atWord: false,
+    matches: ['app:<w12>@host', ':<w9>@cache:6379', '<w20>@sentry.example'],
+    misses: [
+      'example.com/a:b@c',
+      'app:$PASSWORD@host',
+      'app:<password>@host',
+      'app@host',
+      'only-letters-stand-here@host',
+    ],
+  },
+  {
+    // SQL that sets a password.
+    ...rule('named-secret', '', String.raw`(?<secret>[^'\n]{3,200})(?=')`, '', ''),
+    keywords: ["IDENTIFIED BY '", "identified by '", "PASSWORD '", "password '"],
+    matches: ["<w9>'"],
+    misses: ["a'", '<w9>'],
+  },
+];
+
+/** All rules that know a secret by its form. Those that know it by the name before it are in `find-named.ts`. */
+export const SECRET_RULES: readonly SecretRule[] = [...COMMON_RULES, ...TOKEN_RULES];
+
+/** Names of all built-in rules: what `off` may name and placeholders show. */
+export const BUILT_IN_RULES: readonly string[] = [
+  ...new Set(['named-secret', 'cookie', ...SECRET_RULES.map(({ id }) => id)]),
+];

@@ -1,0 +1,118 @@
+import { hasDigit } from './char-class.ts';
+import { nameStrength, type NameStrength } from './secret-names.ts';
+import { placeholderEnd } from './secret-span.ts';
+
+/** A value without blanks from this length on is one whatever it looks like; it bounds what is read in vain. */
+const SURELY_CHARS = 256;
+
+/** How a value stands in the text. */
+export interface Standing {
+  /** Between name and value; `' '` after an option, `'>'` in an element, `','` beside its name in a list, a table or a call. */
+  readonly separator: ':' | '=' | ' ' | '>' | ',';
+  /** Whether nothing but the separator is between name and value. */
+  readonly tight: boolean;
+  readonly upper: boolean;
+  readonly opensLine: boolean;
+  readonly strength: NameStrength;
+}
+
+export function isQuote(unit: number): boolean {
+  return unit === 34 || unit === 39 || unit === 96;
+}
+
+/** The end of a quoted value: the next such mark with as many backslashes, or fewer; else the end of the line. */
+export function quotedEnd(text: string, start: number, backslashes: number): number {
+  const quote = text.charCodeAt(start - 1);
+  let run = 0;
+  let line = -1;
+  for (let at = start; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote && run <= backslashes) return at - run;
+    if (unit === 10 && line < 0) line = at;
+    run = unit === 92 ? run + 1 : 0;
+  }
+  return line < 0 ? text.length : line;
+}
+
+/** The end of a value without quotation marks. In an `.env` line it reaches to the next blank, else to a delimiter. */
+export function bareEnd(text: string, start: number, wholeLine = false): number {
+  let at = start;
+  for (; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit <= 32 || unit === 34 || unit === 39 || unit === 96) break;
+    if (unit === 91 && placeholderEnd(text, at) >= 0) break;
+    if (unit === 92 && (at + 1 === text.length || 'nrt"\'\\`'.includes(text.charAt(at + 1)))) break;
+    // The first of them may begin a password.
+    if (!wholeLine && at > start && ',;&)}]<>|'.includes(text.charAt(at))) break;
+  }
+  return at;
+}
+
+/** The end of the line, or of the text in quotation marks that it is in. */
+export function lineEnd(text: string, start: number, mayQuote = false): number {
+  let at = start;
+  for (; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 10 || unit === 13 || (!mayQuote && isQuote(unit))) break;
+    if (unit === 92 && (mayQuote ? 'n' : 'nrt"\'\\').includes(text.charAt(at + 1))) break;
+  }
+  return at;
+}
+
+/** How a value stands beside its name: in a call, a list, a table, an element, after an option. */
+export const CALL = { separator: ',', tight: true, upper: false, opensLine: false } as const;
+
+/** Words that stand where a value would: kinds, absences, descriptions, outcomes. */
+const NO_VALUE =
+  /^(?:true|false|null|nil|none|undefined|nan|yes|no|on|off|string|str|text|number|int|integer|bool|boolean|any|object|unknown|never|void|bytes|optional|required|missing|empty|invalid|incorrect|expired|wrong|default|hidden|redacted|masked|secret|password|changeme|todo|passed|failed|skipped|success|[~^]?\d+\.\d+\.\d+)$/i;
+/** Counts, times and shares: what a name that also counts (`pass`, `tokens`) gives. */
+const COUNT = /^[+-]?\d{1,9}(?:[.,]\d{1,6})?(?:ms|s|m|h|%|k|x|\/\d{1,9})?$/i;
+
+interface NamedValue extends Standing {
+  readonly start: number;
+  readonly end: number;
+  readonly quoted: boolean;
+}
+
+export function isSecretValue(text: string, value: NamedValue): boolean {
+  const { start, end, strength, separator } = value;
+  const length = end - start;
+  if (length < 3) return false;
+  const head = text.slice(start, Math.min(end, start + SURELY_CHARS));
+  if (NO_VALUE.test(head) || (strength === 'weak' && COUNT.test(head))) return false;
+  const digit = hasDigit(text, start, Math.min(end, start + SURELY_CHARS));
+  const isNameAgain = nameStrength(head.replace(/\d{1,3}$/, '')) !== 'none';
+  if (separator === ',' || separator === '>')
+    return length >= 6 && !isNameAgain && !/[\s{}]/.test(head) && (digit || /[^\w./-]/.test(head));
+  // A quotation mark that ends a text: `print("password: ");`
+  if (value.quoted) return !/^[),;\]}]/.test(head) && (strength === 'strong' || !/\s/.test(head));
+  if (',;&)}]>|'.includes(head.charAt(0))) return false;
+  if (length >= SURELY_CHARS) return true;
+  const isLine = value.upper && value.tight && separator === '=';
+  // A call, an index, or the type of a declaration.
+  if (text[end] === '(' || /(?!^)[([{]/.test(head) || head.startsWith('/') || /^[.~]{1,2}\//.test(head))
+    return isLine && /^[^/.~([{]/.test(head) && digit;
+  if ('([{<'.includes(head.charAt(0)) && !(isLine && digit)) return false;
+  const isPath = length < 40 && /^[A-Za-z_][\w.?]*$/.test(head) && /[A-Za-z_?]\.[A-Za-z_]/.test(head);
+  if (isNameAgain || isPath) return false;
+  if (isLine) return length >= 4;
+  if (strength === 'weak') return digit && length >= 8 && !/^\d{1,9}$/.test(head);
+  if (separator === ' ') return digit || /[^A-Za-z]/.test(head);
+  if (value.opensLine && endsLine(text, end) && (separator === ':' || value.tight)) return length >= 4;
+  return length >= 4 && (digit || /[^A-Za-z0-9_./-]/.test(head));
+}
+
+function endsLine(text: string, end: number): boolean {
+  const unit = text[end];
+  return unit === undefined || unit === '\n' || unit === '\r' || unit === '\\';
+}
+
+/** A variable, a template or a mask, whole: a password may begin with the same characters. */
+const REFERENCE =
+  /\$(?:[A-Z_][A-Z0-9_]*|[a-z_][A-Za-z_]*\d?|\d)(?![^\s"'`,;&)}\]\\|:/@]|[:@/]\w*\d)|\$\w{1,64}(?:->|\.\w|\[|::)|\$[{(]|<[^<>\n]{0,60}>|\{\{|\{[\w.]{0,40}\}|%[\w-]{1,40}%|%[sdvqr](?!\w)|%[({]|(?:\*+|[xX]+|\.+|\u2022+)(?=[\s"'`,;&)}\]\\]|$)/y;
+
+export function isReference(text: string, start: number): boolean {
+  if (!'$<{%*xX.\u2022'.includes(text.charAt(start) || ' ')) return false;
+  REFERENCE.lastIndex = start;
+  return REFERENCE.test(text);
+}
