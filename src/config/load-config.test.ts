@@ -153,10 +153,10 @@ test('a file that is named is read in place of the project’s, and trusted', ()
 });
 
 test.each([
-  ['{ "mode": "shadow"', 'line 1, column 19: expected a comma or }, found the end of the file'],
-  ['', 'line 1, column 1: expected a value, found the end of the file'],
+  ['{ "mode": "shadow"', 'line 1, column 19: close brace expected'],
+  ['', 'line 1, column 1: value expected'],
   ['[]', /^must be an object with \$schema, standard, mode/],
-  ['\u0000\u0001', /^line 1, column 1: expected a value/],
+  ['\u0000\u0001', /^line 1, column 1: invalid symbol/],
 ])('a file that cannot be understood leaves the defaults, and is a problem: %j', (content, message) => {
   write(PROJECT, content);
   const { problems, config, resolved } = load();

@@ -20,21 +20,32 @@ test('a byte order mark is passed over', () => {
 });
 
 test.each([
-  ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'expected a comma or }, found "\\""'],
-  ['{\n  a: 1\n}', 2, 3, 'expected a name in double quotes or }, found "a"'],
-  ['{ "a": yes }', 1, 8, 'expected a value, found yes; texts stand in double quotes'],
-  ['{ "a": \'b\' }', 1, 8, 'expected a value, found "\'"'],
-  ['{ "a": 01 }', 1, 8, 'expected a value, found "0"'],
-  ['{ "a" 1 }', 1, 7, 'expected a colon after "a", found "1"'],
-  ['{ "a": "x\ny" }', 1, 8, 'a text is not closed, or has a line break or control character in it'],
-  ['{ "a": "\\q" }', 1, 8, 'a text has an escape that JSON does not know'],
-  ['{ "a": 1', 1, 9, 'expected a comma or }, found the end of the file'],
-  ['{} x', 1, 4, 'expected the end, found "x"'],
-  ['{ /* ', 1, 3, 'a comment is not closed'],
-  ['[,]', 1, 2, 'expected a value, found ","'],
-  ['', 1, 1, 'expected a value, found the end of the file'],
-])('a text that breaks off is told with its line and column: %j', (text, line, column, message) => {
+  ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'comma expected'],
+  ['{\n  a: 1\n}', 2, 3, 'invalid symbol'],
+  ['{ "a": yes }', 1, 8, 'invalid symbol'],
+  ['{ "a": \'b\' }', 1, 8, 'invalid symbol'],
+  ['{ "a": 01 }', 1, 9, 'comma expected'],
+  ['{ "a" 1 }', 1, 7, 'colon expected'],
+  ['{ "a": "x\ny" }', 1, 8, 'unexpected end of string'],
+  ['{ "a": "\\q" }', 1, 8, 'invalid escape character'],
+  ['{ "a": 1', 1, 9, 'close brace expected'],
+  ['{} x', 1, 4, 'invalid symbol'],
+  ['{ /* ', 1, 3, 'unexpected end of comment'],
+  ['[,]', 1, 2, 'value expected'],
+  ['', 1, 1, 'value expected'],
+])('a text that breaks off is reported with its line and column: %j', (text, line, column, message) => {
   expect(readJson(text)).toEqual({ line, column, message });
+});
+
+test('a member called __proto__ is a member, not a prototype', () => {
+  const reading = readJson('{ "__proto__": { "polluted": true }, }');
+  expect('value' in reading && Object.keys(Object(reading.value))).toEqual(['__proto__']);
+  expect(Object.getPrototypeOf('value' in reading ? reading.value : undefined)).toBe(Object.prototype);
+});
+
+test('a text without a value is one only if that is allowed', () => {
+  expect(readJson('// nothing yet', { allowEmptyContent: true })).toEqual({ value: undefined });
+  expect(readJson('// nothing yet')).toHaveProperty('message');
 });
 
 test('a value is read as the engine reads it, also with comments around everything', () => {

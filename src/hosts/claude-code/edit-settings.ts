@@ -1,7 +1,8 @@
-import { findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { readJson } from '../../config/read-json.ts';
 import { markOf, type HookGroup } from './init-hooks.ts';
 
 const BOM = '\uFEFF';
@@ -107,34 +108,20 @@ function valueAt(text: string, path: readonly string[]): unknown {
 }
 
 function settingsOf(text: string): unknown {
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, PARSE);
-  const [error] = errors;
-  if (error !== undefined) {
-    const before = text.slice(0, error.offset).split('\n');
-    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+  const reading = readJson(text, PARSE);
+  if ('message' in reading) {
+    const { message, line, column } = reading;
     throw new CoxswainError(
       'invalid-argument',
-      `no JSON: ${printParseErrorCode(error.error)} at ${place}; mend it first`,
+      `no JSON: ${message} at line ${line}, column ${column}; mend it first`,
       {
-        details: { line: before.length },
+        details: { line },
       },
     );
   }
-  if (tree === undefined) return {};
-  if (tree.type !== 'object') throw misshapen('the file', 'a JSON object');
-  return plain(tree);
-}
-
-/** The value of a syntax tree; of a name that stands twice the last counts, as in JSON.parse. */
-function plain(node: Node): unknown {
-  if (node.type === 'array') return (node.children ?? []).map(plain);
-  if (node.type !== 'object') return node.value;
-  const members = (node.children ?? []).map(({ children = [] }): [string, unknown] => {
-    const [name, value] = children;
-    return [String(name?.value), value === undefined ? undefined : plain(value)];
-  });
-  return Object.fromEntries(members);
+  const { value = {} } = reading;
+  if (!isJsonObject(value)) throw misshapen('the file', 'a JSON object');
+  return value;
 }
 
 function misshapen(place: string, shape: string): CoxswainError {
