@@ -208,9 +208,6 @@ function changedLines(before: string, after: string): readonly string[] {
     context: 2,
     stripTrailingCr: true,
   });
-  return hunks.flatMap(({ lines }, at) => [
-    ...(at === 0 ? [] : [' …']),
-    // `\ No newline at end of file` is no line of the file.
-    ...lines.filter((line) => !line.startsWith('\\')),
-  ]);
+  // `\ No newline at end of file` is no line of the file.
+  return hunks.flatMap(({ lines }, at) => (at === 0 ? [] : [' …']).concat(lines.filter((line) => !/^\\/.test(line))));
 }
