@@ -209,5 +209,7 @@ function changedLines(before: string, after: string): readonly string[] {
     stripTrailingCr: true,
   });
   // `\ No newline at end of file` is no line of the file.
-  return hunks.flatMap(({ lines }, at) => (at === 0 ? [] : [' …']).concat(lines.filter((line) => !/^\\/.test(line))));
+  return hunks.flatMap(({ lines }, at) =>
+    (at === 0 ? [] : [' …']).concat(lines.filter((line) => !line.startsWith('\\'))),
+  );
 }
