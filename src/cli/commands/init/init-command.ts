@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { structuredPatch } from 'diff';
-
 import { CoxswainError } from '../../../base/error.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
 import {
@@ -20,6 +18,7 @@ import { findProject, userFolders } from '../../../config/find-config.ts';
 import { trustProject } from '../../../config/trust-project.ts';
 import { askYesNo } from '../../terminal/ask.ts';
 import { putServer, serverFor, takeServerAway } from './init-server.ts';
+import { lineDiff } from '../../terminal/line-diff.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -112,10 +111,10 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
   for (const { file, before, after } of changes) {
     await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
-    for (const line of changedLines(before ?? '', after)) {
-      const [sign, text] = [line.slice(0, 1), `${line.slice(0, 1)} ${shown(line.slice(1))}`];
+    for (const { sign, text } of lineDiff(before ?? '', after)) {
+      const line = `${sign} ${shown(text)}`;
       await terminal.write(
-        `${sign === '+' ? terminal.paint('green', text) : sign === '-' ? terminal.paint('red', text) : text}\n`,
+        `${sign === '+' ? terminal.paint('green', line) : sign === '-' ? terminal.paint('red', line) : line}\n`,
       );
     }
   }
@@ -200,16 +199,4 @@ function configOf(
     );
   }
   return { config: { file, text: `${JSON.stringify({ deadline }, undefined, 2)}\n` } };
-}
-
-/** Lines of a comparison behind their sign (` `, `-`, `+`), with two lines around each change; ` …` between distant changes. */
-function changedLines(before: string, after: string): readonly string[] {
-  const { hunks } = structuredPatch('', '', before, after, undefined, undefined, {
-    context: 2,
-    stripTrailingCr: true,
-  });
-  // `\ No newline at end of file` is no line of the file.
-  return hunks.flatMap(({ lines }, at) =>
-    (at === 0 ? [] : [' …']).concat(lines.filter((line) => !line.startsWith('\\'))),
-  );
 }
