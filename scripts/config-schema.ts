@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { configShape } from '../src/config/config-shape.ts';
 import type { CoxswainConfig } from '../src/config/coxswain-config.ts';
-import type { Shape } from '../src/config/shape.ts';
+import type { Shape } from '../src/base/shape.ts';
 import { steeringOf } from '../src/config/steering-of.ts';
 
 type Node = Readonly<Record<string, unknown>>;

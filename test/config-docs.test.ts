@@ -7,7 +7,7 @@ import { configFields, type ConfigField } from '../src/config/config-fields.ts';
 import { FIELD_TRUST } from '../src/config/field-trust.ts';
 import { decodeConfig, readConfigText } from '../src/config/decode-config.ts';
 import { resolveConfig } from '../src/config/resolve-config.ts';
-import type { Shape } from '../src/config/shape.ts';
+import type { Shape } from '../src/base/shape.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../src/store/collect-garbage.ts';
 
 const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');

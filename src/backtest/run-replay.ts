@@ -121,13 +121,13 @@ export class RunReplay {
         passOver<
           | LifeKind
           | TalkKind
-          | 'tool_started'
+          | CallKind
           | RequestKind
           | HostKind
           | PatternKind
           | ProducedKind
           | DeliveredKind
-          | 'advice_acknowledged'
+          | AskedKind
           | FaultKind
           | UnreadKind
         >(payload);
@@ -164,7 +164,7 @@ export class RunReplay {
           | CallKind
           | RequestKind
           | HostKind
-          | 'pattern_cleared'
+          | PatternKind
           | DeliveredKind
           | AskedKind
           | FaultKind

@@ -1,5 +1,5 @@
 import { configShape } from './config-shape.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../base/shape.ts';
 
 /** One field of the configuration. */
 export interface ConfigField {

@@ -15,11 +15,11 @@ import type {
   RedactionSection,
   StoreSection,
 } from './coxswain-config.ts';
-import { detectorShape } from './detector-shape.ts';
+import { detectorShape } from './detectors-of.ts';
 import { feedbackShape, pathText } from './feedback-shape.ts';
 import { guidanceShape } from './guidance-shape.ts';
-import { above0, amount, choice, flag, list, object, share, text, whole } from './shape.ts';
-import type { ObjectShape, ShapesOf, TextShape } from './shape.ts';
+import { above0, amount, choice, flag, list, object, share, text, whole } from '../base/shape.ts';
+import type { ObjectShape, ShapesOf, TextShape } from '../base/shape.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_COUNT = 1_000_000_000;

@@ -1,20 +1,8 @@
 import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
-import type { ContextDegradationOptions } from '../patterns/detectors/context-degradation.ts';
-import type { CycleOptions } from '../patterns/detectors/cycle.ts';
-import type { DriftOptions } from '../patterns/detectors/drift.ts';
-import type { ErrorCascadeOptions } from '../patterns/detectors/error-cascade.ts';
-import type { IdenticalCallOptions } from '../patterns/detectors/identical-call.ts';
-import type { PollingOptions } from '../patterns/detectors/polling.ts';
-import type { RepeatedErrorOptions } from '../patterns/detectors/repeated-error.ts';
-import type { SameFailureOptions } from '../patterns/detectors/same-failure.ts';
-import type { SequentialCallsOptions } from '../patterns/detectors/sequential-calls.ts';
-import type { SimilarCallsOptions } from '../patterns/detectors/similar-calls.ts';
-import type { StagnationOptions } from '../patterns/detectors/stagnation.ts';
-import type { StallOptions } from '../patterns/detectors/stall.ts';
-import type { ThrashOptions } from '../patterns/detectors/thrash.ts';
-import type { ToolAvoidanceOptions } from '../patterns/detectors/tool-avoidance.ts';
+import type { DETECTORS } from '../patterns/detectors/default-detectors.ts';
+import type { DetectorDefinition } from '../patterns/detectors/define-detector.ts';
 import type { DeadlineFeedbackOptions } from '../steering/feedback/deadline-feedback.ts';
 import type { PaceFeedbackOptions } from '../steering/feedback/pace-feedback.ts';
 import type { PatternFeedbackOptions } from '../steering/feedback/pattern-feedback.ts';
@@ -146,22 +134,11 @@ export type Condition =
   | { readonly threshold: { readonly of: Condition; readonly minConfidence: number } };
 
 /** Detectors by the kind of pattern that reports name: `false` is off, `true` the default thresholds. */
-export interface DetectorSection {
-  readonly identical_call?: Switch<IdenticalCallOptions>;
-  readonly cycle?: Switch<CycleOptions>;
-  readonly repeated_error?: Switch<RepeatedErrorOptions>;
-  readonly error_cascade?: Switch<ErrorCascadeOptions>;
-  readonly polling_no_progress?: Switch<PollingOptions>;
-  readonly stagnation?: Switch<StagnationOptions>;
-  readonly similar_calls?: Switch<SimilarCallsOptions>;
-  readonly thrash?: Switch<ThrashOptions>;
-  readonly same_failure_after_edits?: Switch<SameFailureOptions>;
-  readonly stall?: Switch<StallOptions>;
-  readonly drift?: Switch<DriftOptions>;
-  readonly tool_avoidance?: Switch<ToolAvoidanceOptions>;
-  readonly context_degradation?: Switch<ContextDegradationOptions>;
-  readonly sequential_when_parallel?: Switch<SequentialCallsOptions>;
-}
+export type DetectorSection = {
+  readonly [Kind in keyof typeof DETECTORS]?: Switch<
+    (typeof DETECTORS)[Kind] extends DetectorDefinition<infer Options> ? Options : never
+  >;
+};
 
 /** What is taken out of records before they are stored. */
 export interface RedactionSection {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { expectedText, foundText, typeOf } from './describe-shape.ts';
-import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from './shape.ts';
+import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../base/shape.ts';
 import { suggestValue } from './suggest-value.ts';
 
 /** Most problems that are reported of one value. */

@@ -1,4 +1,4 @@
-import type { NumberShape, Shape } from './shape.ts';
+import type { NumberShape, Shape } from '../base/shape.ts';
 
 const MAX_FOUND_CHARS = 40;
 

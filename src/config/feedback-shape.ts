@@ -8,9 +8,9 @@ import type { ToolUsageMonitorOptions } from '../steering/feedback/tool-usage-mo
 import type { PatternTrigger } from '../steering/prompt/feedback-trigger.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
 import type { FeedbackSection, StaticFeedbackConfig, TriggerConfig } from './coxswain-config.ts';
-import { PATTERN_KINDS } from './detector-shape.ts';
-import { above0, amount, choice, flag, list, object, switchOf, text, whole } from './shape.ts';
-import type { ChoiceShape, ObjectShape, Shape, ShapesOf, TextShape } from './shape.ts';
+import { PATTERN_KINDS } from './detectors-of.ts';
+import { above0, amount, choice, flag, list, object, switchOf, text, whole } from '../base/shape.ts';
+import type { ChoiceShape, ObjectShape, Shape, ShapesOf, TextShape } from '../base/shape.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_ITEMS = 20;
@@ -26,7 +26,7 @@ const triggerShape: ObjectShape = object(
     everyNCalls: whole(1, ToolInvoked.retain),
     everyNSeconds: above0(YEAR_SECONDS),
     onPattern: object({
-      kind: choice(PATTERN_KINDS),
+      kind: { kind: 'choice', values: PATTERN_KINDS },
       level: level('warn'),
       stuck: flag(),
     } satisfies ShapesOf<PatternTrigger>),

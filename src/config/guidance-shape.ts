@@ -4,8 +4,8 @@ import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-si
 import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
 import type { ParallelToolReminderOptions } from '../steering/guidance/parallel-tool-reminder.ts';
 import type { BankEntry, Condition, GuidanceLimits, GuidanceSection } from './coxswain-config.ts';
-import { choice, list, object, share, switchOf, text, whole } from './shape.ts';
-import type { EitherShape, ObjectShape, Shape, ShapesOf, TextShape } from './shape.ts';
+import { choice, list, object, share, switchOf, text, whole } from '../base/shape.ts';
+import type { EitherShape, ObjectShape, Shape, ShapesOf, TextShape } from '../base/shape.ts';
 
 const MAX_COUNT = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import { configShape } from './config-shape.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../base/shape.ts';
 
 /**
  * One configuration over another: objects are joined member by member, everything else (lists, numbers, switches) is

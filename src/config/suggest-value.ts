@@ -1,5 +1,5 @@
 import { typeOf } from './describe-shape.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../base/shape.ts';
 import { nearestName } from './suggest.ts';
 
 /** What was probably meant by a value that a shape does not take, as one writes it; undefined when nobody can tell. */

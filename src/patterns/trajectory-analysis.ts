@@ -4,9 +4,11 @@ import {
   type DeliveredKind,
   type FaultKind,
   type HostKind,
+  type LifeKind,
   type PatternKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../records/pass-over.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
@@ -133,9 +135,8 @@ export class TrajectoryAnalysis {
         return this.#finish(payload, at);
       default:
         passOver<
-          | 'run_ended'
-          | 'run_resumed'
-          | 'turn_ended'
+          | LifeKind
+          | TalkKind
           | RequestKind
           | HostKind
           | PatternKind

@@ -17,7 +17,7 @@ export type FaultKind = keyof typeof FAULTS;
 export type UnreadKind = keyof typeof LOST | 'unrecognised';
 
 /**
- * Ends a switch over record kinds that has nothing to do for these. A kind that is neither a case of the switch nor named here does
- * not compile, so a new kind is a decision in every switch, or in the group that it joins.
+ * Ends a switch over record kinds that has nothing to do for the rest of these groups. A kind that is neither a case of the switch nor in
+ * one of the groups does not compile, so a new kind is a decision in every switch, or in the group that it joins.
  */
 export function passOver<Passed extends Kind>(_payload: Extract<TrajectoryPayload, { readonly kind: Passed }>): void {}

@@ -6,6 +6,8 @@ import {
   type HostKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
+  type UnreadKind,
 } from '../records/pass-over.ts';
 import type { JsonObject } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -224,18 +226,9 @@ export class RunView {
         this.#recorded.take(payload, seq);
         return undefined;
       default:
-        passOver<
-          | 'turn_started'
-          | 'turn_ended'
-          | 'compaction'
-          | RequestKind
-          | HostKind
-          | ProducedKind
-          | DeliveredKind
-          | AskedKind
-          | FaultKind
-          | 'unrecognised'
-        >(payload);
+        passOver<TalkKind | RequestKind | HostKind | ProducedKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
+          payload,
+        );
         return undefined;
     }
   }

@@ -1,8 +1,14 @@
 import {
   passOver,
+  type AskedKind,
+  type DeliveredKind,
+  type FaultKind,
+  type HostKind,
+  type LifeKind,
   type PatternKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../records/pass-over.ts';
 import { wordsRedactor } from '../redaction/words-redactor.ts';
@@ -255,19 +261,15 @@ export class RunFold {
         return;
       default:
         passOver<
-          | 'run_ended'
-          | 'run_resumed'
-          | 'turn_started'
-          | 'turn_ended'
-          | 'compaction'
+          | LifeKind
+          | TalkKind
           | RequestKind
-          | 'completion_checked'
+          | HostKind
           | PatternKind
           | ProducedKind
-          | 'feedback_delivered'
-          | 'evaluation'
-          | 'provider_failed'
-          | 'fault_noticed'
+          | DeliveredKind
+          | AskedKind
+          | FaultKind
           | UnreadKind
         >(payload);
     }

@@ -7,6 +7,7 @@ import {
   type PatternKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
@@ -144,9 +145,7 @@ export class RunCounter {
         return;
       default:
         passOver<
-          | 'turn_ended'
-          | 'message_appended'
-          | 'compaction'
+          | TalkKind
           | RequestKind
           | HostKind
           | PatternKind

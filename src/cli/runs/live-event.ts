@@ -3,6 +3,7 @@ import {
   type AskedKind,
   type CallKind,
   type DeliveredKind,
+  type FaultKind,
   type HostKind,
   type LifeKind,
   type RequestKind,
@@ -80,16 +81,7 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
       return { type: 'fault', provider: payload.provider_name, phase: payload.phase, message: payload.message };
     default:
       passOver<
-        | LifeKind
-        | TalkKind
-        | CallKind
-        | RequestKind
-        | HostKind
-        | DeliveredKind
-        | AskedKind
-        | 'provider_overran'
-        | 'fault_noticed'
-        | UnreadKind
+        LifeKind | TalkKind | CallKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind
       >(payload);
       return undefined;
   }

@@ -1,9 +1,12 @@
 import {
   passOver,
+  type AskedKind,
   type FaultKind,
+  type HostKind,
   type PatternKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
@@ -98,21 +101,9 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'guidance_delivered':
       return delivered(state, payload.guidance.delivered, payload.guidance.channel);
     default:
-      passOver<
-        | 'turn_ended'
-        | 'compaction'
-        | RequestKind
-        | 'prompt_used'
-        | 'session_event'
-        | 'run_identified'
-        | 'child_ended'
-        | PatternKind
-        | ProducedKind
-        | 'model_answered'
-        | 'advice_acknowledged'
-        | FaultKind
-        | UnreadKind
-      >(payload);
+      passOver<TalkKind | RequestKind | HostKind | PatternKind | ProducedKind | AskedKind | FaultKind | UnreadKind>(
+        payload,
+      );
       return state;
   }
 }

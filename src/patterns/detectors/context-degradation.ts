@@ -3,6 +3,8 @@ import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `contextDegradationDetector`. */
 export interface ContextDegradationOptions {
@@ -61,3 +63,12 @@ export function contextDegradationDetector(options: ContextDegradationOptions = 
     },
   };
 }
+
+export const contextDegradation: DetectorDefinition<ContextDegradationOptions> =
+  defineDetector<ContextDegradationOptions>(
+    {
+      windowSize: whole(2, 500, 40),
+      rereadsWarnAt: whole(1, MAX_COUNT, 8),
+    },
+    contextDegradationDetector,
+  );

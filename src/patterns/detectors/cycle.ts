@@ -2,6 +2,8 @@ import type { Json } from '../../base/json.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `cycleDetector`. */
 export interface CycleOptions {
@@ -96,3 +98,11 @@ function isPingPong(order: readonly number[]): boolean {
   if (order.length < 4) return false;
   return order.every((position, at) => at < 2 || position === order[at - 2]) && order[0] !== order[1];
 }
+
+export const cycle: DetectorDefinition<CycleOptions> = defineDetector<CycleOptions>(
+  {
+    roundsToWarn: whole(1, MAX_COUNT, 2),
+    maxDifferent: whole(2, 128, 32),
+  },
+  cycleDetector,
+);

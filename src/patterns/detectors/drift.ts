@@ -3,6 +3,8 @@ import type { Json } from '../../base/json.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import { wordToken } from '../../calls/tokens.ts';
 import { withEvidence } from './level.ts';
+import { share, whole } from '../../base/shape.ts';
+import { defineDetector, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `driftDetector`. */
 export interface DriftOptions {
@@ -91,3 +93,8 @@ function taskWords(task: string): Set<number> {
   }
   return words;
 }
+
+export const drift: DetectorDefinition<DriftOptions> = defineDetector<DriftOptions>(
+  { windowSize: whole(2, 200, 20), maxRelated: share(0) },
+  driftDetector,
+);

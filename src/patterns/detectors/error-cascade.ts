@@ -3,6 +3,7 @@ import { OUTSIDE, type ErrorCategory } from '../../calls/error-class.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { defineDetector, repeats, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `errorCascadeDetector`. */
 export interface ErrorCascadeOptions {
@@ -115,3 +116,8 @@ function isKnown(state: State, cause: string, words: string, { failure }: Step):
   if (failure !== undefined && OUTSIDE.has(failure.category)) return state.causes.includes(cause);
   return state.words.includes(words);
 }
+
+export const errorCascade: DetectorDefinition<ErrorCascadeOptions> = defineDetector<ErrorCascadeOptions>(
+  { warnAt: repeats(6) },
+  errorCascadeDetector,
+);

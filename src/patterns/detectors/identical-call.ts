@@ -2,6 +2,8 @@ import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, repeats, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `identicalCallDetector`. */
 export interface IdenticalCallOptions {
@@ -111,3 +113,12 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
 function tellsOfMoves(before: Entry, resultKey: string): boolean {
   return before.count > 1 || before.earlierKey === resultKey;
 }
+
+export const identicalCall: DetectorDefinition<IdenticalCallOptions> = defineDetector<IdenticalCallOptions>(
+  {
+    warnAt: repeats(3),
+    blindWarnAt: repeats(10),
+    maxBetween: whole(0, MAX_COUNT, 3),
+  },
+  identicalCallDetector,
+);

@@ -3,6 +3,8 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector, Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { above0 } from '../../base/shape.ts';
+import { defineDetector, repeats, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `pollingDetector`. */
 export interface PollingOptions {
@@ -109,3 +111,11 @@ function further(
     evidence: withEvidence(same ? before.evidence : [], step.index),
   };
 }
+
+export const polling: DetectorDefinition<PollingOptions> = defineDetector<PollingOptions>(
+  {
+    warnAt: repeats(10),
+    maxUnchangedMs: above0(86_400_000, 1_800_000),
+  },
+  pollingDetector,
+);

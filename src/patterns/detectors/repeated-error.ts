@@ -4,6 +4,8 @@ import { OUTSIDE, type ErrorCategory } from '../../calls/error-class.ts';
 import type { PatternDetector, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { gradeCount, surer, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, repeats, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `repeatedErrorDetector`: failures at which it warns. */
 export interface RepeatedErrorOptions {
@@ -201,3 +203,13 @@ function nextRow(
     evidence: withEvidence(before?.evidence ?? [], step.index),
   };
 }
+
+export const repeatedError: DetectorDefinition<RepeatedErrorOptions> = defineDetector<RepeatedErrorOptions>(
+  {
+    exactWarnAt: repeats(3),
+    causeWarnAt: repeats(4),
+    groupWarnAt: repeats(5),
+    maxBetween: whole(0, MAX_COUNT, 4),
+  },
+  repeatedErrorDetector,
+);

@@ -3,6 +3,8 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector, Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { gradeCount, surer, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `sameFailureDetector`. */
 export interface SameFailureOptions {
@@ -137,3 +139,8 @@ function alternates(history: readonly string[]): boolean {
   if (history.length < OSCILLATION || history[0] === history[1]) return false;
   return history.every((key, at) => at < 2 || key === history[at - 2]);
 }
+
+export const sameFailure: DetectorDefinition<SameFailureOptions> = defineDetector<SameFailureOptions>(
+  { warnAt: whole(1, MAX_COUNT, 4) },
+  sameFailureDetector,
+);

@@ -2,6 +2,8 @@ import type { Json } from '../../base/json.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_REMEMBERED, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `sequentialCallsDetector`. */
 export interface SequentialCallsOptions {
@@ -83,3 +85,8 @@ function independent(step: Step): State['open'] {
   if (step.kind !== 'read' || step.failure !== undefined || step.resultMissing) return null;
   return { turn: step.turn, index: step.index, tool: step.tool, argsKey: step.argsKey };
 }
+
+export const sequentialCalls: DetectorDefinition<SequentialCallsOptions> = defineDetector<SequentialCallsOptions>(
+  { warnAt: whole(2, MAX_REMEMBERED, 8) },
+  sequentialCallsDetector,
+);

@@ -3,6 +3,8 @@ import type { PatternDetector } from '../pattern-detector.ts';
 import { similarity } from '../../calls/similarity.ts';
 import type { Step } from '../step.ts';
 import { gradeCount } from './level.ts';
+import { share, whole } from '../../base/shape.ts';
+import { defineDetector, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `similarCallsDetector`. */
 export interface SimilarCallsOptions {
@@ -99,3 +101,12 @@ function informs(step: Step): boolean {
     step.failure === undefined && !step.acknowledged && step.resultChars >= MIN_RESULT_CHARS && step.kind !== 'write'
   );
 }
+
+export const similarCalls: DetectorDefinition<SimilarCallsOptions> = defineDetector<SimilarCallsOptions>(
+  {
+    similarityThreshold: share(0.85),
+    windowSize: whole(2, 32, 8),
+    maxRepetitions: whole(2, 32, 4),
+  },
+  similarCallsDetector,
+);

@@ -3,6 +3,8 @@ import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { isShortWord, wordToken } from '../../calls/tokens.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_REMEMBERED, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `stagnationDetector`. */
 export interface StagnationOptions {
@@ -211,3 +213,11 @@ function informs(step: Step): boolean {
   if (step.kind !== 'read' && step.kind !== 'unknown' && step.kind !== 'ui') return false;
   return !step.acknowledged || (step.kind === 'read' && step.resultChars === 0);
 }
+
+export const stagnation: DetectorDefinition<StagnationOptions> = defineDetector<StagnationOptions>(
+  {
+    warnAt: whole(2, MAX_REMEMBERED, 6),
+    shortWarnAt: whole(2, MAX_REMEMBERED, 10),
+  },
+  stagnationDetector,
+);

@@ -1,6 +1,8 @@
 import type { Json } from '../../base/json.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import { withEvidence } from './level.ts';
+import { above0, whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `stallDetector`. */
 export interface StallOptions {
@@ -58,3 +60,11 @@ export function stallDetector(options: StallOptions = {}): PatternDetector {
     },
   };
 }
+
+export const stall: DetectorDefinition<StallOptions> = defineDetector<StallOptions>(
+  {
+    maxCalls: whole(1, MAX_COUNT, 20),
+    maxSeconds: above0(86_400, 900),
+  },
+  stallDetector,
+);

@@ -3,6 +3,8 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { whole } from '../../base/shape.ts';
+import { defineDetector, MAX_COUNT, repeats, type DetectorDefinition } from './define-detector.ts';
 
 /** Options of `thrashDetector`. */
 export interface ThrashOptions {
@@ -125,3 +127,11 @@ function next(before: Entry, step: Step, leaves: string, ordinal: number): Entry
     chars: step.leavesChars ?? before.chars,
   };
 }
+
+export const thrash: DetectorDefinition<ThrashOptions> = defineDetector<ThrashOptions>(
+  {
+    revertsWarnAt: whole(1, MAX_COUNT, 2),
+    rewritesWarnAt: repeats(10),
+  },
+  thrashDetector,
+);

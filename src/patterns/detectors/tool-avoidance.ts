@@ -1,6 +1,8 @@
 import type { Json } from '../../base/json.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import { gradeCount, withEvidence } from './level.ts';
+import { flag, list, object, text, type ShapesOf } from '../../base/shape.ts';
+import { defineDetector, repeats, type DetectorDefinition } from './define-detector.ts';
 
 /** A tool that should be used, and what stands in for it. */
 export interface Recommendation {
@@ -79,3 +81,23 @@ export function toolAvoidanceDetector(options: ToolAvoidanceOptions = {}): Patte
 function fresh(recommendation: Recommendation): Entry {
   return { available: recommendation.available === true, count: 0, evidence: [] };
 }
+
+const toolOrProgram = text('the name of a tool or program', { maxChars: 128, pattern: () => /\S/ });
+
+export const toolAvoidance: DetectorDefinition<ToolAvoidanceOptions> = defineDetector<ToolAvoidanceOptions>(
+  {
+    recommendations: list(
+      object(
+        {
+          tools: list(toolOrProgram, 32, 1),
+          insteadOf: list(toolOrProgram, 32, 1),
+          available: flag(false),
+        } satisfies ShapesOf<Recommendation>,
+        { required: ['tools', 'insteadOf'], strict: true },
+      ),
+      32,
+    ),
+    warnAt: repeats(10),
+  },
+  toolAvoidanceDetector,
+);

@@ -7,6 +7,7 @@ import {
   type LifeKind,
   type PatternKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../../records/pass-over.ts';
 import type { StoredContent } from '../../records/stored-message.ts';
@@ -46,16 +47,7 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
       return ROW_PX + HEAD_PX + textPx(payload.injection.content);
     default:
       passOver<
-        | LifeKind
-        | 'turn_started'
-        | 'compaction'
-        | RequestKind
-        | HostKind
-        | PatternKind
-        | DeliveredKind
-        | AskedKind
-        | FaultKind
-        | UnreadKind
+        LifeKind | TalkKind | RequestKind | HostKind | PatternKind | DeliveredKind | AskedKind | FaultKind | UnreadKind
       >(payload);
       return OTHER_PX;
   }

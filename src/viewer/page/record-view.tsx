@@ -6,6 +6,7 @@ import {
   type HostKind,
   type LifeKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../../records/pass-over.ts';
 import { memo, type ReactElement } from 'react';
@@ -91,17 +92,9 @@ function Body(props: {
     case 'guidance_produced':
       return <Spoken who={`Guidance by ${payload.provider_name}`} text={payload.injection.content} seq={seq} />;
     default:
-      passOver<
-        | LifeKind
-        | 'turn_started'
-        | 'compaction'
-        | RequestKind
-        | HostKind
-        | DeliveredKind
-        | AskedKind
-        | FaultKind
-        | UnreadKind
-      >(payload);
+      passOver<LifeKind | TalkKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
+        payload,
+      );
       return isTold(payload) ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
   }
 }

@@ -4,7 +4,9 @@ import {
   type DeliveredKind,
   type FaultKind,
   type HostKind,
+  type LifeKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../../records/pass-over.ts';
 import { assertNever } from '../../base/assert-never.ts';
@@ -214,17 +216,9 @@ function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
     case 'run_ended':
       return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
     default:
-      passOver<
-        | 'run_resumed'
-        | 'turn_ended'
-        | 'compaction'
-        | RequestKind
-        | HostKind
-        | DeliveredKind
-        | AskedKind
-        | FaultKind
-        | UnreadKind
-      >(payload);
+      passOver<LifeKind | TalkKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
+        payload,
+      );
       return shownAsStored(payload);
   }
 }

@@ -2,8 +2,8 @@ import { isJsonObject } from '../../../base/json.ts';
 import { configFields } from '../../../config/config-fields.ts';
 import type { CoxswainConfig } from '../../../config/coxswain-config.ts';
 import { loadConfig } from '../../../config/load-config.ts';
-import type { Shape } from '../../../config/shape.ts';
 import { shownAddress } from '../../../store/store-address.ts';
+import type { Shape } from '../../../base/shape.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -4,9 +4,11 @@ import {
   type DeliveredKind,
   type FaultKind,
   type HostKind,
+  type LifeKind,
   type PatternKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../../../records/pass-over.ts';
 import { isDeepStrictEqual } from 'node:util';
@@ -162,10 +164,8 @@ function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
     }
     default:
       passOver<
-        | 'run_started'
-        | 'run_resumed'
-        | 'turn_ended'
-        | 'compaction'
+        | LifeKind
+        | TalkKind
         | RequestKind
         | HostKind
         | PatternKind

@@ -1,11 +1,13 @@
 import {
   passOver,
+  type AskedKind,
   type DeliveredKind,
   type FaultKind,
   type HostKind,
   type PatternKind,
   type ProducedKind,
   type RequestKind,
+  type TalkKind,
   type UnreadKind,
 } from '../../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
@@ -93,15 +95,13 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
       return depth === 0 && payload.labels !== undefined && 'reason' in payload.labels ? 'SessionEnd' : undefined;
     default:
       passOver<
-        | 'turn_started'
-        | 'turn_ended'
+        | TalkKind
         | RequestKind
         | HostKind
         | PatternKind
         | ProducedKind
         | DeliveredKind
-        | 'model_answered'
-        | 'advice_acknowledged'
+        | AskedKind
         | FaultKind
         | UnreadKind
       >(payload);
