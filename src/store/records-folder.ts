@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
@@ -14,6 +14,7 @@ import {
   type StatePlaces,
   stateRoot,
 } from '../base/state-places.ts';
+import { hasCode } from './file-system.ts';
 import { findGit, indexStamp, isTracked } from './git-index.ts';
 import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
 
@@ -28,8 +29,9 @@ export interface RecordsRefusal {
    * - `unmarked`: it was not made here by this user's coxswain, so it may have come with the project
    * - `tracked`: git tracks it, so the next checkout may replace it
    * - `unsafe`: it, or a file of the store in it, is a link, has a second name, or belongs to another user
+   * - `unwritable`: there is none, and the project may not be written to
    */
-  readonly kind: 'unmarked' | 'tracked' | 'unsafe';
+  readonly kind: 'unmarked' | 'tracked' | 'unsafe' | 'unwritable';
   readonly why: string;
   /** What to do. */
   readonly fix: string;
@@ -83,7 +85,7 @@ export function examineRecords(folder: string, places: StatePlaces): RecordsVerd
 function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
   const { real } = place;
   const facts = lookAt(real);
-  if (facts === undefined) return { kind: 'absent' };
+  if (facts === undefined) return absentIn(place);
   const fault = faultOfFolder(facts);
   if (fault !== undefined) return refuse(place, 'unsafe', fault);
   const key = markIn(real);
@@ -97,7 +99,7 @@ function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
   }
   if (key === undefined || known === undefined || known.folder !== real || known.inode !== facts.ino) {
     // What is empty decides nothing. The next writer puts a marked folder in its place.
-    if (readdirSync(real).length === 0) return { kind: 'absent' };
+    if (readdirSync(real).length === 0) return absentIn(place);
     return refuse(place, 'unmarked', 'it was not made here by your coxswain, so it may have come with the project');
   }
   const file = faultOfStores(real);
@@ -105,6 +107,20 @@ function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
   // Without this the index is read again at each event; a state folder that is full or read-only costs only that.
   if (known.untracked !== stamp) tryTo(() => writeMark(owner, key, { ...known, untracked: stamp }));
   return { kind: 'ours' };
+}
+
+/** There is nothing to refuse, but for a project in which nothing can be made: an archive may say so of its folder. */
+function absentIn(place: RecordsPlace): RecordsVerdict {
+  try {
+    accessSync(place.project, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].some((code) => hasCode(error, code))) {
+      return refuse(place, 'unwritable', 'it is not there, and the project may not be written to');
+    }
+    // A project that is not there yet: whoever writes makes it.
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  return { kind: 'absent' };
 }
 
 function tryTo(act: () => void): void {
@@ -244,6 +260,7 @@ const FIXES: Readonly<Record<RecordsRefusal['kind'], (project: string) => string
   unmarked: (project) =>
     `If the records are yours (moved, restored, or from another home folder), run: coxswain trust --records ${project}; else delete the folder.`,
   tracked: () => `Take it out of git (git rm -r --cached ${RECORDS_FOLDER}), or delete it.`,
+  unwritable: () => 'Make the project writable; or name a folder elsewhere as "store" in your own configuration.',
   unsafe: () => 'Delete it, or move it away; a folder elsewhere can be named as "store" in your own configuration.',
 };
 

@@ -27,6 +27,28 @@ const EVERYTHING: readonly Step[] = [
   ['trust', '--list'],
 ];
 
+/** What only those feel for whom the modes of files hold. */
+const MODES: readonly Trick[] = [
+  {
+    name: 'a folder that may not be written to',
+    make(place) {
+      chmodSync(place.project, 0o555);
+      place.endWith(() => chmodSync(place.project, 0o755));
+    },
+    loud: /may not be written to/,
+    also: [['report'], ['status'], ['runs'], ['init', '--yes']],
+  },
+  {
+    name: 'a folder for records that is there, empty, where nothing may be made',
+    make(place) {
+      place.folder('.coxswain');
+      chmodSync(place.project, 0o555);
+      place.endWith(() => chmodSync(place.project, 0o755));
+    },
+    loud: /may not be written to/,
+  },
+];
+
 /** Names of files and runs, and folders that are not what they seem. */
 export const PLACES: readonly Trick[] = [
   ...Object.entries({
@@ -153,4 +175,5 @@ export const PLACES: readonly Trick[] = [
     },
     loud: /not made here by your coxswain|EACCES/,
   },
+  ...(process.getuid?.() === 0 ? [] : MODES),
 ];

@@ -183,10 +183,19 @@ function snapshot(root: string, counts: (path: string) => boolean, withTimes: bo
     const time = withTimes ? ` ${facts.mtimeMs}` : '';
     found.set(path.slice(root.length), `${facts.mode.toString(8)} ${contentOf(path)}${time}`);
     if (!facts.isDirectory()) return;
-    for (const name of readdirSync(path)) if (counts(join(path, name))) visit(join(path, name));
+    for (const name of namesIn(path)) if (counts(join(path, name))) visit(join(path, name));
   };
   visit(root);
   return found;
+}
+
+/** Of a folder that nobody may read, none. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function contentOf(path: string): string {
