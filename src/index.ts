@@ -223,6 +223,14 @@ export { diagnosticSignal, type DiagnosticSignalOptions } from './steering/guida
 export { doomLoopGuidance } from './steering/guidance/doom-loop-guidance.ts';
 export { doomLoop, type DoomLoopOptions } from './steering/guidance/doom-loop.ts';
 export { errorStreak } from './steering/guidance/error-streak.ts';
+export { createGuidanceContext, type GuidanceContextOptions } from './steering/create-guidance-context.ts';
+export {
+  evaluateGuidance,
+  type EvaluateGuidanceOptions,
+  type GuidanceEvaluation,
+} from './steering/guidance/evaluate-guidance.ts';
+export { EMPTY_GUIDANCE_STATE, type GuidanceState } from './steering/guidance/guidance-state.ts';
+export { callOf, type SeenCall } from './steering/prompt/seen-call.ts';
 export { formatGuidance } from './steering/guidance/format-guidance.ts';
 export { guidanceBank, type BankInstruction, type GuidanceBank } from './steering/guidance/guidance-bank.ts';
 export { GuidanceDelivered, GuidanceDeliveredEvent } from './steering/guidance/guidance-delivered.ts';

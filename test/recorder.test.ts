@@ -70,7 +70,7 @@ test('the end of a run waits for a store that fails for its limit and no longer'
     .startRun()
     .end();
   void timers.advance(5_000);
-  await expect(loud).rejects.toMatchObject({ code: 'store-io', details: { waiting: 2 } });
+  await expect(loud).rejects.toMatchObject({ code: 'trajectory-io', details: { waiting: 2 } });
 });
 
 test('a host that awaits room is held up, for its limit at most, instead of losing records', async () => {

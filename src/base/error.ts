@@ -10,6 +10,8 @@
  * - `run-unknown`: a run is to be continued that is not stored
  * - `store-conflict`: another record is already stored under that `(run_id, seq)`
  * - `store-gap`: the batch does not continue the stored sequence
+ * - `trajectory-rejected`: under the policy `throw`, the sink refused records that it will not take
+ * - `trajectory-io`: under the policy `throw`, records could not be stored
  * - `store-closed`: the store was used after `close()`
  * - `store-damaged`: a stored record, summary, snapshot or page is not what was written; `details` has `runId` and `seq` where
  *   they are known
@@ -33,6 +35,8 @@ export type CoxswainErrorCode =
   | 'run-unknown'
   | 'store-conflict'
   | 'store-gap'
+  | 'trajectory-rejected'
+  | 'trajectory-io'
   | 'store-closed'
   | 'store-damaged'
   | 'store-schema'

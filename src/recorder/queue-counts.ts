@@ -1,3 +1,4 @@
+import { appendFault } from './append-fault.ts';
 import { CoxswainError } from '../base/error.ts';
 import { faultText } from './fault-text.ts';
 import type { QueueLimits } from './record-queue-options.ts';
@@ -86,10 +87,16 @@ export class QueueCounts {
     const waiting = this.queued + spilled;
     const cause = this.lastFault;
     return new CoxswainError(
-      'store-io',
+      isRejection(cause) ? 'trajectory-rejected' : 'trajectory-io',
       `records could not be stored: ${lost} lost, ${waiting} still waiting` +
         (cause === undefined ? '' : `; the last error was: ${faultText(cause)}`),
       { details: { lost, waiting }, ...(cause === undefined ? {} : { cause }) },
     );
   }
+}
+
+/** The sink is well and does not want these records. */
+function isRejection(fault: unknown): boolean {
+  const kind = appendFault(fault);
+  return kind === 'refused' || kind === 'spoiled';
 }

@@ -231,12 +231,19 @@ test('under the policy "throw" a flush throws for what is lost or still waits, w
   setup.queue.add(recordOf(0));
   const [waiting] = await Promise.allSettled([setup.queue.flush(), setup.timers.advance(200)]);
   expect(waiting).toMatchObject({
-    reason: { code: 'store-io', details: { lost: 0, waiting: 1 }, cause: { message: 'no space left' } },
+    reason: { code: 'trajectory-io', details: { lost: 0, waiting: 1 }, cause: { message: 'no space left' } },
   });
   await setup.timers.advance(6_000);
   setup.fault = undefined;
-  await expect(setup.queue.flush()).rejects.toMatchObject({ code: 'store-io', details: { lost: 1, waiting: 0 } });
+  await expect(setup.queue.flush()).rejects.toMatchObject({ code: 'trajectory-io', details: { lost: 1, waiting: 0 } });
   await expect(setup.queue.flush()).resolves.toBe('stored');
+});
+
+test('under the policy "throw" records that the sink does not want are a rejection', async () => {
+  const setup = setUp({ onFailure: 'throw' });
+  setup.fault = 'store-conflict';
+  setup.queue.add(recordOf(0));
+  await expect(setup.queue.flush()).rejects.toMatchObject({ code: 'trajectory-rejected', details: { lost: 1 } });
 });
 
 test('a fault that a retry mends is no reason to throw', async () => {

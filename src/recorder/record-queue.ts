@@ -83,7 +83,7 @@ export class RecordQueue {
    * Resolves when everything added before is written or counted as dropped, or after `timeLimitMs`; then the rest
    * goes on waiting. Does not wait for the pause before a retry.
    *
-   * @throws CoxswainError "store-io" under the policy `throw` instead of answering `incomplete`; its cause is the last
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw` instead of answering `incomplete`; its cause is the last
    *   error of the sink
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {

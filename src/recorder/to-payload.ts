@@ -102,7 +102,7 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
         kind: 'provider_request_prepared',
         iteration: event.iteration,
         model_id: event.modelId ?? null,
-        system_prompt_chars: lengthOf(event.systemPrompt),
+        system_prompt_chars: charactersOf(event.systemPrompt),
         message_count: lengthOf(event.messages),
         tool_count: lengthOf(event.tools),
         tools: mapList(event.tools, (tool) => tool.name),
@@ -161,6 +161,12 @@ function mapList<Item, Made>(items: readonly Item[] | undefined, change: (item: 
 
 function lengthOf(value: { readonly length: number } | undefined | null): number {
   return value?.length ?? 0;
+}
+
+/** Characters, not UTF-16 units: a text without surrogates has as many of both. */
+function charactersOf(text: string): number {
+  if (typeof text !== 'string') return 0;
+  return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
 /** What lies in the store under a kind of its own; a kind that is missing or ours would make it unreadable there. */

@@ -140,7 +140,7 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.ready(limit);
   }
 
-  /** As `run.flush`. Records that are held stay held. @throws CoxswainError "store-io" under the policy `throw` */
+  /** As `run.flush`. Records that are held stay held. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw` */
   flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#queue.flush(limit);
   }

@@ -97,7 +97,7 @@ export interface Coxswain {
    * Resolves when everything so far is stored, or `incomplete` when something was lost or still waits after
    * `flushTimeLimitMs`.
    *
-   * @throws CoxswainError "store-io" instead of `incomplete` under the policy `throw`
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` under the policy `throw`
    */
   flush(limit?: TimeLimit): Promise<FlushAnswer>;
   /** Flushes and closes the store; what is not stored then is lost. @throws as `flush`, after the store is closed */

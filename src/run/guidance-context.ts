@@ -1,6 +1,8 @@
 import type { Mutable } from '../base/mutable.ts';
 import type { Evaluation } from '../records/trajectory-record.ts';
 import type { GuidanceContext } from '../steering/prompt/guidance-provider.ts';
+import { promptCalls } from '../steering/prompt/prompt-calls.ts';
+import { callOf } from '../steering/prompt/seen-call.ts';
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
 import type { Session } from '../session/session.ts';
 import type { SteeringState } from './steering-state.ts';
@@ -29,6 +31,7 @@ export function guidanceContextOf(
     pendingToolCalls: pendingCallsOf(evaluation),
     turnCount: turnsOf(analysis),
     toolCallCount: analysis.calls,
+    recentCalls: (count) => promptCalls(session, speakers.prompt.name, count).map(callOf),
     nowMs: input.nowMs,
     decisionPoint: evaluation.point,
   };

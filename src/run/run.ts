@@ -280,7 +280,7 @@ export class Run {
    * Resolves when everything so far is stored, or `incomplete` when something was lost or still waits after
    * `flushTimeLimitMs`.
    *
-   * @throws CoxswainError "store-io" instead of `incomplete` under the policy `throw`
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` under the policy `throw`
    */
   async flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#parts.flush(limit);

@@ -101,7 +101,7 @@ test('a snapshot shares nothing with the session, on either side', () => {
   session.dispatch(Put(item));
   const snapshot = session.snapshot();
   const text = JSON.stringify(snapshot);
-  item.value = 99;
+  expect(() => (item.value = 99)).toThrow(TypeError);
   session.dispatch(Put({ key: 'b', value: 2 }));
   expect(JSON.stringify(snapshot)).toBe(text);
   const outside = JSON.parse(text) as { slices: { log: { items: Entry[] } } };

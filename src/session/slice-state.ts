@@ -5,7 +5,7 @@ import type { SliceView } from './define-slice.ts';
 import type { SliceOperation } from './slice-operation.ts';
 
 /**
- * The content of one slice: the last `retain` items and an exact total.
+ * The content of one slice: the last `retain` items, frozen with all that is in them, and an exact total.
  *
  * Cost: `apply` is O(items in the operation); memory is `retain` references, twice that once `all()` was read.
  */
@@ -15,7 +15,7 @@ export class SliceState<Item> implements SliceView<Item> {
 
   /** @param total at least `items.length`; items beyond `retain` are dropped, oldest first */
   constructor(retain: number, items: readonly Item[] = [], total: number = items.length) {
-    this.#ring = RingBuffer.restore(retain, items, total);
+    this.#ring = RingBuffer.restore(retain, items.map(frozen), total);
   }
 
   latest(): Item | undefined {
@@ -45,13 +45,13 @@ export class SliceState<Item> implements SliceView<Item> {
       case 'none':
         return;
       case 'append':
-        this.#ring.push(operation.item);
+        this.#ring.push(frozen(operation.item));
         break;
       case 'extend':
-        for (const item of operation.items) this.#ring.push(item);
+        for (const item of operation.items) this.#ring.push(frozen(item));
         break;
       case 'replace':
-        this.#ring = RingBuffer.restore(this.#ring.capacity, operation.items, operation.items.length);
+        this.#ring = RingBuffer.restore(this.#ring.capacity, operation.items.map(frozen), operation.items.length);
         break;
       case 'amend':
         this.#amend(operation.position, operation.item);
@@ -66,9 +66,17 @@ export class SliceState<Item> implements SliceView<Item> {
   }
 
   #amend(position: number, item: Item): void {
-    if (position >= 0 && this.#ring.replaceAt(position, item)) return;
+    if (position >= 0 && this.#ring.replaceAt(position, frozen(item))) return;
     throw new CoxswainError('invalid-argument', `no retained item at position ${position} of ${this.#ring.size}`, {
       details: { position, retained: this.#ring.size },
     });
   }
+}
+
+/** The value itself, which nobody can change any more. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) frozen(member);
+  return value;
 }

@@ -42,8 +42,8 @@ test('calls are fingerprinted by value, not by key order', () => {
 });
 
 test('results that differ only beyond the preview have different fingerprints', () => {
-  const one = toolInvoked({ ...call, result: `${'x'.repeat(5000)}1` }).data;
-  const two = toolInvoked({ ...call, result: `${'x'.repeat(5000)}2` }).data;
+  const one = toolInvoked({ ...call, result: `${'x'.repeat(5000)}1${'x'.repeat(5000)}` }).data;
+  const two = toolInvoked({ ...call, result: `${'x'.repeat(5000)}2${'x'.repeat(5000)}` }).data;
   expect(one.resultPreview).toBe(two.resultPreview);
   expect(one.resultHash).not.toBe(two.resultHash);
 });
@@ -55,7 +55,7 @@ test('previews keep their limits, show that they are cut, and never split a char
       expect(paramsPreview.length).toBeLessThanOrEqual(512);
       expect(resultPreview.length).toBeLessThanOrEqual(256);
       expect(resultPreview.isWellFormed()).toBe(true);
-      expect(resultPreview.endsWith('…') || resultPreview === text).toBe(true);
+      expect(resultPreview.includes('…') || resultPreview === text).toBe(true);
       expect(resultPreview === text).toBe(text.length <= 256);
     }),
   );
@@ -80,4 +80,11 @@ test('subscribers are told of tool calls', () => {
   session.subscribe(ToolInvokedEvent, (event) => names.push(event.data.name));
   session.dispatch(toolInvoked(call));
   expect(names).toEqual(['read']);
+});
+
+test('a long text in the parameters hides no other', () => {
+  const params = { content: 'long '.repeat(4_000), path: 'src/a.ts', edits: [{ old: 'x'.repeat(900), new: 'y' }] };
+  const { paramsPreview } = toolInvoked({ ...call, params }).data;
+  expect(paramsPreview.length).toBeLessThanOrEqual(512);
+  expect(JSON.parse(paramsPreview)).toMatchObject({ path: 'src/a.ts', edits: [{ new: 'y' }] });
 });

@@ -10,6 +10,12 @@ import type { SliceOperation } from './slice-operation.ts';
 
 const PARAMS_PREVIEW_LENGTH = 512;
 const RESULT_PREVIEW_LENGTH = 256;
+/** Most characters of one text in the parameters, tried in turn. */
+const FIELD_LENGTHS: readonly number[] = [400, 200, 100, 50, 20];
+const SHORTEST_PREVIEW = 200;
+const MAX_DEPTH = 4;
+const MAX_ITEMS = 8;
+const MAX_MEMBERS = 24;
 
 /** A finished tool call as the session remembers it: fingerprints and short previews, never the whole result. */
 export interface ToolInvoked {
@@ -17,11 +23,14 @@ export interface ToolInvoked {
   readonly name: string;
   /** Equal for equal parameters, whatever the order of their keys. 16 hexadecimal digits, not for security. */
   readonly paramsHash: string;
-  /** The parameters as canonical JSON, at most 512 characters, the last of them `…` where it is cut. */
+  /**
+   * The parameters as canonical JSON, at most 512 characters. Where they are longer, each text in them is cut, so that a long
+   * one hides no other: `callOf` reads it.
+   */
   readonly paramsPreview: string;
   /** Equal for equal results. */
   readonly resultHash: string;
-  /** The result, a string as it is and all else as canonical JSON, at most 256 characters. */
+  /** The result, a string as it is and all else as canonical JSON; its beginning and its end where it is over 256 characters. */
   readonly resultPreview: string;
   readonly success: boolean;
   /** 0-based position among the calls of the session. */
@@ -56,7 +65,8 @@ export interface ToolCallOutcome {
   readonly params: unknown;
   /** Any JSON value or text, of any length. */
   readonly result: unknown;
-  readonly success: boolean;
+  /** Default true. */
+  readonly success?: boolean;
   /** Default `''`. */
   readonly promptName?: string;
   readonly durationMs?: number | undefined;
@@ -67,7 +77,7 @@ export interface ToolCallOutcome {
 }
 
 /**
- * The event that tells a session of a finished tool call: `session.dispatch(toolInvoked({ name, params, result, success }))`.
+ * The event that tells a session of a finished tool call: `session.dispatch(toolInvoked({ name, params, result }))`.
  *
  * Cost: one walk over the parameters and the result; the event holds fingerprints and previews only.
  */
@@ -78,15 +88,43 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
   const data: Mutable<ToolInvocation> = {
     name: outcome.name,
     paramsHash: hashText(params),
-    paramsPreview: preview(params, PARAMS_PREVIEW_LENGTH),
+    paramsPreview: params.length <= PARAMS_PREVIEW_LENGTH ? params : cutParams(outcome.params),
     resultHash: hashText(result),
-    resultPreview: preview(result, RESULT_PREVIEW_LENGTH),
-    success: outcome.success,
+    resultPreview: ends(result, RESULT_PREVIEW_LENGTH),
+    success: outcome.success ?? true,
     promptName: outcome.promptName ?? '',
   };
   if (durationMs !== undefined) data.durationMs = durationMs;
   if (callIndex !== undefined) data.callIndex = callIndex;
   return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });
+}
+
+/** The parameters with each text in them cut, to the most characters at which all of it fits. */
+function cutParams(params: unknown): string {
+  for (const limit of FIELD_LENGTHS) {
+    const text = canonicalJson(cutValue(params, limit, 0));
+    if (text.length <= PARAMS_PREVIEW_LENGTH) return text;
+  }
+  return canonicalJson(`${preview(canonicalJson(cutValue(params, 0, 0)), SHORTEST_PREVIEW)}`);
+}
+
+function cutValue(value: unknown, limit: number, depth: number): unknown {
+  if (typeof value === 'string') return value.length <= Math.max(limit, 8) ? value : preview(value, Math.max(limit, 8));
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return '…';
+  const cut = (item: unknown): unknown => cutValue(item, limit, depth + 1);
+  if (Array.isArray(value)) {
+    return value.length <= MAX_ITEMS ? value.map(cut) : [...value.slice(0, MAX_ITEMS).map(cut), '…'];
+  }
+  const members = Object.entries(value);
+  return Object.fromEntries(members.slice(0, MAX_MEMBERS).map(([key, item]) => [preview(key, 40), cut(item)]));
+}
+
+/** The beginning and the end of a text, the end from where a quarter of the room is left. */
+function ends(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const tail = text.slice(-Math.floor(length / 4)).replace(/^[\uDC00-\uDFFF]/, '');
+  return `${preview(text, length - tail.length)}${tail}`;
 }
 
 /** The beginning of a text, at most `length` UTF-16 units, never half of a surrogate pair. */

@@ -65,6 +65,7 @@ export function guidanceContext(script: ContextScript = {}): GuidanceContext {
     pendingToolCalls: [],
     turnCount: trajectory.turns,
     toolCallCount: trajectory.calls,
+    recentCalls: () => [],
     nowMs: 1_700_000_000_000,
     decisionPoint: 'pre_tool_selection',
     ...given,

@@ -184,7 +184,6 @@ test('paceFeedback projects calls, tokens, cost and time to tool calls, the tigh
   expect(collectFeedback({ prompt, session, budget, usage, deadline })).toBe(
     [
       '[Feedback - Pace]\n\nAt this rate the token budget lasts for about 2 more tool calls.\n',
-      '• pace: At this rate the token budget lasts for about 2 more tool calls.',
       '• pace: At this rate the cost budget lasts for about 5 more tool calls.',
       '• pace: At this rate the time lasts for about 9 more tool calls.',
       '• pace: At this rate the call budget lasts for about 15 more tool calls.\n',
@@ -193,7 +192,7 @@ test('paceFeedback projects calls, tokens, cost and time to tool calls, the tigh
   );
   const last = session.slice(Feedback).latest();
   expect(last?.severity).toBe('warning');
-  expect(last?.observations[0]?.evidence).toBe('10000 of 12500 used in 10 tool calls');
+  expect(last?.observations[0]?.evidence).toBe('1 of 1.5 used in 10 tool calls');
 });
 
 test('paceFeedback says when nothing is left', () => {
@@ -201,7 +200,7 @@ test('paceFeedback says when nothing is left', () => {
   const { session, call } = createFeedbackScene(NAME);
   call(6);
   expect(collectFeedback({ prompt, session, budget: { calls: 6 } })).toBe(
-    '[Feedback - Pace]\n\nAt this rate the call budget does not last for another tool call.\n\n• pace: At this rate the call budget does not last for another tool call.\n\n→ Wrap up immediately.',
+    '[Feedback - Pace]\n\nAt this rate the call budget does not last for another tool call.\n\n→ Wrap up immediately.',
   );
 });
 

@@ -4,12 +4,14 @@ import { SEVERITIES } from '../../records/feedback.ts';
 import type { Feedback } from '../../records/feedback.ts';
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-context.ts';
 import { Filesystem } from '../prompt/filesystem.ts';
+import { callOf } from '../prompt/seen-call.ts';
+import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import type { Session } from '../../session/session.ts';
 import { latestSpoken, rebuildCadence, recentlySpoken } from './feedback-cadence.ts';
 import type { LastSpoken } from './feedback-cadence.ts';
-import { promptCallCount, promptCalls } from './prompt-calls.ts';
+import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
 import { lastSpokenFor } from './situation.ts';
 import type { Situation } from './situation.ts';
 import type { RanSpeaker } from './settle-triggers.ts';
@@ -23,6 +25,7 @@ export interface FeedbackContextInput {
   readonly deadline?: Deadline | undefined;
   readonly budget?: Budget | undefined;
   readonly usage?: BudgetUsage | undefined;
+  /** Default: that of the session. */
   readonly trajectory?: TrajectoryView | undefined;
 }
 
@@ -51,13 +54,14 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
     nowMs: input.nowMs,
     budget: input.budget,
     usage: input.usage,
-    trajectory: input.trajectory,
+    trajectory: input.trajectory ?? sessionTrajectory(session),
     lastFeedback: feedbackOf(latestSpoken(session, promptName, isFeedback)),
     triggerPattern: undefined,
     lastOwnFeedback: undefined,
     toolCallCount,
     toolCallsSinceLastFeedback: () => toolCallCount - (latestSpoken(session, promptName)?.said.callIndex ?? 0),
     recentToolCalls,
+    recentCalls: (count) => recentToolCalls(count).map(callOf),
     errorRate: (window) => {
       const recent = recentToolCalls(window);
       return recent.length === 0 ? 0 : recent.filter((call) => !call.success).length / recent.length;

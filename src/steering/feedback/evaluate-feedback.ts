@@ -1,3 +1,4 @@
+import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.ts';
 import { CoxswainError } from '../../base/error.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
@@ -57,7 +58,8 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
   prepareSpeakers(session, providers);
   prepareSpeakers(session, observers);
   const { cadence = prompt.cadence, delivery = prompt.delivery } = options;
-  return evaluatePrepared([...providers, ...observers], input, { ...options, cadence, delivery });
+  const { trajectory = sessionTrajectory(session) } = input;
+  return evaluatePrepared([...providers, ...observers], { ...input, trajectory }, { ...options, cadence, delivery });
 }
 
 /**

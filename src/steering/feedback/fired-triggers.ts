@@ -26,14 +26,14 @@ export type FiredTrigger =
  * Cost: O(speakers that ever spoke), and O(patterns open) where `onPattern` is set.
  */
 export function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
-  const { everyNCalls, everyNSeconds, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
+  const { everyNCalls = 0, everyNSeconds = 0, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
   const fired: FiredTrigger[] = [];
-  if (everyNCalls !== undefined || everyNSeconds !== undefined) {
+  if (everyNCalls > 0 || everyNSeconds > 0) {
     const last = lastSpokenFor(speaker, situation)?.said;
     const calls = situation.callCount - (last?.callIndex ?? 0);
     const elapsedMs = last === undefined ? null : situation.nowMs - last.atMs;
-    if (everyNCalls !== undefined && calls >= everyNCalls) fired.push({ condition: 'everyNCalls', calls });
-    if (everyNSeconds !== undefined && (elapsedMs === null || elapsedMs >= everyNSeconds * 1_000)) {
+    if (everyNCalls > 0 && calls >= everyNCalls) fired.push({ condition: 'everyNCalls', calls });
+    if (everyNSeconds > 0 && (elapsedMs === null || elapsedMs >= everyNSeconds * 1_000)) {
       fired.push({ condition: 'everyNSeconds', elapsedMs });
     }
   }

@@ -94,7 +94,8 @@ function report(projections: readonly Projection[], warnAtCallsLeft: number): Fe
   return {
     summary: sentence(tightest),
     severity: severityOf(tightest.callsLeft, warnAtCallsLeft),
-    observations: projections.map((projection) => ({
+    // The summary says the tightest.
+    observations: projections.slice(1).map((projection) => ({
       category: 'pace',
       description: sentence(projection),
       evidence: projection.evidence,

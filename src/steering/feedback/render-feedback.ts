@@ -2,7 +2,7 @@ import type { Assessment } from '../../records/assessment.ts';
 import type { Feedback, SpokenAdvice } from '../../records/feedback.ts';
 
 /** What is rendered; the rest is for records. */
-type RenderedParts = Pick<SpokenAdvice, 'summary' | 'observations' | 'suggestions'>;
+type RenderedParts = Pick<SpokenAdvice, 'summary'> & Partial<Pick<SpokenAdvice, 'observations' | 'suggestions'>>;
 
 /** Feedback as the agent reads it: head line, summary, observations, suggestions. */
 export function renderFeedback(feedback: RenderedParts & Pick<Feedback, 'providerName'>): string {
@@ -14,7 +14,7 @@ export function renderAssessment(assessment: RenderedParts & Pick<Assessment, 'o
   return render(`[Trajectory Assessment - ${assessment.observerName}]`, assessment);
 }
 
-function render(head: string, { summary, observations, suggestions }: RenderedParts): string {
+function render(head: string, { summary, observations = [], suggestions = [] }: RenderedParts): string {
   const lines = [head, '', summary];
   if (observations.length > 0) {
     lines.push('', ...observations.map(({ category, description }) => `• ${category}: ${description}`));

@@ -6,7 +6,7 @@ import type { Session } from '../../session/session.ts';
 import { FeedbackCadence } from './feedback-cadence.ts';
 import type { LastSpoken } from './feedback-cadence.ts';
 import { PendingObserverTrigger, pendingTriggers } from './pending-observer-trigger.ts';
-import { promptCallCount } from './prompt-calls.ts';
+import { promptCallCount } from '../prompt/prompt-calls.ts';
 import type { Speaker } from './speaker.ts';
 
 /** What triggers are evaluated against. Taken once an evaluation, so that what one speaker says holds back no other. */

@@ -142,10 +142,10 @@ test('siblings of one key are refused, cousins are not', () => {
 });
 
 test.each<[string, FeedbackTrigger]>([
-  ['0 calls', { everyNCalls: 0 }],
+  ['-1 calls', { everyNCalls: -1 }],
   ['half a call', { everyNCalls: 1.5 }],
   ['more calls than are retained', { everyNCalls: 1_001 }],
-  ['0 seconds', { everyNSeconds: 0 }],
+  ['-1 seconds', { everyNSeconds: -1 }],
   ['no number of seconds', { everyNSeconds: Number.NaN }],
   ['an empty path', { onFileCreated: '' }],
 ])('a trigger of %s is found when defined', (_what, trigger) => {
@@ -173,7 +173,7 @@ test('what is defined stays as it was checked', () => {
   const config: { provider: FeedbackProvider; trigger: FeedbackTrigger } = { provider, trigger: { everyNCalls: 1 } };
   const prompt = definePrompt({ ns: 'a', key: 'b', sections: [section], feedbackProviders: [config] });
   section.title = 'After';
-  config.trigger = { everyNCalls: 0 };
+  config.trigger = { everyNCalls: -1 };
   expect(prompt.render().text).toBe('## Before\n\nx');
   expect(prompt.feedbackProviders[0]?.trigger).toEqual({ everyNCalls: 1 });
 });

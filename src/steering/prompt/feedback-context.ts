@@ -5,6 +5,7 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { Session } from '../../session/session.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 import type { Filesystem } from './filesystem.ts';
+import type { SeenCall } from './seen-call.ts';
 import type { TrajectoryView } from './trajectory-view.ts';
 import type { PromptResources } from './prompt-resources.ts';
 import type { Prompt } from './prompt.ts';
@@ -49,6 +50,12 @@ export interface FeedbackContext {
    * @throws CoxswainError "invalid-argument" when `count` is not a whole number from 0 to 1,000 (what is retained)
    */
   recentToolCalls(count: number): readonly ToolInvoked[];
+  /**
+   * The same calls as providers of both kinds see them: target, arguments, result, cause of a failure.
+   *
+   * @throws CoxswainError "invalid-argument" as `recentToolCalls`
+   */
+  recentCalls(count: number): readonly SeenCall[];
   /**
    * The share of failures among the newest `window` tool calls, 0 to 1; 0 when there is none.
    *

@@ -12,9 +12,9 @@ export interface PatternTrigger {
 
 /** When a provider or observer is asked. Conditions are OR-ed; a trigger without any never fires. */
 export interface FeedbackTrigger {
-  /** After so many tool calls since the last feedback; a whole number from 1 to 1,000. */
+  /** After so many tool calls since the last feedback; a whole number to 1,000; 0: never. */
   readonly everyNCalls?: number;
-  /** So many seconds after the last feedback, at once when there was none; above 0. */
+  /** So many seconds after the last feedback, at once when there was none; 0: never. */
   readonly everyNSeconds?: number;
   /** After an event of this type was dispatched, until some provider ran for it. */
   readonly onSessionEvent?: SessionEventKind;
@@ -36,11 +36,11 @@ export interface SessionEventKind {
 export function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
   const { everyNCalls, everyNSeconds, onFileCreated } = trigger;
   const limit = ToolInvoked.retain;
-  if (everyNCalls !== undefined && !(Number.isInteger(everyNCalls) && everyNCalls >= 1 && everyNCalls <= limit)) {
-    throw wrong(owner, 'everyNCalls', everyNCalls, `a whole number from 1 to ${limit} (calls retained)`);
+  if (everyNCalls !== undefined && !(Number.isInteger(everyNCalls) && everyNCalls >= 0 && everyNCalls <= limit)) {
+    throw wrong(owner, 'everyNCalls', everyNCalls, `a whole number from 0 to ${limit} (calls retained)`);
   }
-  if (everyNSeconds !== undefined && !(Number.isFinite(everyNSeconds) && everyNSeconds > 0)) {
-    throw wrong(owner, 'everyNSeconds', everyNSeconds, 'a number above 0');
+  if (everyNSeconds !== undefined && !(Number.isFinite(everyNSeconds) && everyNSeconds >= 0)) {
+    throw wrong(owner, 'everyNSeconds', everyNSeconds, 'a number from 0');
   }
   if (onFileCreated === '') throw wrong(owner, 'onFileCreated', '', 'a path');
 }

@@ -2,6 +2,7 @@ import type { Json } from '../../base/json.ts';
 import type { ClassificationResult, DecisionPoint } from '../../records/guidance.ts';
 import type { Session } from '../../session/session.ts';
 import type { TrajectoryView } from './trajectory-view.ts';
+import type { SeenCall } from './seen-call.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 
 /** A tool call that the model asked for and that has not run yet. */
@@ -32,6 +33,12 @@ export interface GuidanceContext {
   readonly turnCount: number;
   /** Tool calls so far. */
   readonly toolCallCount: number;
+  /**
+   * The newest `count` calls of the current prompt, oldest first.
+   *
+   * @throws CoxswainError "invalid-argument" when `count` is not a whole number from 0 to 1,000 (what is retained)
+   */
+  recentCalls(count: number): readonly SeenCall[];
   /** Unix milliseconds. The only time a provider may look at. */
   readonly nowMs: number;
   readonly decisionPoint: DecisionPoint;

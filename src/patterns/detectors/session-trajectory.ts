@@ -1,0 +1,71 @@
+import { hashText } from '../../base/hash.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
+import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { Session } from '../../session/session.ts';
+import { ToolInvoked } from '../../session/tool-invoked.ts';
+import { TrajectoryAnalysis } from '../trajectory-analysis.ts';
+import { defaultDetectors } from './default-detectors.ts';
+
+/** An analysis, and how many calls of its session it has. */
+interface Followed {
+  readonly analysis: TrajectoryAnalysis;
+  calls: number;
+}
+
+const followed = new WeakMap<Session, Followed>();
+
+/**
+ * The trajectory of a session without a run, folded from its `ToolInvoked` events with the default detectors. Each call counts as
+ * a turn, because a session does not say which calls were issued together.
+ *
+ * Cost: a fold of the calls since the last time; of 1,000 at most, which is what a session retains.
+ */
+export function sessionTrajectory(session: Session): TrajectoryAnalysis {
+  const known = followed.get(session) ?? {
+    analysis: new TrajectoryAnalysis({ detectors: defaultDetectors() }),
+    calls: 0,
+  };
+  followed.set(session, known);
+  const view = session.slice(ToolInvoked);
+  const missed = Math.min(view.total() - known.calls, ToolInvoked.retain);
+  for (const call of missed > 0 ? view.last(missed) : []) foldCall(known.analysis, call);
+  known.calls = view.total();
+  return known.analysis;
+}
+
+function foldCall(analysis: TrajectoryAnalysis, call: ToolInvoked): void {
+  const id = { tool_call_id: `${call.callIndex}`, tool_name: call.name };
+  const payloads: readonly TrajectoryPayload[] = [
+    { kind: 'turn_started' },
+    { kind: 'tool_started', ...id, args: argsOf(call) },
+    { kind: 'tool_ended', ...id, result: resultOf(call), is_error: !call.success },
+  ];
+  for (const [index, payload] of payloads.entries()) {
+    const seq = call.callIndex * payloads.length + index;
+    const recorded_at_unix_ms = call.atMs;
+    analysis.fold({ schema_version: TRAJECTORY_SCHEMA_VERSION, seq, depth: 0, recorded_at_unix_ms, payload });
+  }
+}
+
+/** Arguments that are cut alike and differ stay different. */
+function argsOf({ paramsHash, paramsPreview }: ToolInvoked): Json {
+  const isWhole = hashText(paramsPreview) === paramsHash;
+  try {
+    // What JSON.parse gives of a text is JSON.
+    const args = JSON.parse(paramsPreview) as Json;
+    if (isWhole) return args;
+    return isJsonObject(args) ? { ...args, '…': wordOf(paramsHash) } : [args, wordOf(paramsHash)];
+  } catch {
+    // A snapshot of an earlier version holds the beginning alone.
+    return `${paramsPreview} ${wordOf(paramsHash)}`;
+  }
+}
+
+function resultOf({ resultHash, resultPreview }: ToolInvoked): string {
+  return hashText(resultPreview) === resultHash ? resultPreview : `${resultPreview} ${wordOf(resultHash)}`;
+}
+
+/** A hash as a word of letters: digits would be masked as an id. */
+function wordOf(hash: string): string {
+  return hash.replaceAll(/[0-9a-f]/g, (digit) => 'ghijklmnopqrstuv'[Number.parseInt(digit, 16)] ?? '');
+}

@@ -1,0 +1,47 @@
+import type { DecisionPoint } from '../records/guidance.ts';
+import { sessionTrajectory } from '../patterns/detectors/session-trajectory.ts';
+import type { Session } from '../session/session.ts';
+import { ToolInvoked } from '../session/tool-invoked.ts';
+import { sessionNowMs } from './feedback/session-time.ts';
+import { definePrompt } from './prompt/define-prompt.ts';
+import type { GuidanceContext } from './prompt/guidance-provider.ts';
+import { promptCalls } from './prompt/prompt-calls.ts';
+import { callOf } from './prompt/seen-call.ts';
+
+/** What is known beyond the session. */
+export interface GuidanceContextOptions extends Partial<
+  Pick<GuidanceContext, 'pendingToolCalls' | 'lastResponse' | 'renderedPrompt' | 'trajectory' | 'turnCount'>
+> {
+  /** Default: one without providers that is named `session/default`. */
+  readonly prompt?: GuidanceContext['prompt'];
+  /** Default `pre_tool_selection`. */
+  readonly decisionPoint?: DecisionPoint;
+  /** Unix milliseconds; default: the session's time. */
+  readonly nowMs?: number;
+}
+
+const NO_PROMPT = definePrompt({ ns: 'session', key: 'default' });
+
+/**
+ * The situation of a session without a run, for `collectGuidance` and `evaluateGuidance`. Dispatch the calls first: the
+ * trajectory is folded from them.
+ *
+ * @throws CoxswainError "invalid-argument" inside a dispatch without `nowMs`
+ * Cost: as `sessionTrajectory`.
+ */
+export function createGuidanceContext(session: Session, options: GuidanceContextOptions = {}): GuidanceContext {
+  const { prompt = NO_PROMPT, trajectory = sessionTrajectory(session), lastResponse, renderedPrompt } = options;
+  return {
+    session,
+    prompt,
+    trajectory,
+    pendingToolCalls: options.pendingToolCalls ?? [],
+    turnCount: options.turnCount ?? trajectory.turns,
+    toolCallCount: session.slice(ToolInvoked).total(),
+    recentCalls: (count) => promptCalls(session, prompt.name, count).map(callOf),
+    nowMs: options.nowMs ?? sessionNowMs(session),
+    decisionPoint: options.decisionPoint ?? 'pre_tool_selection',
+    ...(lastResponse === undefined ? {} : { lastResponse }),
+    ...(renderedPrompt === undefined ? {} : { renderedPrompt }),
+  };
+}
