@@ -105,7 +105,7 @@ function cutParams(params: unknown): string {
     const text = canonicalJson(cutValue(params, limit, 0));
     if (text.length <= PARAMS_PREVIEW_LENGTH) return text;
   }
-  return canonicalJson(`${preview(canonicalJson(cutValue(params, 0, 0)), SHORTEST_PREVIEW)}`);
+  return canonicalJson(preview(canonicalJson(cutValue(params, 0, 0)), SHORTEST_PREVIEW));
 }
 
 function cutValue(value: unknown, limit: number, depth: number): unknown {
