@@ -397,3 +397,29 @@ test('compiled code that is kept is for its owner, and is made anew when it is c
   expect(hook(place, event('PreToolUse', call('c2'))).status).toBe(0);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+test('a session that the model stopped, or that was stopped at work, is recorded with the reason', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  hook(
+    place,
+    event('StopFailure', { error: 'rate_limit', last_assistant_message: 'API Error: Request rejected (429)' }),
+  );
+  hook(place, event('SessionEnd', { reason: 'other' }));
+  const ends = async (): Promise<readonly object[]> =>
+    (await records(place)).flatMap(({ payload }) => (payload.kind === 'run_ended' ? [payload] : []));
+  expect(await ends()).toMatchObject([
+    { outcome: 'error', reason: 'rate_limit', labels: { error: 'API Error: Request rejected (429)' } },
+  ]);
+
+  const transcript = join(place.project, 'transcript.jsonl');
+  const stopped = { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] } };
+  writeFileSync(transcript, `${JSON.stringify(stopped)}\n`);
+  hook(place, event('UserPromptSubmit', { prompt: 'Go on' }));
+  hook(place, event('SessionEnd', { reason: 'other', transcript_path: transcript }));
+  expect((await ends()).at(-1)).toMatchObject({
+    outcome: 'aborted',
+    reason: 'interrupted',
+    labels: { reason: 'other' },
+  });
+});

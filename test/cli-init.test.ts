@@ -39,7 +39,7 @@ test('init writes one hook an event, by absolute paths that are there, and undo 
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('+   "hooks": {');
   const found = await commands();
-  expect(found).toHaveLength(11);
+  expect(found).toHaveLength(12);
   const [node = '', hook = ''] = found[0]?.split(' ') ?? [];
   expect(existsSync(node)).toBe(true);
   expect(hook).toMatch(/^\/.*hook\.cjs$/);
@@ -83,7 +83,7 @@ test('a link to the user’s own settings stays a link', async () => {
   await symlink(real, own);
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
   expect((await lstat(own)).isSymbolicLink()).toBe(true);
-  expect(await commands(real)).toHaveLength(11);
+  expect(await commands(real)).toHaveLength(12);
   await cox('init', '--undo', '--user');
   expect(await readFile(real, 'utf8')).toBe('{}\n');
 });
@@ -141,12 +141,12 @@ test('without a terminal and without --yes it only shows; --dry-run too', async 
 
 test('--user, --local and --deadline go where they say', async () => {
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
-  expect(await commands(join(folder.path, '.claude', 'settings.json'))).toHaveLength(11);
+  expect(await commands(join(folder.path, '.claude', 'settings.json'))).toHaveLength(12);
   expect(existsSync(settings)).toBe(false);
   expect((await cox('init', '--undo', '--user')).stdout).toContain('removed');
 
   expect((await cox('init', '--local', '--deadline', '45m', '--yes')).code).toBe(0);
-  expect(await commands(join(cwd, '.claude', 'settings.local.json'))).toHaveLength(11);
+  expect(await commands(join(cwd, '.claude', 'settings.local.json'))).toHaveLength(12);
   expect(await readFile(join(cwd, 'coxswain.config.json'), 'utf8')).toBe('{\n  "deadline": "45m"\n}\n');
   expect((await cox('config', 'check')).code).toBe(0);
   const taken = await cox('init', '--local', '--deadline', '30m', '--yes');

@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { RunEnded } from '../records/trajectory-record.ts';
 
 /** A tool call as a host reports it. */
 export interface HostCall {
@@ -13,6 +14,9 @@ export interface EndedCall extends HostCall {
   readonly isError: boolean;
   readonly durationMs?: number;
 }
+
+/** How a run ended, as `run_ended` says it. */
+export type HostEnding = Pick<RunEnded, 'outcome' | 'reason' | 'labels'>;
 
 /** Where an event happened. */
 interface HostEventPlace {
@@ -38,7 +42,15 @@ export type HostEvent = HostEventPlace &
         readonly isAfterCompaction: boolean;
         readonly modelId?: string;
       }
-    | { readonly kind: 'session_ended'; readonly reason: string }
+    | {
+        readonly kind: 'session_ended';
+        /** In the host's words. */
+        readonly reason: string;
+        /** What else is known of the end. */
+        readonly ending?: HostEnding;
+      }
+    /** The agent cannot go on: the model did not answer. */
+    | { readonly kind: 'failed'; readonly ending: HostEnding }
     | {
         readonly kind: 'prompted';
         readonly text: string;

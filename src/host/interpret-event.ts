@@ -3,7 +3,7 @@ import type { DecisionPoint } from '../records/guidance.ts';
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { AdviseContext } from '../run/evaluation-payload.ts';
 import type { Run } from '../run/run.ts';
-import type { EndedCall, HostCall, HostEvent, PromptEvent } from './host-event.ts';
+import type { EndedCall, HostCall, HostEnding, HostEvent, PromptEvent } from './host-event.ts';
 
 /**
  * The main thread of an agent or one of its subagents, as a transport keeps it from one event to the next: from records, where
@@ -31,7 +31,7 @@ export interface HostThread {
   stop(text: string | undefined): void;
   /** An answer has made the agent go on. */
   forced(): void;
-  end(labels?: Readonly<Record<string, string>>): void;
+  end(ending?: HostEnding): void;
   /** The advice as one text for the answer to the event `name`; undefined if there is none or it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }
@@ -53,7 +53,13 @@ export function interpretEvent(
       resume(run, event.source);
       return event.isAfterCompaction ? thread.say(atStart(thread), event.name) : undefined;
     case 'session_ended':
-      if (!run.isEnded) thread.end({ reason: event.reason });
+      if (!run.isEnded) {
+        const { ending = { outcome: 'ended' }, reason } = event;
+        thread.end({ ...ending, labels: { ...ending.labels, reason } });
+      }
+      return undefined;
+    case 'failed':
+      if (!run.isEnded) thread.end(event.ending);
       return undefined;
     case 'compacted':
       resume(run, 'compaction');

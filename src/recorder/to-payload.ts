@@ -34,7 +34,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         kind: 'run_ended',
         outcome: event.outcome ?? 'ended',
         new_messages: mapList(event.messages, toStoredMessage),
-        ...present({ success: event.success, reward: event.reward, labels: event.labels }),
+        ...present({ reason: event.reason, success: event.success, reward: event.reward, labels: event.labels }),
       };
     case 'run_resumed':
       return { kind: 'run_resumed', trigger: event.trigger };

@@ -34,6 +34,8 @@ export type AgentEvent = EventTime &
         readonly messages?: readonly AgentMessage[];
         /** `ended` by default; `aborted`, `error`, `limit`, or the host's own word. */
         readonly outcome?: string;
+        /** Why: an `EndReason`, or the host's own word. */
+        readonly reason?: string;
         readonly success?: boolean;
         readonly reward?: number;
         readonly labels?: JsonObject;

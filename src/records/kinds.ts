@@ -38,6 +38,8 @@ export const LIFE = {
     fields: {
       /** `ended`, `aborted`, `error`, `limit`, or the source's own word. */
       outcome: 'name',
+      /** Why, where the source knows: `answered`, `rate_limit`, `login`, `overloaded`, `context`, `turn_limit` and so on. */
+      reason: 'name?',
       new_messages: 'message[]',
       success: 'flag?',
       reward: 'number?',

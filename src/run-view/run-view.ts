@@ -10,7 +10,9 @@ import {
   type UnreadKind,
 } from '../records/pass-over.ts';
 import type { JsonObject } from '../base/json.ts';
+import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
+import { checkCommandOf } from '../calls/check-command.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
@@ -28,9 +30,11 @@ import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
 import { RecordedPatterns } from './recorded-patterns.ts';
 import type { RunCall } from './run-call.ts';
+import { verdictOf, type LastCheck, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
+const MAX_CHECKS = 16;
 
 /** How a run is read. */
 export interface RunViewOptions {
@@ -48,6 +52,8 @@ export interface RunViewOptions {
 /** How a run ended, as its source says. Plain JSON. */
 export interface RunOutcome {
   readonly outcome: string;
+  /** Why, where the source says: an `EndReason`, or the host's own word. */
+  readonly reason?: string;
   readonly success?: boolean;
   readonly reward?: number;
   readonly labels?: JsonObject;
@@ -75,6 +81,8 @@ export class RunView {
   #analysis: TrajectoryAnalysis | undefined;
   #started: RunStarted | undefined;
   #labels: JsonObject | undefined;
+  #reason: string | undefined;
+  readonly #checks = new LruMap<LastCheck>(MAX_CHECKS);
   #tokens: number | undefined;
   #costUsd: number | undefined;
   #changed: readonly TrajectoryPattern[] = [];
@@ -130,8 +138,16 @@ export class RunView {
       ...(success === undefined ? {} : { success }),
       ...(reward === undefined ? {} : { reward }),
       outcome,
+      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
       ...(this.#labels === undefined ? {} : { labels: this.#labels }),
     };
+  }
+  /** Whether the run did what it was for, as far as its records say. */
+  get verdict(): RunVerdict {
+    return verdictOf(
+      this.outcome,
+      this.#checks.entries().map(([, check]) => check),
+    );
   }
   /** How often the run went on after an end, or in another process. */
   get resumptions(): number {
@@ -204,6 +220,7 @@ export class RunView {
         return undefined;
       case 'run_ended':
         this.#labels = payload.labels;
+        this.#reason = payload.reason;
         return undefined;
       case 'run_resumed':
         this.#resumptions += 1;
@@ -248,6 +265,11 @@ export class RunView {
     if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(begun.number - 1, true);
     const read = this.#analysis?.recentCalls(1)[0];
+    const check = checkCommandOf(begun.args);
+    if (check !== undefined && !resultMissing) {
+      const { command, key } = check;
+      this.#checks.set(key, { command, number: begun.number, failed: failed || read?.errorLine !== undefined });
+    }
     return {
       ...begun,
       ...(read === undefined ? {} : { kind: read.kind }),

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { ClaudeCodeRun } from './claude-code-run.ts';
+import { endingAfter } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport } from '../importer.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
@@ -112,6 +113,7 @@ function sessionOf(entry: JsonMembers): string | undefined {
 
 function isUsed(entry: JsonMembers): boolean {
   if (entry.type === 'system') return entry.subtype === 'compact_boundary';
+  if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
   return entry.type === 'user' || entry.type === 'assistant' || entry.type === 'result';
 }
 

@@ -3,6 +3,7 @@ import type { StoredContentBlock } from '../../records/stored-message.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, toolResultOf } from './claude-code-entry.ts';
+import { endingAfter, failureReason } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
@@ -22,9 +23,12 @@ export class ClaudeCodeRun {
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
-  /** Takes a user, assistant, compact_boundary or result entry of this run. */
+  /** Takes a user, assistant, compact_boundary, result or attachment entry of this run. */
   *entry(entry: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(entry.timestamp);
+    const ending = endingAfter(entry);
+    if (ending !== 'same') this.#session.outcome(ending && { kind: 'run_ended', new_messages: [], ...ending }, atMs);
+    if (entry.type === 'attachment') return;
     if (entry.type === 'system') yield* this.#compaction(triggerOf(entry), atMs);
     else if (entry.type === 'result') this.#session.outcome(outcomeOf(entry), atMs);
     else if (entry.type === 'user') yield* this.#user(entry, atMs);
@@ -103,6 +107,13 @@ function triggerOf(entry: JsonMembers): string {
 /** The last line of stream-json: it says how the process ended, not whether the task was done. */
 function outcomeOf(entry: JsonMembers): RunEnded {
   const subtype = textOrUndefined(entry.subtype) ?? 'unspecified';
-  const failed = entry.is_error === true ? 'error' : 'ended';
-  return { kind: 'run_ended', outcome: subtype === 'success' ? failed : subtype, new_messages: [] };
+  const new_messages: RunEnded['new_messages'] = [];
+  if (subtype === 'error_max_turns') return { kind: 'run_ended', outcome: subtype, reason: 'turn_limit', new_messages };
+  if (entry.is_error !== true) {
+    if (subtype !== 'success') return { kind: 'run_ended', outcome: subtype, new_messages };
+    return { kind: 'run_ended', outcome: 'ended', reason: 'answered', new_messages };
+  }
+  const failure = { error: undefined, status: entry.api_error_status, text: textOrUndefined(entry.result) ?? '' };
+  const outcome = subtype === 'success' ? 'error' : subtype;
+  return { kind: 'run_ended', outcome, reason: failureReason(failure), new_messages };
 }

@@ -65,6 +65,7 @@ test('the lines of one message are one turn, also with results between them', ()
     'tool_ended',
     'turn_started',
     'message_appended',
+    'run_ended',
   ]);
   expect(run?.payloads[2]).toMatchObject({
     message: {
@@ -202,7 +203,7 @@ test('a failed request is a message with an error and no turn', () => {
     user('Task'),
     answer('x', [{ type: 'text', text: 'API Error: 529' }], { isApiErrorMessage: true }),
   ]).runs;
-  expect(kinds(run?.payloads)).toEqual(['message_appended', 'message_appended']);
+  expect(kinds(run?.payloads)).toEqual(['message_appended', 'message_appended', 'run_ended']);
   expect(run?.payloads[1]).toMatchObject({ message: { role: 'assistant', error_message: 'API Error: 529' } });
 });
 

@@ -1,6 +1,7 @@
 import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { HostEvent } from '../../host/host-event.ts';
+import { endingOfTranscript } from './transcript-ending.ts';
 
 /** What Claude Code sent, as far as it is read. */
 export interface HookEvent {
@@ -39,7 +40,7 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   if (!isJsonObject(json)) return undefined;
   const event = textOf(json['hook_event_name']);
   const sessionId = textOf(json['session_id']);
-  const input = readHookInput(json);
+  const input = withEnding(readHookInput(json), json['transcript_path']);
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
@@ -51,6 +52,12 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
     told: input === undefined || sessionId === undefined ? undefined : { input, sessionId, hasBackgroundWork },
     json,
   };
+}
+
+function withEnding(input: HostEvent | undefined, transcript: unknown): HostEvent | undefined {
+  if (input?.kind !== 'session_ended' || typeof transcript !== 'string') return input;
+  const ending = endingOfTranscript(transcript);
+  return ending === undefined ? input : { ...input, ending };
 }
 
 function parse(bytes: Buffer): unknown {

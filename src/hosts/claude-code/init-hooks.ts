@@ -12,6 +12,7 @@ const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
   ['SubagentStop', { tools: false }],
   ['PreCompact', { tools: false }],
   ['Stop', { tools: false }],
+  ['StopFailure', { tools: false }],
   ['SessionEnd', { tools: false }],
 ];
 

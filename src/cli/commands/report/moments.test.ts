@@ -59,7 +59,7 @@ function flagged(level: 'warn' | 'strong', clearedAt?: number): readonly [number
 
 test('a loop that was never left comes before one that was', () => {
   expect(found(flagged('strong')).moments).toMatchObject([
-    { score: 84, call: 1, what: expect.stringContaining('never left') },
+    { score: 84, call: 1, what: expect.stringContaining('not over at the end') },
   ]);
   expect(found(flagged('strong'), flagged('strong', 9)).moments).toMatchObject([{ score: 34 }]);
   expect(found(flagged('warn')).moments).toMatchObject([{ score: 54 }]);
@@ -123,6 +123,21 @@ test('a run that goes on after its end has no outcome', () => {
 
 test('the best of many runs are kept, of equals the first', () => {
   const best = new BestMoments(3);
-  for (let run = 0; run < 100; run += 1) best.add([{ runId: `run-${run}`, what: 'x', score: run % 10 }]);
+  for (let run = 0; run < 100; run += 1) best.add([{ runId: `run-${run}`, what: 'x', type: 'x', score: run % 10 }]);
   expect(best.best.map(({ runId }) => runId)).toEqual(['run-9', 'run-19', 'run-29']);
+});
+
+test('moments of one type give way to others, and come back where there are no others', () => {
+  const best = new BestMoments(3);
+  const add = (runId: string, type: string, score: number): void => best.add([{ runId, type, what: type, score }]);
+  for (let run = 0; run < 5; run += 1) add(`loop-${run}`, 'stuck cycle', 90);
+  add('dead', 'end rate_limit', 70);
+  expect(best.best.map(({ runId }) => runId)).toEqual(['loop-0', 'loop-1', 'dead']);
+  add('silent', 'gap', 40);
+  expect(best.best.map(({ runId }) => runId)).toEqual(['loop-0', 'dead', 'silent']);
+});
+
+test('a moment at a call has the time at which the call began', () => {
+  const { moments } = found(...call(1, false, 5), ...call(2, true), ...[3, 4, 5, 6].flatMap((id) => call(id, true)));
+  expect(moments[0]).toMatchObject({ type: 'streak', call: 1, atMs: START_MS + 5 * MINUTE_MS });
 });

@@ -1,6 +1,7 @@
 import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import { countOf, durationText } from '../../terminal/number-text.ts';
+import { isCutOff, verdictOf } from '../../../run-view/run-verdict.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 
@@ -23,14 +24,15 @@ export interface MomentSources {
   readonly streak: Stretch;
   readonly gap: Stretch;
   readonly gaveUp: Stretch | undefined;
+  /** Unix milliseconds at which calls began, by index; 0 or absent where that is not known. */
+  readonly callTimes: readonly number[];
 }
 
+const MAX_TYPES = 64;
 /** Of one run, so that a report shows several. */
 const MAX_A_RUN = 2;
 const MIN_STREAK = 5;
 const MIN_GAP_MINUTES = 10;
-/** Outcomes that say that something other than the agent ended the run. */
-const BAD_ENDS: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
 /**
  * What of a run is worth a look, the highest score first: two moments at most, one of them a pattern. Scores are ranks set by hand, by what a person
@@ -49,43 +51,59 @@ const BAD_ENDS: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'int
  * | stuck for sure, and left | 30, and 1 for each time, to 50 |
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
-  const { faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
+  const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
   const [fault] = faults;
   const found: (Omit<Moment, 'runId'> | undefined)[] = [
     gaveUp && {
       ...placeOf(gaveUp),
       score: 95,
+      type: 'gave up',
       what: `let go after ${countOf(gaveUp.length, 'check')} that what must hold did not`,
     },
     worstPattern(report),
     endMoment(report),
     warningMoment(outcomes),
-    fault === undefined ? undefined : { score: 45, what: `a fault: ${fault}` },
+    fault === undefined ? undefined : { score: 45, type: 'fault', what: `a fault: ${fault}` },
     streakMoment(streak),
     gapMoment(gap),
   ];
   return found
-    .flatMap((moment) => (moment === undefined ? [] : [{ runId, ...moment }]))
+    .flatMap((moment) => {
+      if (moment === undefined) return [];
+      const atMs = moment.atMs ?? (moment.call === undefined ? undefined : callTimes[moment.call]);
+      return [{ runId, ...moment, ...(atMs === undefined || atMs <= 0 ? {} : { atMs }) }];
+    })
     .toSorted((a, b) => b.score - a.score)
     .slice(0, MAX_A_RUN);
 }
 
-/** Keeps the best of the moments of any number of runs. Memory: `size` moments. */
+/** Keeps the best of the moments of any number of runs. Memory: `size` moments of each of 64 types. */
 export class BestMoments {
   readonly #size: number;
-  #best: readonly Moment[] = [];
+  /** By type, the highest score first; of equals, what came first. */
+  readonly #byType = new Map<string, readonly Moment[]>();
 
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** The highest score first; of equals, what came first. */
+  /** The highest score first, each of another type as long as there are such, and of another run. */
   get best(): readonly Moment[] {
-    return this.#best;
+    const all = [...this.#byType.values()].flat().toSorted((a, b) => b.score - a.score);
+    const chosen: Moment[] = [];
+    const isNew = ({ runId, type }: Moment): boolean => chosen.every((one) => one.type !== type && one.runId !== runId);
+    for (const moment of all) if (chosen.length < this.#size && isNew(moment)) chosen.push(moment);
+    for (const moment of all) if (chosen.length < this.#size && !chosen.includes(moment)) chosen.push(moment);
+    return chosen.toSorted((a, b) => b.score - a.score);
   }
 
   add(moments: readonly Moment[]): void {
-    this.#best = [...this.#best, ...moments].toSorted((a, b) => b.score - a.score).slice(0, this.#size);
+    for (const moment of moments) {
+      const known = this.#byType.get(moment.type) ?? [];
+      if (known.length === 0 && this.#byType.size >= MAX_TYPES) continue;
+      const best = [...known, moment].toSorted((a, b) => b.score - a.score).slice(0, this.#size);
+      this.#byType.set(moment.type, best);
+    }
   }
 }
 
@@ -101,15 +119,18 @@ function patternMoment(pattern: TrajectoryPattern): Omit<Moment, 'runId'> | unde
   const isLeft = clearedAt !== undefined;
   if (isLeft && level === 'warn') return undefined;
   const [base, most] = isLeft ? [30, 50] : level === 'strong' ? [80, 95] : [50, 60];
-  const what = `${kind}${tool === undefined ? '' : ` of ${tool}`}, seen ${countOf(occurrences, 'time')}`;
-  const end = isLeft ? `left at call ${clearedAt}` : 'never left';
-  return { call: flaggedAt ?? firstSeen, score: Math.min(most, base + occurrences), what: `stuck: ${what}, ${end}` };
+  const name = kind.replaceAll('_', ' ');
+  const what = `${name}${tool === undefined ? '' : ` of ${tool}`}, seen ${countOf(occurrences, 'time')}`;
+  const end = isLeft ? `over by call ${clearedAt + 1}` : 'not over at the end';
+  const score = Math.min(most, base + occurrences);
+  return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${what}, ${end}` };
 }
 
 function endMoment({ calls, outcome }: RunReport): Omit<Moment, 'runId'> | undefined {
-  const word = outcome?.outcome;
-  if (word === undefined || !BAD_ENDS.has(word)) return undefined;
-  return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, what: `ended: ${word}` };
+  if (outcome === undefined || outcome.success !== undefined || !isCutOff(outcome)) return undefined;
+  const { evidence } = verdictOf(outcome, []);
+  const type = `end ${outcome.reason ?? outcome.outcome}`;
+  return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, type, what: `died: ${evidence}` };
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): Omit<Moment, 'runId'> | undefined {
@@ -120,20 +141,26 @@ function warningMoment(outcomes: readonly AdviceOutcome[]): Omit<Moment, 'runId'
     ...(lost.callsBefore > 0 ? { call: lost.callsBefore - 1 } : {}),
     ...(lost.atMs > 0 ? { atMs: lost.atMs } : {}),
     score: 65,
+    type: 'warning',
     what: `a warning of ${lost.providerName} did not reach the agent${why}`,
   };
 }
 
 function streakMoment(streak: Stretch): Omit<Moment, 'runId'> | undefined {
   if (streak.length < MIN_STREAK) return undefined;
-  return { ...placeOf(streak), score: Math.min(75, 40 + streak.length), what: `${streak.length} failures in a row` };
+  return {
+    ...placeOf(streak),
+    score: Math.min(75, 40 + streak.length),
+    type: 'streak',
+    what: `${streak.length} failures in a row`,
+  };
 }
 
 function gapMoment(gap: Stretch): Omit<Moment, 'runId'> | undefined {
   const minutes = Math.floor(gap.length / 60_000);
   if (minutes < MIN_GAP_MINUTES) return undefined;
   const score = Math.min(75, 35 + Math.floor(minutes / 3));
-  return { ...placeOf(gap), score, what: `nothing happened for ${durationText(gap.length)}` };
+  return { ...placeOf(gap), score, type: 'gap', what: `nothing happened for ${durationText(gap.length)}` };
 }
 
 function placeOf({ atMs, call }: Stretch): Pick<Moment, 'call' | 'atMs'> {

@@ -7,6 +7,8 @@ import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-ru
 
 const MAX_SHOWN_PATTERNS = 8;
 const MAX_FAULTS = 20;
+/** Calls whose time is kept. */
+const MAX_TIMED_CALLS = 20_000;
 
 /**
  * Folds the records of one run into what a report says of it.
@@ -17,6 +19,7 @@ export class NightFold {
   readonly #id: string;
   readonly #fold: ReportFold;
   readonly #faults: string[] = [];
+  readonly #callTimes: number[] = [];
   #faultCount = 0;
   #streak: Stretch = { length: 0, call: 0, atMs: 0 };
   #longestStreak: Stretch = this.#streak;
@@ -39,6 +42,9 @@ export class NightFold {
     const { payload, recorded_at_unix_ms: atMs } = record;
     const { lastAtMs } = view;
     const call = this.#fold.fold(record);
+    if (call?.endSeq === undefined && call !== undefined && call.number <= MAX_TIMED_CALLS) {
+      this.#callTimes[call.number - 1] = atMs;
+    }
     if (lastAtMs > 0 && isOfAgent(payload) && atMs - lastAtMs > this.#longestGap.length) {
       this.#longestGap = { length: atMs - lastAtMs, call: Math.max(0, view.calls - 1), atMs: lastAtMs };
     }
@@ -54,7 +60,7 @@ export class NightFold {
 
   /** What was found. @param problem  why the run could not be read to its end */
   found(problem?: string): FoundRun {
-    const { advice: outcomes, counts, started, usage } = this.#fold.view;
+    const { advice: outcomes, counts, started, usage, verdict } = this.#fold.view;
     const report = this.#fold.report();
     const { calls, errors, outcome, patternBasis, patterns, task, turns } = report;
     const modelId = started?.identity.model_id;
@@ -66,6 +72,7 @@ export class NightFold {
       streak: this.#longestStreak,
       gap: this.#longestGap,
       gaveUp: this.#gaveUp,
+      callTimes: this.#callTimes,
     });
     return {
       report,
@@ -80,6 +87,7 @@ export class NightFold {
         startedAtMs: counts.startedAtMs,
         lastAtMs: counts.lastAtMs,
         ...(outcome === undefined ? {} : { outcome }),
+        verdict,
         calls,
         turns,
         errors,

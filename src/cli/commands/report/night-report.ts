@@ -5,6 +5,7 @@ import { NO_ADVICE, tallied, type AdviceTally, type FoundRun, type Moment, type 
 /** Runs that are listed; of more only what they add up to. */
 const MAX_LISTED = 200;
 const MAX_MOMENTS = 5;
+const MAX_SOURCES = 1_000;
 const MAX_PROVIDERS = 64;
 const MAX_FAULTS = 20;
 const OTHERS = '(others)';
@@ -34,16 +35,21 @@ export class NightReport {
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
-  readonly #commandOf: (runId: string) => string;
+  readonly #commandOf: (moment: Moment, source: string) => string;
+  /** Where the runs of moments were read from. */
+  readonly #sources = new Map<string, string>();
   #count = 0;
   #below = 0;
   #open = 0;
+  #answered = 0;
+  #worked = 0;
+  #died = 0;
   #busyMs = 0;
   #tokens: number | undefined;
   #costUsd: number | undefined;
 
   /** @param commandOf  what shows a run */
-  constructor(commandOf: (runId: string) => string) {
+  constructor(commandOf: (moment: Moment, source: string) => string) {
     this.#commandOf = commandOf;
   }
 
@@ -54,10 +60,15 @@ export class NightReport {
     // The time of a subagent is within that of its run.
     else this.#busyMs += run.lastAtMs - run.startedAtMs;
     if (run.outcome === undefined) this.#open += 1;
+    else if (run.verdict.verdict === 'failed') this.#died += 1;
+    else this.#answered += 1;
+    if (run.verdict.verdict === 'worked') this.#worked += 1;
     if (run.tokens !== undefined) this.#tokens = (this.#tokens ?? 0) + run.tokens;
     if (run.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + run.costUsd;
     if (this.#runs.length < MAX_LISTED) this.#runs.push(run);
     this.#moments.add(moments);
+    if (moments.length > 0) this.#sources.set(run.id, report.source);
+    if (this.#sources.size > MAX_SOURCES) this.#forgetSources();
     for (const outcome of outcomes) {
       const name = nameIn(this.#advice, outcome.providerName, MAX_PROVIDERS);
       this.#advice.set(name, tallied(this.#advice.get(name) ?? NO_ADVICE, outcome));
@@ -74,6 +85,18 @@ export class NightReport {
   /** Of them, subagents. */
   get below(): number {
     return this.#below;
+  }
+  /** Of them, ended with an answer. */
+  get answered(): number {
+    return this.#answered;
+  }
+  /** Of them, those that worked, as far as their records say. */
+  get worked(): number {
+    return this.#worked;
+  }
+  /** Of them, those that failed, or died before they answered. */
+  get died(): number {
+    return this.#died;
   }
   /** Of them, without an end on record. */
   get open(): number {
@@ -94,7 +117,10 @@ export class NightReport {
   }
   /** The most worth a look first. */
   get moments(): readonly ShownMoment[] {
-    return this.#moments.best.map((moment) => ({ ...moment, command: this.#commandOf(moment.runId) }));
+    return this.#moments.best.map((moment): ShownMoment => {
+      const command = this.#commandOf(moment, this.#sources.get(moment.runId) ?? '');
+      return Object.assign({}, moment, { command });
+    });
   }
   /** By provider, the one that spoke most first. */
   get advice(): readonly (readonly [string, AdviceTally])[] {
@@ -105,6 +131,11 @@ export class NightReport {
     return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
   }
 
+  #forgetSources(): void {
+    const kept = new Set(this.#moments.best.map(({ runId }) => runId));
+    for (const runId of this.#sources.keys()) if (!kept.has(runId)) this.#sources.delete(runId);
+  }
+
   /** All but the runs, as `--json` prints it. */
   toJson(frame: ReportFrame): unknown {
     return {
@@ -113,6 +144,9 @@ export class NightReport {
         ...this.totals.toJson(),
         below: this.#below,
         open: this.#open,
+        answered: this.#answered,
+        worked: this.#worked,
+        died: this.#died,
         busyMs: this.#busyMs,
         tokens: this.#tokens ?? null,
         costUsd: this.#costUsd ?? null,

@@ -1,5 +1,6 @@
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { RunVerdict } from '../../../run-view/run-verdict.ts';
 import type { RunOutcome } from '../../../run-view/run-view.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
@@ -65,6 +66,8 @@ export interface NightRun {
   readonly lastAtMs: number;
   /** Absent while the run is open, or when it was cut off. */
   readonly outcome?: RunOutcome;
+  /** Whether it did what it was for, as far as its records say, and why. */
+  readonly verdict: RunVerdict;
   readonly calls: number;
   readonly turns: number;
   readonly errors: number;
@@ -105,6 +108,8 @@ export interface Moment {
   /** Unix milliseconds, where they are known. */
   readonly atMs?: number;
   readonly what: string;
+  /** Moments of one type tell the same story. */
+  readonly type: string;
   /** 0 to 100. */
   readonly score: number;
 }

@@ -11,7 +11,7 @@ import { jsonLine, printable } from '../../terminal/printable.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { NightReport, type ReportFrame } from './night-report.ts';
-import type { FoundRun } from './night-run.ts';
+import type { FoundRun, Moment } from './night-run.ts';
 import { reportHtml } from './report-html.ts';
 import { runsOfStore, runsOfTranscripts } from './report-source.ts';
 import { reportText } from './report-text.ts';
@@ -52,13 +52,14 @@ export async function reportCommand(
   const write = (report: NightReport): Promise<void> => writeReport(report, frame, { options, terminal });
   if (!ofStore) {
     const runs = runsOfTranscripts(paths, { problems, sinceMs });
-    const command = `coxswain analyze ${paths.map(shellWord).join(' ')}`;
-    await write(await addedUp(runs, () => command, options, terminal));
+    const commandOf = (_moment: Moment, source: string): string =>
+      `coxswain analyze ${shellWord(source.replace(/#[^#]*$/, ''))}`;
+    await write(await addedUp(runs, commandOf, options, terminal));
     return problems.any ? 1 : 0;
   }
   const store = await openReadableStore(path);
   try {
-    const commandOf = (runId: string): string =>
+    const commandOf = ({ runId }: Moment): string =>
       `coxswain show ${shellWord(runId)} --store ${shellWord(shownStore(path))}`;
     const runs = readable(runsOfStore(store, sinceMs), problems, shownStore(path));
     const report = await addedUp(runs, commandOf, options, terminal);
@@ -81,7 +82,7 @@ export async function reportCommand(
 /** Adds runs up; with `--json` each is printed when it was read. */
 async function addedUp(
   runs: AsyncIterable<FoundRun>,
-  commandOf: (runId: string) => string,
+  commandOf: (moment: Moment, source: string) => string,
   { json }: ReportOptions,
   terminal: Terminal,
 ): Promise<NightReport> {

@@ -2,14 +2,15 @@ import { html, type Html } from '../../../html/html.ts';
 import { dim, pageText, section, table } from '../../../html/page.ts';
 import { countOf, countText, shareText } from '../../terminal/number-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
+import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import { adviceFacts, headFacts, patternFacts, runFacts } from './report-text.ts';
 
 /** A report as one page. Equal reports give equal bytes. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
-  const until = new Date(frame.untilMs).toISOString().slice(0, 16).replace('T', ' ');
-  return pageText(`What the agents did until ${until} UTC`, [
+  const until = `${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
+  return pageText(`What the agents did until ${until}`, [
     html`<p>${frame.from}: ${headFacts(report, frame).join('; ')}</p> `,
     momentsHtml(report),
     runsHtml(report),
@@ -23,8 +24,8 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
   if (moments.length === 0) return undefined;
   const rows = moments.map(({ atMs, call, command, runId, what }) => [
     printableCut(what, 300),
-    call === undefined ? runId : `${runId}, call ${call}`,
-    atMs === undefined ? '' : new Date(atMs).toISOString().slice(0, 19).replace('T', ' '),
+    call === undefined ? runId : `${runId}, call ${call + 1}`,
+    atMs === undefined ? '–' : localTimeText(atMs),
     html`<code>${command}</code>`,
   ]);
   return section(
@@ -35,14 +36,16 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
 
 function runsHtml({ count, runs }: NightReport): Html | undefined {
   const rows = runs.map((run) => {
-    const mark = run.stuck
-      ? html`<span class="bad">stuck</span>`
-      : run.patterns.length > 0
-        ? 'pattern'
-        : html`<span class="good">fine</span>`;
+    const { evidence, verdict } = run.verdict;
+    const mark =
+      verdict === 'worked'
+        ? html`<span class="good">worked</span>`
+        : verdict === 'failed'
+          ? html`<span class="bad">failed</span>`
+          : 'unknown';
     const task = run.task === undefined ? undefined : html`<br />${dim(run.task)}`;
     const problem = run.problem === undefined ? undefined : html`<br /><span class="bad">${run.problem}</span>`;
-    return [mark, html`${run.id}${task}${problem}`, runFacts(run).join(', '), patternFacts(run)];
+    return [mark, html`${run.id}${task}${problem}`, [evidence, ...runFacts(run)].join(', '), patternFacts(run)];
   });
   const left = count - runs.length;
   const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');

@@ -1,7 +1,7 @@
 import { countOf, countText, durationText, shareText } from '../../terminal/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
-import { outcomeText } from '../../runs/run-text.ts';
+import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
@@ -10,14 +10,18 @@ import type { AdviceTally, NightRun } from './night-run.ts';
 const MAX_PRINTED = 30;
 const MAX_FAULTS = 5;
 const ID_CHARS = 80;
+const TASK_CHARS = 76;
+const EVIDENCE_CHARS = 160;
 
 /** The head of a report: what was read, of when, and what it adds up to. */
 export function headFacts(report: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
-  const { below, busyMs, costUsd, count, open, tokens, totals } = report;
+  const { answered, below, busyMs, costUsd, count, died, open, tokens, totals, worked } = report;
   return [
-    sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'from the beginning',
+    `${sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'from the beginning'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
-    ...(open > 0 ? [`${countText(open)} without an end`] : []),
+    ...(answered > 0 ? [`${countText(answered)} answered${worked > 0 ? ` (${countText(worked)} worked)` : ''}`] : []),
+    ...(died > 0 ? [`${countText(died)} failed or died`] : []),
+    ...(open > 0 ? [`${countText(open)} without an answer yet`] : []),
     `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
     ...(busyMs > 0 ? [`${durationText(busyMs)} of runs`] : []),
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
@@ -51,10 +55,9 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
 
 /** What a run came to, in words. */
 export function runFacts(run: NightRun): readonly string[] {
-  const { advice, calls, costUsd, errors, faults, lastAtMs, outcome, startedAtMs, tokens } = run;
+  const { advice, calls, costUsd, errors, faults, lastAtMs, startedAtMs, tokens } = run;
   return [
-    ...(startedAtMs > 0 ? [new Date(startedAtMs).toISOString().slice(0, 16).replace('T', ' ')] : []),
-    outcome === undefined ? 'no end' : outcomeText(outcome),
+    ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
@@ -68,9 +71,11 @@ export function runFacts(run: NightRun): readonly string[] {
 /** The patterns of a run in a few words; empty without any. */
 export function patternFacts({ patterns }: NightRun): string {
   return patterns
-    .map(({ clearedAt, flaggedAt, kind, level }) => {
-      const where = flaggedAt === null ? '' : ` at call ${flaggedAt}`;
-      return `${kind} (${level})${where}${clearedAt === undefined ? ', never left' : `, left at ${clearedAt}`}`;
+    .map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
+      const where = flaggedAt === null ? '' : ` at call ${flaggedAt + 1}`;
+      const sure = level === 'strong' ? 'for sure, ' : '';
+      const end = clearedAt === undefined ? 'not over at the end' : `over by call ${clearedAt + 1}`;
+      return `${stuck ? `stuck, ${sure}` : ''}${kind.replaceAll('_', ' ')}${where}, ${end}`;
     })
     .join('; ');
 }
@@ -93,8 +98,8 @@ export function reportText(report: NightReport, frame: ReportFrame, paint: Paint
 function momentsText({ moments }: NightReport, paint: Paint): string {
   if (moments.length === 0) return '';
   const lines = moments.flatMap(({ atMs, call, command, runId, what }, index) => {
-    const when = atMs === undefined ? '' : `  ${new Date(atMs).toISOString().slice(0, 19)}`;
-    const where = `${printableCut(runId, ID_CHARS)}${call === undefined ? '' : `, call ${call}`}${when}`;
+    const when = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
+    const where = `${when}${call === undefined ? '' : `call ${call + 1} of `}run ${printableCut(runId, ID_CHARS)}`;
     return [`  ${index + 1}. ${printableCut(what, 200)}`, `     ${where}`, paint('dim', `     ${printable(command)}`)];
   });
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
@@ -107,14 +112,23 @@ function runsText({ count, runs }: NightReport, paint: Paint): string {
 }
 
 function runLines(run: NightRun, paint: Paint): readonly string[] {
-  const mark = run.stuck ? paint('red', '●') : run.patterns.length > 0 ? paint('yellow', '●') : paint('green', '✓');
   const patterns = patternFacts(run);
+  const { evidence, verdict } = run.verdict;
   return [
-    `${mark} ${paint('bold', printableCut(run.id, ID_CHARS))}  ${runFacts(run).join(', ')}`,
-    ...(run.task === undefined ? [] : [paint('dim', `    ${printableCut(run.task, 100)}`)]),
+    `${markOf(run, paint)} ${paint('bold', printableCut(run.task ?? run.id, TASK_CHARS))}`,
+    `    ${verdict === 'failed' && run.outcome?.success === undefined ? 'died: ' : ''}${printableCut(evidence, EVIDENCE_CHARS)}`,
+    `    ${runFacts(run).join(', ')}${run.task === undefined ? '' : paint('dim', `  ${printableCut(run.id, ID_CHARS)}`)}`,
     ...(patterns === '' ? [] : [`    ${printableCut(patterns, 300)}`]),
     ...(run.problem === undefined ? [] : [paint('red', `    ${printableCut(run.problem, 200)}`)]),
   ];
+}
+
+/** ✓ only for a run that worked, ✗ for one that failed or died, ● for one that was stuck at its end. */
+function markOf({ patterns, verdict: { verdict } }: NightRun, paint: Paint): string {
+  if (verdict === 'worked') return paint('green', '✓');
+  if (verdict === 'failed') return paint('red', '✗');
+  const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
+  return isStuck ? paint('yellow', '●') : paint('dim', '·');
 }
 
 function adviceText({ advice }: NightReport, paint: Paint): string {

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+
+import { checkCommandOf } from './check-command.ts';
+
+test.each([
+  ['npm test', 'npm test'],
+  ['cd app && npm run test -- --watch=false', 'npm run test'],
+  ['(cd api; npx vitest run src/a.test.ts) 2>&1 | tail -5', 'npx vitest'],
+  ['node_modules/.bin/jest a', 'node_modules/.bin/jest'],
+  ['cargo clippy --all', 'cargo clippy'],
+  ['python -m pytest -x', 'python -m pytest'],
+  ['go test ./...', 'go test'],
+  ['./gradlew test', './gradlew test'],
+])('%s is a check', (command, key) => {
+  expect(checkCommandOf({ command })?.key).toBe(key);
+});
+
+test.each([
+  'git add jest.config.js',
+  'cat src/eslint.config.ts',
+  'npm install vitest-mock',
+  'ls tests',
+  'make install',
+  'echo contest',
+])('%s is none', (command) => {
+  expect(checkCommandOf({ command })).toBeUndefined();
+});
+
+test('the command is shown from the check on, and a list of words is a command too', () => {
+  expect(checkCommandOf({ cmd: ['bash', '-lc', 'cd x && npm  test'] })?.command).toBe('npm test');
+  expect(checkCommandOf('npm test')).toBeUndefined();
+});

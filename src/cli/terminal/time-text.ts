@@ -1,0 +1,15 @@
+/** A time on the clock of this machine, such as `2026-11-23 04:12`. @param ms  Unix milliseconds */
+export function localTimeText(ms: number): string {
+  const date = new Date(ms);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** The zone of this machine at that time, such as `UTC+02:00`. @param ms  Unix milliseconds */
+export function zoneText(ms: number): string {
+  const minutes = -new Date(ms).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+
+import { importLines } from '../../../test/support/import-check.ts';
+import { claudeCodeImporter } from './claude-code.ts';
+
+const place = { sessionId: 's1', timestamp: '2026-11-01T00:00:00.000Z', isSidechain: false, userType: 'external' };
+let uuids = 0;
+const entry = (more: object): object => ({ ...place, uuid: `u${(uuids += 1)}`, ...more });
+const prompt = entry({ type: 'user', message: { role: 'user', content: 'Fix the tests' } });
+const answer = (text: string, stop_reason: string | null): object =>
+  entry({
+    type: 'assistant',
+    message: { id: `m${uuids}`, role: 'assistant', content: [{ type: 'text', text }], stop_reason },
+  });
+const call = entry({
+  type: 'assistant',
+  message: {
+    id: 'm0',
+    role: 'assistant',
+    content: [{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'echo 1' } }],
+    stop_reason: 'tool_use',
+  },
+});
+const result = entry({
+  type: 'user',
+  message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: '1', is_error: false }] },
+});
+const apiError = (error: string, text: string, apiErrorStatus?: number): object =>
+  entry({
+    type: 'assistant',
+    error,
+    isApiErrorMessage: true,
+    ...(apiErrorStatus === undefined ? {} : { apiErrorStatus }),
+    message: { id: 'e', role: 'assistant', content: [{ type: 'text', text }], stop_reason: 'stop_sequence' },
+  });
+const maxTurns = entry({ type: 'attachment', attachment: { type: 'max_turns_reached', maxTurns: 4, turnCount: 5 } });
+const lastPrompt = { type: 'last-prompt', lastPrompt: 'Fix the tests', leafUuid: 'u1', sessionId: 's1' };
+
+function outcomeAfter(...entries: readonly object[]): readonly (string | undefined)[] {
+  const { runs } = importLines(claudeCodeImporter, [prompt, call, result, ...entries, lastPrompt]);
+  const ended = runs[0]?.payloads.find((payload) => payload.kind === 'run_ended');
+  return [ended?.outcome, ended?.reason];
+}
+
+// The words, texts and statuses are those of Claude Code 2.1.197 before a server that answers so.
+test.each([
+  ['an answer', [answer('All done.', 'end_turn')], ['ended', 'answered']],
+  ['an answer of a version that leaves the reason out', [answer('All done.', null)], ['ended', 'answered']],
+  ['429', [apiError('rate_limit', 'API Error: Request rejected (429)', 429)], ['error', 'rate_limit']],
+  ['401', [apiError('authentication_failed', 'Invalid API key', 401)], ['error', 'login']],
+  ['529', [apiError('server_error', 'API Error: 529 Overloaded.', 529)], ['error', 'overloaded']],
+  ['500', [apiError('server_error', 'API Error: 500 Internal server error', 500)], ['error', 'server_error']],
+  [
+    'a context that cannot be made shorter',
+    [apiError('invalid_request', 'Autocompact is thrashing: the context refilled to the limit')],
+    ['error', 'context'],
+  ],
+  [
+    'an answer over the limit',
+    [apiError('max_output_tokens', 'API Error: exceeded the 64000')],
+    ['limit', 'output_limit'],
+  ],
+  ['a refusal', [apiError('invalid_request', 'appears to violate our Usage Policy')], ['error', 'refused']],
+  ['the limit of turns', [maxTurns], ['limit', 'turn_limit']],
+  [
+    'an interruption',
+    [entry({ type: 'user', message: { role: 'user', content: '[Request interrupted by user]' } })],
+    ['aborted', 'interrupted'],
+  ],
+  ['nothing: killed at work, or at work still', [], [undefined, undefined]],
+  [
+    'a failure after which the user went on',
+    [apiError('rate_limit', 'x', 429), answer('Done.', 'end_turn')],
+    ['ended', 'answered'],
+  ],
+] as const)('a transcript that ends with %s says so', (_what, entries, expected) => {
+  expect(outcomeAfter(...entries)).toEqual(expected);
+});

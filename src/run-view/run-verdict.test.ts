@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+
+import { verdictOf, type LastCheck } from './run-verdict.ts';
+
+const passed: LastCheck = { command: 'npm test', number: 4, failed: false };
+const failed: LastCheck = { command: 'tsc', number: 3, failed: true };
+const answered = { outcome: 'ended', reason: 'answered' };
+
+test('what the source says goes before everything else', () => {
+  expect(verdictOf({ ...answered, success: false }, [passed]).verdict).toBe('failed');
+  expect(verdictOf({ outcome: 'limit', success: true }, []).verdict).toBe('worked');
+});
+
+test('a run that died before it answered failed, with the reason', () => {
+  const labels = { error: '529 Overloaded' };
+  expect(verdictOf({ outcome: 'error', reason: 'overloaded', labels }, [passed])).toEqual({
+    verdict: 'failed',
+    evidence: 'model overloaded: 529 Overloaded',
+  });
+  expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('failed');
+});
+
+test('an answer alone does not say that a run worked', () => {
+  expect(verdictOf(answered, []).verdict).toBe('unknown');
+  expect(verdictOf(answered, [passed]).verdict).toBe('worked');
+  expect(verdictOf(answered, [failed, passed]).verdict).toBe('unknown');
+  expect(verdictOf({ outcome: 'ended' }, [passed]).verdict).toBe('unknown');
+  expect(verdictOf(undefined, [passed]).verdict).toBe('unknown');
+});
