@@ -96,8 +96,8 @@ export { declareMcpTools, type McpTool } from './calls/mcp-declarations.ts';
 export type { ToolAnnotations, ToolDeclaration, ToolDeclarations } from './calls/tool-semantics.ts';
 export type { DetectorFault, TrajectoryAnalysisSnapshot } from './patterns/analysis-snapshot.ts';
 export { errorLineOf, type RunCall } from './run-view/run-call.ts';
-export type { LastCheck, RunVerdict } from './run-view/run-verdict.ts';
-export { RunView, viewOf, type RunOutcome, type RunUsage, type RunViewOptions } from './run-view/run-view.ts';
+export type { LastCheck, RunOutcome, RunVerdict } from './run-view/run-verdict.ts';
+export { RunView, viewOf, type RunUsage, type RunViewOptions } from './run-view/run-view.ts';
 export type { RunPatterns, SeenPattern } from './run-view/seen-pattern.ts';
 export { TrajectoryAnalysis, type TrajectoryAnalysisOptions } from './patterns/trajectory-analysis.ts';
 

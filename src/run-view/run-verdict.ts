@@ -1,5 +1,15 @@
+import type { JsonObject } from '../base/json.ts';
 import { endReasonText } from '../records/end-reason.ts';
-import type { RunOutcome } from './run-view.ts';
+
+/** How a run ended, as its source says. Plain JSON. */
+export interface RunOutcome {
+  readonly outcome: string;
+  /** Why, where the source says: an `EndReason`, or the host's own word. */
+  readonly reason?: string;
+  readonly success?: boolean;
+  readonly reward?: number;
+  readonly labels?: JsonObject;
+}
 
 /** The last result of a check: a call that ran tests, types, lint or a build. */
 export interface LastCheck {

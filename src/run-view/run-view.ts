@@ -30,7 +30,7 @@ import { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions } from './advice-outcome.ts';
 import { RecordedPatterns } from './recorded-patterns.ts';
 import type { RunCall } from './run-call.ts';
-import { verdictOf, type LastCheck, type RunVerdict } from './run-verdict.ts';
+import { verdictOf, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
@@ -47,16 +47,6 @@ export interface RunViewOptions {
   readonly recompute?: boolean;
   /** How the outcome of advice is measured. */
   readonly advice?: AdviceOutcomeOptions;
-}
-
-/** How a run ended, as its source says. Plain JSON. */
-export interface RunOutcome {
-  readonly outcome: string;
-  /** Why, where the source says: an `EndReason`, or the host's own word. */
-  readonly reason?: string;
-  readonly success?: boolean;
-  readonly reward?: number;
-  readonly labels?: JsonObject;
 }
 
 /** What the answers of the model took, as they say; a member is absent where none does. */

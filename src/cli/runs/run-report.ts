@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { RunOutcome } from '../../run-view/run-view.ts';
+import type { RunOutcome } from '../../run-view/run-verdict.ts';
 import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
 import type { StripText } from './run-strip.ts';

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../../run-view/run-view.ts';
+import type { RunOutcome } from '../../run-view/run-verdict.ts';
 import { saysStuck } from '../../run-view/seen-pattern.ts';
 import { countOf, durationText } from '../terminal/number-text.ts';
 import type { Paint } from '../terminal/paint.ts';

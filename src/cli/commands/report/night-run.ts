@@ -1,7 +1,7 @@
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { RunVerdict } from '../../../run-view/run-verdict.ts';
-import type { RunOutcome } from '../../../run-view/run-view.ts';
+import type { RunOutcome } from '../../../run-view/run-verdict.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
 /** What came of the advice of a run, or of one provider. Plain JSON. */
