@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { CoxswainError } from '../base/error.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { BacktestReport } from './backtest-report.ts';
@@ -137,7 +138,7 @@ async function replayAll(
   const usable = shards.some((shard) => shard.kind === 'file' && shard.path === '-') ? 1 : workers;
   await runShards(shards, left, {
     configurations,
-    ...(specs === undefined ? {} : { specs }),
+    ...present({ specs }),
     workers: usable,
     onDone: (number, result) => {
       journal?.add(number, result);

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import {
   BACKTEST_REPORT_VERSION,
   OFF_POLICY_NOTE,
@@ -59,8 +60,7 @@ export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestRep
     input,
     truth: truth.kind,
     parts,
-    ...(comparison === undefined ? {} : { comparison }),
-    ...(sweep === undefined ? {} : { sweep }),
+    ...present({ comparison, sweep }),
     gates: judgeGates(setup.gates, parts.at(-1)),
     notes: notesOf(input, parts, setup),
   };

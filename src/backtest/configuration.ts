@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 
+import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import { CoxswainError } from '../base/error.ts';
@@ -58,7 +59,7 @@ export function configurationOf(
     name,
     steering: resolveSteering(steering),
     options: steering,
-    ...(redaction === undefined ? {} : { redaction }),
+    ...present({ redaction }),
     ...(redactor === undefined ? {} : { redact: (payload) => redactor.redact(payload) }),
   };
 }
@@ -89,14 +90,13 @@ export async function makeConfiguration({ file, set }: ConfigurationSpec): Promi
   }
   const { config, path, raised } = sweepable(loaded?.config ?? {}, set.field, set.value);
   const made = configured(resolveConfig(config, places), `${path}=${set.value}`);
-  return { ...made, swept: { path, value: set.value, ...(raised === undefined ? {} : { raised }) } };
+  return { ...made, swept: { path, value: set.value, ...present({ raised }) } };
 }
 
 function configured(resolved: ResolvedConfig, name: string): Configuration {
   const { steering, redaction, deadline, budget } = resolved;
   return {
     ...configurationOf(steering, name, redaction),
-    ...(deadline === undefined ? {} : { deadline }),
-    ...(budget === undefined ? {} : { budget }),
+    ...present({ deadline, budget }),
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { PartFigures, SignalReport } from './backtest-report.ts';
 import { examplesOf, type ExampleRun } from './examples-of.ts';
 import type { FiringKey } from './run-row.ts';
@@ -111,8 +112,7 @@ function reportOf({ signal, fired, first }: Gathered, runs: readonly MeasuredRun
   return {
     by: signal.by,
     name: signal.name,
-    ...(signal.pattern === undefined ? {} : { pattern: signal.pattern }),
-    ...(signal.point === undefined ? {} : { point: signal.point }),
+    ...present({ pattern: signal.pattern, point: signal.point }),
     fired,
     runs: first.size,
     positiveRuns,

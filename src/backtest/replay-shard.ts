@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { importGroups } from '../formats/import-source.ts';
@@ -86,7 +87,7 @@ class ShardReplay {
         return;
       case 'diagnostic': {
         const { severity, message, line } = item.diagnostic;
-        if (severity === 'error') this.#problem({ message, ...(line === undefined ? {} : { line }) });
+        if (severity === 'error') this.#problem({ message, ...present({ line }) });
         return;
       }
       default:

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { importSource } from '../formats/import-source.ts';
@@ -72,7 +73,7 @@ async function* fileItems(
   for await (const item of readRuns(importSource(path), { source: path, ids })) {
     if (item.type === 'diagnostic') {
       const { severity, message, line } = item.diagnostic;
-      if (severity === 'error') onProblem({ path, message, ...(line === undefined ? {} : { line }) });
+      if (severity === 'error') onProblem({ path, message, ...present({ line }) });
     } else if (item.type === 'end') yield { type: 'end', run: item.run.id };
     else yield { type: 'record', run: item.run.id, record: item.record };
   }

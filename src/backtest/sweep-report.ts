@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { CoxswainError } from '../base/error.ts';
 import type { PartReport, SignalReport, SweepPointReport, SweepReport } from './backtest-report.ts';
 import type { Configuration } from './configuration.ts';
@@ -119,7 +120,7 @@ function pointOf(
 ): SweepPointReport {
   return {
     value,
-    ...(raised === undefined ? {} : { raised }),
+    ...present({ raised }),
     fired: signal?.fired ?? 0,
     runs: signal?.runs ?? 0,
     precision: signal?.precision ?? shareOf(0, 0),

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { Label } from './labels.ts';
 import type { RunRow } from './run-row.ts';
 
@@ -56,5 +57,5 @@ function joined(labels: readonly Label[]): RunTruth {
   const targets = new Set(labels.map(({ target }) => target));
   const positive = targets.has('stuck') ? true : targets.has('ok') ? false : null;
   const split = labels.find((label) => label.split !== '')?.split;
-  return { positive, ...(split === undefined ? {} : { split }) };
+  return { positive, ...present({ split }) };
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
@@ -151,7 +152,7 @@ class Comparison {
       return;
     }
     const { cause_seq: causeSeq, ordinal } = recorded;
-    this.#miss({ causeSeq, ordinal, recorded, ...(replayed === undefined ? {} : { replayed }) });
+    this.#miss({ causeSeq, ordinal, recorded, ...present({ replayed }) });
   }
 
   #miss(mismatch: DerivedMismatch): void {

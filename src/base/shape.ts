@@ -1,3 +1,5 @@
+import { present } from '../base/present.ts';
+
 /**
  * What a value of the configuration may be. Plain data, so that the decoder, the list of fields, sweeps and the tests
  * against the published schema all read the same.
@@ -99,17 +101,17 @@ export interface LazyShape {
 
 /** True or false. */
 export function flag(standard?: boolean): FlagShape {
-  return { kind: 'flag', ...(standard === undefined ? {} : { default: standard }) };
+  return { kind: 'flag', ...present({ default: standard }) };
 }
 
 /** A whole number from `min` to `max`. */
 export function whole(min: number, max: number, standard?: number): NumberShape {
-  return { kind: 'number', min, max, whole: true, ...(standard === undefined ? {} : { default: standard }) };
+  return { kind: 'number', min, max, whole: true, ...present({ default: standard }) };
 }
 
 /** A number from `min` to `max`. */
 export function amount(min: number, max: number, standard?: number): NumberShape {
-  return { kind: 'number', min, max, whole: false, ...(standard === undefined ? {} : { default: standard }) };
+  return { kind: 'number', min, max, whole: false, ...present({ default: standard }) };
 }
 
 /** A number above 0. */
@@ -129,7 +131,7 @@ export function text(is: string, rules: Omit<TextShape, 'kind' | 'is'>): TextSha
 
 /** One of a closed set of texts, and of no other: the type names all of them. */
 export function choice<Value extends string>(values: Readonly<Record<Value, true>>, standard?: Value): ChoiceShape {
-  return { kind: 'choice', values: Object.keys(values), ...(standard === undefined ? {} : { default: standard }) };
+  return { kind: 'choice', values: Object.keys(values), ...present({ default: standard }) };
 }
 
 /** A list of at most `maxItems`. */

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { messageOf } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { stateFile } from '../base/state-places.ts';
@@ -66,7 +67,7 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
     problems: problems.map(shownProblem),
     ignored,
     sources,
-    ...(guarded.refusal === undefined ? {} : { refusal: guarded.refusal }),
+    ...present({ refusal: guarded.refusal }),
   };
 }
 
@@ -89,7 +90,7 @@ function layerOf(
   const { data, code, problems } = readModule(module.exported);
   const reading = readConfig(data);
   [...problems, ...reading.problems].forEach(report);
-  return { config: storingLess(reading.config, reading.problems), ...(code === undefined ? {} : { code }) };
+  return { config: storingLess(reading.config, reading.problems), ...present({ code }) };
 }
 
 /** Of a mode that is not understood it is only sure that it is not left at its default: rather too little is stored. */

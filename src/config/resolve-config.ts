@@ -1,5 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path';
 
+import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import { hashText } from '../base/hash.ts';
@@ -41,14 +42,14 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
   return {
     steering: steeringOf(config),
     redaction: redactionOf(config.redaction ?? {}, options.folder),
-    ...(deadline === undefined ? {} : { deadline }),
+    ...present({ deadline }),
     deadlineFrom,
-    ...(budget === undefined ? {} : { budget }),
+    ...present({ budget }),
     holdout,
     forceTurnAtStop,
     store: storeOf(config.store ?? {}, options),
     gc: gcOf(config.gc ?? {}),
-    ...(completion === undefined ? {} : { completion }),
+    ...present({ completion }),
     hash: configHash(config),
   };
 }
@@ -71,13 +72,12 @@ function redactionOf(section: RedactionSection, folder: string): RedactionOption
   if (section.enabled === false) return false;
   const { mode, key, rules, off, allow } = section;
   return {
-    ...(mode === undefined ? {} : { mode }),
+    ...present({ mode }),
     ...(mode === 'structureOnly' ? { key: key ?? weakKeyOf(folder) } : {}),
     ...(rules === undefined
       ? {}
       : { rules: rules.map(({ name, pattern }) => ({ name, pattern: new RegExp(pattern) })) }),
-    ...(off === undefined ? {} : { off }),
-    ...(allow === undefined ? {} : { allow }),
+    ...present({ off, allow }),
   };
 }
 
@@ -106,7 +106,7 @@ function storeOf({ address = DEFAULT_ADDRESS }: StoreSection, options: ResolveCo
 function gcOf({ olderThan, maxSize }: GcSection): ResolvedGc {
   const olderThanMs = olderThan === undefined ? undefined : parseDuration(olderThan);
   const maxBytes = maxSize === undefined ? undefined : parseBytes(maxSize);
-  return { ...(olderThanMs === undefined ? {} : { olderThanMs }), ...(maxBytes === undefined ? {} : { maxBytes }) };
+  return { ...present({ olderThanMs, maxBytes }) };
 }
 
 function completionOf(section: CompletionSection, options: ResolveConfigOptions): CompletionCheck | undefined {
@@ -114,7 +114,7 @@ function completionOf(section: CompletionSection, options: ResolveConfigOptions)
   if (files.length === 0 && command === undefined) return undefined;
   return {
     files: files.map((file) => pathOf(file, options)),
-    ...(command === undefined ? {} : { command }),
+    ...present({ command }),
     timeoutMs: (timeout === undefined ? undefined : parseDuration(timeout)) ?? DEFAULT_TIMEOUT_MS,
     maxAttempts,
   };

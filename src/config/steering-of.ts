@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { deadlineFeedback, type DeadlineFeedbackOptions } from '../steering/feedback/deadline-feedback.ts';
@@ -47,13 +48,7 @@ export function steeringOf(config: CoxswainConfig): SteeringOptions {
     delivery: config.delivery ?? 'all',
     cadence: config.cadence ?? 'per-provider',
     detectors: detectorsOf(config.detectors ?? {}),
-    ...(mode === undefined ? {} : { mode }),
-    ...(holdout === undefined ? {} : { holdout }),
-    ...(noise === undefined ? {} : { noise }),
-    ...(maxGuidancePerTurn === undefined ? {} : { maxGuidancePerTurn }),
-    ...(providerTimeLimitMs === undefined ? {} : { providerTimeLimitMs }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(madeFrom === undefined ? {} : { madeFrom }),
+    ...present({ mode, holdout, noise, maxGuidancePerTurn, providerTimeLimitMs, tools, madeFrom }),
   };
 }
 
@@ -80,7 +75,7 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
     if (given === false || (given === undefined && !(isUsual && standard))) return [];
     const options = typeof given === 'object' ? given : undefined;
     const trigger = options?.trigger ?? usual;
-    return [{ provider: make(options), ...(trigger === undefined ? {} : { trigger }) }];
+    return [{ provider: make(options), ...present({ trigger }) }];
   };
   return [
     ...made<DeadlineFeedbackOptions>(feedback.deadline, {
@@ -149,7 +144,7 @@ function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
     classifier: classifierOf(when),
     key,
     content,
-    ...(priority === undefined ? {} : { priority }),
+    ...present({ priority }),
   });
   return { maxPerTurn: 1, cooldownTurns: 5, ...limitsIn(entry), provider };
 }
@@ -157,10 +152,6 @@ function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
 function limitsIn(given: GuidanceLimits): GuidanceLimits {
   const { maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun } = given;
   return {
-    ...(maxPerTurn === undefined ? {} : { maxPerTurn }),
-    ...(minConfidence === undefined ? {} : { minConfidence }),
-    ...(decisionPoints === undefined ? {} : { decisionPoints }),
-    ...(cooldownTurns === undefined ? {} : { cooldownTurns }),
-    ...(maxPerRun === undefined ? {} : { maxPerRun }),
+    ...present({ maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun }),
   };
 }

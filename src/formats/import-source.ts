@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { Readable } from 'node:stream';
 
+import { present } from '../base/present.ts';
 import { CoxswainError } from '../base/error.ts';
 import { accepted, candidatesOf, formatNames, printable, surest, type Candidates } from './reading/choose-importer.ts';
 import { decompress, packingOf } from './reading/decompress.ts';
@@ -113,7 +114,7 @@ export function withPath(error: unknown, path: string): unknown {
   const message = `${path === '-' ? 'standard input' : path}: ${error.message}${known}`;
   return new CoxswainError(code, message, {
     details: { ...details, path },
-    ...(cause === undefined ? {} : { cause }),
+    ...present({ cause }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { assertNever } from '../base/assert-never.ts';
 import { TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -145,12 +146,12 @@ class Stamps {
     const id = this.#ids.take(imported.id);
     this.#idOfKey.set(imported.key, id);
     const depth = this.#ids.place(id, parentId);
-    const run: ReadRun = { key: imported.key, id, depth, ...(parentId === undefined ? {} : { parentId }) };
+    const run: ReadRun = { key: imported.key, id, depth, ...present({ parentId }) };
     const blank = {
       schema_version: TRAJECTORY_SCHEMA_VERSION,
       seq: 0,
       run_id: id,
-      ...(parentId === undefined ? {} : { parent_run_id: parentId }),
+      ...present({ parent_run_id: parentId }),
       depth,
       recorded_at_unix_ms: 0,
     };
@@ -169,16 +170,14 @@ class Stamps {
       kind: 'run_started',
       identity: {
         run_id: id,
-        ...(parentId === undefined ? {} : { parent_run_id: parentId }),
+        ...present({ parent_run_id: parentId }),
         depth,
-        ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
-        ...(agentName === undefined ? {} : { agent_name: agentName }),
-        ...(modelId === undefined ? {} : { model_id: modelId }),
+        ...present({ conversation_id: conversationId, agent_name: agentName, model_id: modelId }),
       },
-      ...(task === undefined ? {} : { task }),
+      ...present({ task }),
       source: `${this.#source}#${imported.id}`,
       format: imported.format,
-      ...(steering === undefined ? {} : { steering }),
+      ...present({ steering }),
     };
   }
 

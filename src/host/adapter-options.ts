@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { AgentIdentity } from '../records/agent-event.ts';
 import type { Run } from '../run/run.ts';
 
@@ -18,5 +19,5 @@ export type KnownIdentity = Partial<Pick<AgentIdentity, 'conversationId' | 'agen
 /** `identity` as an event, for the moment an adapter learns more of who runs. */
 export function identityOf(run: Run, known: KnownIdentity): AgentIdentity {
   const { id: runId, parentRunId, depth } = run;
-  return { runId, ...(parentRunId === undefined ? {} : { parentRunId }), depth, ...known };
+  return { runId, ...present({ parentRunId }), depth, ...known };
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { present } from '../base/present.ts';
 import type { Run } from '../run/run.ts';
 import { outcomeOf, type RunOutcome } from './run-outcome.ts';
 
@@ -70,5 +71,5 @@ export class RunScope {
 
 function leave(at: ToolAtWork, outcome?: RunOutcome): void {
   at.isDone = true;
-  at.child?.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
+  at.child?.emit({ type: 'agent_end', ...present({ outcome }) });
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
 import { deadlineAfter, type TimeSpan } from '../base/deadline.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
@@ -66,7 +67,7 @@ export class SteeringReplay {
     this.#options = options;
     this.#steering = options.resolved ?? resolveSteering(options.steering ?? {});
     const { redact } = options;
-    this.#fold = new RunFold({ steering: this.#steering, prompts: [], ...(redact === undefined ? {} : { redact }) });
+    this.#fold = new RunFold({ steering: this.#steering, prompts: [], ...present({ redact }) });
   }
 
   /** Counters, recent calls and patterns so far. */

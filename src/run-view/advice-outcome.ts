@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { passOver, type FaultKind, type HostKind, type RequestKind, type UnreadKind } from '../records/pass-over.ts';
 import type { PatternReference } from '../records/guidance.ts';
@@ -316,7 +317,7 @@ export class AdviceOutcomeFold {
       atMs,
       callsBefore: this.#calls,
       arm: 'unsettled',
-      ...(pattern === undefined ? {} : { pattern }),
+      ...present({ pattern }),
       nextCall: 'none',
       followingCalls: 0,
       followingErrors: 0,

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { PatternCleared, PatternFlagged } from '../records/trajectory-record.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
@@ -23,7 +24,7 @@ export class RecordedPatterns {
     const flaggedSeq = before?.flaggedSeq ?? (kind === 'pattern_flagged' ? seq : undefined);
     this.#seen.set(key, {
       pattern,
-      ...(flaggedSeq === undefined ? {} : { flaggedSeq }),
+      ...present({ flaggedSeq }),
       ...(kind === 'pattern_cleared' ? { clearedSeq: seq } : {}),
     });
   }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
 import { deadlineAfter } from '../base/deadline.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
@@ -40,7 +41,7 @@ export function inherit(options: ChildOptions, parent: Heritage | undefined, now
     ownDeadlineAtMs: own,
     sharesBudget: options.budget === undefined,
     options: {
-      ...(conversationId === undefined ? {} : { conversationId }),
+      ...present({ conversationId }),
       ...(task === undefined || options.handoff !== true ? {} : { task }),
       ...(hasLimit(budget) ? { budget } : {}),
       ...options,

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { addUsage, type Budget, type BudgetUsage } from '../base/budget.ts';
 import { deadlineAfter, type Deadline, type TimeSpan } from '../base/deadline.ts';
@@ -68,7 +69,7 @@ function steered(steering: SteeringStart): Partial<RunSituation> {
     promptName: steering.prompt_name,
     deadlineAtMs: steering.deadline_at_unix_ms ?? null,
     budget: steering.budget === undefined ? {} : fromStoredBudget(steering.budget),
-    ...(steering.holdout === undefined ? {} : { holdout: steering.holdout }),
+    ...present({ holdout: steering.holdout }),
   };
 }
 
@@ -76,8 +77,7 @@ function identified(situation: RunSituation, known: Omit<RunIdentified, 'kind'>)
   const { agent_name: agentName, conversation_id: conversationId } = known;
   return {
     ...situation,
-    ...(conversationId === undefined ? {} : { conversationId }),
-    ...(agentName === undefined ? {} : { agentName }),
+    ...present({ conversationId, agentName }),
   };
 }
 
@@ -137,7 +137,7 @@ export function usageOf(
 /** The run's deadline, if it has one. */
 export function deadlineOf(situation: RunSituation): Deadline | undefined {
   const { deadlineAtMs: atMs, deadlineSetAtMs: setAtMs } = situation;
-  return atMs === null ? undefined : { atMs, ...(setAtMs === undefined ? {} : { setAtMs }) };
+  return atMs === null ? undefined : { atMs, ...present({ setAtMs }) };
 }
 
 /**
@@ -159,16 +159,12 @@ export function storedDeadline(
 /** A budget as stored. */
 export function toStoredBudget(budget: Budget): StoredBudget {
   return {
-    ...(budget.calls === undefined ? {} : { calls: budget.calls }),
-    ...(budget.tokens === undefined ? {} : { tokens: budget.tokens }),
-    ...(budget.costUsd === undefined ? {} : { cost_usd: budget.costUsd }),
+    ...present({ calls: budget.calls, tokens: budget.tokens, cost_usd: budget.costUsd }),
   };
 }
 
 function fromStoredBudget(stored: StoredBudget): Budget {
   return {
-    ...(stored.calls === undefined ? {} : { calls: stored.calls }),
-    ...(stored.tokens === undefined ? {} : { tokens: stored.tokens }),
-    ...(stored.cost_usd === undefined ? {} : { costUsd: stored.cost_usd }),
+    ...present({ calls: stored.calls, tokens: stored.tokens, costUsd: stored.cost_usd }),
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { checkBudget } from '../base/budget.ts';
 import { deadlineAfter, type Deadline } from '../base/deadline.ts';
 import type { RunStarted } from '../records/trajectory-record.ts';
@@ -36,18 +37,16 @@ export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
     kind: 'run_started',
     identity: toStoredIdentity({
       ...identity,
-      ...(options.conversationId === undefined ? {} : { conversationId: options.conversationId }),
-      ...(options.agentName === undefined ? {} : { agentName: options.agentName }),
-      ...(options.modelId === undefined ? {} : { modelId: options.modelId }),
+      ...present({ conversationId: options.conversationId, agentName: options.agentName, modelId: options.modelId }),
     }),
-    ...(options.task === undefined ? {} : { task: options.task }),
+    ...present({ task: options.task }),
     steering: {
       prompt_name: (start.prompt ?? DEFAULT_PROMPT).name,
       ...(deadline === undefined ? {} : { deadline_at_unix_ms: deadline.atMs }),
       ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
       configuration_hash: steering.configurationHash,
       mode: steering.mode,
-      ...(holdout === undefined ? {} : { holdout }),
+      ...present({ holdout }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
@@ -300,7 +301,7 @@ export class RunStepper<State extends Json> {
       prompts: this.#options.prompts ?? [],
       redact: this.#options.redact,
       ...(from.snapshot === undefined ? {} : { snapshot: from.snapshot, adopt }),
-      ...(measureMs === undefined ? {} : { measureMs }),
+      ...present({ measureMs }),
       onOverrun: (provider, durationMs) => overruns.heard(provider, durationMs),
     });
     return { fold, state: from.state ?? this.#options.host.initial, ended: from.ended ?? false, overruns };

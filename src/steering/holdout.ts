@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { CoxswainError } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
@@ -34,7 +35,7 @@ export function checkHoldout(holdout: number | HoldoutOptions | undefined): Hold
   if (seed !== undefined && typeof seed !== 'string') {
     throw new CoxswainError('invalid-argument', `holdout.seed must be a text, got ${JSON.stringify(seed)}`);
   }
-  return { share, ...(seed === undefined ? {} : { seed }) };
+  return { share, ...present({ seed }) };
 }
 
 /**

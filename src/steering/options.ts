@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { CoxswainError } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
@@ -105,7 +106,7 @@ function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknow
     maxGuidancePerTurn: steering.maxGuidancePerTurn,
     detectors: steering.detectors.map((detector) => detector.name),
     tools: steering.tools,
-    ...(steering.madeFrom === undefined ? {} : { madeFrom: steering.madeFrom }),
+    ...present({ madeFrom: steering.madeFrom }),
     ...(steering.retain === FULL_RETENTION ? {} : { retain: steering.retain }),
   };
 }

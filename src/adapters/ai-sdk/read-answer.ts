@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { Usage } from '../../records/agent-message.ts';
@@ -33,9 +34,9 @@ export function readAnswer(result: unknown): ModelAnswer | undefined {
     calls: own.map(readCall),
     providerCalls: provided.map(readCall),
     providerResults: parts.flatMap((part) => (part['type'] === 'tool-result' ? [readResult(part)] : [])),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...present({ finishReason }),
     ...(modelId === '' ? {} : { modelId }),
-    ...(usage === undefined ? {} : { usage }),
+    ...present({ usage }),
     unknownTypes: [...new Set(parts.map((part) => textField(part, 'type')))].filter((type) => !KNOWN_PARTS.has(type)),
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { textField, type Fields } from './sdk-shapes.ts';
 
 /** Parts of a stream that say nothing of the answer. */
@@ -58,7 +59,7 @@ export class StreamCollector {
 
   #open(type: 'text' | 'reasoning', part: Fields): { text: string } {
     const { providerMetadata } = part;
-    const block = { type, text: '', ...(providerMetadata === undefined ? {} : { providerMetadata }) };
+    const block = { type, text: '', ...present({ providerMetadata }) };
     this.#texts.set(keyOf(type, part), block);
     this.#content.push(block);
     return block;

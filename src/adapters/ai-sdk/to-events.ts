@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
@@ -32,9 +33,9 @@ export function assistantMessage(
       const block = blockOf(part);
       return block.type === 'tool_call' ? { ...block, id: recordedId(block.id) } : block;
     }),
-    ...(finishReason === undefined ? {} : { stopReason: finishReason }),
+    ...present({ stopReason: finishReason }),
     modelId: answer.modelId ?? modelId,
-    ...(usage === undefined ? {} : { usage }),
+    ...present({ usage }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { partsOf, textField, type Fields, type PromptMessage } from './sdk-shapes.ts';
 
@@ -58,7 +59,7 @@ export function withAnswer(
 ): readonly PromptMessage[] {
   const content = parts.flatMap(({ type, text: said, providerMetadata }) =>
     type === 'text' || type === 'reasoning'
-      ? [{ type, text: said, ...(providerMetadata === undefined ? {} : { providerOptions: providerMetadata }) }]
+      ? [{ type, text: said, ...present({ providerOptions: providerMetadata }) }]
       : [],
   );
   return withMessage([...prompt, { role: 'assistant', content }], text);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { interpretEvent, settle, type HostThread } from '../../host/interpret-event.ts';
 import type { HostEvent } from '../../host/host-event.ts';
 import type { ClaudeSession } from './claude-session.ts';
@@ -40,7 +41,7 @@ function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: Hook
     hasForcedTurn: thread.hasForcedTurn,
     get known() {
       const { pendingText } = thread;
-      return { ...session.known, ...(pendingText === undefined ? {} : { lastResponse: pendingText }) };
+      return { ...session.known, ...present({ lastResponse: pendingText }) };
     },
     beginPrompt: () => thread.pause(),
     compact: (trigger) => session.compacted(trigger, 'hook'),

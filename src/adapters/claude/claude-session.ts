@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { identityOf, type KnownIdentity } from '../../host/adapter-options.ts';
 import type { AdviseContext } from '../../run/evaluation-payload.ts';
 import type { Run } from '../../run/run.ts';
@@ -63,8 +64,7 @@ export class ClaudeSession {
     const thread = new ClaudeThread(
       run.child({
         runId: `${run.id}/${agentId}`,
-        ...(agentType === undefined ? {} : { agentName: agentType }),
-        ...(modelId === undefined ? {} : { modelId }),
+        ...present({ agentName: agentType, modelId }),
       }),
     );
     this.#agents.set(agentId, thread);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { AdviceHandle } from '../../run/advice-handle.ts';
 import { joinAdvice } from '../../steering/advice/join-advice.ts';
 import type { EndedCall, HostCall } from '../../host/host-event.ts';
@@ -206,7 +207,7 @@ export class ClaudeThread {
   /** The subagent of this thread is through. */
   end(outcome: string | undefined): void {
     this.close();
-    this.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
+    this.emit({ type: 'agent_end', ...present({ outcome }) });
   }
 
   /** The next call belongs to another turn. */

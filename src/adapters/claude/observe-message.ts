@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { plainContent } from '../../host/content-blocks.ts';
 import type { ClaudeSession } from './claude-session.ts';
@@ -15,8 +16,7 @@ function take(session: ClaudeSession, message: SessionMessage): void {
     case 'init': {
       const { sessionId, modelId } = message;
       session.identify({
-        ...(sessionId === undefined ? {} : { conversationId: sessionId }),
-        ...(modelId === undefined ? {} : { modelId }),
+        ...present({ conversationId: sessionId, modelId }),
       });
       return;
     }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { ContentBlock, Usage } from '../../records/agent-message.ts';
 import { plainContent } from '../../host/content-blocks.ts';
@@ -51,10 +52,7 @@ export class PendingAnswer {
       message: {
         role: 'assistant',
         content,
-        ...(this.#stopReason === undefined ? {} : { stopReason: this.#stopReason }),
-        ...(this.#errorMessage === undefined ? {} : { errorMessage: this.#errorMessage }),
-        ...(this.#modelId === undefined ? {} : { modelId: this.#modelId }),
-        ...(usage === undefined ? {} : { usage }),
+        ...present({ stopReason: this.#stopReason, errorMessage: this.#errorMessage, modelId: this.#modelId, usage }),
       },
     };
   }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
@@ -29,7 +30,7 @@ export function readResult(message: Readonly<Record<string, unknown>>): SessionR
     labels: {
       ...(typeof subtype === 'string' ? { subtype } : {}),
       ...(typeof terminal_reason === 'string' ? { terminal_reason } : {}),
-      ...(error === undefined ? {} : { error }),
+      ...present({ error }),
       ...(typeof num_turns === 'number' ? { num_turns } : {}),
       ...(typeof total_cost_usd === 'number' ? { cost_usd: total_cost_usd } : {}),
       ...tokensOf(message['modelUsage']),

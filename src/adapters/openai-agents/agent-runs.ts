@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { identityOf } from '../../host/adapter-options.ts';
 import { Conversation } from '../../host/conversation.ts';
 import { RunScope } from '../../host/run-scope.ts';
@@ -32,7 +33,7 @@ export class AgentRuns {
     root.beforeEnd(() => {
       const { outcome } = this.of(this.#active).conversation;
       for (const run of this.#byAgent.values()) {
-        if (run !== root) run.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
+        if (run !== root) run.emit({ type: 'agent_end', ...present({ outcome }) });
       }
       return outcome;
     });

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
@@ -90,9 +91,7 @@ export function answerOf(response: unknown, modelId: string | undefined): ModelA
   const message = {
     role: 'assistant',
     content: plainContent(parts.map(({ block }) => block)),
-    ...(stopReason === undefined ? {} : { stopReason }),
-    ...(model === undefined ? {} : { modelId: model }),
-    ...(usage === undefined ? {} : { usage }),
+    ...present({ stopReason, modelId: model, usage }),
   } as const;
   return { message, calls: parts.flatMap(({ call }) => (call === undefined ? [] : [call])) };
 }

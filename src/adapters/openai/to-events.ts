@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
@@ -170,10 +171,7 @@ function answer(
   const message = {
     role: 'assistant',
     content: plainContent(blocks),
-    ...(stopReason === undefined ? {} : { stopReason }),
-    ...(errorMessage === undefined ? {} : { errorMessage }),
-    ...(modelId === undefined ? {} : { modelId }),
-    ...(usage === undefined ? {} : { usage }),
+    ...present({ stopReason, errorMessage, modelId, usage }),
   } as const;
   return { message, calls };
 }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { Json } from '../../base/json.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunCall } from '../../run-view/run-call.ts';
@@ -18,7 +19,7 @@ export function callEventOf(call: RunCall | undefined, record: TrajectoryRecord)
     tool,
     call: shortCall(tool, args),
     failed,
-    ...(errorLine === undefined ? {} : { error: errorLine }),
+    ...present({ error: errorLine }),
     ...(resultMissing ? { missing: true } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
@@ -78,7 +79,7 @@ export class ReportFold {
       turns,
       errors,
       ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
-      ...(outcome === undefined ? {} : { outcome }),
+      ...present({ outcome }),
       patternBasis: found.basis,
       steered: started?.steering !== undefined,
       patterns,

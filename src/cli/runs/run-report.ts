@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { RunOutcome } from '../../run-view/run-verdict.ts';
@@ -45,7 +46,7 @@ export function reportJson(report: RunReport): JsonObject {
     calls,
     turns,
     errors,
-    ...(durationMs === undefined ? {} : { durationMs }),
+    ...present({ durationMs }),
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
     patternBasis: report.patternBasis,
     patterns: report.patterns.map(patternJson),
@@ -63,8 +64,7 @@ function patternJson(pattern: TrajectoryPattern): JsonObject {
     flaggedAt,
     firstSeen,
     occurrences,
-    ...(clearedAt === undefined ? {} : { clearedAt }),
-    ...(tool === undefined ? {} : { tool }),
+    ...present({ clearedAt, tool }),
     evidence,
   };
 }

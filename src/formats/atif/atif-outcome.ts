@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
@@ -15,8 +16,7 @@ export function atifOutcome(trajectory: Readonly<Record<string, unknown>>): RunE
     kind: 'run_ended',
     outcome: outcome ?? 'ended',
     new_messages: [],
-    ...(success === undefined ? {} : { success }),
-    ...(reward === undefined ? {} : { reward }),
+    ...present({ success, reward }),
     // A member of a decoded JSON document that is an object is a JSON object.
     ...(isJsonObject(ours.labels) ? { labels: ours.labels as JsonObject } : {}),
   };

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
@@ -65,12 +66,7 @@ function* trajectoryItems(trajectory: JsonMembers, key: string, parentId: string
       key,
       id: key,
       format: 'atif',
-      ...(task === undefined ? {} : { task }),
-      ...(parentId === undefined ? {} : { parentId }),
-      ...(conversationId === undefined ? {} : { conversationId }),
-      ...(agentName === undefined ? {} : { agentName }),
-      ...(modelId === undefined ? {} : { modelId }),
-      ...(startedAtMs === undefined ? {} : { startedAtMs }),
+      ...present({ task, parentId, conversationId, agentName, modelId, startedAtMs }),
     },
   };
   const writer = new RunItems(key);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
 import { textOfContent } from '../../records/stored-message.ts';
@@ -99,10 +100,7 @@ export class CodexRollout implements LineImport {
     const id = textOrUndefined(payload.id);
     const conversationId = textOrUndefined(payload.session_id) ?? id;
     this.#session.identify({
-      ...(id === undefined ? {} : { id }),
-      ...(parentId === undefined ? {} : { parentId }),
-      ...(agentName === undefined ? {} : { agentName }),
-      ...(conversationId === undefined ? {} : { conversationId }),
+      ...present({ id, parentId, agentName, conversationId }),
     });
   }
 

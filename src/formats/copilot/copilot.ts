@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
@@ -109,7 +110,7 @@ class CopilotImport implements LineImport {
       parentId:
         parent !== undefined && this.#agents.has(parent) ? `${this.#sessionId}/agent-${parent}` : this.#sessionId,
       conversationId: this.#sessionId,
-      ...(agentName === undefined ? {} : { agentName }),
+      ...present({ agentName }),
     });
     this.#agents.set(key, run);
     return run;

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
@@ -98,7 +99,7 @@ class GeminiChat implements LineImport {
     this.#run.session.identify({
       id,
       conversationId: parentId ?? id,
-      ...(parentId === undefined ? {} : { parentId }),
+      ...present({ parentId }),
     });
   }
 }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { Json } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { isJsonObject } from '../../base/json.ts';
@@ -42,7 +43,7 @@ export function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
     kind: 'run_ended',
     outcome: error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended',
     new_messages: [],
-    ...(reward === undefined ? {} : { reward }),
+    ...present({ reward }),
     ...(reward === 1 || reward === 0 ? { success: reward === 1 } : {}),
     labels,
   };

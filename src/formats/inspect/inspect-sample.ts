@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { attachmentResolver, type Resolve } from './inspect-attachments.ts';
@@ -65,9 +66,7 @@ function runOf(sample: JsonMembers, log: InspectLog, times: InspectTimes): Impor
     key: id,
     id,
     format: 'inspect',
-    ...(agentName === undefined ? {} : { agentName }),
-    ...(modelId === undefined ? {} : { modelId }),
-    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...present({ agentName, modelId, startedAtMs }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { CallShape } from '../parts/call-ids.ts';
@@ -64,7 +65,7 @@ function isEpisode(value: unknown): value is JsonMembers {
 
 function* episodeItems(episode: JsonMembers, id: string): Generator<ImportItem> {
   const task = textOrUndefined(episode.query);
-  yield { type: 'run', run: { key: id, id, format: 'intercode', ...(task === undefined ? {} : { task }) } };
+  yield { type: 'run', run: { key: id, id, format: 'intercode', ...present({ task }) } };
   const items = new RunItems(id);
   if (task !== undefined) yield items.message('user', task, undefined);
   const history = membersOf(episode.turn_history);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import type { ToolEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/infer-error.ts';
@@ -61,7 +62,7 @@ function* runItems(value: unknown, place: RunPlace): Generator<ImportItem> {
   const { key } = place;
   const broken = (message: string): ImportItem => ({
     type: 'diagnostic',
-    diagnostic: { severity: 'error', message, ...(place.line === undefined ? {} : { line: place.line }) },
+    diagnostic: { severity: 'error', message, ...present({ line: place.line }) },
   });
   if (!isJsonObject(value) || !Array.isArray(value['calls'])) {
     yield broken('not a run: it has no list `calls`');

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { decodeParsed, decodeRecord } from '../../records/decode-record.ts';
@@ -98,7 +99,7 @@ function importedRun(record: TrajectoryRecord, runId: string): ImportedRun {
     id: runId,
     format: 'coxswain',
     ...(started?.task === undefined ? {} : { task: started.task }),
-    ...(parentId === undefined ? {} : { parentId }),
+    ...present({ parentId }),
     ...(started?.steering === undefined ? {} : { steering: started.steering }),
     ...(identity?.conversation_id === undefined ? {} : { conversationId: identity.conversation_id }),
     ...(identity?.agent_name === undefined ? {} : { agentName: identity.agent_name }),

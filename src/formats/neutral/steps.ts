@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/infer-error.ts';
@@ -59,7 +60,7 @@ function runItems(value: unknown, place: RunPlace): readonly ImportItem[] {
   const { key } = place;
   const diagnostic = (severity: 'error' | 'note', message: string): ImportItem => ({
     type: 'diagnostic',
-    diagnostic: { severity, message, ...(place.line === undefined ? {} : { line: place.line }) },
+    diagnostic: { severity, message, ...present({ line: place.line }) },
   });
   if (!isJsonObject(value) || !Array.isArray(value['steps'])) {
     return [diagnostic('error', 'not a run: it has no list `steps`')];
@@ -89,7 +90,7 @@ function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number 
     format: 'steps',
     ...(typeof task === 'string' ? { task } : {}),
     ...(typeof model === 'string' ? { modelId: model } : {}),
-    ...(place.startedAtMs === undefined ? {} : { startedAtMs: place.startedAtMs }),
+    ...present({ startedAtMs: place.startedAtMs }),
   } as const;
 }
 
@@ -146,7 +147,7 @@ function endOf(outcome: unknown): RunEnded | undefined {
     new_messages: [],
     ...(typeof success === 'boolean' ? { success } : {}),
     ...(typeof reward === 'number' ? { reward } : {}),
-    ...(labels === undefined ? {} : { labels }),
+    ...present({ labels }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
@@ -117,8 +118,7 @@ function runItem(id: string, task: string | undefined, modelId?: string): Import
       key: id,
       id,
       format: 'openai-chat',
-      ...(task === undefined ? {} : { task }),
-      ...(modelId === undefined ? {} : { modelId }),
+      ...present({ task, modelId }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -157,8 +158,7 @@ export function* opencodeSession(
   const run = new OpencodeRun({
     id,
     conversationId: parentId ?? id,
-    ...(parentId === undefined ? {} : { parentId }),
-    ...(agentName === undefined ? {} : { agentName }),
+    ...present({ parentId, agentName }),
   });
   for (const message of messages) yield* run.message(message.info, message.parts);
   yield* run.session.finish();

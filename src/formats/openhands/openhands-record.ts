@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { Json } from '../../base/json.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
@@ -42,9 +43,7 @@ export function* openHandsRecordItems(record: JsonMembers, id: string): Generato
     key: id,
     id,
     format: 'openhands',
-    ...(task === undefined ? {} : { task }),
-    ...(agentName === undefined ? {} : { agentName }),
-    ...(modelId === undefined ? {} : { modelId }),
+    ...present({ task, agentName, modelId }),
   };
   yield { type: 'run', run };
   const items = new RunItems(id);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import type { Json } from '../../base/json.ts';
 import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
@@ -53,7 +54,7 @@ export class RunItems {
 
   /** One record. */
   record(payload: TrajectoryPayload, atMs: number | undefined): ImportItem {
-    return { type: 'record', runKey: this.runKey, payload, ...(atMs === undefined ? {} : { atMs }) };
+    return { type: 'record', runKey: this.runKey, payload, ...present({ atMs }) };
   }
 
   /** A system or user message. */
@@ -76,10 +77,7 @@ export class RunItems {
     const message = {
       role: 'assistant',
       content: plainest(blocks),
-      ...(stopReason === undefined ? {} : { stop_reason: stopReason }),
-      ...(errorMessage === undefined ? {} : { error_message: errorMessage }),
-      ...(modelId === undefined ? {} : { model_id: modelId }),
-      ...(usage === undefined ? {} : { usage }),
+      ...present({ stop_reason: stopReason, error_message: errorMessage, model_id: modelId, usage }),
     } as const;
     return [...opening, this.record({ kind: 'message_appended', message }, atMs), ...started];
   }

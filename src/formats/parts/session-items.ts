@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
 import type { Json } from '../../base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
@@ -215,8 +216,7 @@ export class SessionItems {
     const run: ImportedRun = {
       key: this.#identity.id,
       ...this.#identity,
-      ...(task === undefined ? {} : { task }),
-      ...(startedAtMs === undefined ? {} : { startedAtMs }),
+      ...present({ task, startedAtMs }),
     };
     yield { type: 'run', run };
     for (const { role, blocks, atMs: heldAtMs } of this.#held) {

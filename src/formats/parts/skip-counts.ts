@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { ImportItem } from '../import-item.ts';
 
 /** Kinds counted by name; what comes after them is counted together. */
@@ -39,8 +40,7 @@ export class SkipCounts {
         diagnostic: {
           severity: options.severity,
           message: `${options.verb}: ${counted}${where}`,
-          ...(first === undefined ? {} : { line: first }),
-          ...(options.runKey === undefined ? {} : { runKey: options.runKey }),
+          ...present({ line: first, runKey: options.runKey }),
         },
       },
     ];

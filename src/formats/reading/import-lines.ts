@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import type { ImportDiagnostic, ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
@@ -82,7 +83,7 @@ export class LinesRun {
 /** Importers must not throw; if one does, that line is lost and no other. */
 function thrownBy(error: unknown, line: number | undefined): ImportItem {
   const message = `the importer failed: ${messageOf(error).slice(0, 200)}`;
-  return problem({ severity: 'error', message, ...(line === undefined ? {} : { line }) });
+  return problem({ severity: 'error', message, ...present({ line }) });
 }
 
 function lostBecause({ json, terminated }: DecodedLine): string {

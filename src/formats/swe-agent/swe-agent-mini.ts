@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { JsonMembers } from '../parts/json-member.ts';
@@ -42,7 +43,7 @@ export function* miniSweAgentItems(document: JsonMembers, id: string): Generator
       id,
       format: 'swe-agent',
       ...(typeof taskText === 'string' && taskText !== '' ? { task: taskText } : {}),
-      ...(modelId === undefined ? {} : { modelId }),
+      ...present({ modelId }),
     },
   };
   const items = new RunItems(id);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { JsonMembers } from '../parts/json-member.ts';
@@ -38,7 +39,7 @@ export function* sweAgentRunItems(document: JsonMembers, id: string): Generator<
       id,
       format: 'swe-agent',
       ...(taskText === undefined || taskText === '' ? {} : { task: taskText }),
-      ...(modelId === undefined ? {} : { modelId }),
+      ...present({ modelId }),
     },
   };
   const items = new RunItems(id);

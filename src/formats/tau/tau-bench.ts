@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -50,7 +51,7 @@ function* episodeItems(
   const info = isJsonObject(episode.info) ? episode.info : {};
   const instruction = isJsonObject(info.task) ? textOrUndefined(info.task.instruction) : undefined;
   const task = instruction ?? firstUserText(episode.traj);
-  yield { type: 'run', run: { key: id, id, format: 'tau-bench', ...(task === undefined ? {} : { task }) } };
+  yield { type: 'run', run: { key: id, id, format: 'tau-bench', ...present({ task }) } };
   const writer = new RunItems(id);
   for (const message of episode.traj) yield* chatMessageItems(writer, message, { readsAsError: beginsWithError });
   yield* writer.finish(outcomeOf(episode, info));

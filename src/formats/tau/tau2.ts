@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -88,10 +89,7 @@ function* simulationItems(simulation: JsonMembers, id: string, context: ResultsC
       key: id,
       id,
       format: 'tau2',
-      ...(task === undefined ? {} : { task }),
-      ...(modelId === undefined ? {} : { modelId }),
-      ...(agentName === undefined ? {} : { agentName }),
-      ...(startedAtMs === undefined ? {} : { startedAtMs }),
+      ...present({ task, modelId, agentName, startedAtMs }),
     },
   };
   const writer = new RunItems(id);

@@ -16,6 +16,7 @@ import {
 import { isAbsolute, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
+import { present } from '../../base/present.ts';
 import type * as HookMain from './hook-main.ts';
 import { logFault } from './fault-log.ts';
 import { endProcess, readStdin } from './read-stdin.ts';
@@ -37,7 +38,7 @@ async function launch(): Promise<void> {
   if (cached === undefined) setCompilers(false);
   const script = new Script(readFileSync(file, 'latin1'), {
     filename: file,
-    ...(cached === undefined ? {} : { cachedData: cached }),
+    ...present({ cachedData: cached }),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   const exported = {};

@@ -3,6 +3,7 @@ import { rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { insideFolder, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
 import { isJsonObject } from '../../base/json.ts';
@@ -127,8 +128,7 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
       before,
       after_sha256: sha256(bytes),
       folder_made: isOurs ? known.folder_made : null,
-      ...(modeBefore === undefined ? {} : { mode: modeBefore }),
-      ...(within === undefined ? {} : { within }),
+      ...present({ mode: modeBefore, within }),
     };
     const others = backups.filter((other) => other.file !== file);
     writeBackups(owner, [...others, backup]);

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { readResult } from '../../steering/read-result.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
@@ -121,8 +122,7 @@ function sketchStore(): ClaudeSessionsOptions['store'] {
       const after = records === undefined ? summary : planAppend(records, summary, () => undefined).summary;
       const saved = snapshotJson === undefined ? snapshot : { coversSeq: after?.lastSeq ?? -1, json: snapshotJson };
       runs.set(runId, {
-        ...(after === undefined ? {} : { summary: after }),
-        ...(saved === undefined ? {} : { snapshot: saved }),
+        ...present({ summary: after, snapshot: saved }),
       });
       return result;
     },

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { insideFolder } from '../../base/guarded-file.ts';
 
@@ -85,7 +86,7 @@ export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFil
     const unfinished = `${path}.${process.pid}.tmp`;
     try {
       const after = wantedMode ?? mode;
-      writeFileSync(unfinished, bytes, { flag: 'wx', ...(wantedMode === undefined ? {} : { mode: wantedMode }) });
+      writeFileSync(unfinished, bytes, { flag: 'wx', ...present({ mode: wantedMode }) });
       if (after !== undefined) chmodSync(unfinished, after & 0o777);
       renameSync(unfinished, path);
     } finally {

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Session } from '../../session/session.ts';
 import { ACKNOWLEDGEMENT_RESPONSES, MAX_NOTE_CHARS } from './acknowledge-tool.ts';
@@ -48,7 +49,7 @@ export function acknowledge(
   const { response, note } = read;
   const view = session.slice(Acknowledgement);
   const at = options.nowMs === undefined ? {} : { atMs: options.nowMs };
-  session.dispatch(AcknowledgementEvent({ ...target, response, ...(note === undefined ? {} : { note }) }, at));
+  session.dispatch(AcknowledgementEvent({ ...target, response, ...present({ note }) }, at));
   const acknowledgement = view.latest();
   return acknowledgement === undefined
     ? refused('The answer could not be recorded.')
@@ -74,9 +75,7 @@ function readMembers(answer: unknown): AdviceAnswer | string {
   const note = readLine(answer['note'], MAX_NOTE_CHARS);
   return {
     response,
-    ...(adviceId === undefined ? {} : { adviceId }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(note === undefined ? {} : { note }),
+    ...present({ adviceId, provider, note }),
   };
 }
 
@@ -104,8 +103,7 @@ function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: Acknowl
   const { callIndex, promptName } = latest?.said ?? {};
   return {
     provider,
-    ...(callIndex === undefined ? {} : { callIndex }),
-    ...(promptName === undefined ? {} : { promptName }),
+    ...present({ callIndex, promptName }),
   };
 }
 

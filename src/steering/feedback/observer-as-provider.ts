@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import type { ObserverContext, TrajectoryObserver } from '../prompt/trajectory-observer.ts';
@@ -10,7 +11,7 @@ import { latestSpoken } from './feedback-cadence.ts';
 export function observerAsProvider(observer: TrajectoryObserver): FeedbackProvider {
   return {
     name: observer.name,
-    ...(observer.defaultTrigger === undefined ? {} : { defaultTrigger: observer.defaultTrigger }),
+    ...present({ defaultTrigger: observer.defaultTrigger }),
     shouldRun: (context) => observer.shouldRun(context.session, observerContext(context)),
     provide: (context) => observer.observe(context.session, observerContext(context)),
   };

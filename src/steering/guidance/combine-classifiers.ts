@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import type { ClassificationResult } from '../../records/guidance.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import { checkShare, invalidDefinition } from './check-options.ts';
@@ -93,6 +94,6 @@ function joined(
     relevant,
     confidence,
     ...(reason === '' ? {} : { reason }),
-    ...(pattern === undefined ? {} : { pattern }),
+    ...present({ pattern }),
   };
 }

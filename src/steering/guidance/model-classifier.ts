@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { DECISION_POINTS } from '../../records/guidance.ts';
 import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
@@ -62,7 +63,7 @@ export function askModel(
   const digest = contextDigest(context, bank);
   return withTimeLimit<unknown>((signal) => classifier.classify(digest, { signal }), {
     timeLimitMs,
-    ...(timers === undefined ? {} : { timers }),
+    ...present({ timers }),
   }).then((outcome): ModelAnswer => {
     switch (outcome.kind) {
       case 'timed-out':

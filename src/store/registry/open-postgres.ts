@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { postgresStore, type PostgresHandle, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
@@ -75,7 +76,7 @@ async function openAt(
   }
   const { schema, url } = parsed;
   const handle = await handleOf(url);
-  return postgresStore(handle, { ...options, endHandle: true, ...(schema === undefined ? {} : { schema }) });
+  return postgresStore(handle, { ...options, endHandle: true, ...present({ schema }) });
 }
 
 async function handleOf(url: string): Promise<PostgresHandle> {

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
+import { present } from '../../base/present.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { AdviceLane } from './advice-lane.tsx';
 import { findInRun } from './api.ts';
@@ -52,7 +53,7 @@ function Loaded(props: {
   const set = useCallback(
     (change: Partial<RunRoute>) => {
       const { at: _at, ...rest } = route;
-      goTo({ ...rest, ...(route.at === undefined ? {} : { at: route.at }), ...change }, { replace: true });
+      goTo({ ...rest, ...present({ at: route.at }), ...change }, { replace: true });
     },
     [route],
   );

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { phrasesIn } from '../../store/words-in.ts';
@@ -75,7 +76,7 @@ export class FullText {
       const reader = await this.#source.reader();
       let after: string | undefined;
       for (let page = 0; page < MAX_PAGES; page += 1) {
-        const found = await reader.search({ text, limit: PAGE_HITS, ...(after === undefined ? {} : { after }) });
+        const found = await reader.search({ text, limit: PAGE_HITS, ...present({ after }) });
         for (const { runId } of found.hits) search.runIds.add(runId);
         search.notIndexed = found.notIndexed;
         after = found.next;

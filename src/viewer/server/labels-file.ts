@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 
+import { present } from '../../base/present.ts';
 import { formatLabels, LABEL_TARGETS, readLabels, type Label } from '../../backtest/labels.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { replaceFile } from '../../hosts/claude-code/written-file.ts';
@@ -83,7 +84,7 @@ export function readLabelChange(body: unknown): LabelChange {
   return {
     id,
     target: known,
-    ...(note === undefined ? {} : { note }),
+    ...present({ note }),
     ...(split === undefined ? {} : { split: split.trim() }),
   };
 }

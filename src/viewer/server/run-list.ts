@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { systemClock } from '../../base/clock.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
@@ -131,7 +132,7 @@ export function rowOf({ source }: ListedSource, run: RunSummary, extras: RunExtr
   return {
     ...summary,
     source: source.id,
-    ...(from === undefined ? {} : { from }),
+    ...present({ from }),
     childCount: source.countChildren(run.runId),
     live: run.outcome === undefined && systemClock.nowMs() - run.lastAtMs < LIVE_MS,
     extras: extras !== undefined,

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
 import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
@@ -99,7 +100,7 @@ export class RunLook {
       identity,
       level,
       stuck,
-      ...(tool === undefined ? {} : { tool }),
+      ...present({ tool }),
       occurrences,
       fromCall: firstSeen,
       toCall: clearedAt ?? null,
@@ -124,10 +125,10 @@ export class RunLook {
       evidenceSeqs: said.evidence.map((call) => call.seq),
       delivered: arm === 'unsettled' ? null : arm === 'delivered',
       arm,
-      ...(reason === undefined ? {} : { reason }),
+      ...present({ reason }),
       callsBefore,
       ...(pattern === undefined ? {} : { pattern: { identity: pattern.identity, level: pattern.level } }),
-      ...(acknowledged === undefined ? {} : { acknowledged }),
+      ...present({ acknowledged }),
       isLeft: callsToClear !== undefined,
       fate: fateText(outcome),
     };
@@ -161,7 +162,7 @@ export class RunLook {
       text: text.slice(0, TEXT_CHARS).toWellFormed(),
       ...(why === undefined || why === '' ? {} : { why: why.slice(0, WHY_CHARS).toWellFormed() }),
       ...(isFeedback ? { severity: payload.feedback.severity } : {}),
-      ...(point === undefined ? {} : { point }),
+      ...present({ point }),
       evidence:
         pattern === undefined ? [] : this.#placesOf(this.#view.recordedPattern(pattern.identity)?.evidence ?? []),
     });

@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { CoxswainError } from '../../base/error.ts';
 
 /** How a list of runs is sorted: descending unless told otherwise. */
@@ -52,8 +53,7 @@ export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuer
       ...texts(query),
       ...(query['advice'] === '1' ? { advice: true as const } : {}),
       ...(query['roots'] === '1' ? { roots: true as const } : {}),
-      ...(sinceMs === undefined ? {} : { sinceMs }),
-      ...(untilMs === undefined ? {} : { untilMs }),
+      ...present({ sinceMs, untilMs }),
     },
     sort: known,
     order,

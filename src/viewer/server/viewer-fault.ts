@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { isLocked } from '../../store/sqlite/sqlite-reader.ts';
 import type { Problem } from './api-shapes.ts';
@@ -30,7 +31,7 @@ const STATUS: Readonly<Record<FaultReason, FaultStatus>> = {
 /** A fault of the viewer's own. @param fix  what to do about it */
 export function viewerFault(reason: FaultReason, message: string, fix?: string): CoxswainError {
   const code = reason === 'store-gone' || reason === 'store-locked' ? 'store-io' : 'invalid-argument';
-  return new CoxswainError(code, message, { details: { reason, ...(fix === undefined ? {} : { fix }) } });
+  return new CoxswainError(code, message, { details: { reason, ...present({ fix }) } });
 }
 
 /** What is said of anything that was thrown, and with which status. */

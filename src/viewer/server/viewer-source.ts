@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
+import { present } from '../../base/present.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Problem, SourceRow } from './api-shapes.ts';
@@ -95,8 +96,7 @@ export class ViewerSource {
       writable: false,
       runs: this.#runs.size,
       ...(this.#isTruncated ? { truncated: true as const } : {}),
-      ...(indexing === undefined ? {} : { indexing }),
-      ...(problem === undefined ? {} : { problem }),
+      ...present({ indexing, problem }),
     };
   }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 
+import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import type { FoundSource } from '../../../formats/find-sources.ts';
 import type { FormatName } from '../../../formats/import-item.ts';
@@ -156,6 +157,6 @@ class SourceAnalysis {
     else if (verbose) problems.note(problem);
     const owner = run ?? this.#last;
     const fold = owner === undefined ? undefined : this.#folds.get(owner);
-    fold?.diagnose({ severity, message, ...(line === undefined ? {} : { line }) });
+    fold?.diagnose({ severity, message, ...present({ line }) });
   }
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
+import { present } from '../../../base/present.ts';
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { checkOutput } from '../../../base/guarded-file.ts';
 import { backtest } from '../../../backtest/backtest.ts';
@@ -96,7 +97,7 @@ function compared(
   const [first, second, ...rest] = compare ?? [];
   const paths = [...given, ...rest];
   if (paths.length === 0) throw new CoxswainError('invalid-argument', 'give the recorded runs: stores, files, folders');
-  if (compare === undefined) return { paths, ...(config === undefined ? {} : { config }) };
+  if (compare === undefined) return { paths, ...present({ config }) };
   if (first === undefined || second === undefined || config !== undefined) {
     const hint = 'give the two configurations behind it, each a file or standard, and no --config';
     throw new CoxswainError('invalid-argument', `--compare ${compare.join(' ')}: ${hint}`);

@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import { verifyRuns, type RunVerification } from '../../../backtest/verify-runs.ts';
 import { makeConfiguration } from '../../../backtest/configuration.ts';
 import { assertNever } from '../../../base/assert-never.ts';
@@ -33,7 +34,7 @@ export async function backtestVerify(
   const counts = new Map<Status, number>();
   let matched = 0;
   let mismatched = 0;
-  for await (const run of verifyRuns(paths, { steering, ...(redaction === undefined ? {} : { redaction }) })) {
+  for await (const run of verifyRuns(paths, { steering, ...present({ redaction }) })) {
     counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
     matched += run.matched;
     mismatched += run.mismatched;

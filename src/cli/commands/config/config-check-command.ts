@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 
+import { present } from '../../../base/present.ts';
 import { problemText, type ConfigProblem } from '../../../config/config-problem.ts';
 import { loadConfig, type IgnoredField, type LoadedConfig } from '../../../config/load-config.ts';
 import { refusalError } from '../../../store/records-folder.ts';
@@ -78,7 +79,7 @@ function report({ sources, problems, ignored, refusal, resolved }: LoadedConfig)
     sources,
     problems,
     ignored,
-    ...(refusal === undefined ? {} : { refusal }),
+    ...present({ refusal }),
     resolved: { ...rest, speakers: steeringRows(resolved) },
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
 import {
@@ -87,8 +88,7 @@ export async function initCommand(
     owner,
     node: process.execPath,
     hookFile,
-    ...(server === undefined ? {} : { server }),
-    ...(ignore === undefined ? {} : { ignore }),
+    ...present({ server, ignore }),
     ...configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project),
   });
   return await write(changes, { options, owner, settingsFile, hookFile, project, local, server }, terminal);

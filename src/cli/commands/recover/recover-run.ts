@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import { TRAJECTORY_SCHEMA_VERSION } from '../../../records/trajectory-record.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf } from '../../../store/run-summary.ts';
@@ -91,8 +92,7 @@ function recordBeside(beside: TrajectoryRecord, seq: number, payload: Trajectory
   return {
     schema_version: TRAJECTORY_SCHEMA_VERSION,
     seq,
-    ...(run_id === undefined ? {} : { run_id }),
-    ...(parent_run_id === undefined ? {} : { parent_run_id }),
+    ...present({ run_id, parent_run_id }),
     depth,
     recorded_at_unix_ms,
     payload,

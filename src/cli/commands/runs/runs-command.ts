@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import { limitOf } from '../../terminal/limit-of.ts';
 import { countOf, durationText } from '../../terminal/number-text.ts';
@@ -26,7 +27,7 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
   try {
     const { runs, next } = await store.listRuns({
       limit,
-      ...(options.after === undefined ? {} : { after: options.after }),
+      ...present({ after: options.after }),
     });
     for (const run of runs)
       await terminal.write(options.json === true ? jsonLine(listed(run)) : rowText(run, terminal));
@@ -55,8 +56,7 @@ function rowText(run: RunSummary, { paint }: Terminal): string {
       : [
           outcomeText({
             outcome,
-            ...(success === undefined ? {} : { success }),
-            ...(reward === undefined ? {} : { reward }),
+            ...present({ success, reward }),
           }),
         ]),
   ];

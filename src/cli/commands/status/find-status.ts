@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { present } from '../../../base/present.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
@@ -50,7 +51,7 @@ export async function findStatus({ env, nowMs, stdin }: StatusHints): Promise<Fo
     store.kind === 'postgres' || existsSync(store.address) ? await storedStatus(store, session, nowMs) : undefined;
   const waitingEvents = status === undefined ? 0 : countSpills(store.address).waiting;
   const run = status && waitingEvents > 0 ? { ...status, waitingEvents } : status;
-  return { ...(run === undefined ? {} : { run }), ...(refusal === undefined ? {} : { refusal }) };
+  return { ...present({ run, refusal }) };
 }
 
 async function storedStatus(
@@ -94,7 +95,7 @@ async function storeOf(
     return guardStore({ kind: 'sqlite', address: join(projectFolder, RECORDS_FOLDER, 'runs.db') }, { env });
   const { loadConfigSync } = await import('../../../config/load-config.ts');
   const { resolved, refusal } = loadConfigSync({ projectFolder, env });
-  return { store: resolved.store, ...(refusal === undefined ? {} : { refusal }) };
+  return { store: resolved.store, ...present({ refusal }) };
 }
 
 interface SessionHints {

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 
+import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
@@ -32,9 +33,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   const port = portOf(options.port);
   const viewer = await startViewer({
     paths: paths.length > 0 ? paths : [await projectStore()],
-    ...(port === undefined ? {} : { port }),
-    ...(options.labels === undefined ? {} : { labels: options.labels }),
-    ...(options.report === undefined ? {} : { reports: options.report }),
+    ...present({ port, labels: options.labels, reports: options.report }),
   });
   let redirect: RedirectFile | undefined;
   try {

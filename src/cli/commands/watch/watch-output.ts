@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
 import { countOf, countText } from '../../terminal/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
@@ -88,7 +89,7 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
 
 function endLine(event: WatchedEvent & { readonly type: 'run_ended' }, paint: Paint): string {
   const { run, outcome, success } = event;
-  const how = outcomeText({ outcome, ...(success === undefined ? {} : { success }) });
+  const how = outcomeText({ outcome, ...present({ success }) });
   return `${paint('bold', `■ ${printableCut(run, ID_CHARS)}`)}  ${how}`;
 }
 

@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import type { TimeSpan } from '../../../base/deadline.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { ReadRun } from '../../../formats/read-runs.ts';
@@ -52,14 +53,13 @@ export class WatchedRun {
       const { format = 'coxswain', task } = payload;
       const { parentId } = this.#run;
       const known = {
-        ...(parentId === undefined ? {} : { parentRun: parentId }),
-        ...(task === undefined ? {} : { task }),
+        ...present({ parentRun: parentId, task }),
       };
       return [{ type: 'run_started', ...place, format, ...known }];
     }
     if (payload.kind === 'run_ended') {
       const { outcome, success } = payload;
-      return [{ type: 'run_ended', ...place, outcome, ...(success === undefined ? {} : { success }) }];
+      return [{ type: 'run_ended', ...place, outcome, ...present({ success }) }];
     }
     const event = payload.kind === 'tool_ended' ? callEventOf(call, record) : liveEventOf(payload);
     return event === undefined ? [] : [{ ...event, ...place }];
