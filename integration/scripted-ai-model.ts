@@ -4,7 +4,7 @@ import { MockLanguageModelV3 } from 'ai-6/test';
 import { isJsonObject } from '../src/base/json.ts';
 import type { NeutralMessage, NeutralRequest } from '../src/testing/adapter-harness.ts';
 import {
-  answerOf,
+  scriptedAnswer,
   completeTurn,
   isFault,
   type CompleteTurn,
@@ -57,7 +57,7 @@ function scripted(options: ScriptedAiModelOptions): {
   const requests: Options[] = [];
   const answer = async (request: Options): Promise<CompleteTurn | ModelFault> => {
     const index = requests.push(request) - 1;
-    const scriptAnswer = answerOf(options.script, request, index);
+    const scriptAnswer = scriptedAnswer(options.script, request, index);
     options.onRequest?.(index);
     await pause(scriptAnswer.answerAfterMs ?? options.answerAfterMs ?? 0, request.abortSignal);
     return isFault(scriptAnswer) ? scriptAnswer : completeTurn(scriptAnswer, index);

@@ -19,14 +19,8 @@ export type {
   TriggerConfig,
 } from './coxswain-config.ts';
 export { decodeConfig, readConfigText, type ConfigReading, type DecodedConfig } from './decode-config.ts';
-export {
-  loadConfig,
-  loadConfigSync,
-  type ConfigSource,
-  type IgnoredField,
-  type LoadConfigOptions,
-  type LoadedConfig,
-} from './load-config.ts';
+export { loadConfig, loadConfigSync } from './load-config.ts';
+export type { ConfigSource, IgnoredField, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 export { mergeConfig } from './merge-config.ts';
 export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
 export type { CompletionCheck, ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';

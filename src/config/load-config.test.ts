@@ -6,7 +6,8 @@ import { realProject, type StatePlaces } from '../base/state-places.ts';
 import { makeRecords } from '../store/records-folder.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { problemText } from './config-problem.ts';
-import { loadConfig, loadConfigSync, type LoadConfigOptions, type LoadedConfig } from './load-config.ts';
+import { loadConfig, loadConfigSync } from './load-config.ts';
+import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { trustProject } from './trust-project.ts';
 import { readTrust, trustFile, writeTrust } from './trust.ts';
 

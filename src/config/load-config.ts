@@ -4,8 +4,6 @@ import { readSources, type ReadSource } from './config-sources.ts';
 import type { LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 import { resolveConfig } from './resolve-config.ts';
 
-export type { ConfigSource, IgnoredField, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
-
 /**
  * Reads the configuration for a folder: the user's own (`config.json`, then `config.ts` in `~/.config/coxswain`), over it
  * the project's (`coxswain.config.json`, then `coxswain.config.ts`). What a project's files may not decide without trust

@@ -7,7 +7,8 @@ import { readConfigFile } from './config-sources.ts';
 import { readConfigText } from './decode-config.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
 import { realPath } from './leads-outside.ts';
-import { loadConfigSync, type IgnoredField } from './load-config.ts';
+import { loadConfigSync } from './load-config.ts';
+import type { IgnoredField } from './loaded-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';
 
 /** A project that is trusted now. Plain JSON. */

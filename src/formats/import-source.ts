@@ -3,7 +3,14 @@ import type { Readable } from 'node:stream';
 
 import { present } from '../base/present.ts';
 import { CoxswainError } from '../base/error.ts';
-import { accepted, candidatesOf, formatNames, printable, surest, type Candidates } from './reading/choose-importer.ts';
+import {
+  accepted,
+  candidatesOf,
+  formatNames,
+  printableName,
+  surest,
+  type Candidates,
+} from './reading/choose-importer.ts';
 import { decompress, packingOf } from './reading/decompress.ts';
 import type { FormatName, ImportItem } from './import-item.ts';
 import { importText } from './reading/import-text.ts';
@@ -129,7 +136,7 @@ async function* importArchive(source: ImportSource, { candidates, options }: Rea
   try {
     const names = archive.entries.map((entry) => entry.name);
     const best = surest(candidates.archives, (importer) => importer.recognise(names, source));
-    const content = `a zip archive of ${names.length} entries (${names.slice(0, 3).map(printable).join(', ')})`;
+    const content = `a zip archive of ${names.length} entries (${names.slice(0, 3).map(printableName).join(', ')})`;
     yield* accepted(best, { candidates, content }).read(archive, source);
   } finally {
     archive.close();

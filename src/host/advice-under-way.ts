@@ -1,6 +1,6 @@
 import { joinAdvice } from '../steering/advice/join-advice.ts';
 import type { AdviceHandle } from '../run/advice-handle.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import type { EndedWith } from './run-outcome.ts';
 
 /** A request on its way to the model, and the advice it carries. */
 export interface OutgoingRequest {
@@ -15,7 +15,7 @@ export interface OutgoingRequest {
 /** What stopped an agent, for as long as nothing shows that it went on. */
 export interface Trouble {
   /** How the run ended, if this was its end. */
-  readonly outcome: RunOutcome;
+  readonly outcome: EndedWith;
   readonly reason: string;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { recordedRun, type RecordedRun } from '../../test/support/recorded-run.ts';
 import { feedbackAfterEachCall, guidanceAlwaysAt } from '../testing/contract-advice.ts';
-import { Conversation, type ModelAnswer, type RequestNews } from './conversation.ts';
+import { Conversation, type ConversationAnswer, type RequestNews } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';
 
 const NOTHING: RequestNews = { messages: [], results: [] };
@@ -12,7 +12,7 @@ function call(name: string, id: string, argsText = '{}'): IssuedCall {
   return { id, name, args: JSON.parse(argsText), argsText };
 }
 
-function answerWith(...calls: readonly IssuedCall[]): ModelAnswer {
+function answerWith(...calls: readonly IssuedCall[]): ConversationAnswer {
   const content = calls.map(({ id, name }) => ({ type: 'tool_call', id, name, args: {} }) as const);
   return { message: { role: 'assistant', content: content.length === 0 ? 'Done.' : content, modelId: 'm' }, calls };
 }

@@ -4,11 +4,11 @@ import type { Run } from '../run/run.ts';
 import { identityOf } from './adapter-options.ts';
 import { AdviceUnderWay, type OutgoingRequest, type Trouble } from './advice-under-way.ts';
 import type { CallOutcome, IssuedCall } from './issued-call.ts';
-import { OpenCalls, type OpenCall } from './open-calls.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import { UnansweredCalls, type OpenCall } from './open-calls.ts';
+import type { EndedWith } from './run-outcome.ts';
 
 /** A model's whole answer. */
-export interface ModelAnswer {
+export interface ConversationAnswer {
   readonly message: AgentMessage & { readonly role: 'assistant' };
   readonly calls: readonly IssuedCall[];
 }
@@ -40,7 +40,7 @@ export class Conversation {
   readonly #options: ConversationOptions;
   readonly #advice: AdviceUnderWay;
   /** Calls of the last answer, and those still running. */
-  readonly #calls: OpenCalls = new OpenCalls();
+  readonly #calls: UnansweredCalls = new UnansweredCalls();
   #requests = 0;
   #modelId: string | undefined;
 
@@ -56,7 +56,7 @@ export class Conversation {
   }
 
   /** How the run ends if nothing more happens; undefined where nothing is wrong. */
-  get outcome(): RunOutcome | undefined {
+  get outcome(): EndedWith | undefined {
     return this.#advice.trouble?.outcome;
   }
 
@@ -78,7 +78,7 @@ export class Conversation {
   }
 
   /** The model answered. */
-  answered({ message, calls }: ModelAnswer): void {
+  answered({ message, calls }: ConversationAnswer): void {
     const { run } = this;
     if (message.modelId !== undefined && this.#modelId === undefined) {
       this.#modelId = message.modelId;
@@ -164,7 +164,10 @@ export class Conversation {
 }
 
 /** The message with the ids under which its calls are recorded. */
-function withCallIds(message: ModelAnswer['message'], calls: readonly OpenCall[]): ModelAnswer['message'] {
+function withCallIds(
+  message: ConversationAnswer['message'],
+  calls: readonly OpenCall[],
+): ConversationAnswer['message'] {
   if (typeof message.content === 'string') return message;
   const ids = calls.map(({ callId }) => callId);
   const content = message.content.map((block) =>

@@ -12,7 +12,7 @@ export interface OpenCall extends IssuedCall {
 }
 
 /** The calls of a conversation that have not come back. */
-export class OpenCalls {
+export class UnansweredCalls {
   readonly #open = new Map<string, OpenCall>();
   readonly #ids = new CallIds();
 

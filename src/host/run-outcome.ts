@@ -13,10 +13,10 @@ const LIMITS: ReadonlySet<string> = new Set(['MaxTurnsExceededError', 'LengthFin
 const ERROR_CHARS = 300;
 
 /** How a run ended that ended with an error. */
-export type RunOutcome = 'aborted' | 'limit' | 'error';
+export type EndedWith = 'aborted' | 'limit' | 'error';
 
 /** What an error says of how the run ended: told by the names that the platform and the SDKs give their errors. */
-export function outcomeOf(error: unknown): RunOutcome {
+export function outcomeOf(error: unknown): EndedWith {
   const names = namesOf(error);
   if (names.some((name) => ABORTS.has(name)) || messageOf(error) === ABORT_MESSAGE) return 'aborted';
   return names.some((name) => LIMITS.has(name)) ? 'limit' : 'error';

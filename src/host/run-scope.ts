@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { present } from '../base/present.ts';
 import type { Run } from '../run/run.ts';
-import { outcomeOf, type RunOutcome } from './run-outcome.ts';
+import { outcomeOf, type EndedWith } from './run-outcome.ts';
 
 /** A tool at work. */
 interface ToolAtWork {
@@ -69,7 +69,7 @@ export class RunScope {
   }
 }
 
-function leave(at: ToolAtWork, outcome?: RunOutcome): void {
+function leave(at: ToolAtWork, outcome?: EndedWith): void {
   at.isDone = true;
   at.child?.emit({ type: 'agent_end', ...present({ outcome }) });
 }

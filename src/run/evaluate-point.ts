@@ -11,7 +11,7 @@ import { guidanceCandidate } from '../steering/guidance/guidance-candidate.ts';
 import { verdictGuidance } from '../steering/guidance/model-classifier.ts';
 import type { ResolvedSteering } from '../steering/options.ts';
 import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
-import { deadlineOf, usageOf } from './run-situation.ts';
+import { deadlineOf, knownUsage } from './run-situation.ts';
 import type { PromptSpeakers } from './run-speakers-by-prompt.ts';
 import type { Session } from '../session/session.ts';
 import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
@@ -93,7 +93,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       nowMs: input.nowMs,
       deadline: deadlineOf(state.situation),
       budget: state.situation.budget,
-      usage: usageOf(state.situation, analysis.calls, evaluation),
+      usage: knownUsage(state.situation, analysis.calls, evaluation),
       trajectory: analysis,
       filesCreated: evaluation.files_created ?? [],
     },

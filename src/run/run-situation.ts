@@ -123,7 +123,7 @@ export function ownUsage({ costUsd, tokens }: RunSituation, calls: number): Budg
  * What was used of the run's budget so far: by itself and by the runs that share it, or what the host states at this point,
  * which counts all of them.
  */
-export function usageOf(
+export function knownUsage(
   situation: RunSituation,
   calls: number,
   { shared_usage: shared, usage: stated }: Pick<Evaluation, 'shared_usage' | 'usage'>,

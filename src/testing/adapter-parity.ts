@@ -5,7 +5,7 @@ import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';
 import type { ContractTools } from './contract-tools.ts';
 import { createFakeClock } from './fake-clock.ts';
-import { answerOf, type ModelCall, type ModelFunction, type ModelScript } from './model-script.ts';
+import { scriptedAnswer, type ModelCall, type ModelFunction, type ModelScript } from './model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
 /** How long each answer takes on the fake clock. */
@@ -90,7 +90,7 @@ async function playAlike(
   // Time passes while the model thinks: tools may run one after the other or at once, as the SDK likes.
   const thinking: ModelFunction = (request, index) => {
     clock.advance(ANSWER_SECONDS);
-    return answerOf(script, request, index);
+    return scriptedAnswer(script, request, index);
   };
   const scene: Scene = { prompt: 'Look until you see something.', script: thinking, tools };
   const steering = { ...standardSteering(), clock };

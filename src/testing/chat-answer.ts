@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import type { ModelAnswer } from './fake-model-server.ts';
+import type { FakeModelAnswer } from './fake-model-server.ts';
 import type { CompleteTurn, ModelFinish } from './model-script.ts';
 import { pieces } from './pieces.ts';
 
@@ -10,7 +10,7 @@ const FINISH_REASONS: Readonly<Record<ModelFinish, string>> = {
 };
 
 /** A turn as OpenAI's chat completions write it. @param id unique on the server */
-export function chatAnswer(request: JsonObject, turn: CompleteTurn, id: number): ModelAnswer {
+export function chatAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
   const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
   const base = { id: `chatcmpl-fake-${id}`, created: 1_700_000_000, model: request['model'] ?? null, ...future };
   const finish_reason = FINISH_REASONS[turn.finish];

@@ -3,7 +3,7 @@ import {
   startFakeModelServer,
   type FakeModelServer,
   type FakeModelServerOptions,
-  type ModelAnswer,
+  type FakeModelAnswer,
   type ModelProtocol,
 } from './fake-model-server.ts';
 import type { CompleteTurn, ModelFinish } from './model-script.ts';
@@ -31,7 +31,7 @@ const messagesApi: ModelProtocol = {
   answer(request, turn, id) {
     const message = messageOf(turn, request.body['model'] ?? null, id);
     if (request.body['stream'] !== true) return { kind: 'json', body: message };
-    return { kind: 'stream', events: eventsOf(message, turn) } satisfies ModelAnswer;
+    return { kind: 'stream', events: eventsOf(message, turn) } satisfies FakeModelAnswer;
   },
   fault,
 };

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import {
-  answerOf,
+  scriptedAnswer,
   completeTurn,
   isFault,
   type CompleteTurn,
@@ -58,12 +58,12 @@ export interface ModelProtocol {
   /** What a request that is not a main one is answered. */
   readonly sideText: string;
   /** @param id  unique on this server */
-  readonly answer: (request: CapturedRequest, turn: CompleteTurn, id: number) => ModelAnswer;
+  readonly answer: (request: CapturedRequest, turn: CompleteTurn, id: number) => FakeModelAnswer;
   readonly fault: (status: number, message: string) => JsonObject;
 }
 
 /** A whole answer, or the events of a stream as they go over the wire. */
-export type ModelAnswer =
+export type FakeModelAnswer =
   | { readonly kind: 'json'; readonly body: JsonObject }
   | { readonly kind: 'stream'; readonly events: readonly string[] };
 
@@ -97,7 +97,7 @@ export async function startFakeModelServer(
     if (fixed !== undefined) return sendJson(response, fixed.status, fixed.body);
     const { mainIndex } = request;
     const answer =
-      mainIndex === undefined ? { text: protocol.sideText } : answerOf(options.script, request.body, mainIndex);
+      mainIndex === undefined ? { text: protocol.sideText } : scriptedAnswer(options.script, request.body, mainIndex);
     const waitMs = answer.answerAfterMs ?? (mainIndex === undefined ? 0 : (options.answerAfterMs ?? 0));
     if (waitMs > 0) await delay(waitMs, undefined, { signal: closing.signal });
     // The client gave up while it was waiting.
@@ -136,7 +136,7 @@ function sendFault(response: ServerResponse, protocol: ModelProtocol, { error }:
   sendJson(response, status, protocol.fault(status, message), { 'x-should-retry': String(mayRetry) });
 }
 
-function sendAnswer(response: ServerResponse, answer: ModelAnswer, isTruncated: boolean): void {
+function sendAnswer(response: ServerResponse, answer: FakeModelAnswer, isTruncated: boolean): void {
   if (answer.kind === 'json' && !isTruncated) return sendJson(response, 200, answer.body);
   const text = answer.kind === 'json' ? JSON.stringify(answer.body) : answer.events.join('');
   const type = answer.kind === 'json' ? 'application/json' : 'text/event-stream';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { AFTER_SCRIPT, answerOf, completeTurn, mapModelCalls, type ModelScript } from './model-script.ts';
+import { AFTER_SCRIPT, scriptedAnswer, completeTurn, mapModelCalls, type ModelScript } from './model-script.ts';
 
 const SCRIPT: ModelScript = {
   turns: [{ calls: [{ name: 'look', args: {} }] }, { error: { status: 500 } }, { text: 'done' }],
@@ -20,6 +20,6 @@ test('a turn gets ids from its place, a reason to end that fits, and usage', () 
 
 test('changing the calls of a script leaves everything else, faults and its end included', () => {
   const mapped = mapModelCalls(SCRIPT, (call) => ({ ...call, name: `x_${call.name}` }));
-  expect(answerOf(mapped, {}, 0)).toEqual({ calls: [{ name: 'x_look', args: {} }] });
-  expect([1, 2, 3].map((index) => answerOf(mapped, {}, index))).toEqual([...SCRIPT.turns.slice(1), AFTER_SCRIPT]);
+  expect(scriptedAnswer(mapped, {}, 0)).toEqual({ calls: [{ name: 'x_look', args: {} }] });
+  expect([1, 2, 3].map((index) => scriptedAnswer(mapped, {}, index))).toEqual([...SCRIPT.turns.slice(1), AFTER_SCRIPT]);
 });

@@ -66,7 +66,11 @@ const DEFAULT_USAGE: ModelUsage = { inputTokens: 100, outputTokens: 20 };
 export const AFTER_SCRIPT: ModelTurn = { text: 'The script is over.' };
 
 /** The answer to a request: of a script the turn of that index, `AFTER_SCRIPT` beyond its end. */
-export function answerOf(script: ModelScript | ModelFunction, request: unknown, index: number): ModelTurn | ModelFault {
+export function scriptedAnswer(
+  script: ModelScript | ModelFunction,
+  request: unknown,
+  index: number,
+): ModelTurn | ModelFault {
   return typeof script === 'function' ? script(request, index) : (script.turns[index] ?? AFTER_SCRIPT);
 }
 
@@ -78,7 +82,7 @@ export function isFault(answer: ModelTurn | ModelFault): answer is ModelFault {
 /** The same script with its calls changed, such as to the names that an SDK gives to tools. */
 export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: ModelCall) => ModelCall): ModelFunction {
   return (request, index) => {
-    const answer = answerOf(script, request, index);
+    const answer = scriptedAnswer(script, request, index);
     if (isFault(answer) || answer.calls === undefined) return answer;
     return { ...answer, calls: answer.calls.map(map) };
   };

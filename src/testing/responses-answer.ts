@@ -1,10 +1,10 @@
 import type { JsonObject } from '../base/json.ts';
-import type { ModelAnswer } from './fake-model-server.ts';
+import type { FakeModelAnswer } from './fake-model-server.ts';
 import type { CompleteTurn } from './model-script.ts';
 import { pieces } from './pieces.ts';
 
 /** A turn as OpenAI's Responses write it. @param id unique on the server */
-export function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: number): ModelAnswer {
+export function responsesAnswer(request: JsonObject, turn: CompleteTurn, id: number): FakeModelAnswer {
   const output = outputOf(turn, id);
   const response = responseOf(request, turn, { id, output });
   if (request['stream'] !== true) return { kind: 'json', body: response };

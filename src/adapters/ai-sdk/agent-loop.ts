@@ -6,7 +6,7 @@ import type { Run } from '../../run/run.ts';
 import { applyGates, askGate } from './apply-gates.ts';
 import { CallBook } from './call-book.ts';
 import type { ContextTransform } from './context-transform.ts';
-import type { ModelAnswer } from './model-answer.ts';
+import type { GeneratedAnswer } from './model-answer.ts';
 import { NextAdvice } from './next-advice.ts';
 import { nextAttempt, type OutputEscalation } from './output-escalation.ts';
 import type { PlacedAdvice } from './placed-advice.ts';
@@ -99,7 +99,7 @@ export class AgentLoop {
    *
    * @returns what to ask instead, where the answer does not stand: it was cut off, or guidance forces another turn
    */
-  answered(asked: PreparedRequest, answer: ModelAnswer): PreparedRequest | undefined {
+  answered(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const longer = this.#longer(asked, answer);
     if (longer !== undefined) return longer;
     this.stands(asked, answer);
@@ -107,7 +107,7 @@ export class AgentLoop {
   }
 
   /** The answer is the one that the SDK gets. */
-  stands({ modelId }: PreparedRequest, answer: ModelAnswer): void {
+  stands({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
     this.#phase = 'answered';
     this.calls.ask([...answer.providerCalls, ...answer.calls]);
     const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
@@ -136,7 +136,7 @@ export class AgentLoop {
   }
 
   /** A request was not answered, or not to its end. @param answer what there was of it */
-  failed(asked: PreparedRequest, error: unknown, answer?: ModelAnswer): void {
+  failed(asked: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const aborted = this.isAborted(error);
     this.#phase = aborted ? 'aborted' : 'failed';
     if (aborted) this.#next.lost(asked.advice, 'the request was aborted');
@@ -234,7 +234,7 @@ export class AgentLoop {
   }
 
   /** The same request with a higher cap, where the answer was cut off and there is room. */
-  #longer(asked: PreparedRequest, answer: ModelAnswer): PreparedRequest | undefined {
+  #longer(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const { escalation } = this.#options;
     if (escalation === undefined || answer.finishReason !== 'length') return undefined;
     // Without a cap of the request's own the provider's counts, and the answer came to just that.
@@ -247,7 +247,7 @@ export class AgentLoop {
   }
 
   /** The agent is about to stop: guidance at that point forces another turn, where the host wants that. */
-  #lastWord(asked: PreparedRequest, answer: ModelAnswer): PreparedRequest | undefined {
+  #lastWord(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const handles = this.#run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {
       const reason = this.#hasForced ? 'a turn was forced before' : 'forcing a turn is off';

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { Guard } from '../../host/guarded.ts';
 import type { AgentLoop, PreparedRequest } from './agent-loop.ts';
-import type { ModelAnswer } from './model-answer.ts';
-import { readAnswer } from './read-answer.ts';
+import type { GeneratedAnswer } from './model-answer.ts';
+import { readModelAnswer } from './read-answer.ts';
 import { isRefusal } from './sdk-shapes.ts';
-import { addUsage } from './to-output.ts';
+import { addModelUsage } from './to-output.ts';
 
 /** What stands between the SDK and a model. */
 export interface ModelWatch {
@@ -25,7 +25,11 @@ export interface Attempt {
   /** What of it no recorded message has. */
   readonly unrecorded: unknown;
   /** The answer before it, which the SDK gets should this attempt fail. */
-  readonly instead?: { readonly asked: PreparedRequest; readonly answer: ModelAnswer; readonly isRecorded: boolean };
+  readonly instead?: {
+    readonly asked: PreparedRequest;
+    readonly answer: GeneratedAnswer;
+    readonly isRecorded: boolean;
+  };
 }
 
 /**
@@ -62,7 +66,7 @@ export async function askFirst(asked: PreparedRequest, ask: AskModel, { loop, gu
 
 /** Takes a whole answer. @returns the attempt to make instead, where it does not stand */
 export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: ModelWatch): Attempt | undefined {
-  const answer = readAnswer(withUsage(result, attempt.unrecorded));
+  const answer = readModelAnswer(withUsage(result, attempt.unrecorded));
   if (answer === undefined) {
     loop.unrecognised('answer', typeof result);
     return undefined;
@@ -74,8 +78,8 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
   const usage = usageOf(result);
   return {
     asked,
-    discarded: addUsage(attempt.discarded, usage),
-    unrecorded: isRecorded ? undefined : addUsage(attempt.unrecorded, usage),
+    discarded: addModelUsage(attempt.discarded, usage),
+    unrecorded: isRecorded ? undefined : addModelUsage(attempt.unrecorded, usage),
     instead: { asked: attempt.asked, answer, isRecorded },
   };
 }
@@ -98,7 +102,7 @@ export function standsIn({ asked, instead }: Attempt, error: unknown, { loop, gu
 /** The result, with the usage of earlier answers added to its own. */
 export function withUsage(result: unknown, earlier: unknown): unknown {
   if (earlier === undefined || !isJsonObject(result)) return result;
-  return { ...result, usage: addUsage(earlier, result['usage']) };
+  return { ...result, usage: addModelUsage(earlier, result['usage']) };
 }
 
 function usageOf(result: unknown): unknown {

@@ -1,11 +1,11 @@
 import type { Json } from '../../base/json.ts';
 import type { Usage } from '../../records/agent-message.ts';
-import type { Fields } from './sdk-shapes.ts';
+import type { SdkFields } from './sdk-shapes.ts';
 
 /** One answer of the model, read from what the SDK's model gave; streamed or not. */
-export interface ModelAnswer {
+export interface GeneratedAnswer {
   /** Parts in the SDK's own form, for asking again with the answer in the prompt. */
-  readonly parts: readonly Fields[];
+  readonly parts: readonly SdkFields[];
   readonly text: string;
   /** Calls that the SDK or the host is to run. */
   readonly calls: readonly AnsweredCall[];

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readAnswer, readArgs, readUsage } from './read-answer.ts';
+import { readModelAnswer, readArgs, readUsage } from './read-answer.ts';
 
 const answer = {
   content: [
@@ -22,7 +22,7 @@ const answer = {
 };
 
 test('an answer is read: text, calls, who ran them, usage, reason, model', () => {
-  expect(readAnswer(answer)).toEqual({
+  expect(readModelAnswer(answer)).toEqual({
     parts: answer.content,
     text: 'I look.',
     calls: [{ id: 'c1', name: 'run', args: { command: 'ls' } }],
@@ -37,20 +37,20 @@ test('an answer is read: text, calls, who ran them, usage, reason, model', () =>
 
 test('an older specification has plain numbers and a plain reason', () => {
   const older = { ...answer, finishReason: 'stop', usage: { inputTokens: 7, outputTokens: 2, cachedInputTokens: 1 } };
-  expect(readAnswer(older)).toMatchObject({
+  expect(readModelAnswer(older)).toMatchObject({
     finishReason: 'stop',
     usage: { inputTokens: 7, outputTokens: 2, cacheReadTokens: 1 },
   });
 });
 
 test.each([[undefined], [null], ['text'], [{}], [{ content: 'text' }]])('what is no answer is none: %j', (result) => {
-  expect(readAnswer(result)).toBeUndefined();
+  expect(readModelAnswer(result)).toBeUndefined();
 });
 
 test('whatever an answer holds, reading it does not throw', () => {
   fc.assert(
     fc.property(fc.array(fc.object()), fc.anything(), fc.anything(), (content, usage, finishReason) => {
-      expect(readAnswer({ content, usage, finishReason, response: usage })?.parts.length).toBe(content.length);
+      expect(readModelAnswer({ content, usage, finishReason, response: usage })?.parts.length).toBe(content.length);
     }),
   );
 });

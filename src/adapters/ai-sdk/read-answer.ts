@@ -2,8 +2,8 @@ import { present } from '../../base/present.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { Usage } from '../../records/agent-message.ts';
-import type { AnsweredCall, ModelAnswer, ProviderResult } from './model-answer.ts';
-import { partsOf, textField, type Fields } from './sdk-shapes.ts';
+import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';
+import { partsOf, textField, type SdkFields } from './sdk-shapes.ts';
 
 /** Parts that mean something here; of others the answer says only that there were some. */
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
 ]);
 
 /** What a model gave, in the form that `doGenerate` resolves to. Undefined for what is no answer. */
-export function readAnswer(result: unknown): ModelAnswer | undefined {
+export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
   const parts = partsOf(result['content']);
   const asked = parts.filter((part) => part['type'] === 'tool-call');
@@ -82,16 +82,16 @@ function readFinishReason(value: unknown): string | undefined {
   return unified === '' ? undefined : unified;
 }
 
-function readCall(part: Fields): AnsweredCall {
+function readCall(part: SdkFields): AnsweredCall {
   return { id: textField(part, 'toolCallId'), name: textField(part, 'toolName'), args: readArgs(part['input']) };
 }
 
-function readResult(part: Fields): ProviderResult {
+function readResult(part: SdkFields): ProviderResult {
   const { id, name } = readCall(part);
   // v2 and the SDK's own messages call it `output`.
   return { id, name, result: part['result'] ?? part['output'], isError: part['isError'] === true };
 }
 
-function isProvided(part: Fields): boolean {
+function isProvided(part: SdkFields): boolean {
   return part['providerExecuted'] === true;
 }

@@ -10,10 +10,10 @@ export interface LanguageModelShape {
 }
 
 /** An object of the SDK whose fields are read one by one. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type SdkFields = Readonly<Record<string, unknown>>;
 
 /** What the SDK hands to a model: the one field that must be there, and whatever else it brings. */
-export type ModelRequest = Fields & { readonly prompt: readonly PromptMessage[] };
+export type ModelRequest = SdkFields & { readonly prompt: readonly PromptMessage[] };
 
 /** One message of a request, in the form the SDK gives to models. */
 export interface PromptMessage {
@@ -35,12 +35,12 @@ function isPromptMessage(value: unknown): value is PromptMessage {
 }
 
 /** The parts of a message or an answer; what is no object is passed over. */
-export function partsOf(content: unknown): readonly Fields[] {
+export function partsOf(content: unknown): readonly SdkFields[] {
   return Array.isArray(content) ? content.filter(isJsonObject) : [];
 }
 
 /** The field as text; `''` where it is none. */
-export function textField(fields: Fields, name: string): string {
+export function textField(fields: SdkFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
 }

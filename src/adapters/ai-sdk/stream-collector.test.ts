@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { StreamCollector } from './stream-collector.ts';
-import type { Fields } from './sdk-shapes.ts';
+import type { SdkFields } from './sdk-shapes.ts';
 
-function collect(parts: readonly Fields[]): { readonly deltas: string; readonly result: Fields } {
+function collect(parts: readonly SdkFields[]): { readonly deltas: string; readonly result: SdkFields } {
   const collector = new StreamCollector();
   const deltas = parts.map((part) => collector.add(part)).join('');
   return { deltas, result: collector.result() };

@@ -1,5 +1,5 @@
 import { present } from '../../base/present.ts';
-import { textField, type Fields } from './sdk-shapes.ts';
+import { textField, type SdkFields } from './sdk-shapes.ts';
 
 /** Parts of a stream that say nothing of the answer. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -16,13 +16,13 @@ const PASSING: ReadonlySet<string> = new Set([
 
 /** Puts a streamed answer together, in the form that `doGenerate` resolves to. */
 export class StreamCollector {
-  readonly #content: Fields[] = [];
+  readonly #content: SdkFields[] = [];
   readonly #texts = new Map<string, { type: 'text' | 'reasoning'; text: string; providerMetadata?: unknown }>();
-  #finish: Fields = {};
-  #response: Fields = {};
+  #finish: SdkFields = {};
+  #response: SdkFields = {};
 
   /** @returns what of the answer's text the part brings */
-  add(part: Fields): string {
+  add(part: SdkFields): string {
     const type = textField(part, 'type');
     switch (type) {
       case 'text-start':
@@ -52,12 +52,12 @@ export class StreamCollector {
   }
 
   /** What there is so far. */
-  result(): Fields {
+  result(): SdkFields {
     const { finishReason, usage } = this.#finish;
     return { content: [...this.#content], finishReason, usage, response: this.#response };
   }
 
-  #open(type: 'text' | 'reasoning', part: Fields): { text: string } {
+  #open(type: 'text' | 'reasoning', part: SdkFields): { text: string } {
     const { providerMetadata } = part;
     const block = { type, text: '', ...present({ providerMetadata }) };
     this.#texts.set(keyOf(type, part), block);
@@ -66,6 +66,6 @@ export class StreamCollector {
   }
 }
 
-function keyOf(kind: 'text' | 'reasoning', part: Fields): string {
+function keyOf(kind: 'text' | 'reasoning', part: SdkFields): string {
   return `${kind} ${textField(part, 'id')}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAnswer } from './read-answer.ts';
+import { readModelAnswer } from './read-answer.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 import {
   assistantMessage,
@@ -22,7 +22,7 @@ const prompt: readonly PromptMessage[] = [
 ];
 
 test('an answer becomes one message with its parts, its end, its model and its usage', () => {
-  const answer = readAnswer({
+  const answer = readModelAnswer({
     content: [
       { type: 'text', text: 'I look.' },
       { type: 'tool-call', toolCallId: 'c1', toolName: 'run', input: '{"a":1}' },
@@ -46,7 +46,7 @@ test('an answer becomes one message with its parts, its end, its model and its u
 
 test('an answer that broke off keeps what there was of it', () => {
   const broke = { stopReason: 'aborted', errorMessage: 'no more', modelId: 'm' } as const;
-  const partial = readAnswer({ content: [{ type: 'text', text: 'I l' }], response: { modelId: 'real' } });
+  const partial = readModelAnswer({ content: [{ type: 'text', text: 'I l' }], response: { modelId: 'real' } });
   expect(brokenMessage(partial, broke)).toEqual({
     role: 'assistant',
     content: [{ type: 'text', text: 'I l' }],

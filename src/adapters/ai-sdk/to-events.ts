@@ -3,9 +3,9 @@ import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../records/agent-message.ts';
-import type { ModelAnswer } from './model-answer.ts';
+import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
-import { partsOf, textField, type Fields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
+import { partsOf, textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
 /** A tool's result in a request: what the model is about to read. */
 export interface PromptResult {
@@ -22,7 +22,7 @@ export interface PromptResult {
  * @param recordedId  the id under which a call is recorded; default: the SDK's own
  */
 export function assistantMessage(
-  answer: ModelAnswer,
+  answer: GeneratedAnswer,
   modelId: string,
   recordedId: (id: string) => string = (id) => id,
 ): AgentMessage & { readonly role: 'assistant' } {
@@ -41,7 +41,7 @@ export function assistantMessage(
 
 /** What is recorded of an answer that broke off: what there was of it, and why. */
 export function brokenMessage(
-  answer: ModelAnswer | undefined,
+  answer: GeneratedAnswer | undefined,
   broke: { readonly stopReason: 'aborted' | 'error'; readonly errorMessage: string; readonly modelId: string },
 ): AgentMessage & { readonly role: 'assistant' } {
   const message =
@@ -106,7 +106,7 @@ function userMessage(message: PromptMessage): AgentMessage {
 }
 
 /** One part. Bytes of files are not recorded: a run may read gigabytes. */
-function blockOf(part: Fields): ContentBlock {
+function blockOf(part: SdkFields): ContentBlock {
   const type = textField(part, 'type');
   switch (type) {
     case 'text':

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PromptMessage } from './sdk-shapes.ts';
-import { addUsage, plainOutput, withAnswer, withMessage, withResults, withText } from './to-output.ts';
+import { addModelUsage, plainOutput, withAnswer, withMessage, withResults, withText } from './to-output.ts';
 
 test.each([
   ['a text', { type: 'text', value: 'ok' }, { type: 'text', value: 'ok\n\nSAY' }],
@@ -125,17 +125,17 @@ test('an answer goes back with its texts and its thoughts, and with what proves 
 
 test('usage is added up member by member, whatever its form', () => {
   const v4 = { inputTokens: { total: 10, cacheRead: undefined }, outputTokens: { total: 5 }, raw: { cost: 1 } };
-  expect(addUsage(v4, { inputTokens: { total: 3, cacheRead: 2 }, outputTokens: { total: 1 } })).toEqual({
+  expect(addModelUsage(v4, { inputTokens: { total: 3, cacheRead: 2 }, outputTokens: { total: 1 } })).toEqual({
     inputTokens: { total: 13, cacheRead: 2 },
     outputTokens: { total: 6 },
     raw: { cost: 1 },
   });
-  expect(addUsage(undefined, v4)).toBe(v4);
-  expect(addUsage(v4, undefined)).toBe(v4);
+  expect(addModelUsage(undefined, v4)).toBe(v4);
+  expect(addModelUsage(v4, undefined)).toBe(v4);
   const flat = fc.dictionary(fc.constantFrom('inputTokens', 'outputTokens', 'totalTokens'), fc.nat());
   fc.assert(
     fc.property(flat, flat, (one, other) => {
-      const sum = addUsage(one, other);
+      const sum = addModelUsage(one, other);
       for (const [name, total] of Object.entries(Object(sum)))
         expect(total).toBe((one[name] ?? 0) + (other[name] ?? 0));
     }),

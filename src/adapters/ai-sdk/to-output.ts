@@ -1,9 +1,9 @@
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { partsOf, textField, type Fields, type PromptMessage } from './sdk-shapes.ts';
+import { partsOf, textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
 /** A tool's result in the form the SDK gives to models. */
-export type ToolOutput = Fields & { readonly type: string };
+export type ToolOutput = SdkFields & { readonly type: string };
 
 /** Stands for the reason of a denied call where nobody gave one; providers have much the same words. */
 const DENIED = 'Tool call execution denied.';
@@ -54,7 +54,7 @@ export function withMessage(prompt: readonly PromptMessage[], text: string): rea
  */
 export function withAnswer(
   prompt: readonly PromptMessage[],
-  parts: readonly Fields[],
+  parts: readonly SdkFields[],
   text: string,
 ): readonly PromptMessage[] {
   const content = parts.flatMap(({ type, text: said, providerMetadata }) =>
@@ -80,7 +80,7 @@ export function withResults(
   for (const [index, message] of [...prompt.entries()].reverse()) {
     if (message.role !== 'tool' || !Array.isArray(message.content)) continue;
     const content: readonly unknown[] = message.content;
-    const outputs = new Map<unknown, Fields>();
+    const outputs = new Map<unknown, SdkFields>();
     for (const part of partsOf(content).toReversed()) {
       const id = textField(part, 'toolCallId');
       if (part['type'] !== 'tool-result' || seen.has(id)) continue;
@@ -95,11 +95,11 @@ export function withResults(
 }
 
 /** Two counts of tokens in the SDK's form, added up member by member; what only one has is kept. */
-export function addUsage(before: unknown, after: unknown): unknown {
+export function addModelUsage(before: unknown, after: unknown): unknown {
   if (typeof before === 'number' && typeof after === 'number') return before + after;
   if (!isJsonObject(before) || !isJsonObject(after)) return after ?? before;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return Object.fromEntries([...names].map((name) => [name, addUsage(before[name], after[name])]));
+  return Object.fromEntries([...names].map((name) => [name, addModelUsage(before[name], after[name])]));
 }
 
 function jsonText(value: unknown): string {

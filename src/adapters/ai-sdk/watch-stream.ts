@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type ModelWatch } from './attempt.ts';
-import { readAnswer } from './read-answer.ts';
+import { readModelAnswer } from './read-answer.ts';
 import { StreamCollector } from './stream-collector.ts';
 
 /** What a watched stream needs besides. */
@@ -151,7 +151,7 @@ class WatchedStream {
   #letStandIn(error: unknown, controller: Controller): boolean {
     const { instead } = this.#attempt;
     if (instead === undefined) {
-      const partial = readAnswer(this.#collector.result());
+      const partial = readModelAnswer(this.#collector.result());
       const { loop, guard } = this.#watch;
       guard('a stream that broke', () => loop.failed(this.#attempt.asked, error, partial), undefined);
       return false;
@@ -178,7 +178,7 @@ class WatchedStream {
     if (!this.#isDone) {
       this.#isDone = true;
       const { loop, guard } = this.#watch;
-      const partial = readAnswer(this.#collector.result());
+      const partial = readModelAnswer(this.#collector.result());
       const error = new DOMException('the reader gave the stream up', 'AbortError');
       guard('a stream that was given up', () => loop.failed(this.#attempt.asked, error, partial), undefined);
     }

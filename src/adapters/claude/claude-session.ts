@@ -4,7 +4,7 @@ import type { AdviseContext } from '../../run/evaluation-payload.ts';
 import type { Run } from '../../run/run.ts';
 import { ClaudeThread } from './claude-thread.ts';
 import type { MessagePlace } from './read-message.ts';
-import type { SessionResult } from './read-result.ts';
+import type { QueryResult } from './read-result.ts';
 import { unrecognisedEvent } from './to-events.ts';
 
 /** Different things without a name that are kept in one run. */
@@ -18,7 +18,7 @@ export class ClaudeSession {
   /** Hooks tell when calls begin and end. */
   isHooked = false;
   /** The last `result` message. */
-  result: SessionResult | undefined;
+  result: QueryResult | undefined;
   readonly #agents = new Map<string, ClaudeThread>();
   /** Subagents by the call that started them. */
   readonly #agentOfCall = new Map<string, string>();
@@ -114,7 +114,7 @@ export class ClaudeSession {
   }
 
   /** The query is over, and with it the run. */
-  end(result: SessionResult): void {
+  end(result: QueryResult): void {
     const { outcome, labels } = result;
     this.result = result;
     this.root.emit({ type: 'agent_end', outcome, labels });

@@ -3,7 +3,7 @@ import { toJson } from '../../base/to-json.ts';
 import type { ContentBlock } from '../../records/agent-message.ts';
 
 /** Parts of a message of the Messages API. A plain text is one part; what has no name here is kept whole. */
-export function contentBlocks(content: unknown): readonly ContentBlock[] {
+export function claudeContentBlocks(content: unknown): readonly ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.map(contentBlock) : [];
 }

@@ -3,7 +3,7 @@ import { guarded, type Guard } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { observeMessage } from './observe-message.ts';
-import { resultOfError, type SessionResult } from './read-result.ts';
+import { resultOfError, type QueryResult } from './read-result.ts';
 
 /** How `observed` is set up. */
 export type ObserveOptions = Pick<AdapterOptions, 'onError'>;
@@ -32,9 +32,9 @@ export function observed<Message>(
 }
 
 /** A loop that was left early, where nothing else is known. */
-const LEFT: SessionResult = { outcome: 'aborted', labels: {} };
+const LEFT: QueryResult = { outcome: 'aborted', labels: {} };
 /** A stream that ended without a word of how. */
-const OVER: SessionResult = { outcome: 'ended', labels: {} };
+const OVER: QueryResult = { outcome: 'ended', labels: {} };
 
 async function* passOn<Message>(
   session: ClaudeSession,

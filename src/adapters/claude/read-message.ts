@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '../../base/json.ts';
 import type { ContentBlock, Usage } from '../../records/agent-message.ts';
 import { usageOf } from '../../host/content-blocks.ts';
-import { contentBlocks, textOfBlocks } from './content-blocks.ts';
-import { readResult, type SessionResult } from './read-result.ts';
+import { claudeContentBlocks, textOfBlocks } from './content-blocks.ts';
+import { readQueryResult, type QueryResult } from './read-result.ts';
 import { toolResultOf } from './tool-response.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export type SessionMessage =
     }
   | { readonly kind: 'agent'; readonly agentId: string; readonly callId: string }
   | { readonly kind: 'compacted'; readonly trigger: string }
-  | { readonly kind: 'result'; readonly result: SessionResult }
+  | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
 
 /** Messages that tell of nothing a run records. */
@@ -84,7 +84,7 @@ export function readMessage(message: unknown): SessionMessage | undefined {
     case 'stream_event':
       return streamEvent(message);
     case 'result':
-      return { kind: 'result', result: readResult(message) };
+      return { kind: 'result', result: readQueryResult(message) };
     default:
       return PASSED_OVER.has(message['type']) ? { kind: 'other' } : undefined;
   }
@@ -113,7 +113,7 @@ function answerOf(entry: Members): SessionMessage | undefined {
   const { message } = entry;
   if (!isJsonObject(message)) return undefined;
   const { id, model, stop_reason } = message;
-  const blocks = contentBlocks(message['content']);
+  const blocks = claudeContentBlocks(message['content']);
   const failed = typeof entry['error'] === 'string' || model === SYNTHETIC_MODEL;
   const messageId = typeof id === 'string' ? id : '';
   return {
@@ -142,7 +142,7 @@ function userMessage(entry: Members): SessionMessage | undefined {
     kind: 'user',
     place: placeOf(entry),
     results: parts.flatMap(shownResult),
-    blocks: typeof content === 'string' ? contentBlocks(content) : contentBlocks(said),
+    blocks: typeof content === 'string' ? claudeContentBlocks(content) : claudeContentBlocks(said),
     isSynthetic: entry['isSynthetic'] === true,
     isReplay: entry['isReplay'] === true,
   };

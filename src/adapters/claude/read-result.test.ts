@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readResult, resultOfError } from './read-result.ts';
+import { readQueryResult, resultOfError } from './read-result.ts';
 
 test.each([
   [{ subtype: 'success', is_error: false, terminal_reason: 'completed' }, 'ended'],
@@ -11,7 +11,7 @@ test.each([
   [{ subtype: 'error_of_tomorrow' }, 'error'],
   [{}, 'ended'],
 ])('a result %j ends the run as %s', (message, outcome) => {
-  expect(readResult(message).outcome).toBe(outcome);
+  expect(readQueryResult(message).outcome).toBe(outcome);
 });
 
 test('what a query cost is kept, added up over its models', () => {
@@ -29,7 +29,7 @@ test('what a query cost is kept, added up over its models', () => {
     result: 'the whole answer',
     modelUsage: { one: model, other: { ...model, outputTokens: 'many' }, broken: null },
   };
-  expect(readResult(message)).toEqual({
+  expect(readQueryResult(message)).toEqual({
     outcome: 'ended',
     costUsd: 0.25,
     labels: {
@@ -45,7 +45,7 @@ test('what a query cost is kept, added up over its models', () => {
 });
 
 test('the reason of an error is kept, cut to 300 characters', () => {
-  const { labels } = readResult({ subtype: 'error_during_execution', errors: ['first', 'x'.repeat(400)] });
+  const { labels } = readQueryResult({ subtype: 'error_during_execution', errors: ['first', 'x'.repeat(400)] });
   expect(labels['error']).toBe(`first\n${'x'.repeat(294)}`);
 });
 

@@ -3,7 +3,7 @@ import { messageOf } from '../../base/error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
 /** How a query ended, and what it cost: the SDK's `result` message. */
-export interface SessionResult {
+export interface QueryResult {
   /** `ended`, `aborted`, `limit` or `error`. It says how the query ended, not whether the task was done. */
   readonly outcome: string;
   /** Everything so far in this query, in US dollars. */
@@ -18,7 +18,7 @@ const MAX_ERROR_CHARS = 300;
 const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd']);
 
 /** Reads a `result` message. A `success` that is an error, as after a failed request, is an error. */
-export function readResult(message: Readonly<Record<string, unknown>>): SessionResult {
+export function readQueryResult(message: Readonly<Record<string, unknown>>): QueryResult {
   const { subtype, is_error, terminal_reason, num_turns, total_cost_usd } = message;
   const aborted = typeof terminal_reason === 'string' && terminal_reason.startsWith('aborted');
   const failed = is_error === true || (typeof subtype === 'string' && subtype.startsWith('error'));
@@ -39,7 +39,7 @@ export function readResult(message: Readonly<Record<string, unknown>>): SessionR
 }
 
 /** The end of a query that threw. @param last what the stream had said before */
-export function resultOfError(error: unknown, last: SessionResult | undefined): SessionResult {
+export function resultOfError(error: unknown, last: QueryResult | undefined): QueryResult {
   // The SDK throws after a result that is an error, with no more in it.
   if (last !== undefined && last.outcome !== 'ended') return last;
   const message = messageOf(error).slice(0, MAX_ERROR_CHARS);

@@ -4,7 +4,7 @@ import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, resultOf, usageOf } from '../../host/content-blocks.ts';
-import type { ModelAnswer, RequestNews } from '../../host/conversation.ts';
+import type { ConversationAnswer, RequestNews } from '../../host/conversation.ts';
 import type { IssuedCall } from '../../host/issued-call.ts';
 import { unseenItems } from '../../host/unseen-items.ts';
 import type { ModelRequest } from './sdk-shapes.ts';
@@ -80,7 +80,7 @@ const TIMED_OUT = /^Tool '[^']{1,200}' timed out after \d+ms\.$/;
  *
  * @param modelId the name under which the model was asked for, where the response does not say
  */
-export function answerOf(response: unknown, modelId: string | undefined): ModelAnswer | undefined {
+export function answerOf(response: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(response) || !Array.isArray(response['output'])) return undefined;
   const { output, providerData, usage: counts } = response;
   const parts = (output as readonly unknown[]).flatMap(partsOf);

@@ -4,14 +4,14 @@ import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { ContentBlock } from '../../records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, usageOf } from '../../host/content-blocks.ts';
-import type { ModelAnswer } from '../../host/conversation.ts';
+import type { ConversationAnswer } from '../../host/conversation.ts';
 import type { IssuedCall } from '../../host/issued-call.ts';
 import type { ToolCall } from './sdk-shapes.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** An answer of chat completions or Responses, as JSON; undefined for any other shape. */
-export function answerOf(body: unknown): ModelAnswer | undefined {
+export function answerOf(body: unknown): ConversationAnswer | undefined {
   if (!isJsonObject(body)) return undefined;
   if (Array.isArray(body['output'])) return answerOfResponse(body, body['output']);
   const choice: unknown = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
@@ -50,7 +50,7 @@ export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
   return isJsonObject(last) ? chatCalls(last).flatMap(({ call }) => (call === undefined ? [] : [call])) : [];
 }
 
-function answerOfChoice(body: Members, choice: Members): ModelAnswer | undefined {
+function answerOfChoice(body: Members, choice: Members): ConversationAnswer | undefined {
   const { message, finish_reason } = choice;
   if (!isJsonObject(message)) return undefined;
   const found = chatCalls(message);
@@ -106,7 +106,7 @@ function callPart(id: unknown, name: unknown, input: unknown): Part {
   return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
 }
 
-function answerOfResponse(body: Members, output: readonly unknown[]): ModelAnswer {
+function answerOfResponse(body: Members, output: readonly unknown[]): ConversationAnswer {
   const parts = output.flatMap(responsePart);
   const { incomplete_details: incomplete, error, status } = body;
   const usage = isJsonObject(body['usage']) ? body['usage'] : {};
@@ -166,7 +166,7 @@ function answer(
   told: { readonly [Name in 'stopReason' | 'errorMessage' | 'modelId']?: string | undefined } & {
     readonly usage: ReturnType<typeof usageOf>;
   },
-): ModelAnswer {
+): ConversationAnswer {
   const { stopReason, errorMessage, modelId, usage } = told;
   const message = {
     role: 'assistant',

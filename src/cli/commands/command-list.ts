@@ -22,7 +22,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   gc: async () => (await import('./gc/define-gc.ts')).gc,
   config: async () => (await import('./config/define-config.ts')).config,
   trust: async () => (await import('./trust/define-trust.ts')).trust,
-  backtest: async () => (await import('./backtest/define-backtest.ts')).backtest,
-  effect: async () => (await import('./effect/define-effect.ts')).effect,
+  backtest: async () => (await import('./backtest/define-backtest.ts')).backtestDefinition,
+  effect: async () => (await import('./effect/define-effect.ts')).effectDefinition,
   label: async () => (await import('./label/define-label.ts')).label,
 };

@@ -8,7 +8,7 @@ const MAX_LINES = 10;
 const MESSAGE_CHARS = 500;
 
 /** Where in a source something was wrong, and what. */
-export interface Problem {
+export interface SourceProblem {
   /** 1-based. */
   readonly line?: number | undefined;
   readonly message: string;
@@ -37,13 +37,13 @@ export class Problems {
   }
 
   /** Something was lost. */
-  fault(problem: Problem): void {
+  fault(problem: SourceProblem): void {
     this.#any = true;
     this.#say(problem);
   }
 
   /** Something was repaired or left out on purpose. */
-  note({ line, message }: Problem): void {
+  note({ line, message }: SourceProblem): void {
     this.#say({ line, message: `note: ${message}` });
   }
 
@@ -64,7 +64,7 @@ export class Problems {
     this.#lines = 0;
   }
 
-  #say({ line, message }: Problem): void {
+  #say({ line, message }: SourceProblem): void {
     this.#lines += 1;
     if (this.#lines > MAX_LINES) return;
     const place = line === undefined ? this.#path : `${this.#path}:${line}`;

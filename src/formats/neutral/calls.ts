@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import type { ToolEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/infer-error.ts';
 import { resultText } from '../../calls/result-text.ts';
-import { CallIds } from '../parts/call-ids.ts';
+import { SourceCallIds } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
@@ -72,7 +72,7 @@ function* runItems(value: unknown, place: RunPlace): Generator<ImportItem> {
   const task = value['task'] ?? value['description'];
   yield { type: 'run', run: { key, id, format: 'calls', ...(typeof task === 'string' ? { task } : {}) } };
 
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   let turn: CallEntry[] = [];
   for (const [index, call] of (value['calls'] as readonly unknown[]).entries()) {
     if (!isJsonObject(call) || typeof call['tool'] !== 'string') {
@@ -98,7 +98,7 @@ function* runItems(value: unknown, place: RunPlace): Generator<ImportItem> {
 
 function* turnItems(
   turn: readonly CallEntry[],
-  run: { readonly key: string; readonly ids: CallIds },
+  run: { readonly key: string; readonly ids: SourceCallIds },
 ): Generator<ImportItem> {
   const { key, ids } = run;
   const first = turn[0]?.members ?? {};
@@ -121,7 +121,7 @@ function* turnItems(
 }
 
 /** Ends the oldest open call, which is this one: calls of this form have no ids and end in order. */
-function endOf(call: Members, ids: CallIds): ToolEnded | undefined {
+function endOf(call: Members, ids: SourceCallIds): ToolEnded | undefined {
   if (call['noResult'] === true || !('result' in call)) {
     const ended = ids.end({ result: null, isError: false });
     return ended === undefined ? undefined : { ...ended, result_missing: true };

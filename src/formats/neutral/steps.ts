@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/infer-error.ts';
 import { resultText } from '../../calls/result-text.ts';
-import { CallIds } from '../parts/call-ids.ts';
+import { SourceCallIds } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
@@ -96,7 +96,7 @@ function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number 
 
 /** Adds the records of the steps. @returns how many results answered no call */
 function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string): number {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   let orphans = 0;
   for (const group of turnsOfSteps(steps)) {
     if (group.startsTurn) {
@@ -114,7 +114,7 @@ function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string)
 }
 
 /** Undefined for a result that answers no call. */
-function payloadOf(step: Members, ids: CallIds): TrajectoryPayload | undefined {
+function payloadOf(step: Members, ids: SourceCallIds): TrajectoryPayload | undefined {
   switch (step['kind']) {
     case 'tool_call':
       return ids.start({

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
-import { CallIds } from './call-ids.ts';
+import { SourceCallIds } from './call-ids.ts';
 
 const result = (sourceId: string | undefined, text = 'r') => ({ sourceId, result: text, isError: false });
 const call = (sourceId?: string) => ({ sourceId, name: 'tool', args: {} });
 
 test('a repeated id gets a new name and results go to the oldest open call of that id', () => {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   expect(ids.start(call('a')).tool_call_id).toBe('a');
   expect(ids.start(call('a')).tool_call_id).toBe('a#2');
   expect(ids.end(result('a', '1'))?.tool_call_id).toBe('a');
@@ -15,19 +15,19 @@ test('a repeated id gets a new name and results go to the oldest open call of th
 });
 
 test('results of parallel calls pair by id whatever their order', () => {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   for (const id of ['a', 'b', 'c']) ids.start(call(id));
   expect(['c', 'a', 'b'].map((id) => ids.end(result(id))?.tool_call_id)).toEqual(['c', 'a', 'b']);
 });
 
 test('without ids results pair by order', () => {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   const started = [ids.start(call()), ids.start(call())].map((payload) => payload.tool_call_id);
   expect([ids.end(result(undefined)), ids.end(result(undefined))].map((end) => end?.tool_call_id)).toEqual(started);
 });
 
 test('a result without an id takes the call without an id before one that has one', () => {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   ids.start(call('a'));
   const nameless = ids.start(call());
   expect(ids.end(result(undefined))?.tool_call_id).toBe(nameless.tool_call_id);
@@ -35,7 +35,7 @@ test('a result without an id takes the call without an id before one that has on
 });
 
 test('a result with an id no call had goes to the oldest open call, and one answered already to none', () => {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   ids.start(call('a'));
   ids.start(call('b'));
   expect(ids.end(result('b'))?.tool_call_id).toBe('b');
@@ -45,7 +45,7 @@ test('a result with an id no call had goes to the oldest open call, and one answ
 });
 
 test('calls without a result end as missing, not as errors', () => {
-  const ids = new CallIds();
+  const ids = new SourceCallIds();
   ids.start(call('a'));
   expect(ids.endMissing()).toEqual([
     { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'tool', result: null, is_error: false, result_missing: true },
@@ -58,7 +58,7 @@ test('any mix of calls and results gives unique ids, one end for each start, and
   const step = fc.record({ what: fc.constantFrom('call', 'result', 'missing'), id });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const ids = new CallIds();
+      const ids = new SourceCallIds();
       const open = new Set<string>();
       const started: string[] = [];
       const ended: { readonly tool_call_id: string; readonly result: unknown; readonly result_missing?: true }[] = [];
@@ -91,7 +91,7 @@ test('any mix of calls and results gives unique ids, one end for each start, and
 
 test('many calls of one id are paired in a time that grows with their number', () => {
   const growth = costGrowth((factor) => {
-    const ids = new CallIds();
+    const ids = new SourceCallIds();
     for (let index = 0; index < 2_000 * factor; index += 1) ids.start(call('same'));
     let paired = 0;
     while (ids.end(result('same')) !== undefined) paired += 1;

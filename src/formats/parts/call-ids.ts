@@ -44,7 +44,7 @@ const NO_ID = '';
  *
  * Cost: O(1) amortised an operation; holds one id for each call of the run, and the open calls.
  */
-export class CallIds {
+export class SourceCallIds {
   readonly #names = new UniqueNames();
   readonly #open = new Map<string, OpenCall>();
   readonly #inOrder: CallQueue = { calls: [], head: 0 };

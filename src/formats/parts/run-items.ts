@@ -5,7 +5,7 @@ import type { StoredContent, StoredContentBlock, StoredUsage } from '../../recor
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import { inferIsError } from '../../calls/infer-error.ts';
 import type { CallShape } from './call-ids.ts';
-import { CallIds } from './call-ids.ts';
+import { SourceCallIds } from './call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { plainest } from './source-content.ts';
@@ -42,7 +42,7 @@ interface ToolAnswerShape {
  */
 export class RunItems {
   readonly runKey: string;
-  readonly calls: CallIds = new CallIds();
+  readonly calls: SourceCallIds = new SourceCallIds();
   /** What was left out on purpose; `finish` reports it as a note. */
   readonly skipped: SkipCounts = new SkipCounts();
   /** What was lost; `finish` reports it as an error. */

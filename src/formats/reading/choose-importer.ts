@@ -84,14 +84,14 @@ export function describeJson(value: unknown): string {
     return `a JSON list whose first of ${items.length} items is ${describeJson(items[0])}`.slice(0, 300);
   }
   if (isJsonObject(value)) {
-    const keys = Object.keys(value).slice(0, MAX_KEYS_NAMED).map(printable);
+    const keys = Object.keys(value).slice(0, MAX_KEYS_NAMED).map(printableName);
     return keys.length === 0 ? 'an empty JSON object' : `a JSON object with the keys ${keys.join(', ')}`;
   }
   return value === null ? 'JSON null' : `a JSON ${typeof value}`;
 }
 
 /** A name as it can be printed: short and without control characters. */
-export function printable(name: string): string {
+export function printableName(name: string): string {
   return name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
 }
 

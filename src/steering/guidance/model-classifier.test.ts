@@ -4,13 +4,13 @@ import { evaluateGuidance } from './evaluate-guidance.ts';
 import { guidanceBank } from './guidance-bank.ts';
 import { EMPTY_GUIDANCE_STATE } from './guidance-state.ts';
 import { askModel, verdictGuidance, type ModelAnswer, type ModelClassifier } from './model-classifier.ts';
-import { systemTimers, withTimeLimit, type Timers } from './time-limit.ts';
+import { taskTimers, withTimeLimit, type TaskTimers } from './time-limit.ts';
 
 const bank = guidanceBank({ 'run-tests': { content: 'Run the tests.', category: 'testing', priority: 7 } });
 const context = guidanceContext({ calls: [{ args: { path: 'private/plan.txt' }, result: 'the private text' }] });
 
-/** Timers that run only when the time is moved. */
-function fakeTimers(): Timers & { readonly waiting: () => number; advance(byMs: number): void } {
+/** TaskTimers that run only when the time is moved. */
+function fakeTimers(): TaskTimers & { readonly waiting: () => number; advance(byMs: number): void } {
   let nowMs = 0;
   let timers: readonly { readonly atMs: number; readonly callback: () => void }[] = [];
   return {
@@ -136,7 +136,7 @@ test('the machine’s timers end a task that takes too long, and can be stopped'
   const alive = setTimeout(() => undefined, 5_000);
   expect(await withTimeLimit(hang, { timeLimitMs: 5 })).toEqual({ kind: 'timed-out' });
   let ran = false;
-  systemTimers.after(1, () => {
+  taskTimers.after(1, () => {
     ran = true;
   })();
   expect(await withTimeLimit(hang, { timeLimitMs: 20 })).toEqual({ kind: 'timed-out' });

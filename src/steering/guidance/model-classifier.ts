@@ -6,7 +6,7 @@ import { checkWhole } from './check-options.ts';
 import { contextDigest, type ContextDigest } from './context-digest.ts';
 import type { GuidanceBank } from './guidance-bank.ts';
 import { thrownText, type GuidanceFault } from './guidance-fault.ts';
-import { withTimeLimit, type Timers } from './time-limit.ts';
+import { withTimeLimit, type TaskTimers } from './time-limit.ts';
 
 /** A classifier's choice. Plain JSON. */
 export interface ModelVerdict {
@@ -41,7 +41,7 @@ export interface AskModelOptions {
   /** Milliseconds, 1 to 600,000; default 2,000. */
   readonly timeLimitMs?: number;
   /** Default: the machine's. */
-  readonly timers?: Timers;
+  readonly timers?: TaskTimers;
   /** Takes secrets out of what the classifier throws, before it is cut. It must not throw. Default: they stay. */
   readonly redact?: (text: string) => string;
 }

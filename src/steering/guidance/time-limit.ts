@@ -1,11 +1,11 @@
 /** Where delays come from, so that a test needs no real time. */
-export interface Timers {
+export interface TaskTimers {
   /** Calls `callback` once after `delayMs` milliseconds. @returns stops it, if it has not run yet */
   after(delayMs: number, callback: () => void): () => void;
 }
 
 /** The machine's timers. One that waits does not keep the process alive. */
-export const systemTimers: Timers = {
+export const taskTimers: TaskTimers = {
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
     timer.unref();
@@ -20,10 +20,10 @@ export type TimedOutcome<Value> =
   | { readonly kind: 'timed-out' };
 
 /** How long a task may take. */
-export interface TimeLimit {
+export interface TaskLimit {
   readonly timeLimitMs: number;
   /** Default: the machine's. */
-  readonly timers?: Timers;
+  readonly timers?: TaskTimers;
 }
 
 /**
@@ -34,9 +34,9 @@ export interface TimeLimit {
  */
 export function withTimeLimit<Value>(
   task: (signal: AbortSignal) => PromiseLike<Value> | Value,
-  limit: TimeLimit,
+  limit: TaskLimit,
 ): Promise<TimedOutcome<Value>> {
-  const { timeLimitMs, timers = systemTimers } = limit;
+  const { timeLimitMs, timers = taskTimers } = limit;
   const controller = new AbortController();
   return new Promise((resolve) => {
     const stop = timers.after(timeLimitMs, () => {

@@ -15,7 +15,7 @@ import {
   touchRun,
   writeRecords,
 } from './postgres-run-row.ts';
-import type { RunRow } from './postgres-run-row.ts';
+import type { PostgresRunRow } from './postgres-run-row.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, toIdText } from './postgres-text.ts';
 
@@ -37,7 +37,7 @@ export interface PostgresAppender {
  * about five. The statement holds only while the run ends where it was left, so another writer is never overwritten.
  */
 export function createPostgresAppender(client: PostgresClient): PostgresAppender {
-  const remembered = new LruMap<RunRow>(RUNS_REMEMBERED);
+  const remembered = new LruMap<PostgresRunRow>(RUNS_REMEMBERED);
 
   return {
     async append(schema, batch, isRetry): Promise<number> {
@@ -54,7 +54,7 @@ export function createPostgresAppender(client: PostgresClient): PostgresAppender
 
 interface KnownBatch {
   readonly batch: CheckedBatch;
-  readonly known: RunRow | undefined;
+  readonly known: PostgresRunRow | undefined;
 }
 
 /** @returns undefined when it cannot be done in one statement; nothing is written then */
@@ -62,7 +62,7 @@ async function appendAtOnce(
   client: PostgresClient,
   schema: string,
   { batch, known }: KnownBatch,
-): Promise<RunRow | undefined> {
+): Promise<PostgresRunRow | undefined> {
   const lastSeq = known?.summary?.lastSeq ?? -1;
   if (batch.firstSeq !== lastSeq + 1 || chunksOf(batch.records, ({ json }) => json.length).length > 1) return undefined;
   const { summary } = planAppend(batch, known?.summary, () => undefined);
@@ -98,7 +98,7 @@ function updateBoth(schema: string): string {
     ) SELECT run_no::text AS run, month::text AS month FROM head`;
 }
 
-async function appendLocked(session: PostgresSession, schema: string, batch: CheckedBatch): Promise<RunRow> {
+async function appendLocked(session: PostgresSession, schema: string, batch: CheckedBatch): Promise<PostgresRunRow> {
   const run = await lockRunSurely(session, schema, batch.runId);
   const plan = await planLocked(session, schema, { run, batch });
   if (plan.fresh.length === 0) await touchRun(session, schema, run);
@@ -107,7 +107,7 @@ async function appendLocked(session: PostgresSession, schema: string, batch: Che
 }
 
 /** `lockRun` until the row is there. */
-export async function lockRunSurely(session: PostgresSession, schema: string, runId: string): Promise<RunRow> {
+export async function lockRunSurely(session: PostgresSession, schema: string, runId: string): Promise<PostgresRunRow> {
   for (;;) {
     const run = await lockRun(session, schema, runId);
     if (run !== undefined) return run;
@@ -118,7 +118,7 @@ export async function lockRunSurely(session: PostgresSession, schema: string, ru
 export async function planLocked(
   session: PostgresSession,
   schema: string,
-  { run, batch }: { readonly run: RunRow; readonly batch: CheckedBatch },
+  { run, batch }: { readonly run: PostgresRunRow; readonly batch: CheckedBatch },
 ): Promise<AppendPlan> {
   const throughSeq = Math.min(batch.lastSeq, run.summary?.lastSeq ?? -1);
   const stored =

@@ -4,14 +4,14 @@ import { messageOf } from '../../base/error.ts';
 import type { EncodedRecord } from '../check-batch.ts';
 import type { PostgresRow, PostgresSession, PostgresValue } from './postgres-client.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
-import { chunksOf, joinTexts, listOf, toIdText, toKindText } from './postgres-text.ts';
+import { chunksOf, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
 import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { storedKind } from '../search-page.ts';
 import { storeDamaged } from '../store-error.ts';
 
 /** A row of `runs`. */
-export interface RunRow {
+export interface PostgresRunRow {
   readonly runNo: string;
   readonly month: string;
   /** Undefined for a run of which only a snapshot is saved. */
@@ -28,7 +28,7 @@ export interface StoredRow {
 export const RUN_COLUMNS = 'run_no::text AS run, month::text AS month, summary, runs.checksum::text AS checksum';
 
 /** @throws CoxswainError `store-damaged` for a summary that is not what was written */
-export function toRunRow(row: PostgresRow, runId: string): RunRow {
+export function toRunRow(row: PostgresRow, runId: string): PostgresRunRow {
   const summary = row['summary'];
   return {
     runNo: String(row['run']),
@@ -90,7 +90,11 @@ export function summaryChecksum(runId: string, json: string): string {
  *
  * Call again in the same transaction when it answers undefined: another writer made the row meanwhile.
  */
-export async function lockRun(session: PostgresSession, schema: string, runId: string): Promise<RunRow | undefined> {
+export async function lockRun(
+  session: PostgresSession,
+  schema: string,
+  runId: string,
+): Promise<PostgresRunRow | undefined> {
   const id = toIdText(runId);
   const [found] = await session.query(`SELECT ${RUN_COLUMNS} FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`, [id]);
   if (found !== undefined) return toRunRow(found, runId);
@@ -111,7 +115,7 @@ export async function readStored(
     runId,
     fromSeq,
     throughSeq,
-  }: { readonly run: RunRow; readonly runId: string; readonly fromSeq: number; readonly throughSeq: number },
+  }: { readonly run: PostgresRunRow; readonly runId: string; readonly fromSeq: number; readonly throughSeq: number },
 ): Promise<readonly StoredRow[]> {
   const rows = await session.query(
     `SELECT seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.records
@@ -125,7 +129,7 @@ export async function readStored(
 export function recordRows(index: number): string {
   return (
     `unnest(string_to_array($${index}, ',')::bigint[], string_to_array($${index + 1}, ',')::float8[], ` +
-    `${listOf(index + 2)}, ${listOf(index + 3)}, string_to_array($${index + 4}, ',')::bigint[]) ` +
+    `${listParameter(index + 2)}, ${listParameter(index + 3)}, string_to_array($${index + 4}, ',')::bigint[]) ` +
     'AS given (seq, at_ms, kind, json, checksum)'
   );
 }
@@ -158,7 +162,7 @@ export async function writeRecords(
     run,
     fresh,
     summary,
-  }: { readonly run: RunRow; readonly fresh: readonly EncodedRecord[]; readonly summary: RunSummary },
+  }: { readonly run: PostgresRunRow; readonly fresh: readonly EncodedRecord[]; readonly summary: RunSummary },
 ): Promise<void> {
   for (const records of chunksOf(fresh, ({ json }) => json.length)) {
     await session.query(
@@ -187,6 +191,6 @@ export async function writeRecords(
  * Writes the row of a run again, as it is. What an earlier connection stored may not have reached the standbys when
  * its answer was lost; the commit of this write waits for them, and they get the log in order.
  */
-export async function touchRun(session: PostgresSession, schema: string, run: RunRow): Promise<void> {
+export async function touchRun(session: PostgresSession, schema: string, run: PostgresRunRow): Promise<void> {
   await session.query(`UPDATE ${schema}.runs SET changed_at = now() WHERE run_no = $1::bigint`, [run.runNo]);
 }

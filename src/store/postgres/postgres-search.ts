@@ -3,7 +3,7 @@ import { CoxswainError } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { PostgresClient, PostgresRow, PostgresValue } from './postgres-client.ts';
 import { toStoredRow } from './postgres-run-row.ts';
-import { fromIdText, joinTexts, listOf, toIdText, toKindText } from './postgres-text.ts';
+import { fromIdText, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
 import { storedKind, toHit, toSearchPage } from '../search-page.ts';
 import type { CheckedSearchQuery, SearchPlace } from '../search-page.ts';
 import type { DamagedPlace } from '../store-error.ts';
@@ -67,7 +67,7 @@ function candidatesSql(schema: string, query: CheckedSearchQuery, after: SearchP
   let index = 1;
   const next = (): string => `$${(index += 1)}`;
   if (query.runId !== undefined) conditions.push(`r.run_id = ${next()}`);
-  if (query.kinds !== undefined) conditions.push(`w.kind = ANY (${listOf((index += 1))})`);
+  if (query.kinds !== undefined) conditions.push(`w.kind = ANY (${listParameter((index += 1))})`);
   if (after !== undefined) {
     const [at, id, seq] = [next(), next(), next()];
     conditions.push(
@@ -160,7 +160,7 @@ async function indexStep(client: PostgresClient, schema: string, step: IndexStep
     `WITH added AS (
        INSERT INTO ${schema}.record_words (month, run_no, seq, at_ms, kind, words)
        SELECT records.month, records.run_no, records.seq, records.at_ms, records.kind, nullif(given.words, '${TOO_MANY_WORDS}')::tsvector
-       FROM unnest(string_to_array($3, ',')::bigint[], ${listOf(4)}) AS given (seq, words)
+       FROM unnest(string_to_array($3, ',')::bigint[], ${listParameter(4)}) AS given (seq, words)
        JOIN ${schema}.records ON records.month = $1::int AND records.run_no = $2::bigint AND records.seq = given.seq
        ON CONFLICT DO NOTHING
      )

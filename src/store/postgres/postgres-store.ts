@@ -13,11 +13,11 @@ import { clientFromSql } from './postgres-from-sql.ts';
 import type { PostgresSql } from './postgres-from-sql.ts';
 import { withRetry } from './postgres-retry.ts';
 import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow } from './postgres-run-row.ts';
-import type { RunRow } from './postgres-run-row.ts';
+import type { PostgresRunRow } from './postgres-run-row.ts';
 import { addMonths, openPostgresSchema } from './postgres-schema.ts';
 import type { PostgresLayout, PostgresPartitioning } from './postgres-schema.ts';
 import { pageSql, searchPostgres } from './postgres-search.ts';
-import { channelOf, createPostgresAnnouncer, tailPostgres } from './postgres-tail.ts';
+import { tailChannelOf, createPostgresAnnouncer, tailPostgres } from './postgres-tail.ts';
 import type { PostgresAnnouncer, RunEnd } from './postgres-tail.ts';
 import { fromIdText, toIdText } from './postgres-text.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
@@ -135,7 +135,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     this.#client = client;
     this.#settings = settings;
     this.#appender = createPostgresAppender(client);
-    this.#announcer = createPostgresAnnouncer(client, channelOf(settings.schema));
+    this.#announcer = createPostgresAnnouncer(client, tailChannelOf(settings.schema));
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
@@ -292,7 +292,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  async #findRow(runId: string): Promise<RunRow | undefined> {
+  async #findRow(runId: string): Promise<PostgresRunRow | undefined> {
     if (!isRunId(runId)) return undefined;
     const [row] = await this.#rowOf(runId);
     return row === undefined ? undefined : toRunRow(row, runId);

@@ -28,7 +28,7 @@ export interface PostgresAnnouncer {
 }
 
 /** The channel of a schema. */
-export function channelOf(schema: string): string {
+export function tailChannelOf(schema: string): string {
   return `${schema.replaceAll('"', '')}_runs`;
 }
 
@@ -98,7 +98,7 @@ export async function* tailPostgres(
     waiting.set(end.runId, end.lastSeq);
     wake();
   };
-  const stop = await client.listen(channelOf(schema), {
+  const stop = await client.listen(tailChannelOf(schema), {
     onMessage: (payload) => {
       const end = readAnnouncement(payload);
       if (end !== undefined) take(end);

@@ -31,7 +31,7 @@ export function joinTexts(texts: readonly string[]): string {
 }
 
 /** SQL for the list that `joinTexts` sent as parameter `index`; an empty text stands for an empty list. */
-export function listOf(index: number): string {
+export function listParameter(index: number): string {
   return `string_to_array($${index}, chr(30))`;
 }
 

@@ -7,8 +7,8 @@ import { checkChange } from '../check-change.ts';
 import { lockRunSurely, planLocked } from './postgres-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 import { isAsWritten, readStored, touchRun, writeRecords } from './postgres-run-row.ts';
-import type { RunRow } from './postgres-run-row.ts';
-import { joinTexts, listOf } from './postgres-text.ts';
+import type { PostgresRunRow } from './postgres-run-row.ts';
+import { joinTexts, listParameter } from './postgres-text.ts';
 import { rowChecksums } from '../row-checksum.ts';
 import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
@@ -95,9 +95,10 @@ async function findCommitted<Answer>(
   answers: ReadonlyMap<string, Answer>,
 ): Promise<Answer | undefined> {
   if (answers.size === 0) return undefined;
-  const [row] = await session.query(`SELECT token FROM ${schema}.transactions WHERE token = ANY (${listOf(1)})`, [
-    joinTexts([...answers.keys()]),
-  ]);
+  const [row] = await session.query(
+    `SELECT token FROM ${schema}.transactions WHERE token = ANY (${listParameter(1)})`,
+    [joinTexts([...answers.keys()])],
+  );
   return row === undefined ? undefined : answers.get(String(row['token']));
 }
 
@@ -109,7 +110,7 @@ interface SavedSnapshot {
 async function readSnapshot(
   session: PostgresSession,
   schema: string,
-  { run, runId }: { readonly run: RunRow; readonly runId: string },
+  { run, runId }: { readonly run: PostgresRunRow; readonly runId: string },
 ): Promise<SavedSnapshot | undefined> {
   const [row] = await session.query(
     `SELECT covers_seq::text AS seq, json, checksum::text AS checksum FROM ${schema}.snapshots WHERE run_no = $1::bigint`,
@@ -123,7 +124,7 @@ async function readSnapshot(
 }
 
 interface FoldCall<Result> {
-  readonly run: RunRow;
+  readonly run: PostgresRunRow;
   readonly runId: string;
   readonly saved: SavedSnapshot | undefined;
   readonly fold: (view: StoredRun) => RunChange<Result>;

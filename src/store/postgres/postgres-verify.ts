@@ -4,7 +4,7 @@ import { messageOf } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { PostgresClient } from './postgres-client.ts';
 import { isAsWritten, RUN_COLUMNS, toRunRow, toStoredRow } from './postgres-run-row.ts';
-import type { RunRow } from './postgres-run-row.ts';
+import type { PostgresRunRow } from './postgres-run-row.ts';
 import { pageSql } from './postgres-search.ts';
 import { fromIdText } from './postgres-text.ts';
 import { expectedSummary, lastSeqOf, RunCounter } from '../run-summary.ts';
@@ -38,7 +38,7 @@ export async function* verifyPostgres(
       const lastSeq = Number(row['last']);
       const head = { runNo: String(row['run']), month: String(row['month']) };
       afterNo = head.runNo;
-      let run: RunRow = { ...head, summary: undefined };
+      let run: PostgresRunRow = { ...head, summary: undefined };
       let isHeadWhole = true;
       try {
         run = toRunRow(row, runId);
@@ -70,7 +70,7 @@ async function isThere(client: PostgresClient, schema: string, runNo: string): P
 }
 
 interface VerifiedRun {
-  readonly run: RunRow;
+  readonly run: PostgresRunRow;
   readonly runId: string;
   readonly lastSeq: number;
   /** False: its summary is damaged, which is said already. */

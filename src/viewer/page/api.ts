@@ -103,7 +103,7 @@ export async function getRecord(run: RunAddress, seq: number): Promise<Trajector
 }
 
 /** What `find` goes by: `from` counts in, whichever the direction. */
-export interface FindQuery {
+export interface FindRequest {
   readonly kind: 'error' | 'pattern' | 'advice' | 'text';
   readonly from: number;
   readonly direction: 'next' | 'prev';
@@ -111,7 +111,7 @@ export interface FindQuery {
 }
 
 /** The next record of a kind, or null when there is none. A long search comes in parts. @throws Error when damage cut it short */
-export async function findInRun(run: RunAddress, query: FindQuery): Promise<number | null> {
+export async function findInRun(run: RunAddress, query: FindRequest): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {
     const params = new URLSearchParams({ kind: query.kind, from: String(from), direction: query.direction });

@@ -11,7 +11,7 @@ import { ErrorNotice, Notice } from './notice.tsx';
 import { ReportsPage } from './reports-page.tsx';
 import type { Route } from './route.ts';
 import { RunListPage } from './run-list-page.tsx';
-import { RunPage } from './run-page.tsx';
+import { RunPageView } from './run-page.tsx';
 import { runKey } from './route.ts';
 import { safeLine } from './safe-text.ts';
 import { ThemeButton } from './theme-button.tsx';
@@ -103,7 +103,7 @@ function Page({ route }: { readonly route: Route }): ReactElement {
     case 'runs':
       return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
     case 'run':
-      return <RunPage key={runKey(route.run)} route={route} />;
+      return <RunPageView key={runKey(route.run)} route={route} />;
     case 'compare':
       return <ComparePage route={route} />;
     case 'reports':

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 
-import type { CallRow, CompareAnswer, ComparedRun, CompareRow } from '../server/api-shapes.ts';
+import type { CallRow, CompareAnswer, ComparedRunAnswer, CompareRow } from '../server/api-shapes.ts';
 import { getComparison } from './api.ts';
 import { ChooseRun } from './choose-run.tsx';
 import { isTyping } from './is-typing.ts';
@@ -104,7 +104,7 @@ function Aligned(props: { readonly a: string; readonly b: string; readonly first
   );
 }
 
-function RunName({ run }: { readonly run: ComparedRun }): ReactElement {
+function RunName({ run }: { readonly run: ComparedRunAnswer }): ReactElement {
   return (
     <span>
       <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>{safeLine(run.runId)}</Link>{' '}

@@ -26,7 +26,7 @@ export interface ConversationHandle {
 }
 
 /** The records of a run as they read best: what was said, calls with their results, and what coxswain noticed. */
-export function Conversation(props: {
+export function ConversationView(props: {
   readonly pages: RecordPages;
   /** Rows to show: the highest `seq` and one. */
   readonly count: number;

@@ -14,7 +14,7 @@ export interface TextSurroundings {
 }
 
 /** Given by the conversation. */
-export const TextContext = createContext<TextSurroundings>({
+export const FoldedTextContext = createContext<TextSurroundings>({
   words: [],
   unfolded: new Set(),
   fetchWhole: () => Promise.resolve(),
@@ -34,7 +34,7 @@ export function FoldedText(props: {
   readonly part: string;
 }): ReactElement | null {
   const { shown, seq, part } = props;
-  const { words, unfolded, fetchWhole } = useContext(TextContext);
+  const { words, unfolded, fetchWhole } = useContext(FoldedTextContext);
   const key = `${seq} ${part}`;
   const [isOpen, setOpen] = useState(() => unfolded.has(key));
   const { text, cutFrom } = shown;

@@ -1,7 +1,7 @@
 import { useContext, type ReactElement } from 'react';
 
 import type { StoredContentBlock, StoredMessage } from '../../records/stored-message.ts';
-import { FoldedText, TextContext } from './folded-text.tsx';
+import { FoldedText, FoldedTextContext } from './folded-text.tsx';
 import { safeImage } from './safe-image.ts';
 import { safeLine } from './safe-text.ts';
 import { isCut, textOf } from './text-of.ts';
@@ -66,7 +66,7 @@ function Picture(props: {
   readonly block: Extract<StoredContentBlock, { type: 'image' }>;
   readonly seq: number;
 }): ReactElement {
-  const { fetchWhole } = useContext(TextContext);
+  const { fetchWhole } = useContext(FoldedTextContext);
   const { block, seq } = props;
   const kind = safeLine(block.media_type).slice(0, 60);
   if (isCut(block.data_base64)) {

@@ -58,6 +58,6 @@ export function costText(usd: number): string {
 }
 
 /** `12 %`; `—` where it is not known. */
-export function shareText(share: number | null): string {
+export function shareOrDash(share: number | null): string {
   return share === null ? '—' : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }

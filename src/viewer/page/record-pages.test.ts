@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { RecordsAnswer } from '../server/api-shapes.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { MAX_PAGES, PAGE_RECORDS, RecordPages } from './record-pages.ts';
-import { endOfRow, nextRow, rowKindOf, rowOf } from './record-row.ts';
+import { endOfRow, nextRow, rowKindOf, recordRowOf } from './record-row.ts';
 
 function recordOf(seq: number, payload: TrajectoryPayload): TrajectoryRecord {
   return { schema_version: 1, seq, run_id: 'run', depth: 0, recorded_at_unix_ms: 0, payload };
@@ -96,7 +96,7 @@ describe('rows of records', () => {
     await pages.ensure(0);
     expect([0, 1].map((seq) => rowKindOf(callAt(seq), pages, false))).toEqual(['call', 'none']);
     expect(endOfRow(0, pages)).toBe(1);
-    expect(await rowOf(3, pages, false)).toBe(2);
+    expect(await recordRowOf(3, pages, false)).toBe(2);
     expect(await nextRow(3, pages, { direction: 1, withDetails: false })).toBe(4);
     expect(await nextRow(3, pages, { direction: -1, withDetails: false })).toBe(2);
     expect(await nextRow(9, pages, { direction: 1, withDetails: false })).toBeNull();
@@ -112,7 +112,7 @@ describe('rows of records', () => {
 
   test('are found for a result whose call is on the page before, which nobody has looked at', async () => {
     const { pages } = pagesOf(1_000, 500, (seq) => recordOf(seq, callAt(seq + 1).payload));
-    expect(await rowOf(PAGE_RECORDS, pages, false)).toBe(PAGE_RECORDS - 1);
+    expect(await recordRowOf(PAGE_RECORDS, pages, false)).toBe(PAGE_RECORDS - 1);
   });
 
   test('leave out bookkeeping unless it is asked for', () => {

@@ -76,7 +76,7 @@ async function ensureJoined(seq: number, pages: RecordPages): Promise<void> {
 }
 
 /** The row that shows the record at `seq`: its call's for a result, its own, or the next one there is. */
-export async function rowOf(seq: number, pages: RecordPages, withDetails: boolean): Promise<number | null> {
+export async function recordRowOf(seq: number, pages: RecordPages, withDetails: boolean): Promise<number | null> {
   await ensureJoined(seq, pages);
   const payload = pages.at(seq)?.payload;
   const start = payload?.kind === 'tool_ended' ? pages.startOf(payload.tool_call_id, seq) : undefined;

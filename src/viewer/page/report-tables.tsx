@@ -9,7 +9,7 @@ import type {
   SweepReport,
 } from '../../backtest/backtest-report.ts';
 import { Link } from './link.tsx';
-import { countText, shareText } from './number-text.ts';
+import { countText, shareOrDash } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { SignalMoments, type KnownRuns } from './report-moments.tsx';
 import { safeLine } from './safe-text.ts';
@@ -84,7 +84,7 @@ function Signals({
             <Share share={signal.recall} />
             <Share share={signal.falseRate} />
             <td className="number">{signal.f1 === null ? '—' : signal.f1.toFixed(2)}</td>
-            <td className="number">{shareText(signal.callsLeft.median)}</td>
+            <td className="number">{shareOrDash(signal.callsLeft.median)}</td>
             <td className="number">{signal.per100Calls === null ? '—' : signal.per100Calls.toFixed(1)}</td>
           </tr>
           <SignalMoments examples={signal.examples} columns={head.length} known={known} />
@@ -109,10 +109,10 @@ function nameOf(signal: SignalReport): ReactNode {
 }
 
 function Share({ share }: { readonly share: ShareReport }): ReactElement {
-  const range = share.low === null ? '' : ` (95 %: ${shareText(share.low)} to ${shareText(share.high)})`;
+  const range = share.low === null ? '' : ` (95 %: ${shareOrDash(share.low)} to ${shareOrDash(share.high)})`;
   return (
     <td className="number" title={`${share.hits} of ${share.of}${range}`}>
-      {shareText(share.share)} <span className="dim">of {countText(share.of)}</span>
+      {shareOrDash(share.share)} <span className="dim">of {countText(share.of)}</span>
       <span className="bar" aria-hidden="true">
         <span style={{ width: `${100 * (share.share ?? 0)}%` }} />
       </span>

@@ -12,7 +12,7 @@ import { RunListRow } from './run-list-row.tsx';
 import { placeRuns } from './run-tree.ts';
 import { SortHead } from './sort-head.tsx';
 import { goTo } from './use-route.ts';
-import { useRunList, type RunList } from './use-run-list.ts';
+import { useRunList, type RunListState } from './use-run-list.ts';
 
 const ROW_PX = 52;
 const LOST = new ApiError(0, {
@@ -62,7 +62,7 @@ export function RunListPage(props: {
   );
 }
 
-function statusOf(list: RunList): string {
+function statusOf(list: RunListState): string {
   if (list.isLoading && list.rows.length === 0) return 'Loading…';
   const looking = list.pending > 0 ? `, looking at ${countOf(list.pending, 'more run')}` : '';
   const unread = list.notIndexed > 0 ? `, ${countOf(list.notIndexed, 'record')} not searched yet` : '';
@@ -70,7 +70,7 @@ function statusOf(list: RunList): string {
 }
 
 function Rows(props: {
-  readonly list: RunList;
+  readonly list: RunListState;
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
 }): ReactElement {

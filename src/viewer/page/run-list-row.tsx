@@ -1,6 +1,6 @@
 import { memo, type ReactElement } from 'react';
 
-import type { RunRow } from '../server/api-shapes.ts';
+import type { ListedRow } from '../server/api-shapes.ts';
 import { Link } from './link.tsx';
 import { costText, countText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
@@ -108,7 +108,7 @@ function Later(): ReactElement {
 }
 
 /** How a run stands: the colour of its dot and the words for it. */
-export function stateOf(run: RunRow): { readonly className: '' | 'good' | 'bad' | 'live'; readonly text: string } {
+export function stateOf(run: ListedRow): { readonly className: '' | 'good' | 'bad' | 'live'; readonly text: string } {
   if (run.problem !== undefined) return { className: 'bad', text: `Damaged: ${safeLine(run.problem)}` };
   if (run.live) return { className: 'live', text: 'At work' };
   if (run.success === true) return { className: 'good', text: 'Succeeded' };

@@ -4,14 +4,14 @@ import { present } from '../../base/present.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
 import { AdviceLane } from './advice-lane.tsx';
 import { findInRun } from './api.ts';
-import { Conversation, type ConversationHandle } from './conversation.tsx';
+import { ConversationView, type ConversationHandle } from './conversation.tsx';
 import { FindBox } from './find-box.tsx';
-import { TextContext } from './folded-text.tsx';
+import { FoldedTextContext } from './folded-text.tsx';
 import { LiveBar } from './live-bar.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { countText } from './number-text.ts';
 import type { RecordPages } from './record-pages.ts';
-import { endOfRow, isSaidAt, nextRow, rowOf } from './record-row.ts';
+import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';
 import { runKey, type Route } from './route.ts';
 import { RunTitle } from './run-title.tsx';
 import { Timeline } from './timeline.tsx';
@@ -26,7 +26,7 @@ import { VisibleRange } from './visible-range.ts';
 type RunRoute = Extract<Route, { page: 'run' }>;
 
 /** One run: its timeline, its conversation, and what coxswain noticed and said. */
-export function RunPage({ route }: { readonly route: RunRoute }): ReactElement {
+export function RunPageView({ route }: { readonly route: RunRoute }): ReactElement {
   const model = useRunModel(route.run, route.at ?? 0);
   if (model.error !== undefined) return <ErrorNotice error={model.error} onRetry={model.reload} />;
   if (model.answer === undefined || model.pages === undefined) return <Notice title="Loading the run…" />;
@@ -66,7 +66,7 @@ function Loaded(props: {
     async (seq: number) => {
       try {
         pause();
-        const row = (await rowOf(seq, pages, withDetails)) ?? seq;
+        const row = (await recordRowOf(seq, pages, withDetails)) ?? seq;
         latestSelect.current(row);
         handle.current?.show(row);
       } catch (error) {
@@ -173,9 +173,9 @@ function Loaded(props: {
       <Timeline overview={overview} range={range} selected={selected} onGo={onGo} />
       <div className="below">
         <div className="talk">
-          <h2 className="visually-hidden">Conversation</h2>
-          <TextContext value={surroundings}>
-            <Conversation
+          <h2 className="visually-hidden">ConversationView</h2>
+          <FoldedTextContext value={surroundings}>
+            <ConversationView
               pages={pages}
               count={live.shownLast + 1}
               withDetails={withDetails}
@@ -187,7 +187,7 @@ function Loaded(props: {
               onSelect={onSelect}
               onAtEnd={live.onAtEnd}
             />
-          </TextContext>
+          </FoldedTextContext>
           <LiveBar isOpen={run.live} following={live} />
         </div>
         <AdviceLane answer={answer} range={range} selected={selected} onGo={onGo} onEvidence={onEvidence} />

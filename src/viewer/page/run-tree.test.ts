@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import type { RunRow } from '../server/api-shapes.ts';
+import type { ListedRow } from '../server/api-shapes.ts';
 import { placeRuns } from './run-tree.ts';
 
-function runOf(runId: string, parentRunId?: string): RunRow {
+function runOf(runId: string, parentRunId?: string): ListedRow {
   return {
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
@@ -22,7 +22,7 @@ function runOf(runId: string, parentRunId?: string): RunRow {
   };
 }
 
-const shape = (rows: readonly RunRow[], closed: readonly string[] = []): readonly string[] =>
+const shape = (rows: readonly ListedRow[], closed: readonly string[] = []): readonly string[] =>
   placeRuns(rows, new Set(closed)).map(({ run, depth }) => `${'-'.repeat(depth)}${run.runId}`);
 
 test('child runs stand below their parents, in the order of the list', () => {

@@ -1,9 +1,9 @@
-import type { RunRow } from '../server/api-shapes.ts';
+import type { ListedRow } from '../server/api-shapes.ts';
 import { runKey } from './route.ts';
 
 /** A run at its place in the list. */
 export interface PlacedRun {
-  readonly run: RunRow;
+  readonly run: ListedRow;
   /** 0 for a run that stands by itself, 1 for its child, and so on. */
   readonly depth: number;
   /** Runs below it that the list holds. */
@@ -16,10 +16,10 @@ export interface PlacedRun {
  *
  * @param closed  keys of runs whose children are hidden
  */
-export function placeRuns(rows: readonly RunRow[], closed: ReadonlySet<string>): readonly PlacedRun[] {
+export function placeRuns(rows: readonly ListedRow[], closed: ReadonlySet<string>): readonly PlacedRun[] {
   const keys = new Set(rows.map(runKey));
-  const below = new Map<string, RunRow[]>();
-  const roots: RunRow[] = [];
+  const below = new Map<string, ListedRow[]>();
+  const roots: ListedRow[] = [];
   for (const row of rows) {
     const parent = row.parentRunId === undefined ? undefined : runKey({ source: row.source, runId: row.parentRunId });
     if (parent === undefined || parent === runKey(row) || !keys.has(parent)) {
@@ -32,7 +32,7 @@ export function placeRuns(rows: readonly RunRow[], closed: ReadonlySet<string>):
   }
   const placed: PlacedRun[] = [];
   const seen = new Set<string>();
-  const place = (run: RunRow, depth: number): void => {
+  const place = (run: ListedRow, depth: number): void => {
     const key = runKey(run);
     // Runs that name each other as parents, in a damaged source, would go round for ever.
     if (seen.has(key)) return;
@@ -45,7 +45,7 @@ export function placeRuns(rows: readonly RunRow[], closed: ReadonlySet<string>):
       else hide(child);
     }
   };
-  const hide = (run: RunRow): void => {
+  const hide = (run: ListedRow): void => {
     const key = runKey(run);
     if (seen.has(key)) return;
     seen.add(key);

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { RunRow, SourceRow } from '../server/api-shapes.ts';
+import type { ListedRow, SourceRow } from '../server/api-shapes.ts';
 import { getRows, getRuns, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';
@@ -11,8 +11,8 @@ const MAX_ROWS = 100;
 const AGAIN_MS = 700;
 
 /** The list as far as it was scrolled to. */
-export interface RunList {
-  readonly rows: readonly RunRow[];
+export interface RunListState {
+  readonly rows: readonly ListedRow[];
   readonly total: number;
   /** Records that a full-text search has not seen yet. */
   readonly notIndexed: number;
@@ -27,11 +27,11 @@ export interface RunList {
   readonly more: () => void;
   readonly reload: () => void;
   /** Asks for what these rows lack. */
-  readonly complete: (rows: readonly RunRow[]) => void;
+  readonly complete: (rows: readonly ListedRow[]) => void;
 }
 
 interface State {
-  readonly rows: readonly RunRow[];
+  readonly rows: readonly ListedRow[];
   readonly next: string | undefined;
   readonly total: number;
   readonly notIndexed: number;
@@ -55,7 +55,7 @@ const EMPTY: State = {
  *
  * @param onSource  told when a source got into trouble, or out of it
  */
-export function useRunList(filters: RunFilters, onSource: () => void): RunList {
+export function useRunList(filters: RunFilters, onSource: () => void): RunListState {
   const key = JSON.stringify(filters);
   const [state, setState] = useState<State>(EMPTY);
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
@@ -105,7 +105,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunList {
     if (next !== undefined && !isLoading && error === undefined) void load(next);
   }, [load]);
 
-  const complete = useCallback((rows: readonly RunRow[]) => {
+  const complete = useCallback((rows: readonly ListedRow[]) => {
     const wanted = rows.filter((row) => !row.extras && !asked.current.has(runKey(row))).slice(0, MAX_ROWS);
     if (wanted.length === 0) return;
     for (const row of wanted) asked.current.add(runKey(row));
@@ -129,7 +129,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunList {
   useListEvents(
     useMemo(
       () => ({
-        onRow: (row: RunRow) => {
+        onRow: (row: ListedRow) => {
           const isKnown = latest.current.rows.some((known) => runKey(known) === runKey(row));
           asked.current.delete(runKey(row));
           if (isKnown) setState((before) => ({ ...before, rows: replaced(before.rows, [row]) }));
@@ -160,7 +160,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunList {
 }
 
 interface Heard {
-  readonly onRow: (row: RunRow) => void;
+  readonly onRow: (row: ListedRow) => void;
   readonly onAnew: () => void;
   readonly onSource: () => void;
   /** Nothing is heard any more; or something again. */
@@ -173,7 +173,7 @@ function useListEvents(heard: Heard): void {
     const events = new EventSource('/api/events');
     events.addEventListener('run', (event: MessageEvent<string>) => {
       // Sent by the same server as every answer.
-      heard.onRow(JSON.parse(event.data) as RunRow);
+      heard.onRow(JSON.parse(event.data) as ListedRow);
     });
     events.addEventListener('gone', heard.onAnew);
     events.addEventListener('anew', heard.onAnew);
@@ -192,13 +192,13 @@ function useListEvents(heard: Heard): void {
 }
 
 /** Rows with new ones behind them, each once. */
-function joined(rows: readonly RunRow[], more: readonly RunRow[]): readonly RunRow[] {
+function joined(rows: readonly ListedRow[], more: readonly ListedRow[]): readonly ListedRow[] {
   const known = new Set(rows.map(runKey));
   return [...rows, ...more.filter((row) => !known.has(runKey(row)))];
 }
 
 /** Rows with newer ones in their places; what a newer one lacks is kept. */
-function replaced(rows: readonly RunRow[], newer: readonly RunRow[]): readonly RunRow[] {
+function replaced(rows: readonly ListedRow[], newer: readonly ListedRow[]): readonly ListedRow[] {
   const byKey = new Map(newer.map((row) => [runKey(row), row]));
   return rows.map((row) => {
     const other = byKey.get(runKey(row));

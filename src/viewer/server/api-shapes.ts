@@ -62,7 +62,7 @@ export interface RunExtras {
 }
 
 /** A run in a list. The members of `RunExtras` are there when `extras` is true. */
-export interface RunRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
+export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
   /** Of `SourceRow`. */
   readonly source: string;
   /** Where an imported run came from: `path#id`. */
@@ -75,7 +75,7 @@ export interface RunRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partia
 
 /** A page of runs. */
 export interface RunsAnswer {
-  readonly runs: readonly RunRow[];
+  readonly runs: readonly ListedRow[];
   readonly next?: string;
   /** Runs that match, on all pages. */
   readonly total: number;
@@ -87,7 +87,7 @@ export interface RunsAnswer {
 
 /** Rows that were asked for by name. */
 export interface RowsAnswer {
-  readonly rows: readonly RunRow[];
+  readonly rows: readonly ListedRow[];
 }
 
 /** A call and the record that began it. */
@@ -179,10 +179,10 @@ export interface Overview {
 
 /** One run. */
 export interface RunAnswer {
-  readonly run: RunRow;
+  readonly run: ListedRow;
   /** By their start, at most 1,000. */
-  readonly children: readonly RunRow[];
-  readonly parent?: RunRow;
+  readonly children: readonly ListedRow[];
+  readonly parent?: ListedRow;
   readonly overview: Overview;
 }
 
@@ -237,7 +237,7 @@ export interface CompareRow {
 }
 
 /** One side of a comparison. */
-export interface ComparedRun {
+export interface ComparedRunAnswer {
   readonly runId: string;
   readonly source: string;
   readonly calls: number;
@@ -245,8 +245,8 @@ export interface ComparedRun {
 
 /** Two runs, aligned. */
 export interface CompareAnswer {
-  readonly a: ComparedRun;
-  readonly b: ComparedRun;
+  readonly a: ComparedRunAnswer;
+  readonly b: ComparedRunAnswer;
   readonly rows: readonly CompareRow[];
   readonly next?: number;
   /** Rows. */

@@ -34,7 +34,7 @@ type Compared = Omit<CompareAnswer, 'next'>;
  * @throws CoxswainError when a store cannot be read
  * Memory: about a kilobyte a call.
  */
-export async function compareRuns(a: ComparedSide, b: ComparedSide): Promise<Compared> {
+export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Compared> {
   const [left, right] = [await callsOf(a), await callsOf(b)];
   const pairs = await alignKeys(left.keys, right.keys);
   const rows = [...rowsOf(pairs, left.calls, right.calls)];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SourceRow } from './api-shapes.ts';
-import { rowOf, type ListedSource } from './run-list.ts';
+import { runRowOf, type ListedSource } from './run-list.ts';
 
 /** A source is looked at so often while somebody listens. */
 const POLL_MS = 500;
@@ -67,7 +67,7 @@ function runEvent(listed: ListedSource, runId: string): FeedEvent {
   const { looks, source } = listed;
   const run = source.runs.get(runId);
   if (run === undefined) return { event: 'gone', data: { source: source.id, runId } };
-  return { event: 'run', data: rowOf(listed, run, looks.known(run)) };
+  return { event: 'run', data: runRowOf(listed, run, looks.known(run)) };
 }
 
 class Waiting {

@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { readPageCursor, writePageCursor } from '../../store/page-cursor.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import type { RunExtras, RunRow, RunsAnswer } from './api-shapes.ts';
+import type { RunExtras, ListedRow, RunsAnswer } from './api-shapes.ts';
 import { FullText, type FoundRuns } from './full-text.ts';
 import { RunLooks } from './run-looks.ts';
 import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
@@ -77,7 +77,7 @@ export class RunList {
     const page = candidates.slice(from, from + limit);
     const last = page.at(-1);
     return {
-      runs: page.map(({ extras, listed, run }) => rowOf(listed, run, extras)),
+      runs: page.map(({ extras, listed, run }) => runRowOf(listed, run, extras)),
       ...(last !== undefined && from + limit < candidates.length ? { next: writePageCursor(placeOf(last)) } : {}),
       total: candidates.length,
       notIndexed,
@@ -93,25 +93,25 @@ export class RunList {
   }
 
   /** The rows with extras, as many as can be looked at within `waitMs`. Runs that are not there are left out. */
-  async rows(keys: readonly (readonly [string, string])[], waitMs: number): Promise<readonly RunRow[]> {
+  async rows(keys: readonly (readonly [string, string])[], waitMs: number): Promise<readonly ListedRow[]> {
     const endMs = steadyMs() + waitMs;
-    const rows: RunRow[] = [];
+    const rows: ListedRow[] = [];
     for (const [sourceId, runId] of keys) {
       const listed = this.sourceOf(sourceId);
       const run = listed.source.runs.get(runId);
       if (run === undefined) continue;
       const leftMs = endMs - steadyMs();
       const extras = leftMs > 0 ? await listed.looks.extras(run, leftMs) : listed.looks.known(run);
-      rows.push(rowOf(listed, run, extras));
+      rows.push(runRowOf(listed, run, extras));
     }
     return rows;
   }
 
   /** Runs that this run started, by their start; 1,000 at most. */
-  childrenOf({ looks, source, fullText }: ListedSource, runId: string): readonly RunRow[] {
+  childrenOf({ looks, source, fullText }: ListedSource, runId: string): readonly ListedRow[] {
     const children = source.childrenOf(runId).flatMap((id) => source.runs.get(id) ?? []);
     children.sort((a, b) => a.startedAtMs - b.startedAtMs);
-    return children.slice(0, MAX_CHILDREN).map((run) => rowOf({ looks, source, fullText }, run, looks.known(run)));
+    return children.slice(0, MAX_CHILDREN).map((run) => runRowOf({ looks, source, fullText }, run, looks.known(run)));
   }
 
   /** Looks at runs in the background, and waits a little for it. */
@@ -127,7 +127,7 @@ export class RunList {
 }
 
 /** A run as a list shows it. */
-export function rowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): RunRow {
+export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunExtras | undefined): ListedRow {
   const { openCalls: _openCalls, source: from, ...summary } = run;
   return {
     ...summary,

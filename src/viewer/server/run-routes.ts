@@ -3,11 +3,11 @@ import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../../base/error.ts';
 import type { CallAnswer, CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
-import { compareRuns, type ComparedSide } from './compare-runs.ts';
+import { comparedRuns, type ComparedSide } from './compare-runs.ts';
 import { exportName, exportRun } from './export-run.ts';
 import { findCall, findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readWholeRecord } from './read-records.ts';
-import { rowOf } from './run-list.ts';
+import { runRowOf } from './run-list.ts';
 import { wholeNumber } from './run-query.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
@@ -30,9 +30,9 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     const overview = await listed.looks.overview(run, OVERVIEW_MS);
     const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
     return context.json({
-      run: rowOf(listed, run, listed.looks.known(run)),
+      run: runRowOf(listed, run, listed.looks.known(run)),
       children: state.list.childrenOf(listed, run.runId),
-      ...(parent === undefined ? {} : { parent: rowOf(listed, parent, listed.looks.known(parent)) }),
+      ...(parent === undefined ? {} : { parent: runRowOf(listed, parent, listed.looks.known(parent)) }),
       overview,
     } satisfies RunAnswer);
   });
@@ -107,7 +107,7 @@ export function addCompareRoute(app: Hono<ViewerEnv>, state: ViewerState): void 
     const [start, count] = [wholeNumber('from', from), wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED })];
     const [a, b] = [await sideOf(left), await sideOf(right)];
     const key = JSON.stringify([a, b].map(({ run, source }) => [source, run.runId, run.lastSeq, run.startedAtMs]));
-    const compared = state.comparisons.get(key) ?? (await compareRuns(a, b));
+    const compared = state.comparisons.get(key) ?? (await comparedRuns(a, b));
     state.comparisons.set(key, compared);
     const end = start + count;
     return context.json({

@@ -1,7 +1,7 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
 /** `coxswain backtest`. */
-export const backtest: CommandDefinition = {
+export const backtestDefinition: CommandDefinition = {
   name: 'backtest',
   summary: 'try a steering on recorded runs before it is switched on',
   description:

@@ -2,7 +2,8 @@ import { relative } from 'node:path';
 
 import { present } from '../../../base/present.ts';
 import { problemText, type ConfigProblem } from '../../../config/config-problem.ts';
-import { loadConfig, type IgnoredField, type LoadedConfig } from '../../../config/load-config.ts';
+import { loadConfig } from '../../../config/load-config.ts';
+import type { IgnoredField, LoadedConfig } from '../../../config/loaded-config.ts';
 import { refusalError } from '../../../store/records-folder.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { steeringRows, steeringText } from './steering-text.ts';

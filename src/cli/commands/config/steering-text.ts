@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../../config/load-config.ts';
+import type { LoadedConfig } from '../../../config/loaded-config.ts';
 import type { ResolvedConfig } from '../../../config/resolved-config.ts';
 import { defaultDetectors } from '../../../patterns/detectors/default-detectors.ts';
 import type { FeedbackTrigger } from '../../../steering/prompt/feedback-trigger.ts';

@@ -1,7 +1,7 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
 /** `coxswain effect`. */
-export const effect: CommandDefinition = {
+export const effectDefinition: CommandDefinition = {
   name: 'effect',
   summary: 'compare runs that got advice with runs from which it was withheld',
   description:

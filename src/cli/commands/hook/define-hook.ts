@@ -8,5 +8,5 @@ export const hook: CommandDefinition = {
     'Takes one event of Claude Code from standard input, records it and answers with advice, if any. Settings call ' +
     'dist/hook.cjs instead, which does the same and starts sooner. Always ends with exit code 0.',
   examples: ['coxswain hook < event.json', 'COXSWAIN_DISABLE=1 coxswain hook    does nothing'],
-  load: async () => (await import('./hook-command.ts')).hookCommand,
+  load: async () => (await import('./hook-command.ts')).runHookCommand,
 };

@@ -12,7 +12,7 @@ import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain import`, as the command line gives them. */
-export interface ImportOptions {
+export interface ImportCommandOptions {
   readonly store?: string;
   readonly json?: boolean;
 }
@@ -24,7 +24,7 @@ export interface ImportOptions {
  * @returns the exit code: 1 when something was refused or could not be read
  * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
  */
-export async function importCommand(path: string, options: ImportOptions, terminal: Terminal): Promise<number> {
+export async function importCommand(path: string, options: ImportCommandOptions, terminal: Terminal): Promise<number> {
   const file = storeNamed(options.store);
   const problems = new Problems(terminal);
   problems.source(path === '-' ? 'standard input' : path);

@@ -11,7 +11,7 @@ import { openRecoverSource } from './recover-source.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { parseStoreAddress } from '../../../store/store-address.ts';
-import { problemText } from '../verify/verify-command.ts';
+import { storeProblemText } from '../verify/verify-command.ts';
 
 /** The options of `coxswain recover`, as the command line gives them. */
 export interface RecoverOptions {
@@ -68,7 +68,7 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
       }
       for await (const problem of target.verify()) {
         totals.problems += 1;
-        problems.fault({ message: `the new store is not whole: ${problemText(problem)}` });
+        problems.fault({ message: `the new store is not whole: ${storeProblemText(problem)}` });
       }
       problems.endSource();
       await terminal.write(options.json === true ? jsonLine(totals) : `${shownStore(to)}: ${totalsText(totals)}\n`);

@@ -8,7 +8,7 @@ import { allRuns } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain verify`, as the command line gives them. */
-export interface VerifyOptions {
+export interface VerifyCommandOptions {
   readonly json?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface VerifyOptions {
  */
 export async function verifyCommand(
   path: string | undefined,
-  options: VerifyOptions,
+  options: VerifyCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
   const file = storeNamed(path);
@@ -30,7 +30,7 @@ export async function verifyCommand(
     for await (const problem of store.verify()) {
       problems += 1;
       if (options.json === true) await terminal.write(jsonLine(problem));
-      else terminal.complain(`coxswain: ${problemText(problem)}`);
+      else terminal.complain(`coxswain: ${storeProblemText(problem)}`);
     }
     const { unusable, waiting } = spillNote(file);
     if (unusable !== undefined) {
@@ -61,7 +61,7 @@ export async function verifyCommand(
 }
 
 /** A problem of a store in one line, its place first. */
-export function problemText({ runId, seq, place, problem }: StoreProblem): string {
+export function storeProblemText({ runId, seq, place, problem }: StoreProblem): string {
   const where = [
     ...(runId === undefined ? [] : [`run ${printableCut(runId, 80)}`]),
     ...(seq === undefined ? [] : [`seq ${seq}`]),
