@@ -15,7 +15,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { linesStore } from '../test/support/lines-store.ts';
 import { MAX_BATCH_RECORDS } from '../src/store/trajectory-store.ts';
 
 const BATCHES: readonly number[] = [64, 256, 500, 1024];
@@ -60,7 +60,7 @@ function raw(count: number, batch: number, bytesOf: (from: number, to: number) =
 /** Seconds for all the records, with at most `ahead` batches that wait for their answer. */
 async function stored(all: readonly TrajectoryRecord[], batch: number, ahead: number): Promise<number> {
   const folder = mkdtempSync(join(parent, '.bench-'));
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   const waiting: Promise<unknown>[] = [];
   const start = performance.now();
   for (let at = 0; at < all.length; at += batch) {
@@ -82,7 +82,7 @@ async function stored(all: readonly TrajectoryRecord[], batch: number, ahead: nu
 /** The lines as the store writes them. */
 async function linesOf(all: readonly TrajectoryRecord[]): Promise<readonly Buffer[]> {
   const folder = mkdtempSync(join(parent, '.bench-'));
-  const store = jsonlStore(folder, { fsync: 'none' });
+  const store = linesStore(folder, { fsync: 'none' });
   for (let at = 0; at < all.length; at += MAX_BATCH_RECORDS) await store.append(all.slice(at, at + MAX_BATCH_RECORDS));
   await store.close();
   const run = join(folder, 'run-bench');

@@ -17,9 +17,9 @@ import type { AgentEvent } from '../src/records/agent-event.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { TrajectoryRecorder } from '../src/recorder/trajectory-recorder.ts';
 import { workerStore } from '../src/recorder/worker-store.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { linesStore } from '../test/support/lines-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectorySink, TrajectoryStore } from '../src/store/trajectory-store.ts';
+import type { TrajectorySink } from '../src/store/trajectory-store.ts';
 
 const total = Number(process.argv[2] ?? 60_000);
 const rounds = Number(process.argv[3] ?? 5);
@@ -55,7 +55,7 @@ interface Taken {
 }
 
 /** Records the events in bursts; waits for room as an agent's host does. */
-async function record(store: TrajectoryStore, burst: number): Promise<Taken> {
+async function record(store: TrajectorySink, burst: number): Promise<Taken> {
   const sizes: number[] = [];
   const sink: TrajectorySink = {
     append: (batch) => {
@@ -86,9 +86,9 @@ async function record(store: TrajectoryStore, burst: number): Promise<Taken> {
 
 /** The records of the events, as a store gives them back. */
 async function recordsOf(): Promise<readonly TrajectoryRecord[]> {
-  const store = jsonlStore(place(), { fsync: 'none' });
+  const store = linesStore(place(), { fsync: 'none' });
   await record(store, 500);
-  const reader = jsonlStore(join(work, `place-${files}`));
+  const reader = linesStore(join(work, `place-${files}`));
   const records: TrajectoryRecord[] = [];
   for await (const one of reader.readRun('bench', { fromSeq: 1 })) records.push(one);
   await reader.close();
@@ -150,15 +150,14 @@ function median(values: readonly number[]): number {
 
 interface Contest {
   readonly name: string;
-  readonly open: () => TrajectoryStore;
+  readonly open: () => TrajectorySink;
   readonly bare: typeof bareJsonl;
 }
 
 const CONTESTS: readonly Contest[] = [
-  { name: 'jsonl', open: () => jsonlStore(place()), bare: bareJsonl },
+  { name: 'jsonl', open: () => linesStore(place()), bare: bareJsonl },
   { name: 'sqlite', open: () => sqliteStore(place()), bare: bareSqlite },
-  { name: 'jsonl, worker', open: () => workerStore({ kind: 'jsonl', path: place() }), bare: bareJsonl },
-  { name: 'sqlite, worker', open: () => workerStore({ kind: 'sqlite', path: place() }), bare: bareSqlite },
+  { name: 'sqlite, worker', open: () => workerStore({ path: place() }), bare: bareSqlite },
 ];
 
 const bytes = Buffer.byteLength(JSON.stringify({ ...eventOf(0), run_id: 'bench', recorded_at_unix_ms: Date.now() }));
@@ -189,7 +188,7 @@ for (const { name, open, bare } of CONTESTS) {
 
 // The time of `emit` itself, with a store that is being written to meanwhile.
 if (only === undefined) {
-  const store = workerStore({ kind: 'sqlite', path: place() });
+  const store = workerStore({ path: place() });
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   const times: number[] = [];
@@ -210,7 +209,7 @@ if (only === undefined) {
 
 // Memory of a long run.
 if (only === undefined) {
-  const store = jsonlStore(place());
+  const store = linesStore(place());
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   const heap: string[] = [];

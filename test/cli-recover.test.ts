@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
 import { parseRecord } from '../src/records/decode-record.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { jsonlSink } from '../src/store/jsonl/jsonl-sink.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
 import { jsonLines } from './run-cli.ts';
@@ -109,7 +109,7 @@ async function bytesOf(store: string): Promise<readonly string[]> {
 
 /** The runs of a store in a folder of JSON lines, as a sink writes it. */
 async function copyLines(from: string, folder: string): Promise<void> {
-  const sink = jsonlStore(folder);
+  const sink = jsonlSink(folder);
   for (const line of (await here.exported(from)).trimEnd().split('\n')) await sink.append([parseRecord(line)]);
   await sink.close();
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 
 import { openStore } from '../src/cli/runs/open-store.ts';
 import { parseRecord } from '../src/records/decode-record.ts';
+import { jsonlSink } from '../src/store/jsonl/jsonl-sink.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord, recordLine } from './damage-record.ts';
@@ -84,6 +85,28 @@ test('a store is copied into another, and the copy may be repeated', async () =>
   expect((await here.exported('copied.db')).split('\n').toSorted()).toEqual(before);
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', './runs.db'])).code).toBe(2);
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', 'runs.db', '--to', 'x'])).code).toBe(2);
+});
+
+test('a folder of JSON lines is read and imported, and is no store to record into, search or collect', async () => {
+  await here.recorded('runs.db');
+  const before = await here.exported('runs.db');
+  const sink = jsonlSink(join(here.cwd, 'lines'));
+  for (const line of before.trimEnd().split('\n')) await sink.append([parseRecord(line)]);
+  await sink.close();
+  expect(jsonLines((await here.run(['runs', '--store', 'lines', '--json'])).stdout)).toHaveLength(2);
+  expect((await here.run(['verify', 'lines'])).stdout).toContain('nothing is wrong');
+  const { code, stderr } = await here.run(['import', 'lines', '--store', 'moved.db']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect((await here.exported('moved.db')).split('\n').toSorted()).toEqual(before.split('\n').toSorted());
+  for (const args of [
+    ['search', 'rule', '--store', 'lines'],
+    ['gc', 'lines'],
+    ['demo', '--fast', '--store', 'lines'],
+    ['import', 'lines', '--store', 'new/'],
+  ]) {
+    const refused = await here.run(args);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/coxswain import \S+ --store FILE/)]);
+  }
 });
 
 test('a search of records that were never indexed finds the last of them', async () => {

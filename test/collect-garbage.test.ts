@@ -4,11 +4,7 @@ import { CoxswainError } from '../src/base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { listAll } from '../src/testing/read-all.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
-import { simulatedDisk } from './support/simulated-disk.ts';
 import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../src/store/collect-garbage.ts';
-import { JsonlDriver } from '../src/store/jsonl/jsonl-driver.ts';
-import { resolveJsonlSettings } from '../src/store/jsonl/jsonl-settings.ts';
-import type { LockHolder } from '../src/store/lock-identity.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 
@@ -116,32 +112,22 @@ test('one call deletes at most 20 runs, or as many as it is told, but never half
   expect(await idsOf(trees)).toEqual(['b', 'b1', 'b2', 'b3']);
 });
 
-test('a run that another process holds is reported and stays with those above it; the others go', async () => {
-  const disk = simulatedDisk();
-  const open = (name: string): TrajectoryStore => {
-    const holder = (): LockHolder => ({ host: 'h', boot: 'b', pid: 1, processStart: name, token: name, sinceMs: 0 });
-    const identity = { holder, mayBeAlive: () => true };
-    return new JsonlDriver('/runs', resolveJsonlSettings({ lock: { waitMs: 0 } }), {
-      fileSystem: disk.fileSystem,
-      identity,
-    });
-  };
-  const writer = open('writer');
-  for (const records of [ended('parent', 50), ended('child2', 50, 'parent'), ended('single', 40)]) {
-    const store = open(`writer of ${records[0]?.run_id}`);
-    await store.append(records);
-    await store.close();
-  }
-  await writer.append(ended('child1', 50, 'parent'));
-  const store = open('collector');
-  const report = await collectGarbage(store, { ...now, olderThanMs: DAY_MS });
-  expect(report.failed).toEqual([{ runId: 'child1', error: expect.any(CoxswainError) }]);
-  expect(report.failed[0]?.error).toMatchObject({
-    code: 'store-io',
-    message: expect.stringContaining('being written'),
+test('a run that cannot be deleted is reported and stays with those above it; the others go', async () => {
+  const store = await storeOf(
+    ended('parent', 50),
+    ended('child1', 50, 'parent'),
+    ended('child2', 50, 'parent'),
+    ended('single', 40),
+  );
+  const refusing = changed(store, {
+    deleteRun: async (runId) => {
+      if (runId === 'child1') throw new CoxswainError('store-io', 'run child1 is being written');
+      return store.deleteRun(runId);
+    },
   });
+  const report = await collectGarbage(refusing, { ...now, olderThanMs: DAY_MS });
+  expect(report.failed).toEqual([{ runId: 'child1', error: expect.any(CoxswainError) }]);
   expect(await idsOf(store)).toEqual(['child1', 'parent']);
-  await writer.close();
   expect(await collectGarbage(store, { ...now, olderThanMs: DAY_MS })).toMatchObject({ failed: [] });
   expect(await idsOf(store)).toEqual([]);
 });

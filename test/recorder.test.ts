@@ -114,7 +114,7 @@ test('what there is no room for is spilled and comes back', async () => {
 
 test('a coxswain records through a worker thread', async () => {
   const folder = await tempFolder();
-  const store = workerStore({ kind: 'jsonl', path: join(folder.path, 'runs') });
+  const store = workerStore({ path: join(folder.path, 'runs.db') });
   const cox = createCoxswain({ store });
   const run = cox.startRun({ runId: 'r' });
   for (let index = 0; index < 1_200; index += 1) run.emit(turn);

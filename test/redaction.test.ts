@@ -7,7 +7,6 @@ import type { RedactionOptions } from '../src/redaction/redactor.ts';
 import { isDerived } from '../src/records/is-derived.ts';
 import { Replay } from '../src/replay/replay.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
@@ -22,7 +21,6 @@ const MODES: readonly RedactionOptions[] = [{}, { mode: 'structureOnly', key: KE
 
 const stores: readonly (readonly [string, (folder: string) => TrajectoryStore])[] = [
   ['sqlite', (folder) => sqliteStore(join(folder, 'runs.db'))],
-  ['jsonl', (folder) => jsonlStore(folder)],
 ];
 
 test.each(stores.flatMap(([name, open]) => MODES.map((redaction) => [name, redaction, open] as const)))(

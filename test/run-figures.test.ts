@@ -12,11 +12,11 @@ import { runProgram } from '../src/cli/program.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { encodeRecord } from '../src/records/encode-record.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { linesStore } from './support/lines-store.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { RunSummary } from '../src/store/run-summary.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import type { TrajectorySink } from '../src/store/trajectory-store.ts';
 import { hardRuns, type RunFigures } from './hard-runs.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type { CompareAnswer, Overview, RowsAnswer, RunAnswer } from '../src/viewer/server/api-shapes.ts';
@@ -48,7 +48,7 @@ function at(path: string): string {
   return join(folder.path, path);
 }
 
-async function record(store: TrajectoryStore): Promise<void> {
+async function record(store: TrajectorySink): Promise<void> {
   for (const { records } of RUNS) {
     // In parts, so that a driver has to go on from what it stored.
     for (let from = 0; from < records.length; from += 3) await store.append(records.slice(from, from + 3));
@@ -212,7 +212,7 @@ async function ofViewer(page: Page, source: string): Promise<readonly string[]> 
 
 test('every store lists the same figures for a run', async () => {
   const found: string[] = [];
-  for (const store of [memoryStore(), sqliteStore(at('other.db')), jsonlStore(at('folder'))]) {
+  for (const store of [memoryStore(), sqliteStore(at('other.db')), linesStore(at('folder'))]) {
     await record(store);
     const summaries = await each(async (id) => {
       const summary = await store.findRun(id);

@@ -9,10 +9,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { createCoxswain } from '../src/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
-import { jsonlStore } from '../src/store/jsonl/jsonl-store.ts';
+import { linesStore } from './support/lines-store.ts';
 import { NEWEST_LAYOUT } from '../src/store/sqlite/sqlite-migrations.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import type { TrajectorySink } from '../src/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import type {
@@ -92,7 +92,7 @@ function call(
   ];
 }
 
-async function put(store: TrajectoryStore, runId: string, payloads: readonly TrajectoryPayload[]): Promise<void> {
+async function put(store: TrajectorySink, runId: string, payloads: readonly TrajectoryPayload[]): Promise<void> {
   const records = scriptRun(runId, payloads);
   for (let from = 0; from < records.length; from += 500) await store.append(records.slice(from, from + 500));
 }
@@ -107,7 +107,7 @@ const reading = (count: number, part = 'part'): readonly TrajectoryPayload[] =>
   ).flat();
 
 /** A run under the standard steering that fails at the same again and again, and is told so. */
-async function steeredRun(store: TrajectoryStore, runId: string): Promise<void> {
+async function steeredRun(store: TrajectorySink, runId: string): Promise<void> {
   const cox = createCoxswain({ store });
   const run = cox.startRun({ runId, task: 'Mend the build.' });
   for (let index = 0; index < 12; index += 1) {
@@ -123,7 +123,7 @@ async function steeredRun(store: TrajectoryStore, runId: string): Promise<void> 
 
 const KINDS = [
   ['sqlite', 'runs.db', (path: string) => sqliteStore(path)],
-  ['jsonl', 'runs', (path: string) => jsonlStore(path)],
+  ['jsonl', 'runs', (path: string) => linesStore(path)],
 ] as const;
 
 for (const [kind, name, openStore] of KINDS) {
@@ -253,7 +253,14 @@ for (const [kind, name, openStore] of KINDS) {
     await put(store, 'second', [started('second'), ...reading(1)]);
     const told = await stream.next(({ data, event }) => event === 'run' && JSON.stringify(data).includes('"second"'));
     expect(told.data).toMatchObject({ source: '0', runId: 'second', calls: 1 });
-    await store.deleteRun('first');
+    // Of lines in a folder nothing is deleted but by removing the run's folder.
+    await store.close();
+    if (kind === 'jsonl') await rm(join(at(name), 'run-first'), { recursive: true });
+    else {
+      const other = sqliteStore(at(name));
+      await other.deleteRun('first');
+      await other.close();
+    }
     const gone = await stream.next(({ event }) => event === 'gone');
     expect(gone.data).toEqual({ source: '0', runId: 'first' });
     stream.close();

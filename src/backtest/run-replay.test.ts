@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCoxswain } from '../run/coxswain.ts';
 import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { fakeSecrets } from '../../test/support/fake-secrets.ts';
 import { readAll } from '../testing/read-all.ts';
@@ -34,7 +34,7 @@ const steering: SteeringOptions = {
 const CALLS = 4;
 
 async function recordLive(path: string, redaction?: false): Promise<number> {
-  const store = jsonlStore(path);
+  const store = sqliteStore(path);
   const clock = createFakeClock(1_000_000);
   const options = { ...steering, ...(redaction === undefined ? {} : { redaction }), store, clock, measureMs: () => 0 };
   const run = createCoxswain(options).startRun({ runId: 'run' });
@@ -67,7 +67,7 @@ test('a provider that reads its own words reads them without secrets, as in the 
 test('a configuration that redacts nothing lets a provider read its own words whole, live and in a backtest', async () => {
   const path = join(folder.path, 'whole');
   expect(await recordLive(path, false)).toBe(1);
-  const store = jsonlStore(path);
+  const store = sqliteStore(path);
   const replay = new RunReplay('run', [configurationOf(steering, 'whole', false)], new FiringKeys());
   for await (const record of store.readRun('run')) replay.take(record);
   await store.close();

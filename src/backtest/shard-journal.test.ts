@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { messageOf } from '../base/error.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { linesStore } from '../../test/support/lines-store.ts';
 import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { backtest } from './backtest.ts';
 
@@ -27,9 +27,9 @@ function recordsOf(runId: string): readonly TrajectoryRecord[] {
   ];
 }
 
-const STORES: readonly (readonly [string, (path: string) => TrajectoryStore])[] = [
+const STORES: readonly (readonly [string, (path: string) => TrajectorySink])[] = [
   ['runs.db', sqliteStore],
-  ['records', jsonlStore],
+  ['records', (path) => linesStore(path)],
 ];
 
 test('a journal is of use although a store that is open has filled its word index, which changes its file', async () => {

@@ -10,9 +10,9 @@ import { definePrompt } from '../steering/prompt/define-prompt.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { standardSteering } from '../steering/standard-steering.ts';
-import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { linesStore } from '../../test/support/lines-store.ts';
 import { sqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { readAll } from '../testing/read-all.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
@@ -25,7 +25,7 @@ afterAll(() => folder.dispose());
 
 /** A live run that gets stuck and is steered. */
 async function recordLive(
-  store: TrajectoryStore,
+  store: TrajectorySink,
   runId: string,
   steering: SteeringOptions,
   prompt?: PromptTemplate,
@@ -68,7 +68,7 @@ async function* each(records: readonly TrajectoryRecord[]): AsyncGenerator<Traje
 test('a run that was recorded live reproduces every derived record, in either store', async () => {
   for (const kind of ['runs.db', 'records'] as const) {
     const path = join(folder.path, kind);
-    const store = kind === 'runs.db' ? sqliteStore(path) : jsonlStore(path);
+    const store = kind === 'runs.db' ? sqliteStore(path) : linesStore(path);
     await recordLive(store, 'plain', standardSteering());
     await recordLive(store, 'hook', { ...standardSteering(), retain: 'compact' });
     await recordLive(store, 'other', { feedback: [] });

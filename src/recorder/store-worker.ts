@@ -36,12 +36,8 @@ function store(): TrajectoryStore {
 }
 
 async function opener(of: WorkerStoreTarget): Promise<() => TrajectoryStore> {
-  if (of.kind === 'sqlite') {
-    const { sqliteStore } = await import('../store/sqlite/sqlite-store.ts');
-    return () => sqliteStore(of.path, of.options);
-  }
-  const { jsonlStore } = await import('../store/jsonl/jsonl-store.ts');
-  return () => jsonlStore(of.path, of.options);
+  const { sqliteStore } = await import('../store/sqlite/sqlite-store.ts');
+  return () => sqliteStore(of.path, of.options);
 }
 
 function answer(request: WorkerRequest): Promise<unknown> {

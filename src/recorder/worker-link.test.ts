@@ -16,7 +16,7 @@ parentPort.on('message', ({ id, request }) => {
   setTimeout(() => parentPort.postMessage({ id, value: appends-- }), 100);
 });`;
 const entry = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
-const target = { kind: 'jsonl', path: 'unused' } as const;
+const target = { path: 'unused' };
 const find = { method: 'findRun', runId: 'a' } as const;
 /** Its bytes are handed over, so each is used once. */
 const large = (): WorkerRequest => ({

@@ -1,14 +1,14 @@
 import { CoxswainError, messageOf, type CoxswainErrorCode } from '../base/error.ts';
-import type { JsonlStoreOptions } from '../store/jsonl/jsonl-settings.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import type { SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
 import type { ReadQuery, RunQuery, SearchQuery } from '../store/trajectory-store.ts';
 import type { SentBatch } from './sent-batch.ts';
 
-/** Which store a worker thread opens. `path` is the file of a SQLite store, the folder of a jsonl store. */
-export type WorkerStoreTarget =
-  | { readonly kind: 'sqlite'; readonly path: string; readonly options?: SqliteStoreOptions }
-  | { readonly kind: 'jsonl'; readonly path: string; readonly options?: JsonlStoreOptions };
+/** The SQLite store that a worker thread opens. */
+export interface WorkerStoreTarget {
+  readonly path: string;
+  readonly options?: SqliteStoreOptions;
+}
 
 /** What is asked of the worker. Records travel as JSON: as bytes that are handed over, or as lines of text. */
 export type WorkerRequest =

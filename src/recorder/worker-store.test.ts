@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { jsonlStore } from '../store/jsonl/jsonl-store.ts';
+import { openSqliteReader } from '../store/sqlite/sqlite-reader.ts';
 import { openOnDisk } from '../../test/support/open-on-disk.ts';
 import { readAll } from '../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../testing/record-script.ts';
@@ -15,19 +15,13 @@ import { workerStore } from './worker-store.ts';
 const modelRuns = Number(process.env['COXSWAIN_ROUNDS'] ?? 10);
 storeContract(
   'a SQLite store in a worker',
-  () => openOnDisk((folder) => workerStore({ kind: 'sqlite', path: join(folder, 'runs.db') })),
+  () => openOnDisk((folder) => workerStore({ path: join(folder, 'runs.db') })),
   { modelRuns },
 );
-storeContract(
-  'a jsonl store in a worker',
-  () => openOnDisk((folder) => workerStore({ kind: 'jsonl', path: join(folder, 'runs'), options: { fsync: 'none' } })),
-  { modelRuns },
-);
-
 test('a transaction folds again when another writer of the run was faster', async () => {
   const folder = await tempFolder();
   const path = join(folder.path, 'runs.db');
-  const stores = [workerStore({ kind: 'sqlite', path }), workerStore({ kind: 'sqlite', path })];
+  const stores = [workerStore({ path }), workerStore({ path })];
   let folds = 0;
   // Both threads run, so that they get in each other's way.
   for (const store of stores) await store.listRuns();
@@ -59,11 +53,11 @@ test('what the store throws keeps its code, details and cause', async () => {
   const folder = await tempFolder();
   const file = join(folder.path, 'no-database');
   writeFileSync(file, 'this is a text of somebody else, long enough to be looked at'.repeat(200));
-  const store = workerStore({ kind: 'sqlite', path: file });
+  const store = workerStore({ path: file });
   await expect(store.findRun('a')).rejects.toMatchObject({ name: 'CoxswainError', code: 'store-version' });
   await expect(store.findRun('a')).rejects.toMatchObject({ code: 'store-version' });
   await store.close();
-  const other = workerStore({ kind: 'jsonl', path: folder.path });
+  const other = workerStore({ path: join(folder.path, 'runs.db') });
   await expect(other.append(scriptCalls('a', 1, 3))).rejects.toMatchObject({
     code: 'store-gap',
     details: { runId: 'a', expected: 0, got: 3 },
@@ -76,33 +70,30 @@ test('the thread does not hold the process when nothing is awaited', async () =>
   const folder = await tempFolder();
   const program = `
     import { workerStore } from ${JSON.stringify(new URL('worker-store.ts', import.meta.url).href)};
-    const store = workerStore({ kind: 'jsonl', path: ${JSON.stringify(folder.path)} });
+    const store = workerStore({ path: ${JSON.stringify(join(folder.path, 'runs.db'))} });
     store.append(${JSON.stringify(scriptCalls('a', 3))}).then((seq) => console.log(seq));`;
   const done = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
     timeout: 170_000,
   });
   expect({ status: done.status, out: done.stdout, err: done.stderr }).toEqual({ status: 0, out: '2\n', err: '' });
-  expect(await readAll(jsonlStore(folder.path), 'a')).toHaveLength(3);
+  expect(await readAll(openSqliteReader(join(folder.path, 'runs.db')), 'a')).toHaveLength(3);
   await folder.dispose();
 });
 
-test.each(['jsonl', 'sqlite'] as const)(
-  '%s: what was given before close is stored, and every call is answered',
-  async (kind) => {
-    const folder = await tempFolder();
-    const store = workerStore({ kind, path: join(folder.path, 'runs') });
-    const runs = Array.from({ length: 12 }, (_, run) => `run-${run}`);
-    const appends = runs.map((runId, run) => store.append(scriptCalls(runId, 1 + run * 20)));
-    await store.close();
-    expect(await Promise.all(appends)).toEqual(runs.map((_, run) => run * 20));
-    await folder.dispose();
-  },
-);
+test('what was given before close is stored, and every call is answered', async () => {
+  const folder = await tempFolder();
+  const store = workerStore({ path: join(folder.path, 'runs.db') });
+  const runs = Array.from({ length: 12 }, (_, run) => `run-${run}`);
+  const appends = runs.map((runId, run) => store.append(scriptCalls(runId, 1 + run * 20)));
+  await store.close();
+  expect(await Promise.all(appends)).toEqual(runs.map((_, run) => run * 20));
+  await folder.dispose();
+});
 
 test('recording 20,000 records does not hold up the event loop of the agent', async () => {
   const folder = await tempFolder();
-  const store = workerStore({ kind: 'sqlite', path: join(folder.path, 'runs.db') });
+  const store = workerStore({ path: join(folder.path, 'runs.db') });
   await store.listRuns();
   const queue = new RecordQueue(store);
   const result = 'x'.repeat(700);

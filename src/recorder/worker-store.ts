@@ -46,10 +46,10 @@ export interface WorkerStoreOptions {
 const MAX_TRIES = 200;
 
 /**
- * A SQLite or jsonl store whose disk work happens in a thread of its own, so that a long-lived process never waits for a
- * sync: `workerStore({ kind: 'sqlite', path: '.coxswain/runs.db' })`.
+ * A SQLite store whose disk work happens in a thread of its own, so that a long-lived process never waits for a
+ * sync: `workerStore({ path: '.coxswain/runs.db' })`.
  *
- * Everything is as the store of that kind documents it, with these differences: it is opened at the first use, so what
+ * Everything is as `sqliteStore` documents it, with these differences: it is opened at the first use, so what
  * opening throws comes from there; options and queries are plain data; `transact` folds in this thread and is tried again
  * when another writer changed the run meanwhile. Should the thread stop by itself, what was under way throws `store-io`
  * and the next call starts it again, five times a minute at most.

@@ -26,12 +26,12 @@ import { runStarted } from './run-started.ts';
 import { Run, type RunSnapshot } from './run.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { storableRunId } from '../store/check-batch.ts';
-import type { TrajectoryStore } from '../store/trajectory-store.ts';
+import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** How coxswain is set up in a process. Steering options left out entirely mean `standardSteering()`. */
 export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
-  /** Where runs are recorded; default: nowhere. `close()` closes it. */
-  readonly store?: TrajectoryStore;
+  /** Where runs are recorded; default: nowhere. `close()` closes it. Of a sink, which only takes records, no run is continued. */
+  readonly store?: TrajectoryStore | TrajectorySink;
   /**
    * What is taken out of records before anything sees them. Default: secrets, by the built-in rules; `false` takes
    * nothing out. See docs/redaction.md.
@@ -165,8 +165,10 @@ class Process implements Coxswain {
   constructor(options: CoxswainOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#shared = options.store === undefined ? undefined : new SharedRuns(options.store);
-    this.#queue = this.#shared === undefined ? undefined : new RecordQueue(this.#shared, options);
+    const { store } = options;
+    this.#shared = store !== undefined && isReadable(store) ? new SharedRuns(store) : undefined;
+    const sink = this.#shared ?? store;
+    this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
     this.#redact = this.#redactOf(options.redaction);
     // Also finds a limit outside its range before the first run.
     resolveSteering(options);
@@ -259,8 +261,8 @@ class Process implements Coxswain {
 
   async #continue(runId: string, { prompts, start, trigger }: Continuation): Promise<Run> {
     const { store } = this.#options;
-    if (store === undefined)
-      throw new CoxswainError('invalid-argument', 'openRun needs a store: createCoxswain({ store })');
+    if (store === undefined || !isReadable(store))
+      throw new CoxswainError('invalid-argument', 'openRun needs a store that can be read: createCoxswain({ store })');
     if (this.#known.get(runId) !== undefined && (await this.flush()) !== 'stored') {
       throw new CoxswainError('store-io', `what this process knows of run ${JSON.stringify(runId)} is not stored yet`);
     }
@@ -360,4 +362,8 @@ class Process implements Coxswain {
     if (parent === undefined) return { runId, depth: 0 };
     return { runId, parentRunId: parent.id, depth: parent.depth + 1 };
   }
+}
+
+function isReadable(store: TrajectoryStore | TrajectorySink): store is TrajectoryStore {
+  return 'readRun' in store;
 }

@@ -1,10 +1,10 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSummary } from '../store/run-summary.ts';
-import type { ReadQuery, TrajectoryStore } from '../store/trajectory-store.ts';
+import type { ReadQuery, StoreReader } from '../store/trajectory-store.ts';
 
 /** All records that a query gives, as a list. */
 export async function readAll(
-  store: TrajectoryStore,
+  store: Pick<StoreReader, 'readRun'>,
   runId: string,
   query?: ReadQuery,
 ): Promise<readonly TrajectoryRecord[]> {
@@ -19,7 +19,7 @@ export async function allOf<Item>(items: AsyncIterable<Item>): Promise<readonly 
 }
 
 /** All runs of a store in listing order, read page by page. */
-export async function listAll(store: TrajectoryStore, limit = 1000): Promise<readonly RunSummary[]> {
+export async function listAll(store: Pick<StoreReader, 'listRuns'>, limit = 1000): Promise<readonly RunSummary[]> {
   const runs: RunSummary[] = [];
   let after: string | undefined;
   do {

@@ -5,17 +5,15 @@ import { readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { simulatedDisk } from '../../../test/support/simulated-disk.ts';
 import type { DiskOperation, SimulatedDisk } from '../../../test/support/simulated-disk.ts';
-import { JsonlDriver } from './jsonl-driver.ts';
-import { resolveJsonlSettings } from './jsonl-settings.ts';
-import type { JsonlStoreOptions } from './jsonl-settings.ts';
+import { linesStore, type LinesStore } from '../../../test/support/lines-store.ts';
+import type { JsonlSinkOptions } from './jsonl-settings.ts';
 import { processIdentity } from '../lock-identity.ts';
-import type { TrajectoryStore } from '../trajectory-store.ts';
 
-const SMALL: JsonlStoreOptions = { segmentBytes: 2048, lock: { waitMs: 0 } };
+const SMALL: JsonlSinkOptions = { segmentBytes: 2048, lock: { waitMs: 0 } };
 
-function open(disk: SimulatedDisk, options: JsonlStoreOptions = SMALL): TrajectoryStore {
+function open(disk: SimulatedDisk, options: JsonlSinkOptions = SMALL): LinesStore {
   const ports = { fileSystem: disk.fileSystem, identity: processIdentity };
-  return new JsonlDriver('/runs', resolveJsonlSettings(options), ports);
+  return linesStore('/runs', options, ports);
 }
 
 /** What another process reads now. */
@@ -93,46 +91,11 @@ test('what a refused write left is cut off before the next one, also when the cu
   expect(await stored(disk)).toEqual([...scriptCalls('a', 2), ...other]);
 });
 
-test('a transaction that the disk refuses stores neither records nor snapshot', async () => {
-  const kinds: readonly DiskOperation[] = ['write', 'sync', 'rename', 'syncFolder'];
-  for (const operation of kinds) {
-    for (let skipped = 0; skipped < 4; skipped += 1) {
-      const disk = simulatedDisk();
-      const store = open(disk);
-      await store.append(scriptCalls('a', 1));
-      await store.transact('a', () => ({ records: scriptCalls('a', 1, 1), snapshot: 'first', result: 0 }));
-      let left = skipped;
-      disk.faults.before = (asked, path) => {
-        if (asked === operation && (left -= 1) < 0) return refuse('EIO', [operation])(asked, path);
-        return undefined;
-      };
-      const outcome = await store
-        .transact('a', () => ({ records: scriptCalls('a', 2, 2), snapshot: 'second', result: 'stored' }))
-        .catch(codeOf);
-      expect(['stored', 'store-io']).toContain(outcome);
-      delete disk.faults.before;
-      const view = await store.transact('a', ({ nextSeq, snapshot }) => ({
-        records: [],
-        result: { nextSeq, snapshot },
-      }));
-      expect(view).toEqual(
-        outcome === 'stored' ? { nextSeq: 4, snapshot: 'second' } : { nextSeq: 2, snapshot: 'first' },
-      );
-      // The records that did not come, from someone else: the snapshot that names them does not come back with them.
-      if (outcome !== 'stored') await store.append(scriptCalls('a', 2, 2));
-      await store.close();
-      const again = await open(disk).transact('a', ({ snapshot }) => ({ records: [], result: snapshot }));
-      expect(again).toBe(outcome === 'stored' ? 'second' : 'first');
-    }
-  }
-});
-
 test('short writes are continued', async () => {
   const disk = simulatedDisk();
   disk.faults.maxWriteBytes = 7;
   const store = open(disk);
   await store.append(scriptCalls('a', 30));
-  await store.transact('a', () => ({ records: [], snapshot: { a: 1 }, result: 0 }));
   expect(await stored(disk)).toEqual(scriptCalls('a', 30));
 });
 

@@ -4,7 +4,6 @@ import type { RunProgress } from './jsonl-progress.ts';
 import { readRunLines } from './jsonl-read-run.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
 import type { OpenRun } from './jsonl-open-run.ts';
-import { removeSnapshots } from './jsonl-snapshot.ts';
 import { planAppend } from '../plan-append.ts';
 import type { AppendPlan } from '../plan-append.ts';
 import type { RunSummary } from '../run-summary.ts';
@@ -20,7 +19,7 @@ export interface AppendJob {
 }
 
 /** Lines that are ready to be written, and how far the run has come with them. */
-export interface PreparedWrite {
+interface PreparedWrite {
   readonly spot: ReturnType<OpenRun['tail']['spotFor']>;
   readonly lineCount: number;
   readonly progress: RunProgress;
@@ -73,7 +72,7 @@ export async function appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Pr
  * @param before  the run's summary with the records that wait to be written, and those records
  * @throws CoxswainError as `planAppend`; what the file system throws
  */
-export function planFor(
+function planFor(
   open: OpenRun,
   batch: CheckedBatch,
   before: { readonly summary: RunSummary | undefined; readonly waiting: readonly EncodedRecord[] },
@@ -91,7 +90,7 @@ export function planFor(
  *
  * @param fresh  the records in the buffer, the last one in the last line
  */
-export function prepareWrite(
+function prepareWrite(
   { tail, lines }: Pick<OpenRun, 'tail'> & { readonly lines: LineBuffer },
   fresh: readonly EncodedRecord[],
   summary: RunSummary | undefined,
@@ -109,17 +108,9 @@ export function prepareWrite(
   return { spot, lineCount: fresh.length, progress: { place, summary } };
 }
 
-/**
- * Stores what was prepared. Throws what the file system throws; nothing is stored then.
- *
- * @param snapshot  the name of the snapshot that these records make true
- */
-export async function writePrepared(open: OpenRun, prepared: PreparedWrite, snapshot?: string): Promise<void> {
-  const others = open.strayed.filter((name) => name !== snapshot);
-  if (others.length > 0) await removeSnapshots(open.run, others);
-  open.strayed = open.strayed.filter((name) => name === snapshot);
+/** Stores what was prepared. Throws what the file system throws; nothing is stored then. */
+async function writePrepared(open: OpenRun, prepared: PreparedWrite): Promise<void> {
   await open.tail.write(open.lines, prepared.lineCount, prepared.spot);
-  open.strayed = [];
   open.progress = prepared.progress;
 }
 

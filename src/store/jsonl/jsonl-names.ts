@@ -1,8 +1,8 @@
 /** Digits of the first `seq` in the name of a segment, so that names sort as numbers do. */
 const SEQ_DIGITS = 16;
 const PLAIN = /^(\d{16})\.jsonl$/;
+/** Earlier versions compressed segments that were full. */
 const COMPRESSED = /^(\d{16})\.jsonl\.zst$/;
-const SNAPSHOT = /^snapshot-(\d{16})\.json$/;
 
 /** One file of a run's records. */
 export interface Segment {
@@ -17,11 +17,6 @@ export function segmentName(firstSeq: number): string {
   return `${padded(firstSeq)}.jsonl`;
 }
 
-/** The name of the snapshot that covers the records up to this one; -1 when there was none. */
-export function snapshotName(coversSeq: number): string {
-  return `snapshot-${padded(coversSeq + 1)}.json`;
-}
-
 /** The segments among the names in a run's folder, in order; of one that is there plain and compressed, the plain. */
 export function segmentsIn(names: readonly string[]): readonly Segment[] {
   const segments = new Map<number, Segment>();
@@ -34,14 +29,6 @@ export function segmentsIn(names: readonly string[]): readonly Segment[] {
     segments.set(firstSeq, { name, firstSeq, isCompressed: plain === undefined });
   }
   return [...segments.values()].sort((left, right) => left.firstSeq - right.firstSeq);
-}
-
-/** The snapshots among the names in a run's folder, the one that covers most first. */
-export function snapshotsIn(names: readonly string[]): readonly string[] {
-  return names
-    .filter((name) => SNAPSHOT.test(name))
-    .sort()
-    .reverse();
 }
 
 function padded(seq: number): string {

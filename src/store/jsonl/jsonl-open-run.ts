@@ -12,6 +12,4 @@ export interface OpenRun {
   readonly spare: LineBuffer[];
   /** What is stored and acknowledged. */
   progress: RunProgress | undefined;
-  /** Snapshots that must be gone before the next record is written, because they name records that did not come. */
-  strayed: readonly string[];
 }

@@ -6,14 +6,12 @@ import { readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { simulatedDisk } from '../../../test/support/simulated-disk.ts';
 import type { SimulatedDisk } from '../../../test/support/simulated-disk.ts';
-import { JsonlDriver } from './jsonl-driver.ts';
-import { resolveJsonlSettings } from './jsonl-settings.ts';
-import type { JsonlStoreOptions } from './jsonl-settings.ts';
+import { linesStore, type LinesStore } from '../../../test/support/lines-store.ts';
+import type { JsonlSinkOptions } from './jsonl-settings.ts';
 import type { LockHolder, LockIdentity } from '../lock-identity.ts';
-import type { TrajectoryStore } from '../trajectory-store.ts';
 
 const FOLDER = '/data/runs';
-const SMALL: JsonlStoreOptions = { segmentBytes: 1500, lock: { waitMs: 0 } };
+const SMALL: JsonlSinkOptions = { segmentBytes: 1500, lock: { waitMs: 0 } };
 
 /** A process of its own since a start of the machine of its own: nobody else is alive. */
 function machine(name: string): LockIdentity {
@@ -29,16 +27,14 @@ function machine(name: string): LockIdentity {
   return { holder, mayBeAlive: ({ boot }) => boot === name };
 }
 
-function open(disk: SimulatedDisk, name: string, options: JsonlStoreOptions): TrajectoryStore {
+function open(disk: SimulatedDisk, name: string, options: JsonlSinkOptions): LinesStore {
   const ports = { fileSystem: disk.fileSystem, identity: machine(name) };
-  return new JsonlDriver(FOLDER, resolveJsonlSettings(options), ports);
+  return linesStore(FOLDER, options, ports);
 }
 
 /** What a script was promised. */
 interface Promises {
   ackSeq: number;
-  /** The number that the last acknowledged transaction saved; -1 before. */
-  ackSnapshot: number;
 }
 
 const long = 'é€😀'.repeat(60);
@@ -55,8 +51,8 @@ function recordsFrom(seq: number, count: number): readonly TrajectoryRecord[] {
   return Array.from({ length: count }, (_, index) => recordAt(seq + index));
 }
 
-/** Appends alone and together, over several segments, then transactions; stops where the power does. */
-async function appendScript(store: TrajectoryStore, promised: Promises): Promise<void> {
+/** Appends alone and together, over several segments; stops where the power does. */
+async function appendScript(store: LinesStore, promised: Promises): Promise<void> {
   const acknowledge = async (work: Promise<number>): Promise<void> => {
     promised.ackSeq = Math.max(promised.ackSeq, await work);
   };
@@ -71,22 +67,6 @@ async function appendScript(store: TrajectoryStore, promised: Promises): Promise
   await store.close();
 }
 
-async function transactScript(store: TrajectoryStore, promised: Promises): Promise<void> {
-  for (let round = 0; round < 5; round += 1) {
-    const lastSeq = await store.transact('a', (view) => {
-      // The third transaction only saves.
-      const records = round === 2 ? [] : recordsFrom(view.nextSeq, 1 + (round % 3));
-      return { records, snapshot: { round }, result: view.nextSeq + records.length - 1 };
-    });
-    promised.ackSeq = Math.max(promised.ackSeq, lastSeq);
-    promised.ackSnapshot = round;
-  }
-  await store.close();
-}
-
-/** `seq` that each round of `transactScript` covers. */
-const COVERED = [0, 2, 2, 3, 5];
-
 const randoms: readonly (readonly [string, () => number])[] = [
   ['nothing unsynced is left', () => 0],
   ['all is left', () => 0.999],
@@ -100,21 +80,21 @@ interface Disk {
   readonly canSyncWrites: boolean;
 }
 
-async function changesOf(script: Script, options: JsonlStoreOptions, { canSyncWrites }: Disk): Promise<number> {
+async function changesOf(script: Script, options: JsonlSinkOptions, { canSyncWrites }: Disk): Promise<number> {
   const disk = simulatedDisk();
   disk.faults.canSyncWrites = canSyncWrites;
-  await script(open(disk, 'first', options), { ackSeq: -1, ackSnapshot: -1 });
+  await script(open(disk, 'first', options), { ackSeq: -1 });
   return disk.changes();
 }
 
 async function cutAt(
   script: Script,
-  options: JsonlStoreOptions,
+  options: JsonlSinkOptions,
   { canSyncWrites, operations }: Disk & { readonly operations: number },
 ): Promise<[SimulatedDisk, Promises]> {
   const disk = simulatedDisk();
   disk.faults.canSyncWrites = canSyncWrites;
-  const promised: Promises = { ackSeq: -1, ackSnapshot: -1 };
+  const promised: Promises = { ackSeq: -1 };
   disk.faults.operationsLeft = operations;
   const store = open(disk, 'first', options);
   await script(store, promised).catch(() => undefined);
@@ -124,7 +104,7 @@ async function cutAt(
 }
 
 /** Answers how many records were there. */
-async function holdsPromises(disk: SimulatedDisk, promised: Promises, options: JsonlStoreOptions): Promise<number> {
+async function holdsPromises(disk: SimulatedDisk, promised: Promises, options: JsonlSinkOptions): Promise<number> {
   const reader = open(disk, 'reader', options);
   const seen = await readAll(reader, 'a');
   expect(seen).toEqual(recordsFrom(0, seen.length));
@@ -134,14 +114,6 @@ async function holdsPromises(disk: SimulatedDisk, promised: Promises, options: J
   for await (const { problem } of reader.verify()) expect(problem).toContain('torn');
 
   const writer = open(disk, 'second', options);
-  await writer.transact('a', (view) => {
-    const { round } = (view.snapshot ?? { round: -1 }) as { readonly round: number };
-    expect(round).toBeGreaterThanOrEqual(promised.ackSnapshot);
-    expect(view.snapshotSeq).toBeLessThan(seen.length);
-    expect(view.snapshotSeq).toBe(COVERED[round] ?? -1);
-    expect(view.missed()).toEqual(seen.slice(view.snapshotSeq + 1));
-    return { records: [], result: undefined };
-  });
   await writer.append(recordsFrom(seen.length, 3));
   expect(await readAll(writer, 'a')).toEqual(recordsFrom(0, seen.length + 3));
   for await (const problem of writer.verify()) expect(problem).toBeUndefined();
@@ -150,13 +122,11 @@ async function holdsPromises(disk: SimulatedDisk, promised: Promises, options: J
 }
 
 for (const fsync of ['group', 'each'] as const) {
-  for (const [name, script] of [
-    ['appends', appendScript],
-    ['transactions', transactScript],
-  ] as const) {
+  {
+    const script = appendScript;
     for (const canSyncWrites of [false, true]) {
       const how = canSyncWrites ? 'in one step' : 'in two steps';
-      test(`a power cut at any operation of ${name}, fsync ${fsync} ${how}, loses nothing acknowledged and tears nothing`, async () => {
+      test(`a power cut at any operation of appends, fsync ${fsync} ${how}, loses nothing acknowledged and tears nothing`, async () => {
         const options = { ...SMALL, fsync };
         const changes = await changesOf(script, options, { canSyncWrites });
         expect(changes).toBeGreaterThan(25);
@@ -176,32 +146,8 @@ for (const fsync of ['group', 'each'] as const) {
   }
 }
 
-test('a power cut that leaves the last record of a transaction and not its first leaves none of it', async () => {
-  const disk = simulatedDisk();
-  const store = open(disk, 'first', SMALL);
-  const transactions = [recordsFrom(0, 1), recordsFrom(1, 3)];
-  for (const [round, records] of transactions.entries()) {
-    await store.transact('a', () => ({ records, snapshot: { round }, result: 0 }));
-  }
-  await store.close();
-  // The disk had the block of the last record, and not yet the one before it: nobody was told that it is stored.
-  const path = disk.paths().find((one) => one.endsWith('.jsonl')) ?? '';
-  const content = disk.read(path);
-  const second = content.indexOf('\n') + 1;
-  disk.overwrite(path, content.fill(0, second, second + 100));
-  const writer = open(disk, 'second', SMALL);
-  expect(await readAll(writer, 'a')).toEqual(recordsFrom(0, 1));
-  expect(await writer.findRun('a')).toMatchObject({ lastSeq: 0 });
-  const view = await writer.transact('a', ({ nextSeq, snapshot }) => ({
-    records: recordsFrom(nextSeq, 3),
-    result: [nextSeq, snapshot ?? 'none'],
-  }));
-  expect(view).toEqual([1, 'none']);
-  expect(await readAll(writer, 'a')).toEqual(recordsFrom(0, 4));
-});
-
 test('with fsync none a flush is what a power cut leaves', async () => {
-  const options: JsonlStoreOptions = { ...SMALL, fsync: 'none' };
+  const options: JsonlSinkOptions = { ...SMALL, fsync: 'none' };
   const disk = simulatedDisk();
   const store = open(disk, 'first', options);
   await store.append(scriptCalls('a', 20));

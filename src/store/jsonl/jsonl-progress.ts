@@ -1,6 +1,6 @@
 import type { RunSummary } from '../run-summary.ts';
 
-/** Where a record's line lies in a run. Plain JSON: it is stored in snapshots and checkpoints. */
+/** Where a record's line lies in a run. Plain JSON: it is stored in checkpoints. */
 export interface LinePlace {
   /** First `seq` of the segment, which names it. */
   readonly segmentSeq: number;
@@ -13,7 +13,7 @@ export interface LinePlace {
   readonly crc: string;
 }
 
-/** What is known of a run up to a record. Plain JSON: it is stored in snapshots and checkpoints. */
+/** What is known of a run up to a record. Plain JSON: it is stored in checkpoints. */
 export interface RunProgress {
   /** Where the last record lies. */
   readonly place: LinePlace;

@@ -4,7 +4,7 @@ import { CoxswainError } from '../../base/error.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
-import { isMissing, nodeFileSystem } from '../file-system.ts';
+import { isMissing, nodeFileSystem, type FileSystem } from '../file-system.ts';
 import { refuseLinks } from '../records-folder.ts';
 import { readRunLines } from './jsonl-read-run.ts';
 import { bytesOfRun, isGone, type RunFiles } from './jsonl-run-files.ts';
@@ -39,18 +39,22 @@ interface KnownRun {
 export function openJsonlReader(folder: string): LiveReader {
   const path = resolve(folder);
   refuseLinks(path);
-  return new Reader(path);
+  return new JsonlReader(path, nodeFileSystem);
 }
 
-class Reader implements LiveReader {
+/** The reader behind `openJsonlReader`. */
+export class JsonlReader implements LiveReader {
   readonly #folder: string;
+  readonly #fileSystem: FileSystem;
   readonly #known = new Map<string, KnownRun>();
   #hasListed = false;
   #isClosed = false;
   #turn = 0;
 
-  constructor(folder: string) {
+  /** @param folder  an absolute path */
+  constructor(folder: string, fileSystem: FileSystem) {
     this.#folder = folder;
+    this.#fileSystem = fileSystem;
   }
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
@@ -185,7 +189,7 @@ class Reader implements LiveReader {
   }
 
   #files(name: string): RunFiles {
-    return { fileSystem: nodeFileSystem, folder: join(this.#folder, basename(name)) };
+    return { fileSystem: this.#fileSystem, folder: join(this.#folder, basename(name)) };
   }
 
   #mustBeOpen(): void {
@@ -195,7 +199,7 @@ class Reader implements LiveReader {
   async #names(): Promise<readonly string[]> {
     this.#mustBeOpen();
     try {
-      return (await nodeFileSystem.list(this.#folder)).filter(isRunFolderName);
+      return (await this.#fileSystem.list(this.#folder)).filter(isRunFolderName);
     } catch (thrown) {
       throw toStoreError(thrown, `list ${this.#folder}`);
     }

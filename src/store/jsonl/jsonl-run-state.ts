@@ -10,7 +10,6 @@ import { isDamage, readRunLines } from './jsonl-read-run.ts';
 import type { ReadStart } from './jsonl-read-run.ts';
 import { namesIn, nextSegmentPath, pathOf } from './jsonl-run-files.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
-import { findSnapshot } from './jsonl-snapshot.ts';
 import { runIdInFolderName } from './run-folder-name.ts';
 import { RunCounter, type RunSummary } from '../run-summary.ts';
 
@@ -55,14 +54,11 @@ async function isUnchanged(run: RunFiles, known: RunState): Promise<boolean> {
   return next === pathOf(run, known.last.name) || (await run.fileSystem.facts(next)) === undefined;
 }
 
-/** What was known, if its last line still lies where it did; else what the checkpoint or the snapshot says. */
+/** What was known, if its last line still lies where it did; else what the checkpoint says. */
 async function beginning(run: RunFiles, known: RunState | undefined): Promise<RunProgress | undefined> {
   const progress = known?.problem === undefined ? known?.progress : undefined;
   if (progress !== undefined && (await holdsLine(run, progress.place))) return progress;
-  const checkpoint = await readCheckpoint(run);
-  const { saved } = await findSnapshot(run);
-  const covered = saved?.progress ?? undefined;
-  return (covered?.summary.lastSeq ?? -1) > (checkpoint?.summary.lastSeq ?? -1) ? covered : checkpoint;
+  return readCheckpoint(run);
 }
 
 async function foldFrom(run: RunFiles, begin: RunProgress | undefined): Promise<RunState> {

@@ -1,28 +1,21 @@
 import { CoxswainError } from '../../base/error.ts';
 import type { CheckedBatch } from '../check-batch.ts';
-import { compressClosedSegments } from './jsonl-compress.ts';
 import { writeCheckpoint } from './jsonl-checkpoint.ts';
-
-import { deleteRunFiles } from './jsonl-delete-run.ts';
 import { appendGroup } from './jsonl-group.ts';
 import type { AppendJob } from './jsonl-group.ts';
 import { LineBuffer } from './jsonl-line.ts';
 import { segmentsIn } from './jsonl-names.ts';
 import type { OpenRun } from './jsonl-open-run.ts';
-import type { RunProgress } from './jsonl-progress.ts';
 import { namesIn } from './jsonl-run-files.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
 import { refreshRun } from './jsonl-run-state.ts';
 import type { RunState } from './jsonl-run-state.ts';
 import type { JsonlSettings } from './jsonl-settings.ts';
-import { findSnapshot, removeSnapshots } from './jsonl-snapshot.ts';
 import { RunTail } from './jsonl-tail.ts';
-import { transactOn } from './jsonl-transact.ts';
 import type { LockIdentity } from '../lock-identity.ts';
-import type { RunLock } from './run-lock.ts';
+import { makeFolder } from '../make-folder.ts';
+import { takeRunLock, type RunLock } from './run-lock.ts';
 import { toStoreError } from '../store-error.ts';
-import { takeRunFolder } from './take-run-folder.ts';
-import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
 interface LockedRun extends OpenRun {
   readonly lock: RunLock;
@@ -33,31 +26,21 @@ interface LockedRun extends OpenRun {
 /** Bytes of JSON that go into one write, about; a later append waits for the next one. */
 const GROUP_CHARS = 4 * 1024 * 1024;
 
-/** Most milliseconds that a deletion waits for another writer: there is no hurry, and others may be to be deleted. */
-const DELETE_WAIT_MS = 500;
-
-type Job = (AppendJob & { readonly kind: 'append' }) | { readonly kind: 'alone'; readonly go: () => Promise<void> };
-
 /**
  * The one who writes a run in this process: takes jobs in the order of the calls, one write at a time. It takes the
- * run's lock with the first job. After an append it keeps the lock until `close`; after transactions alone it lets go
- * of it as soon as no job is left.
+ * run's lock with the first one and keeps it until `close`.
  */
 export class RunWriter {
   readonly #run: RunFiles;
   readonly #settings: JsonlSettings;
   readonly #identity: LockIdentity;
-  readonly #jobs: Job[] = [];
+  readonly #jobs: AppendJob[] = [];
   #open: LockedRun | undefined;
   #known: RunState | undefined;
-  #keepsLock = false;
   #pumping: Promise<void> | undefined;
   #unsettled: (() => void) | undefined;
-  /** What went wrong when nobody waited for it; the next `flush` or `close` throws it. */
-  #fault: unknown;
   /** Never rejects. */
   #lettingGo: Promise<void> | undefined;
-  #compressing: Promise<void> = Promise.resolve();
 
   constructor(run: RunFiles, settings: JsonlSettings, identity: LockIdentity) {
     this.#run = run;
@@ -75,14 +58,9 @@ export class RunWriter {
     return this.#open !== undefined;
   }
 
-  /** What is stored and acknowledged; undefined while another process may write the run. */
-  get progress(): RunProgress | undefined {
-    return this.#open?.progress;
-  }
-
   append(checked: CheckedBatch): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#add({ kind: 'append', checked, ahead: this.#linesAhead(checked), resolve, reject });
+    this.#add({ checked, ahead: this.#linesAhead(checked), resolve, reject });
     return promise;
   }
 
@@ -94,29 +72,6 @@ export class RunWriter {
     return lines;
   }
 
-  transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
-    return this.#alone(async () => transactOn(await this.#opened(), runId, fold));
-  }
-
-  /** Removes the run with all that was given before the call, and its lock. Answers whether anything was stored. */
-  deleteRun(): Promise<boolean> {
-    return this.#alone(() => this.#delete());
-  }
-
-  /** Does something when all that was given before is done, and nothing else meanwhile. */
-  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const go = async (): Promise<void> => {
-      try {
-        resolve(await work());
-      } catch (thrown) {
-        reject(thrown);
-      }
-    };
-    this.#add({ kind: 'alone', go });
-    return promise;
-  }
-
   /** Resolves when the disk has everything that was given before the call. */
   async flush(): Promise<void> {
     await this.#pumping;
@@ -125,7 +80,6 @@ export class RunWriter {
     } catch (thrown) {
       throw toStoreError(thrown, `sync ${this.#run.folder}`);
     }
-    this.#throwFault();
   }
 
   /** Finishes the jobs, syncs, and lets go of the file and the lock. A later job opens the run again. */
@@ -135,13 +89,10 @@ export class RunWriter {
       await this.#letGo();
     } catch (thrown) {
       throw toStoreError(thrown, `close ${this.#run.folder}`);
-    } finally {
-      await this.#compressing;
     }
-    this.#throwFault();
   }
 
-  #add(job: Job): void {
+  #add(job: AppendJob): void {
     this.#jobs.push(job);
     this.#pumping ??= this.#pump();
   }
@@ -152,20 +103,12 @@ export class RunWriter {
     while (this.#jobs.length > 0) {
       while (this.#jobs.length > 0) await this.#next();
       this.#settle();
-      if (!this.#keepsLock) await this.#letGo().catch((thrown: unknown) => (this.#fault ??= thrown));
     }
     // In the same step as the last look at the jobs: one that comes later starts anew.
     this.#pumping = undefined;
   }
 
   async #next(): Promise<void> {
-    const first = this.#jobs[0];
-    if (first?.kind === 'alone') {
-      this.#jobs.shift();
-      this.#settle();
-      await first.go();
-      return;
-    }
     let opened = this.#open;
     try {
       await opened?.lock.keep();
@@ -176,14 +119,11 @@ export class RunWriter {
       for (const job of this.#takeAppends(Infinity)) job.reject(thrown);
       return;
     }
-    this.#keepsLock = true;
-    const segmentBefore = opened.progress?.place.segmentSeq;
     opened.isWriting = true;
     const writing = appendGroup(opened, this.#takeAppends(this.#settings.fsync === 'each' ? 0 : GROUP_CHARS));
     this.#settle();
     this.#unsettled = await writing;
     opened.isWriting = false;
-    if (segmentBefore !== undefined && segmentBefore !== opened.progress?.place.segmentSeq) this.#compressClosed();
   }
 
   /**
@@ -201,7 +141,7 @@ export class RunWriter {
     const taken: AppendJob[] = [];
     for (let chars = 0; taken.length === 0 || chars < maxChars;) {
       const job = this.#jobs[0];
-      if (job?.kind !== 'append') break;
+      if (job === undefined) break;
       this.#jobs.shift();
       taken.push(job);
       chars += job.checked.chars;
@@ -224,9 +164,9 @@ export class RunWriter {
     const { folder } = this.#run;
     let lock: RunLock | undefined;
     try {
-      lock = await takeRunFolder(this.#run, { identity: this.#identity, waitMs: this.#settings.lockWaitMs });
+      await makeFolder(this.#run.fileSystem, folder);
+      lock = await takeRunLock(this.#run, { identity: this.#identity, waitMs: this.#settings.lockWaitMs });
       this.#open = await this.#openLocked(lock);
-      this.#compressClosed();
       return this.#open;
     } catch (thrown) {
       await lock?.release().catch(() => undefined);
@@ -252,10 +192,8 @@ export class RunWriter {
     const settings = { syncs: this.#settings.fsync !== 'none', segmentBytes: this.#settings.segmentBytes };
     const { progress } = state;
     const tail = await RunTail.open(run, { place: progress?.place, segment }, settings);
-    const { others } = await findSnapshot(run);
-    await removeSnapshots(run, others);
     const spare = [new LineBuffer(), new LineBuffer()];
-    return { run, tail, lines: new LineBuffer(), spare, isWriting: false, progress, strayed: [], lock };
+    return { run, tail, lines: new LineBuffer(), spare, isWriting: false, progress, lock };
   }
 
   async #letGo(): Promise<void> {
@@ -270,50 +208,13 @@ export class RunWriter {
 
   async #finish(open: LockedRun): Promise<void> {
     const { progress } = open;
-    const keepsLock = this.#keepsLock;
-    this.#keepsLock = false;
     this.#known = progress === undefined ? undefined : { progress };
     try {
       await open.tail.close();
-      await removeSnapshots(this.#run, open.strayed);
-      if (keepsLock && progress !== undefined) await writeCheckpoint(this.#run, progress);
+      if (progress !== undefined) await writeCheckpoint(this.#run, progress);
     } finally {
-      // Without the lock the run may be deleted and begun anew, with other records in files of the same names.
-      await this.#compressing;
       await open.lock.release();
     }
-  }
-
-  async #delete(): Promise<boolean> {
-    await this.#lettingGo;
-    await this.#compressing;
-    const open = this.#open;
-    this.#open = undefined;
-    this.#known = undefined;
-    this.#keepsLock = false;
-    let unsynced: unknown;
-    await open?.tail.close().catch((thrown: unknown) => (unsynced = thrown));
-    const waitMs = Math.min(this.#settings.lockWaitMs, DELETE_WAIT_MS);
-    try {
-      return await deleteRunFiles(this.#run, open?.lock, { identity: this.#identity, waitMs });
-    } catch (thrown) {
-      // Of a run that is deleted nobody misses what could not be synced; of one that stays, its writers do.
-      this.#fault ??= unsynced;
-      throw toStoreError(thrown, `delete ${this.#run.folder}`);
-    }
-  }
-
-  #throwFault(): void {
-    const fault = this.#fault;
-    this.#fault = undefined;
-    if (fault !== undefined) throw toStoreError(fault, `close ${this.#run.folder}`);
-  }
-
-  #compressClosed(): void {
-    if (!this.#settings.compressClosed) return;
-    // A segment that cannot be compressed stays as it is, and is tried again with the next one.
-    const compress = async (): Promise<void> => compressClosedSegments(this.#run).catch(() => undefined);
-    this.#compressing = this.#compressing.then(compress);
   }
 }
 

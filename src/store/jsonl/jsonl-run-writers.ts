@@ -1,4 +1,3 @@
-import type { RunProgress } from './jsonl-progress.ts';
 import type { RunFiles } from './jsonl-run-files.ts';
 import { RunWriter } from './jsonl-run-writer.ts';
 import type { JsonlSettings } from './jsonl-settings.ts';
@@ -32,11 +31,6 @@ export class RunWriters {
     this.#writers.set(name, writer);
     this.#closeIdle(name);
     return writer;
-  }
-
-  /** As `RunWriter.progress`. */
-  progressOf(name: string): RunProgress | undefined {
-    return this.#writers.get(name)?.progress;
   }
 
   /** Resolves when the disk has everything given before the call. Throws the first fault, when all are done. */

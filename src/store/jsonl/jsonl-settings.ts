@@ -1,7 +1,7 @@
 import { CoxswainError } from '../../base/error.ts';
 
-/** How a jsonl store keeps runs. */
-export interface JsonlStoreOptions {
+/** How a sink of JSON lines writes. */
+export interface JsonlSinkOptions {
   /**
    * When an append is acknowledged. `group` (default): the disk has it; appends that arrive during a sync share the
    * next one. `each`: the disk has it, by a sync of its own. `none`: the operating system has it, so a crash of the
@@ -10,10 +10,8 @@ export interface JsonlStoreOptions {
   readonly fsync?: 'group' | 'each' | 'none';
   /** A segment that would grow over this is closed; at least 1,024, default 64 MiB. */
   readonly segmentBytes?: number;
-  /** Compresses segments that are closed (zstd); default false. */
-  readonly compressClosed?: boolean;
   readonly lock?: {
-    /** How long an append or a transaction waits for another writer of its run, in milliseconds; default 5,000. */
+    /** How long an append waits for another writer of its run, in milliseconds; default 5,000. */
     readonly waitMs?: number;
   };
 }
@@ -22,7 +20,6 @@ export interface JsonlStoreOptions {
 export interface JsonlSettings {
   readonly fsync: 'group' | 'each' | 'none';
   readonly segmentBytes: number;
-  readonly compressClosed: boolean;
   readonly lockWaitMs: number;
 }
 
@@ -32,8 +29,8 @@ const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_LOCK_WAIT_MS = 5000;
 
 /** @throws CoxswainError `invalid-argument` for an option out of range */
-export function resolveJsonlSettings(options: JsonlStoreOptions): JsonlSettings {
-  const { fsync = 'group', segmentBytes = DEFAULT_SEGMENT_BYTES, compressClosed = false } = options;
+export function resolveJsonlSettings(options: JsonlSinkOptions): JsonlSettings {
+  const { fsync = 'group', segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
   const lockWaitMs = options.lock?.waitMs ?? DEFAULT_LOCK_WAIT_MS;
   if (!FSYNC.has(fsync)) throw invalid(`fsync is group, each or none, got ${JSON.stringify(fsync)}`);
   if (!Number.isSafeInteger(segmentBytes) || segmentBytes < MIN_SEGMENT_BYTES) {
@@ -42,7 +39,7 @@ export function resolveJsonlSettings(options: JsonlStoreOptions): JsonlSettings 
   if (!Number.isSafeInteger(lockWaitMs) || lockWaitMs < 0) {
     throw invalid(`lock.waitMs must be a whole number from 0, got ${lockWaitMs}`);
   }
-  return { fsync, segmentBytes, compressClosed, lockWaitMs };
+  return { fsync, segmentBytes, lockWaitMs };
 }
 
 function invalid(message: string): CoxswainError {

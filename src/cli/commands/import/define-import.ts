@@ -7,7 +7,9 @@ export const importRuns: CommandDefinition = {
   description:
     'Reads the output of coxswain export into a store, with ids and numbers as they are. Repeating it changes nothing. ' +
     'Use coxswain analyze PATH --store STORE for recordings of other programs.',
-  arguments: { '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), or -' },
+  arguments: {
+    '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), a folder of JSON lines, or -',
+  },
   options: {
     ...TARGET_OPTION,
     '--json': 'print the totals as a line of JSON',

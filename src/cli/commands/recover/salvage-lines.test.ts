@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { segmentName } from '../../../store/jsonl/jsonl-names.ts';
-import { jsonlStore } from '../../../store/jsonl/jsonl-store.ts';
+import { jsonlSink } from '../../../store/jsonl/jsonl-sink.ts';
 import { allOf } from '../../../testing/read-all.ts';
 import { scriptCalls } from '../../../testing/record-script.ts';
 import { tempFolder } from '../../../../test/support/temp-folder.ts';
@@ -13,7 +13,7 @@ test('of a run whose only write has a damaged line the other lines are saved, an
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
   const records = scriptCalls('a', 3);
-  const store = jsonlStore(folder.path);
+  const store = jsonlSink(folder.path);
   await store.append(records);
   await store.close();
   const run = join(folder.path, 'run-a');

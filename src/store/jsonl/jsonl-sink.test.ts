@@ -1,24 +1,16 @@
 import { appendFile, mkdir, open, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { zstdDecompressSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { encodeRecord } from '../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { openOnDisk } from '../../../test/support/open-on-disk.ts';
 import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
-import { storeContract } from '../../../test/support/store-contract.ts';
+import { linesStore, type LinesStore } from '../../../test/support/lines-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { LineBuffer } from './jsonl-line.ts';
 import { segmentName } from './jsonl-names.ts';
-import { jsonlStore } from './jsonl-store.ts';
-import type { StoreProblem, TrajectoryStore } from '../trajectory-store.ts';
-
-storeContract('jsonlStore', () => openOnDisk((folder) => jsonlStore(folder)));
-storeContract('jsonlStore with small segments, compressed', () =>
-  openOnDisk((folder) => jsonlStore(folder, { segmentBytes: 1024, compressClosed: true, fsync: 'none' })),
-);
+import type { StoreProblem } from '../trajectory-store.ts';
 
 const FIRST = segmentName(0);
 
@@ -48,7 +40,7 @@ async function writeRun(folder: string, content: Buffer): Promise<string> {
   return file;
 }
 
-async function problemsOf(store: TrajectoryStore): Promise<readonly StoreProblem[]> {
+async function problemsOf(store: LinesStore): Promise<readonly StoreProblem[]> {
   const problems: StoreProblem[] = [];
   for await (const problem of store.verify()) problems.push(problem);
   return problems;
@@ -56,10 +48,9 @@ async function problemsOf(store: TrajectoryStore): Promise<readonly StoreProblem
 
 test('folders and files are for their owner only', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder, { segmentBytes: 1024, compressClosed: true });
+  const store = linesStore(folder, { segmentBytes: 1024 });
   await store.append(scriptCalls('a', 5));
   await store.append(scriptCalls('a', 5, 5));
-  await store.transact('a', () => ({ records: [], snapshot: 1, result: 0 }));
   await store.close();
   const run = join(folder, 'run-a');
   for (const path of [join(folder, '..'), folder, run]) expect((await stat(path)).mode & 0o777).toBe(0o700);
@@ -71,7 +62,7 @@ test('folders and files are for their owner only', async () => {
 test('a line is the JSON of its record with one more member', async () => {
   const folder = await newFolder();
   const records = scriptCalls('a', 3);
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(records);
   await store.close();
   const text = await readFile(join(folder, 'run-a', FIRST), 'utf8');
@@ -84,7 +75,7 @@ test('a line is the JSON of its record with one more member', async () => {
 
 test('reading a folder that is not there makes none', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   expect(await store.listRuns()).toEqual({ runs: [] });
   expect(await readAll(store, 'a')).toEqual([]);
   expect(await store.findRun('a')).toBeUndefined();
@@ -102,7 +93,7 @@ test('an append torn at any byte is not read, not rewritten by readers, and does
   for (let bytes = bytesOf(kept).length; bytes < whole.length; bytes += 1) {
     await rm(folder, { recursive: true, force: true });
     const file = await writeRun(folder, whole.subarray(0, bytes));
-    const store = jsonlStore(folder, { fsync: 'none' });
+    const store = linesStore(folder, { fsync: 'none' });
     expect(await readAll(store, 'a')).toEqual(kept);
     const summary = await store.findRun('a');
     expect(summary).toMatchObject({ records: 2, lastSeq: 1 });
@@ -119,7 +110,7 @@ test('an append torn at any byte is not read, not rewritten by readers, and does
 test('a run torn in its first append is no run until something is appended', async () => {
   const folder = await newFolder();
   await writeRun(folder, bytesOf(scriptCalls('a', 3)).subarray(0, -1));
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   expect(await store.listRuns()).toEqual({ runs: [] });
   await store.append(scriptCalls('a', 2));
   expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 2));
@@ -134,7 +125,7 @@ test('any bit that changes in what a later write shows to be stored is found and
     broken[at] = (broken[at] ?? 0) ^ (1 << (at % 8));
     const file = await writeRun(folder, broken);
     const line = content.subarray(0, at).toString('latin1').split('\n').length;
-    const store = jsonlStore(folder);
+    const store = linesStore(folder);
     const where = { code: 'invalid-record', message: expect.stringContaining(`${file}, line ${line}: `) };
     await expect(readAll(store, 'a')).rejects.toMatchObject(where);
     expect((await problemsOf(store))[0]?.place).toBe(`${file}, line ${line}`);
@@ -149,7 +140,7 @@ test('a damaged run is listed with its problem beside the others and refuses app
     folder,
     Buffer.concat([content.subarray(0, at), Buffer.from('X'), content.subarray(at + 1)]),
   );
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('good', 1));
   expect((await listAll(store)).map(({ runId, problem }) => [runId, problem])).toEqual([
     ['a', expect.stringContaining(`${file}, line 3: `)],
@@ -157,7 +148,6 @@ test('a damaged run is listed with its problem beside the others and refuses app
   ]);
   expect(await readAll(store, 'a', { limit: 2 })).toEqual(scriptCalls('a', 2));
   await expect(store.append(scriptCalls('a', 1, 4))).rejects.toMatchObject({ code: 'store-io' });
-  await expect(store.transact('a', () => ({ records: [], result: 1 }))).rejects.toMatchObject({ code: 'store-io' });
   expect((await problemsOf(store)).map(({ seq, place }) => [seq, place])).toEqual([
     [2, `${file}, line 3`],
     [2, `${file}, line 4`],
@@ -178,7 +168,7 @@ test('what cannot belong to a run is named with its line', async () => {
   ];
   for (const [content, code, message] of broken) {
     await writeRun(folder, content);
-    const store = jsonlStore(folder);
+    const store = linesStore(folder);
     await expect(readAll(store, 'a')).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
     expect((await listAll(store))[0]).toMatchObject({ runId: 'a', problem: expect.stringMatching(message) });
     expect(await problemsOf(store)).not.toEqual([]);
@@ -187,14 +177,14 @@ test('what cannot belong to a run is named with its line', async () => {
 
 test('a segment that is full is closed, and a late record is read without the early segments', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder, { segmentBytes: 2048 });
+  const store = linesStore(folder, { segmentBytes: 2048 });
   const records = scriptCalls('a', 60);
   for (const record of records) await store.append([record]);
   await store.close();
   const names = (await readdir(join(folder, 'run-a'))).filter((name) => name.endsWith('.jsonl')).sort();
   expect(names.length).toBeGreaterThan(5);
   for (const name of names) expect((await stat(join(folder, 'run-a', name))).size).toBeLessThanOrEqual(2048);
-  const reader = jsonlStore(folder);
+  const reader = linesStore(folder);
   expect(await readAll(reader, 'a')).toEqual(records);
   await truncate(join(folder, 'run-a', FIRST), 10);
   expect(await readAll(reader, 'a', { fromSeq: 50 })).toEqual(records.slice(50));
@@ -203,62 +193,21 @@ test('a segment that is full is closed, and a late record is read without the ea
 
 test('a segment that is missing is a hole, with the place', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder, { segmentBytes: 1024 });
+  const store = linesStore(folder, { segmentBytes: 1024 });
   for (const record of scriptCalls('a', 20)) await store.append([record]);
   await store.close();
   const names = (await readdir(join(folder, 'run-a'))).filter((name) => name.endsWith('.jsonl')).sort();
   await rm(join(folder, 'run-a', names[1] ?? ''));
-  const reader = jsonlStore(folder);
+  const reader = linesStore(folder);
   const hole = /0{5}.*: seq \d+ to \d+ are missing before this file/;
   await expect(readAll(reader, 'a')).rejects.toMatchObject({ message: expect.stringMatching(hole) });
   expect((await problemsOf(reader))[0]?.problem).toMatch(/^seq \d+ to \d+ are missing$/);
 });
 
-test('closed segments are compressed, hold the same bytes, and are read like the others', async () => {
-  const folder = await newFolder();
-  const records = scriptCalls('a', 80);
-  for (const compressClosed of [false, true]) {
-    const store = jsonlStore(folder, { segmentBytes: 4096, compressClosed });
-    for (let seq = 0; seq < 80; seq += 4) await store.append(records.slice(seq, seq + 4));
-    await store.close();
-  }
-  const names = (await readdir(join(folder, 'run-a'))).filter((name) => name.includes('.jsonl')).sort();
-  expect(names.slice(0, -1).every((name) => name.endsWith('.jsonl.zst'))).toBe(true);
-  expect(names.at(-1)).toMatch(/\.jsonl$/);
-  const first = zstdDecompressSync(await readFile(join(folder, 'run-a', names[0] ?? '')));
-  expect(first.toString()).toContain('"tool_call_id":"call-0"');
-  const reader = jsonlStore(folder);
-  expect(await readAll(reader, 'a')).toEqual(records);
-  expect(await readAll(reader, 'a', { fromSeq: 33, limit: 9 })).toEqual(records.slice(33, 42));
-  expect(await problemsOf(reader)).toEqual([]);
-  const writer = jsonlStore(folder, { segmentBytes: 4096 });
-  expect(await writer.append(records.slice(0, 3))).toBe(79);
-  await writer.append(scriptCalls('a', 1, 80));
-  await writer.close();
-});
-
-test('a compressed segment that is cut or changed is located', async () => {
-  const folder = await newFolder();
-  const store = jsonlStore(folder, { segmentBytes: 2048, compressClosed: true });
-  for (const record of scriptCalls('a', 40)) await store.append([record]);
-  await store.close();
-  const name = (await readdir(join(folder, 'run-a'))).find((one) => one.endsWith('.zst')) ?? '';
-  const file = join(folder, 'run-a', name);
-  const whole = await readFile(file);
-  const turned = Buffer.from(whole);
-  turned[whole.length >> 1] = (turned[whole.length >> 1] ?? 0) ^ 4;
-  for (const content of [whole.subarray(0, whole.length - 7), turned, Buffer.from('x')]) {
-    await writeFile(file, content);
-    const wrong = { code: 'invalid-record', message: expect.stringContaining(name) };
-    await expect(readAll(jsonlStore(folder), 'a')).rejects.toMatchObject(wrong);
-    expect((await problemsOf(jsonlStore(folder)))[0]?.place).toContain(name);
-  }
-});
-
 test('a reader that stands before a torn line gets whole records when a writer replaces it', async () => {
   const folder = await newFolder();
   await writeRun(folder, Buffer.concat([bytesOf(scriptCalls('a', 3)), Buffer.from('{"seq":3,"torn')]));
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   const reading = store.readRun('a')[Symbol.asyncIterator]();
   await reading.next();
   await store.append(scriptCalls('a', 5, 3));
@@ -269,7 +218,7 @@ test('a reader that stands before a torn line gets whole records when a writer r
 
 test('a store sees what another one on the same folder writes', async () => {
   const folder = await newFolder();
-  const [writer, reader] = [jsonlStore(folder, { segmentBytes: 1024 }), jsonlStore(folder)];
+  const [writer, reader] = [linesStore(folder, { segmentBytes: 1024 }), linesStore(folder)];
   for (let seq = 0; seq < 30; seq += 2) {
     await writer.append(scriptCalls('a', 2, seq));
     expect((await listAll(reader))[0]).toMatchObject({ runId: 'a', calls: seq + 2 });
@@ -283,7 +232,7 @@ test('a store sees what another one on the same folder writes', async () => {
 test('a warm listing reads only the runs that changed', async () => {
   const folder = await newFolder();
   const file = await writeRun(folder, bytesOf(scriptCalls('a', 2)));
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   const { size, atime, mtime } = await stat(file);
   await utimes(file, atime, mtime);
   await store.listRuns();
@@ -297,7 +246,7 @@ test('a warm listing reads only the runs that changed', async () => {
 
 test('a store that opens a run after it was closed reads only what came since', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('a', 50));
   await store.append(scriptCalls('a', 1, 50));
   await store.close();
@@ -305,36 +254,19 @@ test('a store that opens a run after it was closed reads only what came since', 
   const handle = await open(join(folder, 'run-a', FIRST), 'r+');
   await handle.write('#', 20);
   await handle.close();
-  const reader = jsonlStore(folder);
+  const reader = linesStore(folder);
   expect((await listAll(reader))[0]).toMatchObject({ calls: 51 });
   await expect(readAll(reader, 'a')).rejects.toMatchObject({ message: expect.stringContaining('line 1: ') });
 });
 
-test('a process that only transacts reads only what came since the last transaction', async () => {
-  const folder = await newFolder();
-  for (const seq of [0, 3, 6]) {
-    const store = jsonlStore(folder);
-    const records = scriptCalls('a', 3, seq);
-    await store.transact('a', () => ({ records, snapshot: { seq }, result: 0 }));
-    await store.close();
-  }
-  const handle = await open(join(folder, 'run-a', FIRST), 'r+');
-  await handle.write('#', 20);
-  await handle.close();
-  const store = jsonlStore(folder);
-  const view = await store.transact('a', ({ summary, snapshot }) => ({ records: [], result: { summary, snapshot } }));
-  expect(view).toMatchObject({ summary: { calls: 9, lastSeq: 8 }, snapshot: { seq: 6 } });
-  await expect(readAll(store, 'a')).rejects.toMatchObject({ message: expect.stringContaining('line 1: ') });
-});
-
 test('a run that lost records which were stored when it was closed is damaged', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('a', 3));
   await store.append(scriptCalls('a', 3, 3));
   await store.close();
   await truncate(join(folder, 'run-a', FIRST), bytesOf(scriptCalls('a', 3)).length);
-  const reader = jsonlStore(folder);
+  const reader = linesStore(folder);
   const lost = { code: 'invalid-record', message: expect.stringContaining(`${FIRST}: record 5 was stored`) };
   await expect(readAll(reader, 'a')).rejects.toMatchObject(lost);
   expect(await readAll(reader, 'a', { limit: 3 })).toEqual(scriptCalls('a', 3));
@@ -357,7 +289,7 @@ test('a line of the only write of a run is damaged, not torn, when the checkpoin
   for (const line of [1, 2, 3]) {
     const folder = await newFolder();
     const records = scriptCalls('a', 3);
-    const store = jsonlStore(folder);
+    const store = linesStore(folder);
     await store.append(records);
     await store.close();
     const file = join(folder, 'run-a', FIRST);
@@ -366,72 +298,61 @@ test('a line of the only write of a run is damaged, not torn, when the checkpoin
     const content = await readFile(file);
     const place = `${file}, line ${line}`;
     const wrong = { code: 'invalid-record', message: expect.stringContaining(`${place}: `) };
-    await expect(readAll(jsonlStore(folder), 'a')).rejects.toMatchObject(wrong);
-    expect((await problemsOf(jsonlStore(folder)))[0]).toMatchObject({ runId: 'a', place });
+    await expect(readAll(linesStore(folder), 'a')).rejects.toMatchObject(wrong);
+    expect((await problemsOf(linesStore(folder)))[0]).toMatchObject({ runId: 'a', place });
     // Nobody cuts off what was stored: the next append is refused, or goes behind it.
-    const writer = jsonlStore(folder);
+    const writer = linesStore(folder);
     const answer = await writer.append(scriptCalls('a', 1, 3)).catch((thrown: unknown) => thrown);
     await writer.close();
     const refused = expect.objectContaining({ code: 'store-io', message: expect.stringContaining(place) });
     expect(answer).toEqual(line === 3 ? refused : 3);
     expect((await readFile(file)).subarray(0, content.length)).toEqual(content);
-    await expect(readAll(jsonlStore(folder), 'a')).rejects.toMatchObject(wrong);
+    await expect(readAll(linesStore(folder), 'a')).rejects.toMatchObject(wrong);
   }
 });
 
 test('a run whose last line is damaged is listed with the place', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('a', 2));
   await store.close();
   const file = join(folder, 'run-a', FIRST);
   await damage(file, bytesOf(scriptCalls('a', 2)).indexOf('call-1'));
   const problem = expect.stringContaining(`${file}, line 2: `);
-  expect(await jsonlStore(folder).findRun('a')).toMatchObject({ runId: 'a', problem });
+  expect(await linesStore(folder).findRun('a')).toMatchObject({ runId: 'a', problem });
 });
 
 test('a run whose files of records are gone is damaged, not new', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('a', 2));
   await store.close();
   await rm(join(folder, 'run-a', FIRST));
-  const reader = jsonlStore(folder);
+  const reader = linesStore(folder);
   await expect(readAll(reader, 'a')).rejects.toMatchObject({ code: 'invalid-record' });
   expect(await reader.findRun('a')).toMatchObject({ problem: expect.stringContaining('record 1 was stored') });
   await expect(reader.append(scriptCalls('a', 2))).rejects.toMatchObject({ code: 'store-io' });
   expect(await problemsOf(reader)).toMatchObject([{ runId: 'a', seq: 0 }]);
 });
 
-test('a search finds what can be read beside a damaged run, and before the damage in it', async () => {
-  const folder = await newFolder();
-  const content = bytesOf(scriptCalls('a', 2), scriptCalls('a', 1, 2), scriptCalls('a', 1, 3));
-  await damage(await writeRun(folder, content), content.indexOf('call-2'));
-  const store = jsonlStore(folder);
-  await store.append(scriptCalls('b', 1));
-  const { hits } = await store.search({ text: 'read' });
-  expect(hits.map(({ runId, seq }) => `${runId} ${seq}`)).toEqual(['a 1', 'a 0', 'b 0']);
-  await store.close();
-});
-
 test('a torn append behind what the checkpoint covers is still cut off in silence', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('a', 2));
   await store.close();
   const file = join(folder, 'run-a', FIRST);
   await appendFile(file, bytesOf(scriptCalls('a', 2, 2)).subarray(0, -5));
-  const writer = jsonlStore(folder);
+  const writer = linesStore(folder);
   expect(await readAll(writer, 'a')).toEqual(scriptCalls('a', 2));
   expect(await writer.append(scriptCalls('a', 1, 2))).toBe(2);
   expect(await readAll(writer, 'a')).toEqual(scriptCalls('a', 3));
   await writer.close();
-  expect(await problemsOf(jsonlStore(folder))).toEqual([]);
+  expect(await problemsOf(linesStore(folder))).toEqual([]);
 });
 
 test('other files in the folder are left alone', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder);
+  const store = linesStore(folder);
   await store.append(scriptCalls('a', 1));
   await writeFile(join(folder, 'notes.txt'), 'mine');
   await appendFile(join(folder, 'run-a', 'notes.txt'), 'mine too');
@@ -443,20 +364,20 @@ test('other files in the folder are left alone', async () => {
 
 test('more runs than may be open at a time are written in turns', async () => {
   const folder = await newFolder();
-  const store = jsonlStore(folder, { fsync: 'none', lock: { waitMs: 0 } });
+  const store = linesStore(folder, { fsync: 'none', lock: { waitMs: 0 } });
   for (const seq of [0, 1]) {
     const ids = Array.from({ length: 150 }, (_, index) => `run-${index}`);
     if (seq === 0) for (const id of ids) await store.append(scriptCalls(id, 1));
     else await Promise.all(ids.map((id) => store.append(scriptCalls(id, 1, 1))));
   }
   await store.close();
-  const runs = await listAll(jsonlStore(folder));
+  const runs = await listAll(linesStore(folder));
   expect(runs).toHaveLength(150);
   for (const run of runs) expect(run.records).toBe(2);
 });
 
 test('a run that is wanted again while its idle writer is being closed meets no lock of its own', async () => {
-  const store = jsonlStore(await newFolder(), { fsync: 'none', lock: { waitMs: 0 } });
+  const store = linesStore(await newFolder(), { fsync: 'none', lock: { waitMs: 0 } });
   const turns = Array.from({ length: 12 }, (_, seq) => seq);
   // Each goes round its own runs, all at once, so that runs come back at every moment of the closing of others.
   const goRound = async (first: number): Promise<void> => {
@@ -479,7 +400,7 @@ test('options out of range are invalid-argument', () => {
     { lock: { waitMs: -1 } },
   ];
   for (const options of wrong) {
-    expect(() => jsonlStore('runs', options)).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
+    expect(() => linesStore('runs', options)).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
   }
 });
 
@@ -488,18 +409,18 @@ test('what the file system refuses is store-io with its cause', async () => {
   await mkdir(join(folder, '..'), { recursive: true });
   await writeFile(folder, 'a file, not a folder');
   const refused = { code: 'store-io', cause: expect.any(Error) };
-  await expect(jsonlStore(folder).append(scriptCalls('a', 1))).rejects.toMatchObject(refused);
-  await expect(jsonlStore(folder).listRuns()).rejects.toMatchObject(refused);
+  await expect(linesStore(folder).append(scriptCalls('a', 1))).rejects.toMatchObject(refused);
+  await expect(linesStore(folder).listRuns()).rejects.toMatchObject(refused);
 });
 
 test('a writer whose lock was taken over refuses a write, then goes on behind what the other one wrote', async () => {
   const folder = await newFolder();
-  const suspended = jsonlStore(folder);
+  const suspended = linesStore(folder);
   await suspended.append(scriptCalls('run-a', 3));
   const [run = ''] = await readdir(folder);
   const lock = (await readdir(join(folder, run))).find((name) => /^lock-\d+$/.test(name));
   await rm(join(folder, run, lock ?? ''));
-  const other = jsonlStore(folder);
+  const other = linesStore(folder);
   await other.append(scriptCalls('run-a', 2, 3));
   await other.close();
   const wake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
