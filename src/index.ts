@@ -256,6 +256,9 @@ export { singleToolRepeated } from './steering/guidance/single-tool-repeated.ts'
 
 export type { HoldoutArm, HoldoutOptions } from './steering/holdout.ts';
 export { deliverAdvice, type AdviceHandle, type DeliverOptions } from './run/advice-handle.ts';
+export { eventChannel, type ChannelItem, type EventChannel } from './run/event-channel.ts';
+export type { EventSink, ListenerHealth } from './run/listeners.ts';
+export { sinkOf } from './recorder/sink-of.ts';
 export { createCoxswain, type Coxswain, type CoxswainOptions, type Health, type RunOptions } from './run/coxswain.ts';
 export type { DerivedPayload } from './records/derived-draft.ts';
 export { isDerived } from './records/is-derived.ts';

@@ -14,6 +14,7 @@ import type { FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RecorderHealth } from '../recorder/recorder-health.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
+import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
 import { inherit } from './inherit.ts';
 import { RunFamily, type FamilyPlace } from './run-family.ts';
 import { RunFold, type RunFoldOptions } from './run-fold.ts';
@@ -59,6 +60,8 @@ export interface Health {
   readonly openRuns: number;
   /** What was wrong with what hosts gave, and mended, by kind; absent while nothing was. See docs/recording.md. */
   readonly input?: InputCounts;
+  /** Faults of listeners; absent while there was none. */
+  readonly listeners?: ListenerHealth;
   /** Faults of coxswain itself, which the agent never felt. */
   readonly faults: number;
   readonly lastFault?: string;
@@ -92,6 +95,8 @@ export interface Coxswain {
    * @throws CoxswainError "snapshot-version" when the snapshot is of another version
    */
   restoreRun(snapshot: RunSnapshot, prompts?: readonly PromptTemplate[]): Run;
+  /** Tells `sink` of everything that happens in every run from now on. @returns takes it off */
+  listen(sink: EventSink): () => void;
   health(): Health;
   /**
    * Resolves when everything so far is stored, or `incomplete` when something was lost or still waits after
@@ -158,6 +163,7 @@ class Process implements Coxswain {
   readonly #known = new LruMap<true>(MAX_KNOWN_RUNS);
   readonly #opening = new Map<string, Promise<Run>>();
   readonly #tally = new InputTally();
+  readonly #listeners = new Listeners();
   #staysOnExit: () => void = () => undefined;
   #faults = 0;
   #lastFault: string | undefined;
@@ -228,12 +234,18 @@ class Process implements Coxswain {
     return this.#options.measureMs ?? ((): number => performance.now());
   }
 
+  listen(sink: EventSink): () => void {
+    return this.#listeners.add(sink);
+  }
+
   health(): Health {
+    const listeners = this.#listeners.health();
     for (const run of this.#open) if (run.isEnded) this.#open.delete(run);
     return {
       ...(this.#queue === undefined ? {} : { recorder: this.#queue.health() }),
       openRuns: this.#open.size,
       ...this.#tally.health(),
+      ...(listeners === undefined ? {} : { listeners }),
       faults: this.#faults,
       ...(this.#lastFault === undefined ? {} : { lastFault: this.#lastFault }),
     };
@@ -301,7 +313,13 @@ class Process implements Coxswain {
   }
 
   #logParts(): RunLogParts {
-    return { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally };
+    const queue: RunLogParts['queue'] = {
+      add: (record) => {
+        this.#listeners.record(record);
+        return this.#queue?.add(record) ?? 'accepted';
+      },
+    };
+    return { clock: this.#clock, queue, redact: this.#redact, tally: this.#tally };
   }
 
   #foldOf(options: Omit<RunFoldOptions, 'measureMs' | 'onOverrun'>): Pick<NewRun, 'fold' | 'overruns' | 'steering'> {
@@ -339,6 +357,8 @@ class Process implements Coxswain {
         this.#lastFault = message;
       },
       onResumed: () => this.#open.add(run),
+      onDelta: (event) => this.#listeners.delta(event, runId),
+      listen: (sink) => this.#listeners.add(sink, runId),
       ended,
     });
     this.#open.add(run);

@@ -334,6 +334,8 @@ export class RunStepper<State extends Json> {
       },
       onFault: (message) => faults.push(message),
       onResumed: () => undefined,
+      onDelta: () => undefined,
+      listen: () => () => undefined,
       ended,
     });
   }

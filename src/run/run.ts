@@ -18,6 +18,7 @@ import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-an
 import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
 import { toPayload } from '../recorder/to-payload.ts';
 import type { Heritage } from './inherit.ts';
+import type { EventSink } from './listeners.ts';
 import type { FamilyMember, RunFamily } from './run-family.ts';
 import { RunPath } from './run-path.ts';
 import { storedDeadline, toStoredBudget } from './run-situation.ts';
@@ -56,6 +57,9 @@ export interface RunParts {
   readonly onFault: (message: string) => void;
   /** Told when the run is open again after its end. */
   readonly onResumed: () => void;
+  /** Called with an event that is not recorded. */
+  readonly onDelta: (event: AgentEvent) => void;
+  readonly listen: (sink: EventSink) => () => void;
   readonly ended?: boolean;
 }
 
@@ -161,7 +165,10 @@ export class Run {
     try {
       if (this.#ended && event.type !== 'run_resumed') return this.#path.late();
       const payload = toPayload(event.type === 'agent_end' ? this.#closing(event) : event);
-      if (payload === undefined) return 'accepted';
+      if (payload === undefined) {
+        this.#parts.onDelta(event);
+        return 'accepted';
+      }
       if (this.#ended) this.#parts.onResumed();
       if (this.#ended) this.family.resumed();
       this.#ended = payload.kind === 'run_ended';
@@ -171,6 +178,11 @@ export class Run {
     } catch (error) {
       return this.#path.refuse('emit', error);
     }
+  }
+
+  /** Tells `sink` of everything that happens in this run from now on; runs below it have listeners of their own. @returns takes it off */
+  listen(sink: EventSink): () => void {
+    return this.#parts.listen(sink);
   }
 
   /** Takes an event of the host's own, for its session slices. Recorded, so that a replay sees it. Answers as `emit`. */
