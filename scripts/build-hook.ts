@@ -13,6 +13,8 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     platform: 'node',
     format: 'cjs',
     target: 'node24',
+    // The CommonJS form of jsonc-parser requires its parts in a way that no bundler sees.
+    mainFields: ['module', 'main'],
     // Also what is not ASCII is written as escapes, so that the file is read as Latin-1, without a look at each byte.
     charset: 'ascii',
     minify: true,
