@@ -24,7 +24,7 @@ test('--version prints the version of the package', async () => {
 });
 
 test.each([
-  [['analyze']],
+  [['search']],
   [['analyze', 'x', '--nope']],
   [['bogus']],
   [['show']],

@@ -44,7 +44,8 @@ export async function runProgram(args: readonly string[], setup: ProgramSetup): 
       `${examplesText(EXAMPLES)}\nExit codes: 0 done, 1 something could not be read or is damaged, 2 wrong usage.\n`,
     );
   const [first = ''] = args;
-  const loaders = Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]] : Object.values(COMMANDS);
+  const loaders =
+    first === '--version' ? [] : Object.hasOwn(COMMANDS, first) ? [COMMANDS[first]] : Object.values(COMMANDS);
   const definitions = await Promise.all(loaders.map(async (load) => load?.()));
   for (const definition of definitions) if (definition !== undefined) addCommand(program, definition, setup);
   await program.parseAsync(args, { from: 'user' });
