@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import {
   passOver,
   type AskedKind,
@@ -184,7 +185,7 @@ function kindOf(identity: string | undefined): string | null {
 }
 
 function atOwnPoints({ redact, steering }: Configuration, recordedHash: string | undefined): Player {
-  const fold = new RunFold({ steering, prompts: [], ...(redact === undefined ? {} : { redact }) });
+  const fold = new RunFold({ steering, prompts: [], ...present({ redact }) });
   const isItsOwn = steering.configurationHash === recordedHash;
   return {
     calls: () => fold.analysis.calls,
@@ -199,9 +200,7 @@ function atOwnPoints({ redact, steering }: Configuration, recordedHash: string |
 function atEveryCall({ steering, deadline, budget, redact }: Configuration): Player {
   const replay = new SteeringReplay({
     resolved: steering,
-    ...(deadline === undefined ? {} : { deadline }),
-    ...(budget === undefined ? {} : { budget }),
-    ...(redact === undefined ? {} : { redact }),
+    ...present({ deadline, budget, redact }),
   });
   return {
     calls: () => replay.analysis.calls,

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
@@ -28,7 +29,7 @@ const duration = (standard?: string): TextShape =>
   text('a duration such as 45m, 1h30m or 90s', {
     maxChars: 40,
     pattern: () => DURATION_TEXT,
-    ...(standard === undefined ? {} : { default: standard }),
+    ...present({ default: standard }),
   });
 
 /** A path or a PostgreSQL URL: a store in memory would be gone with each process. */

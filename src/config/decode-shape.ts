@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { expectedText, foundText, typeOf } from './describe-shape.ts';
@@ -139,7 +140,7 @@ class ShapeDecoder {
       kind: 'unknown-field',
       message:
         suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field',
-      ...(suggestion === undefined ? {} : { suggestion }),
+      ...present({ suggestion }),
     });
   }
 
@@ -151,7 +152,7 @@ class ShapeDecoder {
       path,
       kind: 'value',
       message: `must be ${expectedText(shape)}, got ${found}`,
-      ...(suggestion === undefined ? {} : { suggestion }),
+      ...present({ suggestion }),
     });
   }
 

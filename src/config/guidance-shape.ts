@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { ConsultationPromptOptions } from '../steering/guidance/consultation-prompt.ts';
 import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
@@ -13,7 +14,7 @@ const toolName = (standard?: string): TextShape =>
   text('the name of a tool: 1 to 128 characters without blanks, backticks or angle brackets', {
     maxChars: 128,
     pattern: () => /^[^\p{C}\s`<>]+$/u,
-    ...(standard === undefined ? {} : { default: standard }),
+    ...present({ default: standard }),
   });
 
 const decisionPoint = choice<DecisionPoint>({

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
 import { sessionTrajectory } from '../patterns/detectors/session-trajectory.ts';
 import type { Session } from '../session/session.ts';
@@ -41,7 +42,6 @@ export function createGuidanceContext(session: Session, options: GuidanceContext
     recentCalls: (count) => promptCalls(session, prompt.name, count).map(callOf),
     nowMs: options.nowMs ?? sessionNowMs(session),
     decisionPoint: options.decisionPoint ?? 'pre_tool_selection',
-    ...(lastResponse === undefined ? {} : { lastResponse }),
-    ...(renderedPrompt === undefined ? {} : { renderedPrompt }),
+    ...present({ lastResponse, renderedPrompt }),
   };
 }

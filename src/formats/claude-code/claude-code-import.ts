@@ -1,3 +1,4 @@
+import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { ClaudeCodeRun } from './claude-code-run.ts';
@@ -100,7 +101,7 @@ export class ClaudeCodeImport implements LineImport {
     const session = sessionOf(entry);
     return new ClaudeCodeRun({
       id: times === 1 ? runId : `${runId}#${times}`,
-      ...(session === undefined ? {} : { conversationId: session }),
+      ...present({ conversationId: session }),
       ...(session === undefined || session === runId ? {} : { parentId: session }),
     });
   }

@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import {
   passOver,
   type AskedKind,
@@ -64,7 +65,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     runId: options.runId,
     agentName: 'scripted sample',
     deadline: DEADLINE,
-    ...(task === undefined ? {} : { task }),
+    ...present({ task }),
   });
   const player = new Player(run, options.onEvent);
   for (const record of records) {
@@ -160,7 +161,7 @@ function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
     }
     case 'run_ended': {
       const { outcome, success } = payload;
-      return { type: 'agent_end', outcome, ...(success === undefined ? {} : { success }) };
+      return { type: 'agent_end', outcome, ...present({ success }) };
     }
     default:
       passOver<

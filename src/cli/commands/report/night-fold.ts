@@ -1,3 +1,4 @@
+import { present } from '../../../base/present.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { saysStuck } from '../../../run-view/seen-pattern.ts';
@@ -81,12 +82,12 @@ export class NightFold {
       moments,
       run: {
         id: this.#id,
-        ...(counts.parentRunId === undefined ? {} : { parentId: counts.parentRunId }),
+        ...present({ parentId: counts.parentRunId }),
         ...(task === undefined ? {} : { task: task.slice(0, 200).toWellFormed() }),
-        ...(modelId === undefined ? {} : { modelId }),
+        ...present({ modelId }),
         startedAtMs: counts.startedAtMs,
         lastAtMs: counts.lastAtMs,
-        ...(outcome === undefined ? {} : { outcome }),
+        ...present({ outcome }),
         verdict,
         calls,
         turns,
@@ -97,7 +98,7 @@ export class NightFold {
         patterns: patterns.slice(0, MAX_SHOWN_PATTERNS).map(shortPattern),
         advice: outcomes.reduce(tallied, NO_ADVICE),
         faults: this.#faultCount,
-        ...(problem === undefined ? {} : { problem }),
+        ...present({ problem }),
       },
     };
   }
@@ -137,7 +138,6 @@ function shortPattern({
     stuck,
     flaggedAt,
     occurrences,
-    ...(clearedAt === undefined ? {} : { clearedAt }),
-    ...(tool === undefined ? {} : { tool }),
+    ...present({ clearedAt, tool }),
   };
 }
