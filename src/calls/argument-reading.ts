@@ -14,8 +14,6 @@ export interface ArgumentReading {
   readonly argsKey: string;
   /** Hashes of the words of the arguments, ascending, 64 at most. */
   readonly tokens: readonly number[];
-  /** Tells apart calls with equal words that ask for another amount. */
-  readonly amountKey: string;
   /** Equal for calls that differ in nothing but numbers. */
   readonly frameKey: number;
   /** For a write: a key of the state it leaves the target in. */
@@ -38,12 +36,11 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   const call = `${tool}\n${text}`;
   // Arguments that are declared to be no part of the comparison may still say what the call does.
   const semantics = readCall(tool, declaration?.loopKey === undefined ? compared : args, declarations);
-  const aside: TokensAside = { amounts: [], frameKey: 0 };
+  const aside: TokensAside = { frameKey: 0 };
   const reading: Mutable<ArgumentReading> = {
     semantics,
     argsKey: hashText(comparedCall(tool, call, semantics, compared)),
     tokens: tokensOf(text, aside),
-    amountKey: aside.amounts.join(' '),
     frameKey: aside.frameKey,
   };
   const { content, replaces } = semantics;

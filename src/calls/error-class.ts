@@ -1,5 +1,6 @@
 import { hashText } from '../base/hash.ts';
 import type { AnswerClass } from '../records/trajectory-pattern.ts';
+import { answerLines } from './answer-lines.ts';
 import { failureMask, strongMask } from './mask.ts';
 
 /** The cause a failure speaks of, as far as its words tell. */
@@ -20,6 +21,8 @@ export interface ErrorClass {
   readonly lineKey: string;
   /** Equal for failures whose lines differ in nothing but numbers. */
   readonly countlessKey: string;
+  /** Hash of the line without digits, as `answerLines` gives it; 0 where there is none. */
+  readonly lineHash: number;
   /** The line that says what failed, at most 200 characters. */
   readonly line: string;
 }
@@ -110,6 +113,7 @@ export function classifyError(text: string, masked?: string): ErrorClass {
       placelessKey: '',
       lineKey: 'silent',
       countlessKey: 'silent',
+      lineHash: 0,
       line: '',
     };
   }
@@ -123,6 +127,7 @@ export function classifyError(text: string, masked?: string): ErrorClass {
     placelessKey: hashText(spoken.replace(PLACE, '#')),
     lineKey: hashText(`${line.replace(PLACE, '#')}\n${failedCount(lines)}`),
     countlessKey: hashText(line.replace(NUMBER, '#')),
+    lineHash: answerLines(line).lines[0] ?? 0,
     line,
   };
 }

@@ -41,6 +41,9 @@ const CODEX_OPENINGS = ['Exit code: ', 'Chunk ID: ', 'Wall time: '];
 const COPILOT_END = /\n?<(?:shellId: \S{1,80} completed|exited) with exit code (\d+)>\s*$/;
 /** What Gemini CLI puts around what a program printed. */
 const GEMINI_WRAP = /^<untrusted_context>\n([^]*)\n<\/untrusted_context>\s*$/;
+/** A later form; a process that goes on running has no code yet. */
+const CODEX_CHUNK =
+  /^Chunk ID: [^\n]*\nWall time: [^\n]*\nProcess (?:exited with code (\d+)|running with session ID \d+)\n(?:[^\n]*\n)?Output:(?:\n|$)/;
 const GEMINI_EXIT = /\n(?:Error: [^\n]*\n)?Exit Code: (\d+|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*$/;
 const GEMINI_PRINTED = /\n(?:Stdout|Output): ([^]*?)(?:\nStderr: ([^]*))?$/;
 /** `-1` stands for a command that is still running. */
@@ -58,6 +61,10 @@ function sectioned(text: string): Json | undefined {
     return head === null
       ? undefined
       : { output: text.slice(head[0].length), exit_code: Number(head[1] ?? head[2] ?? 0) };
+  }
+  if (text.startsWith('Chunk ID: ')) {
+    const head = CODEX_CHUNK.exec(text);
+    return head === null ? undefined : { output: text.slice(head[0].length), exit_code: Number(head[1] ?? 0) };
   }
   if (text.startsWith('<returncode>')) {
     const found = RETURN_CODE.exec(text);

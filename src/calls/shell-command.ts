@@ -15,6 +15,8 @@ export interface ShellCommand {
   readonly reads?: string;
   /** It changes a file and then runs a program. */
   readonly editsAndRuns?: true;
+  /** Programs hand on to each other what they print, so the exit code is that of the last one only. */
+  readonly piped?: true;
   /** What the line leaves the one file in that it writes, where its text tells. */
   readonly state?: ShellState;
 }
@@ -58,6 +60,7 @@ interface Reading {
   waits: boolean;
   edits: boolean;
   editsAndRuns: boolean;
+  piped: boolean;
   seen: boolean;
   movesOnly: boolean;
   /** Shells within shells that were opened. */
@@ -75,6 +78,7 @@ function readTree(line: string): ShellCommand {
     waits: false,
     edits: false,
     editsAndRuns: false,
+    piped: false,
     seen: false,
     movesOnly: false,
     depth: 0,
@@ -98,6 +102,7 @@ function readTree(line: string): ShellCommand {
     writes,
     ...(reading.reads === undefined ? {} : { reads: reading.reads }),
     ...(reading.editsAndRuns ? { editsAndRuns: true } : {}),
+    ...(reading.piped ? { piped: true } : {}),
     ...(state === undefined || reading.states.length > 1 ? {} : { state }),
   };
 }
@@ -108,6 +113,7 @@ function visit(root: SyntaxNode, reading: Reading): void {
   const walk = (node: SyntaxNode): void => {
     if (node.type === 'Command') visitCommand(node, reading);
     if (node.type === 'Redirect') visitRedirect(node, reading);
+    if (node.type === 'Pipeline' && node.commands.length > 1) reading.piped = true;
     forEachChild(node, walk);
   };
   walk(root);

@@ -8,8 +8,6 @@ const SPACE = 0x20;
 
 /** What `tokensOf` tells beside the tokens. */
 export interface TokensAside {
-  /** Hashes of the numbers that say how much, in their order. */
-  amounts: number[];
   /** Equal for texts that differ in nothing but numbers, however they are ordered; a number within a sentence is a word of it. */
   frameKey: number;
 }
@@ -19,10 +17,10 @@ export interface TokensAside {
  * repeats: the first 64 different ones in the first 4,000 characters. A number behind a word such as `limit` or `timeout`
  * is left out: it sets how much is asked for, not what.
  *
- * @param aside  takes the hashes of the numbers that are left out, and a key of the words that are no numbers
+ * @param aside  takes a key of the words that are no numbers
  * Cost: one pass without allocation for ASCII text, a regular expression for other.
  */
-export function tokensOf(source: string, aside: TokensAside = { amounts: [], frameKey: 0 }): readonly number[] {
+export function tokensOf(source: string, aside: TokensAside = { frameKey: 0 }): readonly number[] {
   const text = source.length > MAX_SOURCE_CHARS ? source.slice(0, MAX_SOURCE_CHARS) : source;
   const { length } = text;
   const tokens: number[] = [];
@@ -50,7 +48,6 @@ export function tokensOf(source: string, aside: TokensAside = { amounts: [], fra
     }
     const token = finish(hash);
     if (!isNumber || !AMOUNTS.has(before)) insert(tokens, token);
-    else aside.amounts.push(token);
     if (!isValue) aside.frameKey = (aside.frameKey + token) >>> 0;
     if (tokens.length === MAX_TOKENS) break;
     before = token;
@@ -80,14 +77,12 @@ let shortWords: ReadonlySet<number> | undefined;
 
 function unicodeTokens(text: string, aside: TokensAside): readonly number[] {
   // What stood before the first letter beyond ASCII comes again.
-  aside.amounts = [];
   aside.frameKey = 0;
   const tokens: number[] = [];
   let before = 0;
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{N}_]+/gu)) {
     const token = wordToken(word);
     if (!AMOUNTS.has(before) || !/^\d+$/.test(word)) insert(tokens, token);
-    else aside.amounts.push(token);
     if (!/^\d/.test(word) || text[index - 1] === ' ') aside.frameKey = (aside.frameKey + token) >>> 0;
     if (tokens.length === MAX_TOKENS) break;
     before = token;

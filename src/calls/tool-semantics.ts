@@ -66,6 +66,8 @@ export interface CallSemantics {
   readonly shell: boolean;
   /** A shell call that changes a file and then runs a program. */
   readonly editsAndRuns?: true;
+  /** A shell call whose exit code is that of its last program only. */
+  readonly piped?: true;
 }
 
 /** Names of shells, alone or after `_`, `.`, `:` or `-`, in any case. */
@@ -229,6 +231,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
   if (read.state?.content !== undefined) semantics.content = read.state.content;
   if (read.state?.replaces !== undefined) semantics.replaces = read.state.replaces;
   if (read.editsAndRuns === true) semantics.editsAndRuns = true;
+  if (read.piped === true) semantics.piped = true;
   return semantics;
 }
 

@@ -55,7 +55,7 @@ export function checkTogether(config: CoxswainConfig): CheckedTogether {
       ...config,
       ...(feedback === undefined ? {} : { feedback: checkFeedback(feedback, report) }),
       ...(guidance === undefined ? {} : { guidance: checkGuidance(guidance, report) }),
-      ...(detectors === undefined ? {} : { detectors: checkDetectors(detectors, report) }),
+      ...(detectors === undefined ? {} : { detectors }),
       ...(redaction === undefined ? {} : { redaction: checkRedaction(redaction, report) }),
       ...(completion === undefined ? {} : { completion: checkCompletion(completion, report) }),
     },
@@ -139,16 +139,6 @@ function windowText(options: Window, windowSize: number, maxRepetitions: number)
 function withoutWindow<Options extends Window>(options: Options): Omit<Options, keyof Window> {
   const { windowSize: _windowSize, maxRepetitions: _maxRepetitions, ...rest } = options;
   return rest;
-}
-
-function checkDetectors(
-  section: NonNullable<CoxswainConfig['detectors']>,
-  report: Report,
-): NonNullable<CoxswainConfig['detectors']> {
-  const similar = section.similar_calls;
-  if (typeof similar !== 'object' || fitsWindow(similar, 8, 4)) return section;
-  report('detectors.similar_calls.maxRepetitions', windowText(similar, 8, 4));
-  return { ...section, similar_calls: withoutWindow(similar) };
 }
 
 function checkRedaction(section: RedactionSection, report: Report): RedactionSection {

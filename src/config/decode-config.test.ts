@@ -111,7 +111,6 @@ test('secrets are not shown in problems', () => {
 test.each([
   [{ guidance: { doomLoop: { windowSize: 4, maxRepetitions: 6 } } }, 'guidance.doomLoop.maxRepetitions'],
   [{ guidance: { doomLoop: { maxRepetitions: 6 } } }, 'guidance.doomLoop.maxRepetitions'],
-  [{ detectors: { similar_calls: { windowSize: 3 } } }, 'detectors.similar_calls.maxRepetitions'],
   [{ feedback: { static: [said('Pace')] } }, 'feedback.static[0].name'],
   [{ feedback: { static: [said('Mine'), said('Mine')] } }, 'feedback.static[1].name'],
   [

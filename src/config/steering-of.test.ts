@@ -240,7 +240,6 @@ test('the default of every threshold is the one in the code that uses it', () =>
     'detectors.repeated_error': 'repeated-error',
     'detectors.error_cascade': 'error-cascade',
     'detectors.stagnation': 'stagnation',
-    'detectors.similar_calls': 'similar-calls',
     'detectors.thrash': 'thrash',
     'detectors.same_failure_after_edits': 'same-failure',
     'detectors.stall': 'stall',

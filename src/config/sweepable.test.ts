@@ -44,10 +44,6 @@ test('a window that could not hold the repetitions is raised, and that is told',
   expect(sweepable({ guidance: { doomLoop: { windowSize: 9 } } }, 'doomLoop.maxRepetitions', 6)).not.toHaveProperty(
     'raised',
   );
-  expect(sweepable({}, 'similar_calls.maxRepetitions', 12).raised).toEqual({
-    path: 'detectors.similar_calls.windowSize',
-    value: 12,
-  });
 });
 
 test('every number can be set to each end of its range, and what comes of it decodes', () => {
@@ -74,11 +70,7 @@ function errorOf(name: string, value: number): unknown {
 }
 
 test.each([
-  [
-    'maxRepetitions',
-    3,
-    /^maxRepetitions: is the end of guidance\.doomLoop\.maxRepetitions and detectors\.similar_calls\.maxRepetitions; say which$/,
-  ],
+  ['blindWarnAt.zebra', 3, /^blindWarnAt\.zebra: there is no such number/],
   [
     'doomLoop.maxRepetitons',
     3,

@@ -9,7 +9,7 @@ function stepAt(index: number, result = 'text to read'): Step {
 }
 
 function contextAt(ordinal: number, novel: boolean): StepContext {
-  return { epoch: 0, advanced: false, novel, ordinal, task: undefined, userMessages: 0 };
+  return { epoch: 0, advanced: false, novel, freshLines: 1, ordinal, task: undefined, userMessages: 0 };
 }
 
 const SEEN: Sighting = {
@@ -88,4 +88,24 @@ test('it goes on from its snapshot', () => {
     );
   }
   expect(copy.all()).toEqual(book.all());
+});
+
+test('what says less is passed over while a stuck pattern that says more is flagged', () => {
+  const book = new PatternBook();
+  const seen: Sighting = {
+    kind: 'cycle',
+    key: 'a',
+    stuck: true,
+    level: 'warn',
+    confidence: 0.75,
+    occurrences: 3,
+    evidence: [0],
+  };
+  const vague: Sighting = { ...seen, kind: 'repetition', vague: true };
+  book.observe(stepAt(0), contextAt(0, false), [vague, seen]);
+  book.observe(stepAt(1), contextAt(1, false), [vague]);
+  expect(book.open().map(({ kind }) => kind)).toEqual(['cycle']);
+  const hinted = new PatternBook();
+  hinted.observe(stepAt(0), contextAt(0, false), [vague, { ...seen, level: 'hint' }]);
+  expect(hinted.open().map(({ kind }) => kind)).toContain('repetition');
 });

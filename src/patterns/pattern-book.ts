@@ -61,6 +61,7 @@ export class PatternBook {
     const changes: PatternChange[] = [];
     const seen = new Set<string>();
     for (const sighting of sightings) {
+      if (sighting.vague === true && this.#knowsBetter(sighting, sightings)) continue;
       const identity = `${sighting.kind}:${sighting.key}`;
       seen.add(identity);
       const change = this.#see(identity, sighting, step);
@@ -68,6 +69,15 @@ export class PatternBook {
     }
     if (!step.transparent && this.#open.size > seen.size) changes.push(...this.#age(step, context, seen));
     return changes;
+  }
+
+  /** Whether a stuck pattern that says more is flagged at this step, or was at the last but one. */
+  #knowsBetter({ kind }: Sighting, sightings: readonly Sighting[]): boolean {
+    const isBetter = (other: Pick<Sighting, 'kind' | 'stuck' | 'level'>): boolean =>
+      other.kind !== kind && other.stuck && other.level !== 'hint';
+    if (sightings.some(isBetter)) return true;
+    for (const { pattern, quiet } of this.#open.values()) if (quiet < 2 && isBetter(pattern)) return true;
+    return false;
   }
 
   /** Patterns the agent is in now, in the order in which they were noticed. */

@@ -10,6 +10,8 @@ export interface StepContext {
   readonly advanced: boolean;
   /** Nothing with these arguments and this result was seen in this epoch. */
   readonly novel: boolean;
+  /** Share of the lines of the answer, digits aside, that no recent answer had: 0 to 1. */
+  readonly freshLines: number;
   /** Steps so far that were not transparent, this one included. */
   readonly ordinal: number;
   /** Messages of the user so far. */
@@ -31,6 +33,8 @@ export interface Sighting {
   readonly tool?: string;
   /** Call indices, ascending; the last 32 are kept. */
   readonly evidence: readonly number[];
+  /** It says less than other stuck patterns: it is passed over while one of them is flagged. Default false. */
+  readonly vague?: true;
 }
 
 /** A detector at work on one run. */

@@ -291,3 +291,14 @@ test('what a harness wraps in JSON with an exit code is read as what was printed
   expect(run('built', 0, 0.1)).toMatchObject({ resultChars: 5 });
   expect(run('built', 0, 0.1).failure).toBeUndefined();
 });
+
+test('a program that ends with 0 has not failed, whatever it prints, unless its output went through a pipe', () => {
+  const ran = (command: string): Step =>
+    stepOf({
+      tool: 'bash',
+      args: { command },
+      result: '<returncode>0</returncode>\n<output>\nTraceback (most recent call last):\nValueError: caught\n</output>',
+    });
+  expect(ran('python reproduce.py').failure).toBeUndefined();
+  expect(ran('python reproduce.py | tail -5').failure).toMatchObject({ soft: true });
+});

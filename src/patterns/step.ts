@@ -3,6 +3,7 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { TERMINAL_SEQUENCES } from '../base/shown-text.ts';
+import { answerLines } from '../calls/answer-lines.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading } from '../calls/answer-reading.ts';
 import { readArguments } from '../calls/argument-reading.ts';
 import { progressOf } from '../calls/declared-keys.ts';
@@ -33,14 +34,16 @@ export interface Step {
   readonly argsKey: string;
   /** Equal for results that differ only in times and ids. */
   readonly resultKey: string;
+  /** Equal for results that differ in digits and blanks only. */
+  readonly shapeKey: number;
+  /** Hashes of lines of the result without digits, 16 at most. */
+  readonly lines: readonly number[];
   /** For a poll by a program: equal for answers whose last lines are. */
   readonly tailKey?: string;
   /** Tool, arguments and result together. */
   readonly callKey: string;
   /** Hashes of the words of the arguments, ascending, 64 at most, for similarity. */
   readonly tokens: readonly number[];
-  /** Tells apart calls with equal words that ask for another amount: `LIMIT 10`, `LIMIT 50`. Empty where no amount is named. */
-  readonly amountKey: string;
   /** Equal for calls of one tool that differ in nothing but numbers. */
   readonly frameKey: number;
   /** It asks about a thing by its name. */
@@ -93,7 +96,10 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
   const foretold = isForetold(call.args, text);
-  const failure = waits || foretold ? undefined : failureOf(call, answer, semantics);
+  const failure =
+    waits || foretold
+      ? undefined
+      : failureOf(call, answer, { semantics, endedWell: printed?.exitCode === 0 && semantics.piped !== true });
   const ineffective = failure === undefined && answer.isIneffective;
   const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
   const findsNothing = showsNothing(answer, semantics.kind);
@@ -108,6 +114,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     progress === undefined
       ? comparedKey(call, answer, { semantics, kind: finalKind, failed: failure !== undefined, acknowledged })
       : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
+  const { shapeKey, lines } = answerLines(answer.masked);
   const step: Mutable<Step> = {
     index: call.index,
     turn: call.turn,
@@ -118,9 +125,10 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     transparent: finalKind === 'note' || finalKind === 'wait',
     argsKey: asked.argsKey,
     resultKey,
+    shapeKey,
+    lines,
     callKey: hashText(asked.argsKey + resultKey),
     tokens: asked.tokens,
-    amountKey: asked.amountKey,
     frameKey: asked.frameKey,
     names: semantics.names === true,
     pages: semantics.pages === true,
@@ -140,6 +148,11 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   if (semantics.content !== undefined) step.leavesChars = semantics.content.length;
   if (asked.fromKey !== undefined) step.fromKey = asked.fromKey;
   return step;
+}
+
+/** The same call with a failure of which no line tells: it counts as one that says nothing. */
+export function withoutCause(step: Step): Step {
+  return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
 }
 
 function lastLineOf(text: string): string {

@@ -32,7 +32,7 @@ import {
   withoutComparison,
   type RecentCall,
 } from './recent-call.ts';
-import { makeStep, type Step } from './step.ts';
+import { makeStep, withoutCause, type Step } from './step.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 import { World } from './world.ts';
 
@@ -292,7 +292,8 @@ export class TrajectoryAnalysis {
     const counters = this.#counters;
     // A run may itself take that long where only its end is timed, so a rest proves nothing for it.
     const paused = counters.waited || (rested && taken.kind !== 'execute');
-    const step = paused && !view.novel ? askedAfterPause(taken) : taken;
+    const asked = paused && !view.novel ? askedAfterPause(taken) : taken;
+    const step = view.background ? withoutCause(asked) : asked;
     // What is only thought between a pause and the look after it changes nothing.
     if (step.kind !== 'note') counters.waited = step.kind === 'wait';
     counters.finished += 1;
@@ -300,11 +301,12 @@ export class TrajectoryAnalysis {
     if (flagged) counters.errors += 1;
     counters.consecutiveErrors = flagged ? counters.consecutiveErrors + 1 : 0;
     this.#remember(taken.failure === undefined ? step : taken, view.novel, flagged);
-    const { epoch, advanced, novel } = view;
+    const { epoch, advanced, novel, freshLines } = view;
     const context: StepContext = {
       epoch,
       advanced,
       novel,
+      freshLines,
       ordinal: counters.ordinal,
       task: this.task,
       userMessages: counters.userMessages,

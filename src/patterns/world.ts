@@ -6,6 +6,10 @@ export interface WorldView {
   readonly epoch: number;
   readonly advanced: boolean;
   readonly novel: boolean;
+  /** Share of the lines of the answer, digits aside, that no recent answer had; of an answer without lines 1 when it is novel. */
+  readonly freshLines: number;
+  /** The call failed, and the line that says so also stands in what succeeded: it says nothing of this failure. */
+  readonly background: boolean;
 }
 
 /** What `World` needs to go on: plain JSON. */
@@ -13,22 +17,27 @@ export interface WorldSnapshot {
   readonly epoch: number;
   readonly seen: readonly string[];
   readonly mutations: readonly string[];
+  /** Lines of answers as hashes, with 1 for those that a program printed which then ended well. */
+  readonly lines?: readonly (readonly [string, 0 | 1])[];
 }
 
 /** Calls remembered within one epoch, and changes remembered over the run. */
 const REMEMBERED = 512;
+/** Lines of answers remembered over the run. */
+const REMEMBERED_LINES = 384;
 
 /**
  * Counts epochs. A successful change with arguments or an answer not met before begins a new epoch, and so does a
  * message of the user: what was tried before may come out differently now. Repeats, cycles and errors count within
  * one epoch.
  *
- * Cost: O(1) a step; 1,024 keys at most.
+ * Cost: O(1) a step; 1,024 keys and 384 lines at most.
  */
 export class World {
   #epoch = 0;
   #seen: LruMap<true>;
   readonly #mutations: LruMap<true>;
+  readonly #lines: LruMap<0 | 1>;
 
   constructor(snapshot?: WorldSnapshot) {
     this.#epoch = snapshot?.epoch ?? 0;
@@ -40,6 +49,7 @@ export class World {
       REMEMBERED,
       (snapshot?.mutations ?? []).map((key) => [key, true]),
     );
+    this.#lines = new LruMap(REMEMBERED_LINES, snapshot?.lines);
   }
 
   /** The user spoke: the agent has new information. */
@@ -53,7 +63,22 @@ export class World {
     if (advanced) this.#advance();
     const novel = !isKnownChange && !this.#seen.has(step.callKey);
     this.#seen.set(step.callKey, true);
-    return { epoch: this.#epoch, advanced, novel };
+    const background = step.failure !== undefined && this.#lines.get(String(step.failure.lineHash)) === 1;
+    return { epoch: this.#epoch, advanced, novel, freshLines: this.#freshLines(step, novel), background };
+  }
+
+  #freshLines(step: Step, novel: boolean): number {
+    if (step.lines.length === 0) return novel ? 1 : 0;
+    // What a program prints while it ends well is no failure of another time; a file that is shown may hold any.
+    const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
+    let fresh = 0;
+    for (const line of step.lines) {
+      const key = String(line);
+      const known = this.#lines.get(key);
+      if (known === undefined) fresh += 1;
+      this.#lines.set(key, isBackground || known === 1 ? 1 : 0);
+    }
+    return fresh / step.lines.length;
   }
 
   snapshot(): WorldSnapshot {
@@ -61,6 +86,7 @@ export class World {
       epoch: this.#epoch,
       seen: this.#seen.entries().map(([key]) => key),
       mutations: this.#mutations.entries().map(([key]) => key),
+      lines: this.#lines.entries(),
     };
   }
 

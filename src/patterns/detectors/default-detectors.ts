@@ -6,9 +6,9 @@ import { errorCascade } from './error-cascade.ts';
 import { identicalCall } from './identical-call.ts';
 import { polling } from './polling.ts';
 import { repeatedError } from './repeated-error.ts';
+import { repetition } from './repetition.ts';
 import { sameFailure } from './same-failure.ts';
 import { sequentialCalls } from './sequential-calls.ts';
-import { similarCalls } from './similar-calls.ts';
 import { stagnation } from './stagnation.ts';
 import { stall } from './stall.ts';
 import { thrash } from './thrash.ts';
@@ -22,7 +22,7 @@ export const DETECTORS: {
   readonly error_cascade: typeof errorCascade;
   readonly polling_no_progress: typeof polling;
   readonly stagnation: typeof stagnation;
-  readonly similar_calls: typeof similarCalls;
+  readonly repetition: typeof repetition;
   readonly thrash: typeof thrash;
   readonly same_failure_after_edits: typeof sameFailure;
   readonly stall: typeof stall;
@@ -37,7 +37,7 @@ export const DETECTORS: {
   error_cascade: errorCascade,
   polling_no_progress: polling,
   stagnation,
-  similar_calls: similarCalls,
+  repetition,
   thrash,
   same_failure_after_edits: sameFailure,
   stall,

@@ -23,9 +23,9 @@ interface State {
   readonly repeated: boolean;
   /** The agent has paused since the last failure. */
   readonly waited: boolean;
-  /** Arguments and speaking lines of the last failure. */
+  /** Arguments and speaking lines of the last failure, places aside. */
   readonly lastArgsKey: string;
-  readonly lastSpokenKey: string;
+  readonly lastWordsKey: string;
   readonly evidence: readonly number[];
 }
 
@@ -39,7 +39,7 @@ const EMPTY: State = {
   repeated: false,
   waited: false,
   lastArgsKey: '',
-  lastSpokenKey: '',
+  lastWordsKey: '',
   evidence: [],
 };
 
@@ -70,9 +70,9 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
             state = EMPTY;
             return undefined;
           }
-          const { category, groupKey: cause, spokenKey } = step.failure;
+          const { category, groupKey: cause, spokenKey, placelessKey } = step.failure;
           // The very same call failing in other words moves on, whatever its cause is called: the row begins with it.
-          const moved = state.lastArgsKey === step.argsKey && state.lastSpokenKey !== spokenKey;
+          const moved = state.lastArgsKey === step.argsKey && state.lastWordsKey !== placelessKey;
           if (moved) state = EMPTY;
           const isOne = OUTSIDE.has(category) && (state.count === 0 || state.outside === category);
           const sameTurn = state.turn === step.turn;
@@ -88,7 +88,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
             words: state.words.includes(spokenKey) ? state.words : [...state.words, spokenKey].slice(-16),
             waited: false,
             lastArgsKey: step.argsKey,
-            lastSpokenKey: spokenKey,
+            lastWordsKey: placelessKey,
             evidence: withEvidence(state.evidence, step.index),
           };
           if (state.programs.length < 2 && !state.repeated) return undefined;

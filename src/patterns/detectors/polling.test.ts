@@ -63,3 +63,14 @@ test('a user who asks for the status each time is answered each time', () => {
   const asked = times(12, (): ScriptedCall => ({ ...POLL, userBefore: true }));
   expect(firstFlag(pollingDetector(), asked)).toBeNull();
 });
+
+test('a program that is silent for half a minute at each look is waited for, until half an hour has passed', () => {
+  const look = (at: number): ScriptedCall => ({
+    tool: 'write_stdin',
+    args: { session_id: 7, chars: '' },
+    result: `Chunk ID: 4a21d${at}\nWall time: 30.0 seconds\nProcess running with session ID 7\nOriginal token count: 0\nOutput:\n`,
+    atMs: 1_750_000_000_000 + at * 35_000,
+  });
+  expect(firstFlag(pollingDetector(), times(40, look))).toBeNull();
+  expect(firstFlag(pollingDetector(), times(60, look))).toBe(52);
+});

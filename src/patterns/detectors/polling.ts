@@ -31,6 +31,8 @@ interface State {
 const MIN_TIMED_POLLS = 5;
 /** Who looks so seldom has settled down to wait. */
 const PATIENT_PACE_MS = 5 * 60_000;
+/** Who lets so much time pass between two looks waits, and does not hammer. */
+const WAITING_PACE_MS = 20_000;
 const DEFAULT_UNCHANGED_MS = 30 * 60_000;
 
 /**
@@ -69,6 +71,9 @@ export function pollingDetector(options: PollingOptions = {}): PatternDetector {
       };
       function seen(entry: Entry, key: string, step: Step): readonly Sighting[] | undefined {
         const unchangedMs = entry.firstAtMs > 0 ? step.atMs - entry.firstAtMs : 0;
+        // A program that prints nothing for half a minute each time is at work: only the time counts then.
+        const paced = step.empty && unchangedMs >= WAITING_PACE_MS * (entry.count - 1) && entry.firstAtMs > 0;
+        if (paced && unchangedMs < maxUnchangedMs) return undefined;
         const hurried = unchangedMs < PATIENT_PACE_MS * (entry.count - 1);
         const needed = hurried && unchangedMs >= maxUnchangedMs ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt;
         const grade = gradeCount(entry.count, needed);

@@ -35,7 +35,7 @@ test('legitimate twins are left alone', () => {
     ),
   ).toBeNull();
   expect(firstFlag(detector, times(6, { ...fail('boom'), turn: 0 }))).toBeNull();
-  expect(firstFlag(detector, times(6, { ...fail('boom'), userBefore: true }))).toBeNull();
+  expect(firstFlag(detector, times(4, { ...fail('boom'), userBefore: true }))).toBeNull();
   expect(firstFlag(detector, times(6, fail('')))).toBeNull();
   const kinds = ['boom one', 'cannot parse', 'wrong type', 'assert failed'];
   expect(
@@ -197,4 +197,23 @@ test('a refusal in which only a number differs is flagged at the fourth', () => 
     isError: true,
   });
   expect(firstFlag(repeatedErrorDetector(), times(5, refuse))).toBe(3);
+});
+
+test('five equal refusals of one call are flagged though the user spoke before each', () => {
+  expect(firstFlag(repeatedErrorDetector(), times(5, { ...fail('Error: refund denied'), userBefore: true }))).toBe(4);
+});
+
+test('a shell that counts the lines it was given does not make a failure move', () => {
+  const counted = (at: number): ScriptedCall => fail(`bash: line ${1270 + at}: fastxml/: No such file or directory`);
+  expect(firstFlag(repeatedErrorDetector(), times(6, counted))).not.toBeNull();
+});
+
+test('a line that also stands in what succeeds is no cause', () => {
+  const noise = 'Error processing line 1 of site-packages/precedence.pth';
+  const run = (at: number): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: `python lint.py ${at}` },
+    result: `<returncode>${at < 2 ? 0 : 16}</returncode>\n<output>\n${noise}\nfinding ${'x'.repeat(at)}\n</output>`,
+  });
+  expect(firstFlag(repeatedErrorDetector(), times(9, run))).toBeNull();
 });

@@ -28,11 +28,14 @@ interface Row {
   /** Arguments of the first one, and whether all had the same. */
   readonly argsKey: string;
   readonly sameArgs: boolean;
-  /** Arguments and speaking lines of the last one. */
+  /** Arguments and speaking lines of the last one, places aside: a shell counts the lines that it is given. */
   readonly lastArgsKey: string;
-  readonly lastSpokenKey: string;
+  readonly lastWordsKey: string;
   readonly ordinal: number;
   readonly epoch: number;
+  /** Messages of the user so far, and whether one came since the first failure. */
+  readonly userMessages: number;
+  readonly spoken: boolean;
   readonly turn: number;
   readonly atMs: number;
   readonly gapMs: number;
@@ -96,7 +99,7 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
         const before = rows.get(key);
         const goesOn =
           before !== undefined &&
-          before.epoch === context.epoch &&
+          (before.epoch === context.epoch || isOnlyAskedAgain(before, step, context)) &&
           context.ordinal - before.ordinal <= maxBetween + 1 &&
           !hasMoved(before, step) &&
           // Another thing failed, and what the one before had left was dealt with.
@@ -136,13 +139,16 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
             WAITABLE.has(failure.category) || TAKEN.test(failure.line)
               ? Math.max(group.backoffs, Math.min(group.waits, MAX_WAITS))
               : 0;
-          const byWords = gradeCount(exact.count, exactWarnAt + doubt + patience);
+          // A user who says "yes, please" changes nothing for a call that is refused in the same words, but takes patience.
+          const needed = (row: Row, standard: number): number =>
+            row.spoken ? Math.max(standard, groupWarnAt) : standard;
+          const byWords = gradeCount(exact.count, needed(exact, exactWarnAt) + doubt + patience);
           const byCause = gradeCount(
             group.count,
-            (OUTSIDE.has(failure.category) ? causeWarnAt : groupWarnAt) + patience,
+            needed(group, OUTSIDE.has(failure.category) ? causeWarnAt : groupWarnAt) + patience,
           );
-          const bySpoken = gradeCount(spoken.count, causeWarnAt + doubt + patience);
-          const byCounted = gradeCount(counted.count, causeWarnAt + doubt + patience);
+          const bySpoken = gradeCount(spoken.count, needed(spoken, causeWarnAt) + doubt + patience);
+          const byCounted = gradeCount(counted.count, needed(counted, causeWarnAt) + doubt + patience);
           const grade = surer(surer(byWords, bySpoken), surer(byCause, byCounted));
           if (grade === undefined) return undefined;
           const { count, evidence } = [group, counted, spoken, exact].reduce((one, other) =>
@@ -170,9 +176,14 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
   };
 }
 
+/** Nothing but messages of the user lies between, and the very same call fails again. */
+function isOnlyAskedAgain(before: Row, step: Step, { epoch, userMessages }: StepContext): boolean {
+  return epoch - before.epoch === userMessages - before.userMessages && before.lastArgsKey === step.argsKey;
+}
+
 /** The very same call fails in other words: something behind it has changed, one missing module gave way to the next. */
 function hasMoved(before: Row, step: Step): boolean {
-  return before.lastArgsKey === step.argsKey && before.lastSpokenKey !== step.failure?.spokenKey;
+  return before.lastArgsKey === step.argsKey && before.lastWordsKey !== step.failure?.placelessKey;
 }
 
 function nextRow(
@@ -191,9 +202,11 @@ function nextRow(
     argsKey: before?.argsKey ?? step.argsKey,
     sameArgs: before === undefined || (before.sameArgs && before.argsKey === step.argsKey),
     lastArgsKey: step.argsKey,
-    lastSpokenKey: step.failure?.spokenKey ?? '',
+    lastWordsKey: step.failure?.placelessKey ?? '',
     ordinal: context.ordinal,
     epoch: context.epoch,
+    userMessages: context.userMessages,
+    spoken: before !== undefined && (before.spoken || before.userMessages !== context.userMessages),
     turn: step.turn,
     atMs: step.atMs,
     gapMs,

@@ -36,6 +36,9 @@ interface Check {
 /** Six alternating failures are three rounds of mending one thing and breaking another. */
 const OSCILLATION = 6;
 
+/** An answer of which more is new tells something else, whatever its line says. */
+const MAX_FRESH = 0.34;
+
 /** Calls without a time-out after which the next one is a new story. */
 const MAX_BETWEEN_TIMEOUTS = 12;
 
@@ -100,7 +103,9 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
           const byProgram = programOf(step);
           const before = checks.get(own);
           // The very same call fails in other words: something moves, though its line is the same.
-          if (before !== undefined && before.failureKey !== failure.placelessKey) checks.delete(byProgram);
+          const moves =
+            context.freshLines > MAX_FRESH || (before !== undefined && before.failureKey !== failure.placelessKey);
+          if (moves) checks.delete(byProgram);
           const seen = fail(
             { key: own, failureKey: failure.placelessKey, maxBetween: Infinity, mayAlternate: true },
             step,

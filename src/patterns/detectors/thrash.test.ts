@@ -137,3 +137,24 @@ test('a text that only grows is being written, however often', () => {
   const grow = (at: number): ScriptedCall => write('x'.repeat(at + 1));
   expect(firstFlag(thrashDetector(), times(14, grow))).toBeNull();
 });
+
+test('to take a fix out, test without it and put it back is method, going on with it is not', () => {
+  const run = (passes: boolean): ScriptedCall => ({
+    tool: 'bash',
+    args: { command: 'pytest' },
+    result: passes ? '4 passed' : 'AssertionError: 3 != 4',
+    isError: !passes,
+  });
+  const proof = [edit('a', 'b'), run(true), edit('b', 'a'), run(false), edit('a', 'b'), run(true)];
+  expect(firstFlag(thrashDetector(), proof)).toBeNull();
+  expect(firstFlag(thrashDetector(), [...proof, ...proof.slice(2)])).toBe(8);
+});
+
+test('returns are counted per pair of states, not summed over a file', () => {
+  const mutations = ['b', 'c', 'd', 'e'].flatMap((to) => [edit('a', to), edit(to, 'a')]);
+  expect(firstFlag(thrashDetector(), mutations)).toBeNull();
+});
+
+test('the same edit made twice is no return', () => {
+  expect(firstFlag(thrashDetector(), [edit('a', 'b'), edit('b', 'a'), edit('b', 'a'), edit('b', 'a')])).toBeNull();
+});

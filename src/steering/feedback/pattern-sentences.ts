@@ -79,8 +79,8 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
     summary: `The same few calls have come round ${count} times, and nothing new has come of them.`,
     suggestions: ['Leave the circle: name what you still need to know and choose another way to find it out.'],
   }),
-  similar_calls: ({ call, count, remedy }) => ({
-    summary: `${count} nearly equal calls to ${call} have had the same answer.`,
+  repetition: ({ call, remedy }) => ({
+    summary: `The last calls to ${call} and their answers resemble each other: nothing new has come of them.`,
     suggestions: [remedy ?? 'Rewording the call will not change the answer: change the approach.'],
   }),
   repeated_error: ({ call, count, outcome, remedy, tool }) => ({

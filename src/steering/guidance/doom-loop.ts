@@ -14,7 +14,7 @@ export interface DoomLoopOptions {
   readonly maxRepetitions?: number;
 }
 
-const KINDS: ReadonlySet<string> = new Set(['identical_call', 'ping_pong', 'cycle', 'similar_calls', 'repeated_error']);
+const KINDS: ReadonlySet<string> = new Set(['identical_call', 'ping_pong', 'cycle', 'repetition', 'repeated_error']);
 /** A shorter answer (`ok`, `true`) to different arguments proves nothing. */
 const MIN_RESULT_CHARS = 10;
 

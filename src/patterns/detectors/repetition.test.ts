@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { firstFlag, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { FEATURES } from '../structure.ts';
+import { repetitionDetector, sharesOf } from './repetition.ts';
+
+const ask = (query: string, result: string): ScriptedCall => ({ tool: 'sql', args: { query }, result });
+
+test('a few questions that come round with one answer are flagged, though no two in a row are equal', () => {
+  const asked = ['SELECT MAX(a) AS b FROM t', 'SELECT MAX(a) AS c FROM t', 'SELECT b, MAX(a) FROM t'];
+  const calls = times(8, (at) => ask(asked[at % 3] ?? '', "[('cat', 12.0), ('dog', 13.4)]"));
+  expect(firstFlag(repetitionDetector(), calls)).not.toBeNull();
+});
+
+test('pages, batches and readings are left alone', () => {
+  const pages = times(12, (at) => ask(`SELECT a FROM t OFFSET ${10 * at}`, `[('row ${at}',), ('row ${at}b',)]`));
+  expect(firstFlag(repetitionDetector(), pages)).toBeNull();
+  const batch = times(12, (at): ScriptedCall => ({ tool: 'tag_photo', args: { id: at }, result: 'ok' }));
+  expect(firstFlag(repetitionDetector(), batch)).toBeNull();
+  const readings = times(12, (at): ScriptedCall => ({
+    tool: 'read_gauge',
+    args: {},
+    result: `pressure ${at * at} mbar`,
+  }));
+  expect(firstFlag(repetitionDetector(), readings)).toBeNull();
+});
+
+test('a change begins anew, also one that was made before', () => {
+  const change: ScriptedCall = { tool: 'write', args: { path: 'f', content: 'x' }, result: 'ok' };
+  const calls = times(12, (at) => (at % 2 === 0 ? ask('SELECT 1', "[('one',)]") : change));
+  expect(firstFlag(repetitionDetector(), calls)).toBeNull();
+});
+
+test('each feature has a trained weight', () => {
+  expect(sharesOf(FEATURES.map(() => 1)).every(({ adds }) => Number.isFinite(adds))).toBe(true);
+});

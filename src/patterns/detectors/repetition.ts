@@ -1,0 +1,114 @@
+import type { Json } from '../../base/json.ts';
+import type { PatternDetector } from '../pattern-detector.ts';
+import type { Step } from '../step.ts';
+import { FEATURES, Structure, type StructureSnapshot } from '../structure.ts';
+import { share } from '../../base/shape.ts';
+import { defineDetector, type DetectorDefinition } from './define-detector.ts';
+import { withEvidence } from './level.ts';
+import trained from './repetition-weights.json' with { type: 'json' };
+
+/** Options of `repetitionDetector`. */
+export interface RepetitionOptions {
+  /** Chance, 0 to 1, at which it warns; default as trained, see `repetition-weights.json`. */
+  readonly warnAt?: number;
+}
+
+interface State {
+  readonly structure: StructureSnapshot;
+  readonly evidence: readonly number[];
+}
+
+/** What one feature adds to the score of a call. */
+export interface FeatureShare {
+  readonly feature: string;
+  /** 0 to 1. */
+  readonly value: number;
+  /** Weight times value, in logits: above 0 it speaks for being stuck. */
+  readonly adds: number;
+}
+
+/**
+ * The last calls resemble each other too much: the same answers, the same words in the arguments, failures, no new line, no change. A
+ * logistic score over structure alone, which finds what no single rule names. Weights and cross-validated figures:
+ * `repetition-weights.json`, made by `scripts/train-repetition.ts` from labelled calls of recorded runs.
+ */
+export function repetitionDetector(options: RepetitionOptions = {}): PatternDetector {
+  const { warnAt = trained.threshold } = options;
+  return {
+    name: 'repetition',
+    start(snapshot?: Json) {
+      // A snapshot given to a detector is its own: the analysis keeps them by name.
+      const kept = snapshot as unknown as State | undefined;
+      const structure = new Structure(kept?.structure);
+      let evidence = kept?.evidence ?? [];
+      return {
+        observe(step, context) {
+          if (step.transparent || step.resultMissing) return undefined;
+          const features = structure.observe(step, context);
+          const chance = chanceOf(features);
+          if (chance < warnAt || !isSameAgain(features, step)) {
+            evidence = [];
+            return undefined;
+          }
+          evidence = withEvidence(evidence, step.index);
+          return [
+            {
+              kind: 'repetition',
+              key: step.tool,
+              stuck: true,
+              level: chance >= (1 + warnAt) / 2 ? 'strong' : 'warn',
+              confidence: Math.round(Math.min(0.99, chance) * 100) / 100,
+              occurrences: evidence.length,
+              tool: step.tool,
+              evidence,
+              vague: true,
+            },
+          ];
+        },
+        snapshot: () => ({ structure: structure.snapshot(), evidence }) as unknown as Json,
+      };
+    },
+  };
+}
+
+const SAME_ANSWER = FEATURES.indexOf('sameAnswer');
+const SAME_CAUSE = FEATURES.indexOf('sameCause');
+const AGAIN = FEATURES.indexOf('again');
+const MOVED = FEATURES.indexOf('moved');
+const FILLED = FEATURES.indexOf('filled');
+/** Four calls: fewer prove little. */
+const MIN_FILLED = 0.5;
+/** Two of eight. */
+const MIN_SAME = 0.25;
+/** One of eight. */
+const MIN_AGAIN = 0.125;
+
+/**
+ * Whether the answer itself came before, or the failure: where each answer is another one, the calls may be alike by their nature
+ * (pages, batches, readings of a gauge), whatever their score. So may acknowledgements be, and answers to whoever waits for a job.
+ */
+export function isSameAgain(features: readonly number[], step: Step): boolean {
+  if (step.acknowledged || step.kind === 'poll') return false;
+  if ((features[AGAIN] ?? 0) < MIN_AGAIN || (features[MOVED] ?? 0) > 0 || (features[FILLED] ?? 0) < MIN_FILLED)
+    return false;
+  return (features[step.failure === undefined ? SAME_ANSWER : SAME_CAUSE] ?? 0) >= MIN_SAME;
+}
+
+/** The trained chance that the agent is stuck, 0 to 1. @param features  as `Structure.observe` gives them */
+export function chanceOf(features: readonly number[]): number {
+  const sum = sharesOf(features).reduce((total, { adds }) => total + adds, trained.bias);
+  return 1 / (1 + Math.exp(-sum));
+}
+
+/** What each feature adds, in the order of `FEATURES`. */
+export function sharesOf(features: readonly number[]): readonly FeatureShare[] {
+  return FEATURES.map((feature, at) => {
+    const value = features[at] ?? 0;
+    return { feature, value, adds: value * trained.weights[feature] };
+  });
+}
+
+export const repetition: DetectorDefinition<RepetitionOptions> = defineDetector<RepetitionOptions>(
+  { warnAt: share(trained.threshold) },
+  repetitionDetector,
+);
