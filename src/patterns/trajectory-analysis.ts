@@ -54,7 +54,6 @@ export interface TrajectoryAnalysisOptions {
 const MAX_TOOLS = 512;
 const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
-const NO_DECLARATIONS: ToolDeclarations = {};
 
 /**
  * What a run looks like so far: counters, recent calls and the patterns that the detectors see. A pure fold over
@@ -100,7 +99,7 @@ export class TrajectoryAnalysis {
     this.#errorLines = new FrequencyTable(errorLines, snapshot?.errorLines);
     this.#world = new World(snapshot?.world);
     this.#book = new PatternBook(snapshot?.book, closedPatterns);
-    this.#declarations = options.tools ?? NO_DECLARATIONS;
+    this.#declarations = options.tools ?? {};
     this.#faults = [...(snapshot?.faults ?? [])];
     this.#redact = options.redact ?? ((text) => text);
     this.#folds = startFolds(options.detectors, snapshot, this.#faults);
