@@ -6,6 +6,8 @@ export interface HostCall {
   readonly id: string;
   readonly name: string;
   readonly args: unknown;
+  /** The host has no call ids, and `id` only says when. The end of a call belongs to the oldest open one of that tool and arguments. */
+  readonly isPairedByArguments?: true;
 }
 
 /** A call and the result that the model sees. */
@@ -61,7 +63,12 @@ export type HostEvent = HostEventPlace &
       }
     | { readonly kind: 'agent_started'; readonly agentId: string }
     | { readonly kind: 'call_issued'; readonly call: HostCall }
-    | { readonly kind: 'call_ended'; readonly call: EndedCall }
+    | {
+        readonly kind: 'call_ended';
+        readonly call: EndedCall;
+        /** The host reports no `batch_ended`: the batch is over once no call is open. */
+        readonly isBatchless?: true;
+      }
     /** All calls of one answer are done, refused ones included: `isError` holds if no event reported their end. */
     | { readonly kind: 'batch_ended'; readonly calls: readonly EndedCall[] }
     | {

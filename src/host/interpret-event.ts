@@ -15,6 +15,8 @@ export interface HostThread {
   readonly hasForcedTurn: boolean;
   /** Facts for an evaluation that are not on the record. */
   readonly known: AdviseContext;
+  /** Calls have begun that are not over. Needed only for hosts that report no ends of batches. */
+  readonly hasOpenCalls?: boolean;
   /** Before a prompt is recorded. */
   beginPrompt(prompt: PromptEvent): void;
   compact(trigger: string): void;
@@ -83,9 +85,14 @@ export function interpretEvent(
       thread.startCall(event.call);
       return thread.say(advice, event.name);
     }
-    case 'call_ended':
+    case 'call_ended': {
       resume(run, event.name);
-      return thread.endCall(event.call) ? thread.say(ask(thread, 'post_tool_result'), event.name) : undefined;
+      if (!thread.endCall(event.call)) return undefined;
+      const advice = ask(thread, 'post_tool_result');
+      if (event.isBatchless !== true || thread.hasOpenCalls === true) return thread.say(advice, event.name);
+      thread.endBatch();
+      return thread.say([...advice, ...ask(thread, 'pre_tool_selection')], event.name);
+    }
     case 'batch_ended': {
       resume(run, event.name);
       const afterRefusals = thread.unreported(event.calls).flatMap((call) => {

@@ -1,8 +1,11 @@
+import { canonicalJson } from '../../base/canonical-json.ts';
 import type { Clock } from '../../base/clock.ts';
+import { hashText } from '../../base/hash.ts';
+import { toJson } from '../../base/to-json.ts';
 import { messageOf } from '../../base/error.ts';
 import type { ResolvedConfig } from '../../config/resolved-config.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
-import type { HostEvent } from '../../host/host-event.ts';
+import type { HostCall, HostEvent } from '../../host/host-event.ts';
 import { interpretEvent } from '../../host/interpret-event.ts';
 import type { RunMemory } from '../../run/run-memory.ts';
 import type { ChildOptions } from '../../run/run-options.ts';
@@ -41,6 +44,8 @@ export interface HookAnswer {
   readonly reason?: string;
   /** Shown to the user, not to the model. */
   readonly systemMessage?: string;
+  /** Where Copilot CLI looks for text for the model. */
+  readonly additionalContext?: string;
   readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string };
 }
 
@@ -209,6 +214,7 @@ export class ClaudeSessions {
               deadline,
               deadlineFrom,
               storedId: (id) => this.#storedId(id),
+              pairKey: (call) => this.#pairKey(call),
               undeliverable: late === undefined ? undefined : LATE_REASON,
             }),
             { forceTurnAtStop },
@@ -276,6 +282,14 @@ export class ClaudeSessions {
         rebuilt = await this.#stepper.rebuild(error.nextSeq, (query) => store.readRun(runId, query));
       }
     }
+  }
+
+  /** Made of what is stored, so that neither a secret is in it nor the place of the event in a spill file makes a difference. */
+  #pairKey({ name, args }: HostCall): string {
+    const probe = { kind: 'tool_started', tool_call_id: '', tool_name: name, args: toJson(args) } as const;
+    const stored = this.#options.redact(probe);
+    const shown = stored.kind === 'tool_started' ? [stored.tool_name, stored.args] : [name];
+    return `call-${hashText(canonicalJson(shown))}@`;
   }
 
   /** An id that looks like a secret is stored as something else. */

@@ -61,7 +61,7 @@ export class EventIntake {
     open: () => Promise<ClaudeSessions>,
     onStored: () => void = () => undefined,
   ): Promise<AnsweredHook> {
-    const { input, sessionId, hasBackgroundWork } = event.told;
+    const { input, sessionId, hasBackgroundWork, answerFor } = event.told;
     const arrivedAtMs = this.#options.clock.nowMs();
     let isStored = false;
     const details = {
@@ -74,7 +74,10 @@ export class EventIntake {
     try {
       const sessions = await open();
       const { problem } = await this.foldWaiting(sessions, { sessionId, limitMs: OWN_SESSION_LIMIT_MS });
-      if (problem === undefined) return await sessions.answer(input, sessionId, details);
+      if (problem === undefined) {
+        const { answer, faults } = await sessions.answer(input, sessionId, details);
+        return { answer: answerFor(answer), faults };
+      }
       this.keep(event, `earlier events of the session wait too: ${problem}`, arrivedAtMs);
     } catch (error) {
       if (isStored || (error instanceof CoxswainError && error.code === 'invalid-argument')) throw error;
@@ -159,7 +162,7 @@ function isOfTheStore(error: unknown): boolean {
 }
 
 /** Fields of an event that are kept as they are: words of a closed set, ids of runs, numbers and flags. */
-const CLOSED = ['hook_event_name', 'session_id', 'agent_id', 'stop_hook_active', 'duration_ms'];
+const CLOSED = ['hook_event_name', 'session_id', 'agent_id', 'stop_hook_active', 'duration_ms', 'timestamp'];
 /** Short words of the host. */
 const NAMES = ['agent_type', 'source', 'model', 'reason', 'trigger'];
 
@@ -199,15 +202,30 @@ function storableCall(
   call: Readonly<Record<string, unknown>>,
   redact: ClaudeSessionsOptions['redact'],
 ): Readonly<Record<string, unknown>> {
-  const { tool_input: args, tool_name: name, tool_use_id: id, tool_response: response } = call;
+  const { tool_input: args, tool_name: name, tool_response: response, tool_result: answer } = call;
+  // Copilot CLI's calls have no ids, and their text lies in another field.
+  const { tool_use_id: id = '' } = call;
   if (typeof name !== 'string' || typeof id !== 'string') return {};
   const probe = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
   if (probe.kind !== 'tool_started') return {};
   return {
     tool_name: probe.tool_name,
-    tool_use_id: probe.tool_call_id,
+    ...(id === '' ? {} : { tool_use_id: probe.tool_call_id }),
     tool_input: probe.args,
     ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redact) }),
+    ...(isJsonObject(answer) ? { tool_result: storableAnswer(answer, call, redact) } : {}),
+  };
+}
+
+/** A `tool_result` of Copilot CLI. */
+function storableAnswer(
+  { result_type: type, text_result_for_llm: text }: Readonly<Record<string, unknown>>,
+  call: Readonly<Record<string, unknown>>,
+  redact: ClaudeSessionsOptions['redact'],
+): Readonly<Record<string, unknown>> {
+  return {
+    ...(type === undefined ? {} : { result_type: type === 'success' ? type : 'failure' }),
+    text_result_for_llm: storableResult(toJson(text ?? ''), call, redact),
   };
 }
 

@@ -1,6 +1,8 @@
 import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { HostEvent } from '../../host/host-event.ts';
+import type { HookAnswer } from './claude-sessions.ts';
+import { copilotAnswer, isCopilotEvent, readCopilotInput } from './copilot-dialect.ts';
 import { endingOfTranscript } from './transcript-ending.ts';
 
 /** What Claude Code sent, as far as it is read. */
@@ -11,7 +13,13 @@ export interface HookEvent {
   readonly cwd: string | undefined;
   /** What is to be taken; undefined for an event that is not known, or lacks what it must have. */
   readonly told:
-    | { readonly input: HostEvent; readonly sessionId: string; readonly hasBackgroundWork: boolean }
+    | {
+        readonly input: HostEvent;
+        readonly sessionId: string;
+        readonly hasBackgroundWork: boolean;
+        /** Puts an answer where the host looks for it. */
+        readonly answerFor: (answer: HookAnswer) => HookAnswer;
+      }
     | undefined;
   /** What was read. */
   readonly json: Readonly<Record<string, unknown>>;
@@ -31,7 +39,7 @@ export function isKnownEvent(event: HookEvent): event is KnownHookEvent {
 const MAX_NAME_CHARS = 100;
 
 /**
- * Reads the JSON that Claude Code gives a hook, with or without a byte order mark.
+ * Reads the JSON that Claude Code, or Copilot CLI in its place, gives a hook, with or without a byte order mark.
  *
  * @returns undefined where it is no JSON object
  */
@@ -40,7 +48,8 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   if (!isJsonObject(json)) return undefined;
   const event = textOf(json['hook_event_name']);
   const sessionId = textOf(json['session_id']);
-  const input = withEnding(readHookInput(json), json['transcript_path']);
+  const isCopilots = isCopilotEvent(json);
+  const input = isCopilots ? readCopilotInput(json) : withEnding(readHookInput(json), json['transcript_path']);
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
@@ -49,7 +58,10 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
       ...(sessionId === undefined ? {} : { sessionId: sessionId.slice(0, MAX_NAME_CHARS) }),
     },
     cwd: textOf(json['cwd']),
-    told: input === undefined || sessionId === undefined ? undefined : { input, sessionId, hasBackgroundWork },
+    told:
+      input === undefined || sessionId === undefined
+        ? undefined
+        : { input, sessionId, hasBackgroundWork, answerFor: isCopilots ? copilotAnswer : (answer) => answer },
     json,
   };
 }

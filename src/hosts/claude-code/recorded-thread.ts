@@ -17,6 +17,8 @@ export interface RecordedThreadOptions {
   readonly deadlineFrom: 'session' | 'prompt';
   /** A call's id as it is stored. */
   readonly storedId: (id: string) => string;
+  /** How the ids of calls of this tool and these arguments begin, for a host that has none. */
+  readonly pairKey: (call: HostCall) => string;
   /** Why nothing can reach the agent, such as an event that is taken late; undefined: it can. */
   readonly undeliverable?: string | undefined;
 }
@@ -39,6 +41,10 @@ export class RecordedThread implements HostThread {
     return this.#state.forcedTurn;
   }
 
+  get hasOpenCalls(): boolean {
+    return this.#state.openCalls.length > 0;
+  }
+
   beginPrompt({ isTask }: PromptEvent): void {
     const { deadline, deadlineFrom } = this.#options;
     if (deadline === undefined || !isTask) return;
@@ -49,17 +55,19 @@ export class RecordedThread implements HostThread {
     this.run.emit({ type: 'compaction', trigger });
   }
 
-  expectCall(call: HostCall): boolean {
+  expectCall(issued: HostCall): boolean {
+    const call = this.#identified(issued);
     if (this.#lookUp(call) !== 'new') return false;
     if (!this.#state.turnOpen) this.run.emit({ type: 'turn_start' });
     return true;
   }
 
   startCall(call: HostCall): void {
-    this.run.emit(callStarted(call));
+    this.run.emit(callStarted(this.#identified(call)));
   }
 
-  endCall(call: EndedCall): boolean {
+  endCall(ended: EndedCall): boolean {
+    const call = this.#paired(ended);
     if (this.#lookUp(call) === 'closed') return false;
     if (this.expectCall(call)) this.startCall(call);
     this.run.emit(callEnded(call));
@@ -98,6 +106,24 @@ export class RecordedThread implements HostThread {
 
   get #state(): ClaudeState {
     return this.#options.state();
+  }
+
+  /** A call with an id of ours where the host has none. Its end finds it by how the id begins. */
+  #identified<Call extends HostCall>(call: Call): Call {
+    if (call.isPairedByArguments !== true) return call;
+    const { isPairedByArguments: _none, ...identified } = { ...call, id: `${this.#options.pairKey(call)}${call.id}` };
+    // What is left out is optional.
+    return identified as Call;
+  }
+
+  /** Else it belongs to a call that was over before: the hook may be configured twice. */
+  #paired(call: EndedCall): EndedCall {
+    if (call.isPairedByArguments !== true) return call;
+    const { openCalls, closedCalls } = this.#state;
+    const key = this.#options.pairKey(call);
+    const id = [...openCalls.map(([open]) => open), ...closedCalls].find((one) => one.startsWith(key));
+    const identified = this.#identified(call);
+    return id === undefined ? identified : { ...identified, id };
   }
 
   #lookUp({ id }: HostCall): 'new' | 'open' | 'closed' {

@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { ClaudeSessions, type HookAnswer } from '../src/hosts/claude-code/claude-sessions.ts';
+import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
+import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/claude-code/hook-event.ts';
+import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
+import { memoryStore } from '../src/store/memory/memory-store.ts';
+import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const SESSION = 'cc8311c1-6ce7-4148-9b39-61858f01f403';
+const START_MS = Date.UTC(2026, 10, 22, 9, 4, 30);
+
+/** An event as Copilot CLI 1.0.102 sends it to the hooks of `.claude/settings.json`: without call ids, with a time. */
+function event(name: string, second: number, more: object = {}): KnownHookEvent {
+  const timestamp = new Date(START_MS + second * 1_000).toISOString();
+  const json = { hook_event_name: name, session_id: SESSION, timestamp, cwd: '/home/dev/project', ...more };
+  const read = readHookEvent(Buffer.from(JSON.stringify(json)));
+  if (read === undefined || !isKnownEvent(read)) throw new Error(`${name} cannot be read`);
+  return read;
+}
+
+const bash = (command: string) => ({ tool_name: 'Bash', tool_input: { command, description: 'x' } });
+const printed = (text: string) => ({ tool_result: { result_type: 'success', text_result_for_llm: text } });
+const FAILED = printed('cat: /nope: No such file or directory\n<shellId: 0 completed with exit code 1>');
+
+const prompt = event('UserPromptSubmit', 0, { prompt: 'list the files' });
+
+function sessionsOf(store: TrajectoryStore): ClaudeSessions {
+  return new ClaudeSessions({
+    store,
+    config: { steering: standardSteering(), deadlineFrom: 'session' },
+    projectFolder: '/',
+    redact: (payload) => payload,
+    clock: { nowMs: () => START_MS },
+    build: 'test',
+  });
+}
+
+async function taken(events: readonly KnownHookEvent[]): Promise<{
+  readonly answers: readonly HookAnswer[];
+  readonly payloads: readonly TrajectoryPayload[];
+}> {
+  const store = memoryStore();
+  const answers: HookAnswer[] = [];
+  for (const { told } of events) {
+    const { answer } = await sessionsOf(store).answer(told.input, told.sessionId, { hasBackgroundWork: false });
+    answers.push(told.answerFor(answer));
+  }
+  return { answers, payloads: await payloadsIn(store) };
+}
+
+async function payloadsIn(store: TrajectoryStore): Promise<readonly TrajectoryPayload[]> {
+  const payloads: TrajectoryPayload[] = [];
+  for await (const { payload } of store.readRun(SESSION)) payloads.push(payload);
+  return payloads;
+}
+
+const endsIn = (payloads: readonly TrajectoryPayload[]) =>
+  payloads.flatMap((payload) => (payload.kind === 'tool_ended' ? [payload] : []));
+
+test('the same failing call of Copilot CLI is as many calls, turns and failures as there were, and advice stands where it looks', async () => {
+  const calls = [1, 2, 3, 4].flatMap((second) => [
+    event('PreToolUse', second, bash('cat /nope')),
+    event('PostToolUse', second, { ...bash('cat /nope'), ...FAILED }),
+  ]);
+  const { answers, payloads } = await taken([prompt, ...calls, event('SessionEnd', 9, { reason: 'complete' })]);
+  expect(endsIn(payloads).map((end) => end.is_error)).toEqual([true, true, true, true]);
+  expect(new Set(endsIn(payloads).map((end) => end.tool_call_id)).size).toBe(4);
+  expect(payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(4);
+  const said = answers.filter(({ additionalContext }) => additionalContext !== undefined);
+  expect(said.length).toBeGreaterThan(0);
+  for (const { additionalContext, hookSpecificOutput } of said) {
+    expect(hookSpecificOutput?.additionalContext).toBe(additionalContext);
+  }
+});
+
+test('calls that run at once are one turn, and each result finds its call by tool and arguments', async () => {
+  const { payloads } = await taken([
+    prompt,
+    event('PreToolUse', 1, bash('cat a')),
+    event('PreToolUse', 1, bash('cat b')),
+    event('PreToolUse', 1, { tool_name: 'Read', tool_input: { path: 'missing' } }),
+    event('PostToolUse', 2, { ...bash('cat b'), ...printed('b') }),
+    event('PostToolUseFailure', 2, {
+      tool_name: 'Read',
+      tool_input: { path: 'missing' },
+      error: 'Path does not exist',
+    }),
+    event('PostToolUse', 3, { ...bash('cat a'), ...printed('a') }),
+    // The same hook in the user's settings too.
+    event('PostToolUse', 3, { ...bash('cat a'), ...printed('a') }),
+  ]);
+  expect(payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1);
+  const started = payloads.flatMap((payload) => (payload.kind === 'tool_started' ? [payload.tool_call_id] : []));
+  const [a, b, read] = started;
+  expect(started).toHaveLength(3);
+  expect(endsIn(payloads).map((end) => [end.tool_call_id, end.result, end.is_error])).toEqual([
+    [b, 'b', false],
+    [read, 'Path does not exist', true],
+    [a, 'a', false],
+  ]);
+});
+
+test('an event of Copilot CLI that waited in a file is the same as one that was taken at once', async () => {
+  const folder = await tempFolder();
+  onTestFinished(() => folder.dispose());
+  const events = [
+    event('PreToolUse', 1, bash('cat /nope')),
+    event('PostToolUse', 2, { ...bash('cat /nope'), ...FAILED }),
+    event('PreToolUse', 3, { tool_name: 'Read', tool_input: { path: 'missing' } }),
+    event('PostToolUseFailure', 4, {
+      tool_name: 'Read',
+      tool_input: { path: 'missing' },
+      error: 'Path does not exist',
+    }),
+  ];
+  const store = memoryStore();
+  const sessions = sessionsOf(store);
+  await sessions.answer(prompt.told.input, SESSION, { hasBackgroundWork: false });
+  const intake = new EventIntake({
+    storeAddress: join(folder.path, 'runs.db'),
+    redact: (payload) => payload,
+    clock: { nowMs: () => START_MS },
+    onFault: () => undefined,
+  });
+  for (const [at, one] of events.entries()) intake.keep(one, 'the store is locked', START_MS + at);
+  expect(await intake.foldWaiting(sessions, { limitMs: 60_000 })).toEqual({ folded: events.length });
+  const { payloads } = await taken([prompt, ...events]);
+  expect(endsIn(await payloadsIn(store))).toEqual(endsIn(payloads));
+  expect(endsIn(payloads)).toHaveLength(2);
+});
+
+test('at a stop of Copilot CLI advice is the reason to go on', () => {
+  const { told } = event('Stop', 9, { stop_reason: 'end_turn', stop_hook_active: false });
+  const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Run the tests.' } };
+  expect(told.answerFor(answer)).toEqual({ decision: 'block', reason: 'Run the tests.' });
+});
+
+test("an event of Claude Code's own is answered as before", () => {
+  const json = { hook_event_name: 'Stop', session_id: SESSION, transcript_path: '/t', permission_mode: 'default' };
+  const read = readHookEvent(Buffer.from(JSON.stringify(json)));
+  const answer = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'Run the tests.' } };
+  expect(read?.told?.answerFor(answer)).toBe(answer);
+});
