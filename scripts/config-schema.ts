@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { configFields } from '../src/config/config-fields.ts';
 import { configShape } from '../src/config/config-shape.ts';
 import type { CoxswainConfig } from '../src/config/coxswain-config.ts';
 import type { Shape } from '../src/base/shape.ts';
@@ -27,7 +28,7 @@ const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   deadline: ['45m', '1h30m', { minutes: 20 }],
   tools: [{ view_logs: { kind: 'read' } }],
   'redaction.allow': [['EXAMPLE-KEY-1234']],
-  'store.path': ['.coxswain/runs.db', '~/coxswain/runs.db'],
+  'store.address': ['.coxswain/runs.db', '~/coxswain/runs.db'],
   'gc.olderThan': ['30d'],
   'gc.maxSize': ['2GB'],
   'completion.files': [['REPORT.md']],
@@ -57,13 +58,15 @@ function rowsOfPage(): ReadonlyMap<string, string> {
  * The JSON Schema (2020-12) of `coxswain.config.json`: limits and defaults are those of the shapes, sentences those of
  * docs/configuration.md.
  *
- * @throws Error for a field that the page does not explain
+ * @throws Error for a field that the page does not explain, and for an example of no field
  */
 export function configSchema(): Node {
   const rows = rowsOfPage();
   /** Shapes that contain themselves. A situation stands in `guidance.bank[].when` and holds situations. */
   const condition: { made?: Node } = {};
   const body = nodeOf(configShape, '');
+  const paths = new Set(configFields().map(({ path }) => path));
+  for (const path of Object.keys(EXAMPLES)) if (!paths.has(path)) throw new Error(`there is no field ${path}`);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://unpkg.com/coxswain/schema/coxswain.config.schema.json',

@@ -3,12 +3,8 @@ import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { DETECTORS } from '../patterns/detectors/default-detectors.ts';
 import type { DetectorDefinition } from '../patterns/detectors/define-detector.ts';
-import type { DeadlineFeedbackOptions } from '../steering/feedback/deadline-feedback.ts';
-import type { PaceFeedbackOptions } from '../steering/feedback/pace-feedback.ts';
-import type { PatternFeedbackOptions } from '../steering/feedback/pattern-feedback.ts';
-import type { PatternSpeakerOptions } from '../steering/feedback/pattern-speaker.ts';
+import type { FeedbackDefinition } from '../steering/feedback/define-provider.ts';
 import type { StaticFeedbackOptions } from '../steering/feedback/static-feedback.ts';
-import type { ToolUsageMonitorOptions } from '../steering/feedback/tool-usage-monitor.ts';
 import type { ConsultationPromptOptions } from '../steering/guidance/consultation-prompt.ts';
 import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
 import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
@@ -17,6 +13,7 @@ import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
 import type { GuidanceDraft, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../steering/prompt/prompt-template.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
+import type { FEEDBACK } from './feedback-providers.ts';
 
 /**
  * What `coxswain.config.json` may say. Plain JSON; what is absent is as in `standardSteering()`. docs/configuration.md
@@ -82,17 +79,14 @@ interface Triggered {
 }
 
 /** Feedback providers by name. Deadline, pattern and pace belong to the standard set. */
-export interface FeedbackSection {
-  readonly deadline?: Switch<DeadlineFeedbackOptions & Triggered>;
-  readonly pattern?: Switch<PatternFeedbackOptions & Triggered>;
-  readonly pace?: Switch<PaceFeedbackOptions & Triggered>;
-  readonly toolUsageMonitor?: Switch<ToolUsageMonitorOptions & Triggered>;
-  readonly stall?: Switch<PatternSpeakerOptions & Triggered>;
-  readonly errorCascade?: Switch<PatternSpeakerOptions & Triggered>;
-  readonly drift?: Switch<PatternSpeakerOptions & Triggered>;
+export type FeedbackSection = {
+  readonly [Name in keyof typeof FEEDBACK]?: Switch<
+    ((typeof FEEDBACK)[Name] extends FeedbackDefinition<infer Options> ? Options : never) & Triggered
+  >;
+} & {
   /** Texts of one's own, each at its trigger. */
   readonly static?: readonly StaticFeedbackConfig[];
-}
+};
 
 /** A text that is said whenever its trigger fires. */
 export interface StaticFeedbackConfig extends Omit<StaticFeedbackOptions, 'pattern'> {

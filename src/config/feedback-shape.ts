@@ -1,15 +1,11 @@
 import type { Severity, Observation } from '../records/feedback.ts';
 import type { PatternLevel } from '../records/trajectory-pattern.ts';
-import type { DeadlineFeedbackOptions, DeadlineSpacing } from '../steering/feedback/deadline-feedback.ts';
-import type { PaceFeedbackOptions } from '../steering/feedback/pace-feedback.ts';
-import type { PatternFeedbackOptions } from '../steering/feedback/pattern-feedback.ts';
-import type { PatternSpeakerOptions } from '../steering/feedback/pattern-speaker.ts';
-import type { ToolUsageMonitorOptions } from '../steering/feedback/tool-usage-monitor.ts';
 import type { PatternTrigger } from '../steering/prompt/feedback-trigger.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
-import type { FeedbackSection, StaticFeedbackConfig, TriggerConfig } from './coxswain-config.ts';
+import type { StaticFeedbackConfig, TriggerConfig } from './coxswain-config.ts';
 import { PATTERN_KINDS } from './detectors-of.ts';
-import { above0, amount, choice, flag, list, object, switchOf, text, whole } from '../base/shape.ts';
+import { FEEDBACK } from './feedback-providers.ts';
+import { above0, choice, flag, list, object, switchOf, text, whole } from '../base/shape.ts';
 import type { ChoiceShape, ObjectShape, Shape, ShapesOf, TextShape } from '../base/shape.ts';
 
 const YEAR_SECONDS = 31_536_000;
@@ -67,38 +63,13 @@ const staticShape: ObjectShape = object(
   { required: ['name', 'summary', 'trigger'], strict: true },
 );
 
-const patternSpeaker = triggered({ level: level('warn') } satisfies ShapesOf<PatternSpeakerOptions>);
-
 /** `feedback`. */
-export const feedbackShape: ObjectShape = object({
-  deadline: switchOf(
-    triggered({
-      warningThresholdSeconds: amount(0, YEAR_SECONDS, 120),
-      spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }),
-    } satisfies ShapesOf<DeadlineFeedbackOptions>),
-    true,
-  ),
-  pattern: switchOf(
-    triggered({
-      level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn'),
-    } satisfies ShapesOf<PatternFeedbackOptions>),
-    true,
-  ),
-  pace: switchOf(
-    triggered({
-      speakAtCallsLeft: whole(0, 1_000_000, 20),
-      warnAtCallsLeft: whole(0, 1_000_000, 5),
-      minCalls: whole(2, ToolInvoked.retain, 5),
-      window: whole(2, ToolInvoked.retain, 20),
-    } satisfies ShapesOf<PaceFeedbackOptions>),
-    true,
-  ),
-  toolUsageMonitor: switchOf(
-    triggered({ maxCallsWithoutProgress: whole(0, 1_000_000, 20) } satisfies ShapesOf<ToolUsageMonitorOptions>),
-    false,
-  ),
-  stall: switchOf(patternSpeaker, false),
-  errorCascade: switchOf(patternSpeaker, false),
-  drift: switchOf(patternSpeaker, false),
-  static: list(staticShape, 50),
-} satisfies ShapesOf<FeedbackSection>);
+export const feedbackShape: ObjectShape = {
+  kind: 'object',
+  fields: {
+    ...Object.fromEntries(
+      Object.entries(FEEDBACK).map(([name, { options, isUsual }]) => [name, switchOf(triggered(options), isUsual)]),
+    ),
+    static: list(staticShape, 50),
+  },
+};

@@ -1,36 +1,22 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import { deadlineFeedback, type DeadlineFeedbackOptions } from '../steering/feedback/deadline-feedback.ts';
-import { driftFeedback } from '../steering/feedback/drift-feedback.ts';
-import { errorCascadeFeedback } from '../steering/feedback/error-cascade-feedback.ts';
-import { paceFeedback } from '../steering/feedback/pace-feedback.ts';
-import { patternFeedback } from '../steering/feedback/pattern-feedback.ts';
-import { stallFeedback } from '../steering/feedback/stall-feedback.ts';
 import { staticFeedback } from '../steering/feedback/static-feedback.ts';
-import { toolUsageMonitor } from '../steering/feedback/tool-usage-monitor.ts';
 import { consultationPrompt } from '../steering/guidance/consultation-prompt.ts';
 import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
 import { defineGuidance } from '../steering/guidance/define-guidance.ts';
 import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
-import type { FeedbackProvider, FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
-import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
+import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
-import {
-  knownToolSignal,
-  provenParallelReminder,
-  STANDARD_LIMITS,
-  STANDARD_TRIGGERS,
-} from '../steering/standard-steering.ts';
+import { knownToolSignal, provenParallelReminder, STANDARD_LIMITS } from '../steering/standard-steering.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { classifierOf } from './classifier-of.ts';
 import type { BankEntry, CoxswainConfig, GuidanceLimits, Switch, TriggerConfig } from './coxswain-config.ts';
 import { detectorsOf } from './detectors-of.ts';
+import { FEEDBACK, type AnyFeedback } from './feedback-providers.ts';
 
 const CONSULTATION_TOOL = 'request_review';
 const LOG_TOOL = 'view_logs';
-/** The seeds' own example of a trigger for this provider. */
-const USAGE_TRIGGER: FeedbackTrigger = { everyNCalls: 10 };
 const BANK_CATEGORY = 'project';
 
 /**
@@ -58,45 +44,22 @@ function madeFromOf({ feedback = {}, guidance = {}, detectors = {} }: CoxswainCo
   return said ? hashText(canonicalJson({ feedback, guidance, detectors })) : undefined;
 }
 
-/** What one feedback provider is made of. */
-interface FeedbackRecipe<Options> {
-  readonly make: (options?: Options) => FeedbackProvider;
-  /** It belongs to the standard set. */
-  readonly isUsual: boolean;
-  /** Default: the provider's own trigger. */
-  readonly trigger?: FeedbackTrigger;
-}
-
 function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonly FeedbackProviderConfig[] {
-  const made = <Options extends object>(
-    given: Switch<Options & { readonly trigger?: TriggerConfig }> | undefined,
-    { make, isUsual, trigger: usual }: FeedbackRecipe<Options>,
-  ): readonly FeedbackProviderConfig[] => {
-    if (given === false || (given === undefined && !(isUsual && standard))) return [];
-    const options = typeof given === 'object' ? given : undefined;
+  // What stands under a provider's name is what it takes.
+  const given = feedback as Readonly<Record<string, Switch<{ readonly trigger?: TriggerConfig }> | undefined>>;
+  const definitions = Object.entries(FEEDBACK) as unknown as readonly (readonly [string, AnyFeedback])[];
+  const named = definitions.flatMap(([name, { make, isUsual, trigger: usual }]): readonly FeedbackProviderConfig[] => {
+    const said = given[name];
+    if (said === false || (said === undefined && !(isUsual && standard))) return [];
+    const options = typeof said === 'object' ? said : undefined;
     const trigger = options?.trigger ?? usual;
-    return [{ provider: make(options), ...present({ trigger }) }];
-  };
-  return [
-    ...made<DeadlineFeedbackOptions>(feedback.deadline, {
-      // Who says when means it.
-      make: (options) =>
-        deadlineFeedback({ spacing: isTriggered(feedback.deadline) ? 'trigger' : 'halving', ...options }),
-      isUsual: true,
-      trigger: STANDARD_TRIGGERS.deadline,
-    }),
-    ...made(feedback.pattern, { make: patternFeedback, isUsual: true }),
-    ...made(feedback.pace, { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace }),
-    ...made(feedback.toolUsageMonitor, { make: toolUsageMonitor, isUsual: false, trigger: USAGE_TRIGGER }),
-    ...made(feedback.stall, { make: stallFeedback, isUsual: false }),
-    ...made(feedback.errorCascade, { make: errorCascadeFeedback, isUsual: false }),
-    ...made(feedback.drift, { make: driftFeedback, isUsual: false }),
-    ...(feedback.static ?? []).map(({ trigger, ...said }) => ({ provider: staticFeedback(said), trigger })),
-  ];
-}
-
-function isTriggered(given: Switch<{ readonly trigger?: TriggerConfig }> | undefined): boolean {
-  return typeof given === 'object' && given.trigger !== undefined;
+    // Who says when means it.
+    const spacing = options?.trigger === undefined ? 'halving' : 'trigger';
+    const provider = make(name === 'deadline' ? { spacing, ...options } : options);
+    return [{ provider, ...present({ trigger }) }];
+  });
+  const own = (feedback.static ?? []).map(({ trigger, ...said }) => ({ provider: staticFeedback(said), trigger }));
+  return [...named, ...own];
 }
 
 /** What one guidance provider is made of. */

@@ -3,6 +3,8 @@ import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { deadlineReport, warningThresholdMs } from './deadline-report.ts';
 import type { DeadlineReportOptions } from './deadline-report.ts';
+import { amount, choice } from '../../base/shape.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /** Options of `deadlineFeedback`. */
 export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
@@ -41,3 +43,11 @@ function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, threshold
   const leftThenMs = remainingMs(deadline, lastOwnFeedback.atMs);
   return leftMs <= leftThenMs / 2 || (leftMs <= thresholdMs && leftThenMs > thresholdMs);
 }
+
+export const deadline: FeedbackDefinition<DeadlineFeedbackOptions> = defineProvider<DeadlineFeedbackOptions>(
+  {
+    warningThresholdSeconds: amount(0, 31_536_000, 120),
+    spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }),
+  },
+  deadlineFeedback,
+);

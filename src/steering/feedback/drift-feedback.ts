@@ -1,6 +1,7 @@
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { patternSpeaker } from './pattern-speaker.ts';
+import { PATTERN_SPEAKER, patternSpeaker } from './pattern-speaker.ts';
 import type { PatternSpeakerOptions } from './pattern-speaker.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /**
  * Speaks when the trajectory shows a `drift`: the work has left the task's subject. Silent without a trajectory.
@@ -21,3 +22,8 @@ export function driftFeedback(options: PatternSpeakerOptions = {}): FeedbackProv
     options,
   );
 }
+
+export const drift: FeedbackDefinition<PatternSpeakerOptions> = defineProvider<PatternSpeakerOptions>(
+  PATTERN_SPEAKER,
+  driftFeedback,
+);

@@ -1,6 +1,7 @@
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { patternSpeaker } from './pattern-speaker.ts';
+import { PATTERN_SPEAKER, patternSpeaker } from './pattern-speaker.ts';
 import type { PatternSpeakerOptions } from './pattern-speaker.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /**
  * Speaks when the trajectory shows an `error_cascade`. Silent without a trajectory. Default trigger: `onPattern`, once
@@ -21,3 +22,8 @@ export function errorCascadeFeedback(options: PatternSpeakerOptions = {}): Feedb
     options,
   );
 }
+
+export const errorCascade: FeedbackDefinition<PatternSpeakerOptions> = defineProvider<PatternSpeakerOptions>(
+  PATTERN_SPEAKER,
+  errorCascadeFeedback,
+);

@@ -6,6 +6,8 @@ import type { Severity } from '../../records/feedback.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
+import { whole } from '../../base/shape.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /** Options of `paceFeedback`. */
 export interface PaceFeedbackOptions {
@@ -124,3 +126,13 @@ function check(option: string, value: number, least: number, most: number): void
     { details: { option, value } },
   );
 }
+
+export const pace: FeedbackDefinition<PaceFeedbackOptions> = defineProvider<PaceFeedbackOptions>(
+  {
+    speakAtCallsLeft: whole(0, 1_000_000, 20),
+    warnAtCallsLeft: whole(0, 1_000_000, 5),
+    minCalls: whole(2, ToolInvoked.retain, 5),
+    window: whole(2, ToolInvoked.retain, 20),
+  },
+  paceFeedback,
+);

@@ -3,6 +3,8 @@ import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-p
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { patternSentences } from './pattern-sentences.ts';
+import { choice } from '../../base/shape.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /** Options of `patternFeedback`. */
 export interface PatternFeedbackOptions {
@@ -62,3 +64,8 @@ function describe({ firstSeen, evidence, occurrences }: TrajectoryPattern): stri
 function evidenceOf({ evidence }: TrajectoryPattern): string {
   return `tool calls ${evidence.slice(-MAX_NAMED_CALLS).join(', ')} (0-based)`;
 }
+
+export const pattern: FeedbackDefinition<PatternFeedbackOptions> = defineProvider<PatternFeedbackOptions>(
+  { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
+  patternFeedback,
+);

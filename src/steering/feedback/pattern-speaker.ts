@@ -3,6 +3,7 @@ import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-p
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { findPattern } from './find-pattern.ts';
 import { patternEvidence } from './pattern-evidence.ts';
+import { choice, type ShapesOf } from '../../base/shape.ts';
 
 /** Options of the providers that speak when the trajectory shows a pattern. */
 export interface PatternSpeakerOptions {
@@ -43,3 +44,8 @@ export function patternSpeaker(words: PatternWords, { level = 'warn' }: PatternS
     },
   };
 }
+
+/** What a configuration may say of the options. */
+export const PATTERN_SPEAKER: ShapesOf<PatternSpeakerOptions> = {
+  level: choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn'),
+};

@@ -1,6 +1,7 @@
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { patternSpeaker } from './pattern-speaker.ts';
+import { PATTERN_SPEAKER, patternSpeaker } from './pattern-speaker.ts';
 import type { PatternSpeakerOptions } from './pattern-speaker.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /**
  * Speaks when the trajectory shows a `stall`. Silent without a trajectory. Default trigger: `onPattern`, once a level.
@@ -17,3 +18,8 @@ export function stallFeedback(options: PatternSpeakerOptions = {}): FeedbackProv
     options,
   );
 }
+
+export const stall: FeedbackDefinition<PatternSpeakerOptions> = defineProvider<PatternSpeakerOptions>(
+  PATTERN_SPEAKER,
+  stallFeedback,
+);

@@ -1,5 +1,7 @@
 import { CoxswainError } from '../../base/error.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
+import { whole } from '../../base/shape.ts';
+import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
 
 /** Options of `toolUsageMonitor`. */
 export interface ToolUsageMonitorOptions {
@@ -36,3 +38,8 @@ export function toolUsageMonitor({ maxCallsWithoutProgress = 20 }: ToolUsageMoni
         : { summary: `Progress check: ${toolCallCount} tool calls made.`, severity: 'info' },
   };
 }
+
+export const usageMonitor: FeedbackDefinition<ToolUsageMonitorOptions> = defineProvider<ToolUsageMonitorOptions>(
+  { maxCallsWithoutProgress: whole(0, 1_000_000, 20) },
+  toolUsageMonitor,
+);
