@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { tempFolder } from './support/temp-folder.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 
@@ -35,6 +37,18 @@ test('recorded runs are listed, and shown as they were analysed', async () => {
   const records = jsonLines((await runCli(['show', 'alpha-2', '--store', 'x/runs.db', '--json'], { cwd })).stdout);
   expect(records.map((record) => record['seq'])).toEqual(records.map((_, index) => index));
   expect(records.length).toBeGreaterThan(1400);
+});
+
+test('runs are listed below those that started them, with agent and conversation', async () => {
+  const cox = createCoxswain({ store: sqliteStore(join(cwd, 'tree.db')) });
+  const root = cox.startRun({ runId: 'root', agentName: 'planner', conversationId: 'chat-9' });
+  root.child({ runId: 'below', agentName: 'reader' });
+  await cox.close();
+  const { stdout } = await runCli(['runs', '--store', 'tree.db'], { cwd });
+  expect(stdout).toMatch(/^root {2}planner, .*conversation chat-9\n {2}below {2}reader, [^\n]*\n$/);
+  expect((await runCli(['show', 'below', '--store', 'tree.db'], { cwd })).stdout).toContain(
+    'agent reader, conversation chat-9, started by root',
+  );
 });
 
 test('the records that show prints can be analysed again, with the same result', async () => {

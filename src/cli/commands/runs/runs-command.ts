@@ -4,6 +4,7 @@ import { limitOf } from '../../terminal/limit-of.ts';
 import { countOf, durationText } from '../../terminal/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
+import { runTree, type RunBranch } from '../../runs/run-tree.ts';
 import { outcomeText } from '../../runs/run-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -29,8 +30,8 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       limit,
       ...present({ after: options.after }),
     });
-    for (const run of runs)
-      await terminal.write(options.json === true ? jsonLine(listed(run)) : rowText(run, terminal));
+    if (options.json === true) for (const run of runs) await terminal.write(jsonLine(listed(run)));
+    else for (const branch of runTree(runs)) await terminal.write(rowText(branch, terminal));
     if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
     if (next !== undefined) terminal.complain(`coxswain: more runs follow: --after ${next}`);
     return 0;
@@ -44,9 +45,11 @@ function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary,
   return run;
 }
 
-function rowText(run: RunSummary, { paint }: Terminal): string {
-  const { calls, errors, startedAtMs, lastAtMs, outcome, success, reward, task, problem } = run;
+function rowText({ level, run }: RunBranch, { paint }: Terminal): string {
+  const { agentName, calls, conversationId, errors, startedAtMs, lastAtMs, outcome, success, reward, task, problem } =
+    run;
   const facts = [
+    ...(agentName === undefined ? [] : [printableCut(agentName, 40)]),
     ...(startedAtMs > 0 ? [new Date(startedAtMs).toISOString().slice(0, 19)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
@@ -60,8 +63,9 @@ function rowText(run: RunSummary, { paint }: Terminal): string {
           }),
         ]),
   ];
+  if (conversationId !== undefined && level === 0) facts.push(`conversation ${printableCut(conversationId, 60)}`);
   const lines = [`${paint('bold', printableCut(run.runId, 80))}  ${facts.join(', ')}`];
   if (task !== undefined) lines.push(paint('dim', `  ${printableCut(task, 100)}`));
   if (problem !== undefined) lines.push(paint('red', `  ${printableCut(problem, 200)}`));
-  return `${lines.join('\n')}\n`;
+  return lines.map((line) => `${'  '.repeat(level)}${line}\n`).join('');
 }

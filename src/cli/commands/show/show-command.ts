@@ -66,10 +66,12 @@ function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
 }
 
 function headerLines(run: RunSummary, file: string): readonly string[] {
-  const { startedAtMs, modelId, parentRunId, records, problem } = run;
+  const { agentName, conversationId, startedAtMs, modelId, parentRunId, records, problem } = run;
   const facts = [
     `${countOf(records, 'record')} in ${shownStore(file)}`,
     ...(startedAtMs > 0 ? [`started ${new Date(startedAtMs).toISOString()}`] : []),
+    ...(agentName === undefined ? [] : [`agent ${printableCut(agentName, 60)}`]),
+    ...(conversationId === undefined ? [] : [`conversation ${printableCut(conversationId, 60)}`]),
     ...(modelId === undefined ? [] : [`model ${printableCut(modelId, 60)}`]),
     ...(parentRunId === undefined ? [] : [`started by ${printableCut(parentRunId, 80)}`]),
   ];
