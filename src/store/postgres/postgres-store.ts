@@ -63,6 +63,9 @@ export interface PostgresStoreOptions {
 
 /** A store in PostgreSQL. */
 export interface PostgresStore extends TrajectoryStore {
+  /** Records without a checksum: an earlier version wrote them. Cost: reads the table. */
+  countUnchecked(): Promise<number>;
+
   /**
    * Follows one run, or all of them: gives a run's last `seq` whenever it grew, usually within 30 ms, at the latest
    * two seconds later. Of one run that is stored already its present end is given at once. Read the records with
@@ -259,6 +262,14 @@ class PostgresTrajectoryStore implements PostgresStore {
     } catch (thrown) {
       throw thrown instanceof CoxswainError && thrown.cause instanceof FoldError ? thrown.cause.thrown : thrown;
     }
+  }
+
+  async countUnchecked(): Promise<number> {
+    this.#mustBeOpen();
+    const [row] = await this.#do('count the records of', ({ schema }) =>
+      this.#client.query(`SELECT count(*)::text AS records FROM ${schema}.records WHERE checksum IS NULL`),
+    );
+    return Number(row?.['records']);
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {

@@ -8,6 +8,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { checkSearchQuery, compareHits, toHit, toSearchPage } from '../search-page.ts';
 import { isBusy, whileBusy } from './sqlite-busy.ts';
+import { CHECKED_LAYOUT } from './sqlite-migrations.ts';
 import { openSqlitePages } from './sqlite-pages.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
 import { findSqliteRun, listSqliteRuns, readSqliteRun, type SqliteRead, type SqliteSession } from './sqlite-reads.ts';
@@ -99,6 +100,13 @@ class Reader implements LiveReader {
 
   async sizeOf(): Promise<number> {
     return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
+  }
+
+  async countUnchecked(): Promise<number> {
+    return await this.#read('count the records of', ({ database, layout }) => {
+      const lacking = layout < CHECKED_LAYOUT ? '' : ' WHERE checksum IS NULL';
+      return Number(database.prepare(`SELECT count(*) AS records FROM records${lacking}`).get()?.['records']);
+    });
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
