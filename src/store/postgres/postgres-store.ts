@@ -21,7 +21,7 @@ import { tailChannelOf, createPostgresAnnouncer, tailPostgres } from './postgres
 import type { PostgresAnnouncer, RunEnd } from './postgres-tail.ts';
 import { fromIdText, toIdText } from './postgres-text.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
-import { verifyPostgres } from './postgres-verify.ts';
+import { countUnchecked, verifyPostgres } from './postgres-verify.ts';
 import { checkRunQuery, toRunPage } from '../run-page.ts';
 import { lastSeqOf, type RunSummary } from '../run-summary.ts';
 import { checkSearchQuery } from '../search-page.ts';
@@ -266,10 +266,7 @@ class PostgresTrajectoryStore implements PostgresStore {
 
   async countUnchecked(): Promise<number> {
     this.#mustBeOpen();
-    const [row] = await this.#do('count the records of', ({ schema }) =>
-      this.#client.query(`SELECT count(*)::text AS records FROM ${schema}.records WHERE checksum IS NULL`),
-    );
-    return Number(row?.['records']);
+    return this.#do('count the records of', ({ schema }) => countUnchecked(this.#client, schema));
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
