@@ -22,6 +22,10 @@ export const STATE_FILES = {
   },
   serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
   trimmed: { name: 'trimmed', holds: 'nothing; its time says when the store was last trimmed' },
+  redactionKey: {
+    name: 'redaction.key',
+    holds: 'the key of the fingerprints in `[REDACTED:…]`; without it no secret can be guessed and tried',
+  },
   fallbackStore: { name: 'runs.db', holds: 'the runs recorded while the project’s `.coxswain` is refused' },
 } as const;
 

@@ -14,6 +14,7 @@ import type { RecordQueueOptions } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from './recorder-answers.ts';
 import type { RecorderHealth } from './recorder-health.ts';
+import { createFingerprint } from '../redaction/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog } from './run-log.ts';
 import { toPayload } from './to-payload.ts';
@@ -77,7 +78,7 @@ export class TrajectoryRecorder implements EventObserver {
     const onFault = (rule: string, message: string): void => {
       this.#ownFault(`redaction rule ${rule}: ${message}`);
     };
-    const redactor = createRedactor(options.redaction, { onFault });
+    const redactor = createRedactor(options.redaction, { onFault, fingerprint: createFingerprint() });
     this.#redact = (payload) => redactor.redact(payload);
   }
 

@@ -47,6 +47,8 @@ function findAssigned(text: string, at: number, done: number): SecretSpan | unde
   const after = next === '>' || next === '=' ? at + 2 : at + 1;
   const begin = skipBlanks(text, after);
   const strength = nameStrength(name);
+  // `PASS: TestName`, `pass: 12`: outcomes of tests.
+  if (mark === ':' && /^pass$/i.test(name) && !isQuote(text.charCodeAt(begin))) return undefined;
   if (strength === 'none') return isPairName(name) ? findPair(text, begin) : undefined;
   return readValue(text, begin, {
     separator: mark,
@@ -102,7 +104,12 @@ function findBeside(text: string, at: number, done: number): SecretSpan | undefi
   const nameEnd = nameEndBefore(text, at, done);
   if (nameEnd - done < 3 || !endsLikeName(text, nameEnd)) return undefined;
   const mark = text.charAt(at);
-  if (mark === ',' && !isQuote(text.charCodeAt(at - 1))) return undefined;
+  if (
+    mark === ','
+      ? !isQuote(text.charCodeAt(at - 1))
+      : mark === '|' && (text[at + 1] !== ' ' || /["']\s?$/.test(text.slice(at - 2, at)))
+  )
+    return undefined;
   const name = text.slice(runStart(text, nameEnd, NAME_UNITS, Math.max(done, nameEnd - MAX_NAME_CHARS - 1)), nameEnd);
   const strength = nameStrength(name);
   if (strength !== 'strong' && strength !== 'weak') return undefined;

@@ -14,7 +14,7 @@ const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
 };
 /** How far before a short option its program stands. */
 const MAX_COMMAND_CHARS = 240;
-const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]?["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
+const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
 const PASS_OPTION = /-{1,2}pass(?:in|out)?[ =]["']?pass:/y;
 
 /** `--password VALUE`, `-storepass VALUE`, `curl -u user:VALUE`, `mysql -pVALUE`, `redis-cli -a VALUE`. */

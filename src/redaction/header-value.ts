@@ -16,12 +16,10 @@ export function headerValue(
 
 /** All of a `Cookie` header; a value without `=` is none. */
 function cookieSpan(text: string, start: number, quotedTo: number | undefined): SecretSpan | undefined {
-  const equals = text.slice(start, start + MAX_NAME_CHARS).indexOf('=');
-  if (equals < 1) return undefined;
+  COOKIE_NAME.lastIndex = start;
+  if (!COOKIE_NAME.test(text)) return undefined;
   const end = quotedTo ?? lineEnd(text, start);
-  return end - start <= equals || text.slice(start, start + equals).includes('\n')
-    ? undefined
-    : { start, end, rule: 'cookie' };
+  return end <= COOKIE_NAME.lastIndex ? undefined : { start, end, rule: 'cookie' };
 }
 
 const COOKIE_NAME = /[A-Za-z0-9_.!#$%&*+^|~-]{1,64}=/y;

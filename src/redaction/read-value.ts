@@ -32,6 +32,8 @@ export function readValue(text: string, from: number, how: Standing): SecretSpan
   // Before its end is looked for: what is refused must not be read to its end each time.
   if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
   const quotedTo = quoted ? quotedEnd(text, start, escapes) : undefined;
+  // Code: `cookies = await …`.
+  if (how.strength === 'cookie' && how.separator === '=' && !quoted) return undefined;
   if (how.strength !== 'strong' && how.strength !== 'weak') return headerValue(text, start, how.strength, quotedTo);
   const end = quotedTo ?? bareEnd(text, start, how.upper && how.opensLine);
   if (!isSecretValue(text, { ...how, start, end, quoted })) return undefined;

@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
-import { nameStrength } from './secret-names.ts';
+import { nameStrength, type NameStrength } from './secret-names.ts';
 import { isPlaceholder, placeholderOf } from './secret-span.ts';
+import { isNoValue, isReference } from './secret-value.ts';
 
 /** What is done with the strings of a JSON value. */
 export interface JsonRedaction {
@@ -8,8 +9,8 @@ export interface JsonRedaction {
   readonly text: (text: string) => string;
   /** For a string by its own form alone: keys, and values under a telling name. */
   readonly token: (text: string) => string;
-  /** Whether a value under a telling name is replaced whole. */
-  readonly named: (secret: string) => boolean;
+  /** What replaces a value under a telling name; undefined where it stays. */
+  readonly named: (secret: string, rule: string) => string | undefined;
 }
 
 /** Deeper than any record that can be stored; also ends a value that holds itself. */
@@ -49,16 +50,17 @@ function walkItems(items: readonly Json[], redaction: JsonRedaction, path: objec
 function walkMembers(source: object, redaction: JsonRedaction, path: object[]): Json {
   // `source` is a JSON object: neither null nor a list.
   const members = source as Readonly<Record<string, Json>>;
-  const pairName = nameOfPair(members);
+  const pair = nameOfPair(members);
   let changed: Record<string, Json> | undefined;
   let renamed = false;
   for (const key in members) {
     if (!Object.hasOwn(members, key)) continue;
     const value = members[key];
     if (value === undefined) continue;
-    const name = key === 'value' && pairName !== undefined ? pairName : key;
+    const name = key === pair?.holder ? pair.name : key;
     const redacted = walkMember(name, value, redaction, path);
-    if (redaction.token(key) !== key) renamed = true;
+    // No token is shorter.
+    if (key.length >= 16 && redaction.token(key) !== key) renamed = true;
     if (redacted === value) continue;
     changed ??= { ...members };
     changed[key] = redacted;
@@ -71,10 +73,13 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   const strength = nameStrength(name);
   if (strength === 'none') return walk(value, redaction, path);
   if (typeof value === 'number')
-    return strength === 'strong' && value > 999 ? redactNamed(String(value), value, redaction) : value;
+    // Names in the plural count.
+    return strength === 'strong' && value > 999 && !/s$/i.test(name)
+      ? (redaction.named(String(value), 'named-secret') ?? value)
+      : value;
   if (typeof value === 'string')
-    return strength === 'set-cookie' ? setCookie(value, redaction) : namedText(value, strength === 'weak', redaction);
-  if (!Array.isArray(value)) return walk(value, redaction, path);
+    return strength === 'set-cookie' ? setCookie(value, redaction) : namedText(value, strength, redaction);
+  if (!Array.isArray(value)) return walkNested(name, value, redaction, path);
   let changed: Json[] | undefined;
   for (const [at, item] of (value as readonly Json[]).entries()) {
     const redacted = walkMember(name, item, redaction, path);
@@ -85,12 +90,29 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   return changed ?? value;
 }
 
-/** Variables, templates and masks name a secret and are none. */
-const REFERENCE = /^(?:\$[\w{(]|<|\{\{|%|\*+$|[xX]+$|\.+$)/;
-const NO_VALUE = /^(?:true|false|null|none|undefined|required|optional|missing)?$/i;
+/** Members that hold the value itself where a telling name has an object. */
+const VALUE_NAMES = /^(?:value|current|plain|plaintext|secret|secretstring|data|raw|text|content|default|_)$/i;
 
-function namedText(value: string, weak: boolean, redaction: JsonRedaction): string {
-  if (REFERENCE.test(value) || NO_VALUE.test(value) || value.length < 3) return redaction.text(value);
+/** `password: { value: '…' }`: the members that hold a value count as the name does. */
+function walkNested(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
+  if (value === null || typeof value !== 'object' || path.length >= MAX_DEPTH || path.includes(value))
+    return walk(value, redaction, path);
+  const made = walk(value, redaction, path);
+  // An object stays one.
+  const members = made as Readonly<Record<string, Json>>;
+  let changed: Record<string, Json> | undefined;
+  for (const key in members) {
+    const member = members[key];
+    if (typeof member !== 'string' || !VALUE_NAMES.test(key)) continue;
+    const redacted = walkMember(name, member, redaction, path);
+    if (redacted !== member) (changed ??= { ...members })[key] = redacted;
+  }
+  return changed ?? made;
+}
+
+function namedText(value: string, strength: NameStrength, redaction: JsonRedaction): string {
+  const weak = strength === 'weak';
+  if (value.length < 3 || isReference(value, 0) || isNoValue(value, strength)) return redaction.text(value);
   const inner = redaction.token(value);
   if (isPlaceholder(inner)) return inner;
   const scheme = /^(?:bearer|basic|token|digest|negotiate|apikey) +(?=\S)/i.exec(value)?.[0] ?? '';
@@ -99,13 +121,9 @@ function namedText(value: string, weak: boolean, redaction: JsonRedaction): stri
   const secret = value.slice(scheme.length);
   const rest = redaction.token(secret);
   if (isPlaceholder(rest)) return scheme + rest;
-  if (!redaction.named(secret)) return redaction.text(value);
   const rule = scheme === '' ? 'named-secret' : /^basic/i.test(scheme) ? 'basic-auth' : 'bearer-token';
-  return scheme + placeholderOf(rule);
-}
-
-function redactNamed(secret: string, value: Json, redaction: JsonRedaction): Json {
-  return redaction.named(secret) ? placeholderOf('named-secret') : value;
+  const replacement = redaction.named(secret, rule);
+  return replacement === undefined ? redaction.text(value) : scheme + replacement;
 }
 
 /** `name=value; attributes`, of which the value goes. */
@@ -115,12 +133,22 @@ function setCookie(value: string, redaction: JsonRedaction): string {
   return redacted.startsWith(header) ? redacted.slice(header.length) : redacted;
 }
 
-/** The name of a pair such as `{ name: 'API_KEY', value: '…' }`, when a secret would have it. */
-function nameOfPair(members: Readonly<Record<string, Json>>): string | undefined {
-  if (members['value'] === undefined) return undefined;
-  for (const key of ['name', 'key', 'header', 'variable']) {
-    const name = members[key];
-    if (typeof name === 'string' && nameStrength(name) !== 'none') return name;
+const PAIRS = [
+  ['value', ['name', 'key', 'header', 'variable']],
+  ['Value', ['Name', 'Key']],
+  ['ParameterValue', ['ParameterKey', 'ParameterName']],
+] as const;
+
+/** The name of a pair such as `{ name: 'API_KEY', value: '…' }` when a secret would have it, and the member that holds the value. */
+function nameOfPair(
+  members: Readonly<Record<string, Json>>,
+): { readonly name: string; readonly holder: string } | undefined {
+  for (const [holder, keys] of PAIRS) {
+    if (members[holder] === undefined) continue;
+    for (const key of keys) {
+      const name = members[key];
+      if (typeof name === 'string' && nameStrength(name) !== 'none') return { name, holder };
+    }
   }
   return undefined;
 }

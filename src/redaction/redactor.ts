@@ -4,8 +4,9 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { applyOwnRules, checkOwnRules, type RedactionRule } from './own-rules.ts';
 import { redactFields, type FieldWriter } from './payload-fields.ts';
 import { redactJson } from './redact-json.ts';
-import { redactText } from './redact-text.ts';
+import { redactText, type RedactTextOptions } from './redact-text.ts';
 import { BUILT_IN_RULES } from './secret-rules.ts';
+import { placeholderOf, type Fingerprint } from './secret-span.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
 
 /** What is taken out of records before anything sees them. */
@@ -29,6 +30,8 @@ export interface RedactionOptions {
 export interface RedactorParts {
   /** Told when a rule of the user's own fails; the text is then replaced whole. */
   readonly onFault?: (rule: string, message: string) => void;
+  /** What placeholders in content carry, so that equal secrets stay equal and different ones different. Default: nothing. */
+  readonly fingerprint?: Fingerprint;
   /** For `structureOnly`: what a tool's answer says. Default: nothing, and the text as it is. */
   readonly readResult?: (text: string) => TextReading;
 }
@@ -65,22 +68,31 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   const allows = allowsOf(allow);
   const whole = { off: new Set(off), allows, named: true };
   const own = { allows, onFault: parts.onFault ?? ((): void => {}) };
-  const text = (value: string): string => {
-    const redacted = redactText(value, whole);
-    return rules.length === 0 ? redacted : applyOwnRules(redacted, rules, own);
-  };
-  const token = (value: string): string => redactText(value, { ...whole, named: false });
-  const named = (secret: string): boolean => !whole.off.has('named-secret') && !allows(secret);
+  const { fingerprint } = parts;
+  const content = { ...whole, fingerprint };
+  const forms = { ...content, named: false };
+  const redactWith =
+    (how: RedactTextOptions) =>
+    (value: string): string => {
+      const redacted = redactText(value, how);
+      return rules.length === 0 ? redacted : applyOwnRules(redacted, rules, own);
+    };
+  const text = redactWith(content);
+  // Of the configuration, or worked out from redacted records: without a key, so that a replay anywhere says the same.
+  const configured = redactWith(whole);
+  const token = (value: string): string => redactText(value, forms);
+  const named = (secret: string, rule: string): string | undefined =>
+    whole.off.has('named-secret') || allows(secret) ? undefined : placeholderOf(rule, fingerprint?.(secret));
   const json: FieldWriter['json'] = (value) => redactJson(value, { text, token, named });
   /** An id keeps telling records apart. */
   const id = (value: string): string => {
     const redacted = text(value);
-    return redacted === value ? value : `${redacted}-${hashText(value)}`;
+    return redacted === value || fingerprint !== undefined ? redacted : `${redacted}-${hashText(value)}`;
   };
   const writer: FieldWriter =
     mode === 'structureOnly'
-      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? asItIs, redact: text })
-      : { text, json, result: json, name: text, id, configured: text };
+      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? asItIs, redact: configured })
+      : { text, json, result: json, name: text, id, configured };
   return { redact: (payload) => redactFields(payload, writer) };
 }
 

@@ -8,6 +8,7 @@ export type NameStrength = 'none' | 'weak' | 'strong' | 'authorization' | 'cooki
 
 const STRONG = [
   'password',
+  'passwords',
   'passwd',
   'passphrase',
   'passcode',
@@ -17,8 +18,6 @@ const STRONG = [
   'secretkey',
   'privatekey',
   'privatekeyid',
-  'credential',
-  'credentials',
   'secretaccesskey',
   'accountkey',
   'sharedaccesskey',
@@ -43,6 +42,8 @@ const STRONG = [
 ];
 
 const WEAK = [
+  'credential',
+  'credentials',
   'token',
   'apikey',
   'apikeys',
@@ -57,7 +58,6 @@ const WEAK = [
   'appkey',
   'licensekey',
   'authkey',
-  'sessionid',
   'connectionstring',
   'passkey',
   'adminkey',
@@ -86,7 +86,6 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['pass', 'weak'],
   // Also the program that prints the working folder.
   ['pwd', 'weak'],
-  ['auth', 'weak'],
   ['jwt', 'weak'],
   ['bearer', 'weak'],
   ['sig', 'weak'],

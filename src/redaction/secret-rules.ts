@@ -54,6 +54,7 @@ const COMMON_RULES: readonly SecretRule[] = [
     // A password, or a key with a digit where the user stands.
     expression: `(?:${USER}{0,512}:(?<secret>${NO_REFERENCE}[^\\s/?#<>"'\\x60{}|^\\\\]{1,2000})(?=@)|(?<key>(?=[^@]{0,64}\\d)${USER}{16,512})(?=@))`,
     atWord: false,
+    check: (secret) => !/^(?:pass(?:word|wd)?|pwd|secret|x+|xyz|\*+)$/i.test(secret),
     matches: ['app:<w12>@host', ':<w9>@cache:6379', '<w20>@sentry.example'],
     misses: [
       'example.com/a:b@c',

@@ -64,9 +64,16 @@ export const CALL = { separator: ',', tight: true, upper: false, opensLine: fals
 
 /** Words that stand where a value would: kinds, absences, descriptions, outcomes. */
 const NO_VALUE =
-  /^(?:true|false|null|nil|none|undefined|nan|yes|no|on|off|string|str|text|number|int|integer|bool|boolean|any|object|unknown|never|void|bytes|optional|required|missing|empty|invalid|incorrect|expired|wrong|default|hidden|redacted|masked|secret|password|changeme|todo|passed|failed|skipped|success|[~^]?\d+\.\d+\.\d+)$/i;
+  /^(?:true|false|null|nil|none|undefined|nan|yes|no|on|off|string|str|text|number|int|integer|bool|boolean|any|u?int\d{0,2}(?:clamped)?(?:array)?|bigint|float\d{0,2}(?:array)?|buffer|bytearray|cryptokey|keyobject|secretkey|omit|include|same-origin|use-credentials|object|unknown|never|void|bytes|optional|required|missing|empty|invalid|incorrect|expired|wrong|default|hidden|redacted|masked|secret|password|changeme|todo|passed|failed|skipped|success|[~^]?\d+\.\d+\.\d+)$/i;
+/** A sentence about a password. */
+const PROSE = /\s(?:the|to|used|your|is|are|for|a|an|of|in|must|not|and|or|with|has|at)\s/i;
 /** Counts, times and shares: what a name that also counts (`pass`, `tokens`) gives. */
 const COUNT = /^[+-]?\d{1,9}(?:[.,]\d{1,6})?(?:ms|s|m|h|%|k|x|\/\d{1,9})?$/i;
+
+/** Whether a word or a number stands where a secret would. */
+export function isNoValue(value: string, strength: NameStrength): boolean {
+  return NO_VALUE.test(value) || (strength === 'weak' && COUNT.test(value));
+}
 
 interface NamedValue extends Standing {
   readonly start: number;
@@ -79,13 +86,16 @@ export function isSecretValue(text: string, value: NamedValue): boolean {
   const length = end - start;
   if (length < 3) return false;
   const head = text.slice(start, Math.min(end, start + SURELY_CHARS));
-  if (NO_VALUE.test(head) || (strength === 'weak' && COUNT.test(head))) return false;
+  if (isNoValue(head, strength)) return false;
   const digit = hasDigit(text, start, Math.min(end, start + SURELY_CHARS));
   const isNameAgain = nameStrength(head.replace(/\d{1,3}$/, '')) !== 'none';
   if (separator === ',' || separator === '>')
     return length >= 6 && !isNameAgain && !/[\s{}]/.test(head) && (digit || /[^\w./-]/.test(head));
   // A quotation mark that ends a text: `print("password: ");`
-  if (value.quoted) return !/^[),;\]}]/.test(head) && (strength === 'strong' || !/\s/.test(head));
+  if (value.quoted)
+    return (
+      !/^[),;\]}]/.test(head) && (strength === 'strong' ? !PROSE.test(head) : digit && length >= 6 && !/\s/.test(head))
+    );
   if (',;&)}]>|'.includes(head.charAt(0))) return false;
   if (length >= SURELY_CHARS) return true;
   const isLine = value.upper && value.tight && separator === '=';

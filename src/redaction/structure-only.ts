@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { isJsonObject } from '../base/json.ts';
+import { lettersOf } from './fingerprint.ts';
 import type { FieldWriter } from './payload-fields.ts';
 
 /** What a text says, told in words of a fixed list, so that detection works without the text. */
@@ -18,11 +19,6 @@ export interface StructureOptions {
   readonly redact: (text: string) => string;
 }
 
-/**
- * Sixteen letters, none of them a vowel or a hexadecimal digit: a fingerprint must not read as an id, a time or a word, which masks
- * for volatile parts would take out.
- */
-const LETTERS = 'ghjkmnpqrstvwxyz';
 const MARK_BYTES = 8;
 
 /** A tool's name, an id, a word of a closed list; nothing that holds a blank. */
@@ -48,13 +44,7 @@ export function structureWriter(options: StructureOptions): FieldWriter {
   const key = createSecretKey(Buffer.from(options.key, 'utf8'));
 
   const mark = (text: string): string => {
-    const digest = createHmac('sha256', key).update(text).digest();
-    let letters = '';
-    for (let at = 0; at < MARK_BYTES; at += 1) {
-      const byte = digest[at] ?? 0;
-      letters += (LETTERS[byte >> 4] ?? '') + (LETTERS[byte & 15] ?? '');
-    }
-    return letters;
+    return lettersOf(createHmac('sha256', key).update(text).digest(), MARK_BYTES);
   };
   const text = (value: string): string =>
     value === '' || FINGERPRINT.test(value) ? value : `text_${value.length}_${mark(value)}`;

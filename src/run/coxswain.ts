@@ -12,6 +12,7 @@ import { InputTally } from '../recorder/input-tally.ts';
 import { RecordQueue } from '../recorder/record-queue.ts';
 import type { FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
 import type { RecorderHealth } from '../recorder/recorder-health.ts';
+import { createFingerprint } from '../redaction/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
 import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
@@ -372,7 +373,7 @@ class Process implements Coxswain {
       this.#faults += 1;
       this.#lastFault = `redaction rule ${rule}: ${message}`;
     };
-    const redactor = createRedactor(options, { onFault, readResult });
+    const redactor = createRedactor(options, { onFault, readResult, fingerprint: createFingerprint() });
     return (payload) => redactor.redact(payload);
   }
 

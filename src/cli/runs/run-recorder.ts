@@ -2,6 +2,7 @@ import { canonicalJson } from '../../base/canonical-json.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { toStoredRecord } from '../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { createFingerprint } from '../../redaction/fingerprint.ts';
 import { createRedactor, type Redactor } from '../../redaction/redactor.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink, type TrajectoryStore } from '../../store/trajectory-store.ts';
 
@@ -48,7 +49,7 @@ export class RunRecorder {
     { isCopy = false, stored }: RunRecorderOptions = {},
   ) {
     this.#stored = stored;
-    this.#redactor = isCopy ? undefined : createRedactor();
+    this.#redactor = isCopy ? undefined : createRedactor({}, { fingerprint: createFingerprint() });
     this.#sink = sink;
     this.#onRefused = onRefused;
   }

@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { readResult } from '../../steering/read-result.ts';
+import { createFingerprint } from '../../redaction/fingerprint.ts';
 import { createRedactor } from '../../redaction/redactor.ts';
 import { BUILD } from './build.ts';
 import { ClaudeSessions, type ClaudeSessionsOptions } from './claude-sessions.ts';
@@ -28,6 +29,7 @@ export function projectRedaction(
   if (redaction === false) return (payload) => payload;
   const redactor = createRedactor(redaction, {
     readResult,
+    fingerprint: createFingerprint(),
     onFault: (rule, message) => onFault({ where: `redaction rule ${rule}`, message }),
   });
   return (payload) => redactor.redact(payload);

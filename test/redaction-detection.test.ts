@@ -1,0 +1,83 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hashNumber } from '../src/base/hash.ts';
+import { importSource } from '../src/formats/import-source.ts';
+import { readRuns } from '../src/formats/read-runs.ts';
+import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
+import { TrajectoryAnalysis } from '../src/patterns/trajectory-analysis.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { createRedactor } from '../src/redaction/redactor.ts';
+import { fakeSecrets } from './support/fake-secrets.ts';
+import { sharedPath } from './support/shared-data.ts';
+
+const folder = sharedPath('trajectories');
+const FILES = [
+  'intercode_bash.jsonl.gz',
+  'intercode_python.jsonl.gz',
+  'openhands_examples.jsonl.gz',
+  'raw/codex/*.jsonl',
+];
+const MAX_RUNS = Number(process.env['COXSWAIN_RUNS'] ?? 40);
+
+/** Letters as a keyed fingerprint has, without a key. */
+const fingerprint = (secret: string): string =>
+  String(hashNumber(secret)).replaceAll(/\d/g, (digit) => 'ghjkmnpqrs'.charAt(Number(digit)));
+const { redact } = createRedactor({}, { fingerprint });
+
+/** What was found in a run: each pattern, when it was flagged and when it was cleared. */
+function patternsOf(
+  records: readonly TrajectoryRecord[],
+  change: (payload: TrajectoryPayload) => TrajectoryPayload,
+): readonly string[] {
+  const analysis = new TrajectoryAnalysis({ detectors: defaultDetectors() });
+  for (const record of records) analysis.fold({ ...record, payload: change(record.payload) });
+  return analysis.patterns().map(({ kind, flaggedAt, clearedAt }) => `${kind} ${flaggedAt} ${clearedAt}`);
+}
+
+const secrets = fakeSecrets();
+
+/** An answer with a secret in it: where answers were equal they stay equal, and others get another. */
+function withSecret(payload: TrajectoryPayload): TrajectoryPayload {
+  if (payload.kind !== 'tool_ended' || typeof payload.result !== 'string') return payload;
+  const { text = '' } = secrets[hashNumber(payload.result) % secrets.length] ?? {};
+  return { ...payload, result: `${payload.result}\n${text}\n` };
+}
+
+async function* recordedRuns(files: string): AsyncGenerator<readonly TrajectoryRecord[]> {
+  let count = 0;
+  for (const path of globSync(join(folder ?? '', files)).sort()) {
+    const open = new Map<string, TrajectoryRecord[]>();
+    for await (const item of readRuns(importSource(path), { source: path })) {
+      if (item.type === 'record') open.set(item.run.key, [...(open.get(item.run.key) ?? []), item.record]);
+      if (item.type !== 'end') continue;
+      yield open.get(item.run.key) ?? [];
+      open.delete(item.run.key);
+      if ((count += 1) >= MAX_RUNS) return;
+    }
+  }
+}
+
+test.skipIf(folder === undefined).each(FILES)(
+  'the same is found in redacted and plain runs of %s, as they are and with secrets in their answers',
+  async (files) => {
+    const differing: unknown[] = [];
+    let runs = 0;
+    let hits = 0;
+    for await (const records of recordedRuns(files)) {
+      runs += 1;
+      for (const [name, change] of [
+        ['plain', (payload: TrajectoryPayload) => payload],
+        ['with secrets', withSecret],
+      ] as const) {
+        const whole = patternsOf(records, change);
+        const redacted = patternsOf(records, (payload) => redact(change(payload)));
+        hits += records.filter(({ payload }) => redact(change(payload)) !== change(payload)).length;
+        if (JSON.stringify(whole) !== JSON.stringify(redacted))
+          differing.push([records[0]?.run_id, name, whole, redacted]);
+      }
+    }
+    expect([differing, runs > 2, hits > 20]).toEqual([[], true, true]);
+  },
+  120_000,
+);
