@@ -23,7 +23,8 @@ const MAX_RUNS = Number(process.env['COXSWAIN_RUNS'] ?? 40);
 /** Letters as a keyed fingerprint has, without a key. */
 const fingerprint = (secret: string): string =>
   String(hashNumber(secret)).replaceAll(/\d/g, (digit) => 'ghjkmnpqrs'.charAt(Number(digit)));
-const { redact } = createRedactor({}, { fingerprint });
+const redactor = createRedactor({}, { fingerprint });
+const redact = (payload: TrajectoryPayload): TrajectoryPayload => redactor.redact(payload);
 
 /** What was found in a run: each pattern, when it was flagged and when it was cleared. */
 function patternsOf(
