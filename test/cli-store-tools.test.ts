@@ -1,6 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 import { openStore } from '../src/cli/runs/open-store.ts';
@@ -245,4 +247,16 @@ test('every command has help with an example, and none lets what is stored act o
     expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     expect(stderr).not.toMatch(/^\s+at /m);
   }
+});
+
+// Windows has no limit of a file's size.
+test.skipIf(process.platform === 'win32')('an export for which there is no room leaves no file behind', async () => {
+  await here.recorded('runs.db');
+  const bin = fileURLToPath(new URL('../src/cli/bin.ts', import.meta.url));
+  const command = 'ulimit -f 4; exec "$0" "$@"';
+  const args = ['-c', command, process.execPath, bin, 'export', '--store', 'runs.db', '--to', 'all.ndjson'];
+  const { status, stderr } = spawnSync('bash', args, { cwd: here.cwd, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('coxswain: ')]);
+  expect((await readdir(here.cwd)).filter((name) => name.startsWith('all.'))).toEqual([]);
+  expect((await here.run(['export', '--store', 'runs.db', '--to', 'all.ndjson'])).code).toBe(0);
 });

@@ -13,14 +13,15 @@ test.each([[[]], [['analyze']], [['runs']], [['show']], [['watch']], [['demo']]]
   async (command) => {
     const { code, stdout, stderr } = await runCli([...command, '--help'], { cwd });
     expect([code, stderr]).toEqual([0, '']);
+    expect(await runCli([...command, '-h'], { cwd })).toEqual({ code, stdout, stderr });
     expect(stdout).toMatch(/\nExamples:\n {2}\S*coxswain /);
   },
 );
 
-test('--version prints the version of the package', async () => {
+test.each(['--version', '-V'])('%s prints the version of the package', async (option) => {
   const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
   const { version } = JSON.parse(manifest) as { readonly version: string };
-  expect(await runCli(['--version'], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await runCli([option], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
 test.each([

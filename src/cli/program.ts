@@ -34,8 +34,8 @@ export async function runProgram(args: readonly string[], setup: ProgramSetup): 
   const { writeOut, writeErr } = setup;
   const program = new Command('coxswain')
     .description('Records what unattended AI agents do, notices where they get stuck, and says so softly.')
-    .version(packageVersion(), '--version', 'print the version')
-    .helpOption('--help', 'print this help')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({ writeOut, writeErr, outputError: () => {} })

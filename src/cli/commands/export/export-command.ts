@@ -47,6 +47,7 @@ export async function exportCommand(
     });
     let runs = 0;
     let records = 0;
+    let isWhole = false;
     try {
       for await (const run of wanted.length === 0 ? allRuns(store) : named) {
         runs += 1;
@@ -56,8 +57,9 @@ export async function exportCommand(
         }
         await target.end(run.runId);
       }
+      isWhole = true;
     } finally {
-      await target.close();
+      await target.close(isWhole);
     }
     problems.endSource();
     if (target.name !== undefined) {

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../../../base/error.ts';
-import { checkOutput } from '../../../base/guarded-file.ts';
+import { checkOutput, lookAt } from '../../../base/guarded-file.ts';
 import { encodeRecord } from '../../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { openStore, shownStore } from '../../runs/open-store.ts';
@@ -18,7 +18,8 @@ export interface ExportTarget {
   add(runId: string, record: TrajectoryRecord): Promise<void>;
   /** All records of a run were added. */
   end(runId: string): Promise<void>;
-  close(): Promise<void>;
+  /** @param isWhole  everything was added; false after a failure */
+  close(isWhole: boolean): Promise<void>;
 }
 
 /** What a target needs. */
@@ -57,12 +58,13 @@ export async function openTarget(
   };
 }
 
+/** The file has its name only when it is whole: until then it is written beside, and a failure leaves nothing. */
 async function openFileTarget(path: string): Promise<ExportTarget> {
   checkOutput(path);
-  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
-    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const reason = isThere ? 'is there already; give another name or remove it' : `cannot be made: ${messageOf(error)}`;
-    throw new CoxswainError('input-io', `${printable(path)}: ${reason}`);
+  if (lookAt(path) !== undefined) throw thereAlready(path);
+  const unfinished = `${path}.${process.pid}.part`;
+  const file = await open(unfinished, 'wx', 0o600).catch((error: unknown) => {
+    throw new CoxswainError('input-io', `${printable(path)}: cannot be made: ${messageOf(error)}`);
   });
   let waiting = '';
   const write = async (): Promise<void> => {
@@ -77,12 +79,24 @@ async function openFileTarget(path: string): Promise<ExportTarget> {
       if (waiting.length > WRITE_CHARS) await write();
     },
     end: write,
-    close: async () => {
+    close: async (isWhole) => {
       try {
-        await file.sync();
+        if (isWhole) await file.sync();
       } finally {
         await file.close();
+        // Unlike a rename, a link never replaces a file that somebody else made meanwhile.
+        if (isWhole) await link(unfinished, path).catch((error: unknown) => Promise.reject(whyNotNamed(path, error)));
+        await rm(unfinished, { force: true });
       }
     },
   };
+}
+
+function whyNotNamed(path: string, error: unknown): CoxswainError {
+  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return thereAlready(path);
+  return new CoxswainError('input-io', `${printable(path)}: cannot be made: ${messageOf(error)}`, { cause: error });
+}
+
+function thereAlready(path: string): CoxswainError {
+  return new CoxswainError('input-io', `${printable(path)}: is there already; give another name or remove it`);
 }
