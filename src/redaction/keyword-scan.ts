@@ -168,7 +168,8 @@ function markPatterns(): readonly [RegExp, RegExp] {
     // With the shapes of tokens that have nothing in common but dots.
     String.raw`\.(?:${keywords('.')}|(?=[\w-]{6}\.)(?<=[\w-]{20}\.)|(?=[0-9a-f]{64})(?<=pat\w{14}\.))`,
     String.raw`[:=,|(>](?<=${endings}[\\"'\x60*\] ]{0,24}[:=,|(>])`,
-    `:(?:${keywords(':')})`,
+    // An address counts only with an `@`: a log has one in each line.
+    String.raw`:(?:(?=\/\/[^\s/?#<>"'\\]{1,2600}@)|(?=A))`,
     `~(?:${keywords('~')})`,
     String.raw`[%&\u001B\\[<](?=22|27|25|3[0-9ADad]|40|0[Aa]|2[Dd]|[4-7][0-9A-Fa-f]|quot;|#34;|#39;|#x2|apos;|REDACTED|\[|u00|\/|(?<=\\(?:u001[bB]|x1[bB]|033|e)\[))`,
   ];
