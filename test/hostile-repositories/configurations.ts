@@ -120,8 +120,8 @@ export const CONFIGURATIONS: readonly Trick[] = [
     ] as const
   ).map(([what, path]): Trick => ({
     name: `a configuration that records into ${what}`,
-    make: (place) => config(place, { store: { kind: 'sqlite', path } }),
-    loud: NEEDS_TRUST,
+    make: (place) => config(place, { store: path }),
+    loud: /store/,
     also: [['report'], ['view', '--no-open', '--port', '0']],
   })),
   {
