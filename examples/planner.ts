@@ -19,7 +19,7 @@ const planner = cox.startRun({ agentName: 'planner', deadline: { minutes: 10 }, 
 for (const agentName of ['reader', 'builder', 'tester']) work(planner.child({ agentName }));
 console.log('All of them used', planner.usage);
 
-/** A real model would answer here, and call the tool. */
+// A real model would answer here, and call the tool.
 function work(agent: Run): void {
   agent.emit({ type: 'message_end', message: { role: 'assistant', content: 'on it', usage: { inputTokens: 300 } } });
   for (const toolCallId of ['a', 'b']) {

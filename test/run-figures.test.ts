@@ -240,7 +240,7 @@ test('every command gives the same figures for a run', async () => {
     (await printed(['runs', '--store', store, '--limit', '1000']))
       .split('\n')
       .filter((line) => / calls?, /.test(line))
-      .map((line) => [line.split(' ')[0] ?? '', ofFacts(line)] as const),
+      .map((line) => [line.trim().split(' ')[0] ?? '', ofFacts(line)] as const),
   );
   const shown = await each(async (id) => {
     const text = await printed(['show', id, '--store', store]);
