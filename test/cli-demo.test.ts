@@ -26,8 +26,8 @@ test('the demo shows calls, a flagged pattern, feedback, guidance and what to do
   expect(stdout).toContain(
     '    ▸ Deadline feedback, info\n    │ [Feedback - Deadline]\n    │\n    │ You have 7 minutes remaining.\n',
   );
-  expect(stdout).toMatch(/▸ doom_loop guidance, caution\n {4}│ Detected repeated unsuccessful pattern\. [^\n]+\n/);
-  expect(stdout).toMatch(/\n39 calls, 6 patterns, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
+  expect(stdout).toMatch(/▸ diagnostic_signal guidance, info\n {4}│ Found \d+ new console errors\. [^\n]+\n/);
+  expect(stdout).toMatch(/\n39 calls, 7 patterns, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
   expect(stdout).toContain('\nThe run is recorded in .coxswain/runs.db.\n');
   expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch FILE\n$/);
 });

@@ -183,7 +183,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
   {
     name: 'a configuration in UTF-16, and one with a mark of order inside',
     make: (place) => place.write('coxswain.config.json', Buffer.from('\ufeff{"mode":"shadow"}', 'utf16le')),
-    loud: /expected|JSON|text/,
+    loud: /invalid symbol|JSON|text/,
   },
   {
     name: 'a schema that is to be fetched',

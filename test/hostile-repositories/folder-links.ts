@@ -115,7 +115,7 @@ export const FOLDER_LINKS: readonly Trick[] = [
   {
     name: 'a configuration that is a link to a private file',
     make: (place) => place.link('coxswain.config.json', join(place.home, '.ssh/id')),
-    loud: /expected a value|link/,
+    loud: /invalid symbol|link/,
   },
   {
     name: 'code as configuration that is a link to a file of the user',

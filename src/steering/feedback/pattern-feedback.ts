@@ -58,7 +58,8 @@ function flagged(pattern: TrajectoryPattern): number {
 
 function describe({ firstSeen, evidence, occurrences }: TrajectoryPattern): string {
   const span = (evidence.at(-1) ?? firstSeen) - firstSeen + 1;
-  return `seen ${occurrences} times over the last ${span} calls.`;
+  const times = occurrences === 1 ? 'once' : `${occurrences} times`;
+  return `seen ${times} over the last ${span === 1 ? 'call' : `${span} calls`}.`;
 }
 
 function evidenceOf({ evidence }: TrajectoryPattern): string {
