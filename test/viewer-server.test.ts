@@ -179,6 +179,12 @@ for (const [kind, name, openStore] of KINDS) {
     expect(await ids('outcome=success')).toEqual(['calm']);
     expect(await ids('status=open')).toEqual(['stuck']);
     expect((await ids('pattern=stuck')).toSorted()).toEqual(['stuck', 'told']);
+    const kinds =
+      (await page.json<RunsAnswer>('/api/runs')).runs.find(({ runId }) => runId === 'stuck')?.patterns ?? [];
+    const written = (kinds[0] ?? '').replaceAll('_', ' ').toUpperCase();
+    expect(written).toContain(' ');
+    expect(await ids(`pattern=${encodeURIComponent(written)}`)).toContain('stuck');
+    expect(await ids(`pattern=${kinds[0]}`)).toContain('stuck');
     expect(await ids('advice=1')).toEqual(['told']);
     expect(await ids('tool=read_file')).toEqual(['calm']);
     expect(await ids('sort=calls&order=asc')).toEqual(['calm', 'stuck', 'told']);

@@ -33,6 +33,8 @@ export interface SceneOptions {
   readonly chromium: string;
   /** Fills the store before the viewer starts. */
   readonly fill: (store: TrajectoryStore) => Promise<void>;
+  /** What the viewer opens instead of the store. */
+  readonly paths?: readonly string[];
   readonly viewer?: Omit<ViewerOptions, 'paths' | 'port' | 'pageFolder'>;
 }
 
@@ -52,7 +54,7 @@ export async function viewerScene(options: SceneOptions): Promise<ViewerScene> {
   await options.fill(store);
   await store.flush();
   const pageFolder = await buildPage(folder);
-  const viewer = await startViewer({ ...options.viewer, paths: [file], port: 0, pageFolder });
+  const viewer = await startViewer({ ...options.viewer, paths: options.paths ?? [file], port: 0, pageFolder });
   // Chromium's own sandbox does not start for root, which tests in a container often are.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath: options.chromium, args });

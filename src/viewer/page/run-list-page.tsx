@@ -133,7 +133,11 @@ function Rows(props: {
   );
 }
 
-function Nothing(props: { readonly filters: RunFilters; readonly sources: readonly SourceRow[] }): ReactElement {
+function Nothing(props: {
+  readonly list: RunListState;
+  readonly filters: RunFilters;
+  readonly sources: readonly SourceRow[];
+}): ReactElement {
   const reading = props.sources.find((source) => source.indexing !== undefined);
   if (Object.keys(props.filters).some((name) => name !== 'sort' && name !== 'order')) {
     return (
@@ -147,7 +151,7 @@ function Nothing(props: { readonly filters: RunFilters; readonly sources: readon
       </Notice>
     );
   }
-  if (reading !== undefined) return <Notice title={`Reading ${reading.name}…`} />;
+  if (props.list.pending > 0) return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
   return (
     <Notice title="No runs yet">
       <p className="dim">

@@ -146,12 +146,16 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     ),
   );
 
-  const { pending } = state;
+  const { isLoading, pending } = state;
+  const isEmpty = state.rows.length === 0;
+  // In an empty list nothing can move away under the reader.
+  const hasNews = pending > 0 || (isEmpty && arrived.size > 0);
   useEffect(() => {
-    if (pending === 0) return undefined;
-    const timer = setTimeout(reload, 2_000);
+    // An answer under way is not thrown away for the next one.
+    if (!hasNews || isLoading) return undefined;
+    const timer = setTimeout(reload, isEmpty ? AGAIN_MS : 2_000);
     return () => clearTimeout(timer);
-  }, [pending, reload, state.rows]);
+  }, [hasNews, isEmpty, isLoading, reload]);
 
   return useMemo(
     () => ({ ...state, isLost, arrived: arrived.size, more, reload, complete }),

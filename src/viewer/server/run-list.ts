@@ -57,7 +57,8 @@ export class RunList {
     const isLookedAt = needsLook || sort === 'cost' || sort === 'advice';
     if (isLookedAt) await this.#lookAt(sources, filter);
     const candidates: Candidate[] = [];
-    let pending = areListed.filter((isListed) => !isListed).length;
+    // Files that are still read may hold more runs.
+    let pending = sources.filter(({ source }, at) => areListed[at] !== true || source.isReading).length;
     let notIndexed = 0;
     for (const listed of sources) {
       const found = filter.q === undefined ? undefined : await foundIn(listed, filter.q);
@@ -202,8 +203,17 @@ function matchesExtras(extras: RunExtras | undefined, { advice, pattern, tool }:
   if (advice === true && adviceCount === 0) return false;
   if (tool !== undefined && !tools.includes(tool)) return false;
   if (pattern === undefined) return true;
-  if (pattern === 'stuck') return stuck;
-  return pattern === 'any' ? patterns.length > 0 : patterns.includes(pattern);
+  const wanted = plainName(pattern);
+  if (wanted === 'stuck') return stuck;
+  return wanted === 'any' ? patterns.length > 0 : patterns.some((kind) => plainName(kind) === wanted);
+}
+
+/** A pattern's name whatever its case and form: `ping_pong`, `Ping pong` and `ping-pong` are one. */
+function plainName(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }
 
 function keyOf(run: RunSummary, extras: RunExtras | undefined, sort: RunSort): number {

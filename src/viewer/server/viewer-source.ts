@@ -75,6 +75,11 @@ export class ViewerSource {
     return this.#version;
   }
 
+  /** Whether files are still read, so that more runs may follow. */
+  get isReading(): boolean {
+    return this.#indexing !== undefined;
+  }
+
   childrenOf(runId: string): readonly string[] {
     return [...(this.#childrenOf.get(runId) ?? [])];
   }
