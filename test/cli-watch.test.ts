@@ -1,4 +1,4 @@
-import { appendFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -282,4 +282,42 @@ test('a file that cannot be followed says so', async () => {
     1,
     expect.stringMatching(/^coxswain: run\.jsonl: no line is valid JSON[^\n]+\n$/),
   ]);
+});
+
+test('--on-stuck runs the command once for what gets stuck while it is watched', async () => {
+  const run = new Recording();
+  await writeFile(file, run.start() + run.call());
+  const command = `cat >> told.jsonl; echo "$COXSWAIN_EVENT" >> events.txt`;
+  const { code, stderr } = await watch(
+    ['--until-end', '--on-stuck', command],
+    [['the last of it', append(run.call() + run.call() + run.call() + run.end())]],
+  );
+  expect([code, stderr]).toEqual([0, '']);
+  expect(await readFile(join(cwd, 'events.txt'), 'utf8')).toBe('stuck\n');
+  expect(jsonLines(await readFile(join(cwd, 'told.jsonl'), 'utf8'))).toEqual([
+    { event: 'stuck', run: 'r1', message: 'Run r1 is stuck: identical_call of bash, seen 3 times.' },
+  ]);
+});
+
+test('--on-stuck is silent about what was there before', async () => {
+  const run = new Recording();
+  await writeFile(file, run.start() + run.call() + run.call() + run.call());
+  const { code, stdout } = await watch(
+    ['--until-end', '--on-stuck', 'echo told >> told.txt'],
+    [['the last of it', append(run.end())]],
+  );
+  expect(code).toBe(0);
+  expect(stdout).toContain('flagged: identical_call');
+  await expect(readFile(join(cwd, 'told.txt'), 'utf8')).rejects.toThrow('ENOENT');
+});
+
+test('a command of --on-stuck that fails is one line on standard error, and watching goes on', async () => {
+  const run = new Recording();
+  await writeFile(file, run.start() + run.call());
+  const { code, stdout, stderr } = await watch(
+    ['--until-end', '--on-stuck', 'exit 3'],
+    [['the last of it', append(run.call() + run.call() + run.end())]],
+  );
+  expect([code, stderr]).toEqual([0, 'coxswain: run.jsonl: note: --on-stuck was not notified (stuck): exit code 3\n']);
+  expect(stdout).toContain('■ r1');
 });

@@ -12,6 +12,9 @@ export const watch: CommandDefinition = {
   arguments: { '<file>': 'the growing file; if it does not exist yet, the command waits for it' },
   options: {
     '--deadline <span>': 'by when the run should be done, from its first record, such as 45m or 1h30m',
+    '--on-stuck <command>':
+      'run this shell command when a run gets stuck, or goes on after advice: once in ten minutes for a run, with the event ' +
+      'as JSON on standard input and in COXSWAIN_EVENT, COXSWAIN_RUN and COXSWAIN_MESSAGE',
     '--from-start': 'print everything that the file holds already, not only the last ten calls',
     '--until-end': 'leave when the record says that the run has ended',
     '--no-wait': 'fail if the file does not exist',
@@ -21,6 +24,7 @@ export const watch: CommandDefinition = {
   examples: [
     'coxswain watch ~/.claude/projects/my-app/SESSION.jsonl',
     'coxswain watch run.jsonl --deadline 45m',
+    'coxswain watch run.jsonl --on-stuck \'mail -s "$COXSWAIN_MESSAGE" me@example.org\'',
     'coxswain watch run.jsonl --json --until-end > events.ndjson',
   ],
   load: async () => (await import('./watch-command.ts')).watchCommand,

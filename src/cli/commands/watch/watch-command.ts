@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { systemClock } from '../../../base/clock.ts';
 import type { TimeSpan } from '../../../base/deadline.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { LruMap } from '../../../base/lru-map.ts';
@@ -7,13 +10,19 @@ import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { RunLabels } from './run-labels.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { commandTarget } from '../notify/command-target.ts';
+import type { NotifyEvent } from '../notify/notification.ts';
+import { Notifier } from '../notify/notifier.ts';
 import { WatchFeed } from './watch-feed.ts';
+import { WatchNotifications } from './watch-notifications.ts';
 import { intervalOf, spanOf, type WatchOptions } from './watch-options.ts';
 import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
 import { WatchedRun } from './watched-run.ts';
 
 /** Runs of the file that are watched at a time. */
 const MAX_OPEN = 256;
+/** What `--on-stuck` is for. */
+const STUCK: ReadonlySet<NotifyEvent> = new Set<NotifyEvent>(['stuck', 'continued']);
 
 /**
  * `coxswain watch`: follows a growing file and says what the standard steering would say, until Ctrl-C. Nothing reaches
@@ -31,16 +40,23 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
   }
   const output = options.json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
   const feed = new WatchFeed(output, options.fromStart === true);
+  const notices = new WatchNotifications(deadline);
+  let isLive = false;
   const stop = new AbortController();
   terminal.onInterrupt(() => stop.abort());
   if (options.json !== true) await terminal.write(openingText(file, terminal));
   const problems = new Problems(terminal);
   problems.source(file);
+  const notifier = notifierOf(options, problems);
   const items = followSource(file, {
     intervalMs,
     signal: stop.signal,
     wait: options.wait !== false,
-    onState: (state) => tellState(state, { file, feed, output }),
+    onState: async (state) => {
+      // A file that appears while it is waited for is news; one that is read anew is not.
+      isLive = state.type === 'missing' || (state.type === 'caught_up' && state.waitingLines === 0);
+      await tellState(state, { file, feed, output });
+    },
   });
   const runs = new WatchedRuns(deadline, problems);
   for await (const item of readRuns(items, { source: file })) {
@@ -52,11 +68,17 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
       const { calls } = watched;
       const events = watched.take(item.record);
       feed.called(watched.calls - calls);
-      for (const event of events) await feed.take(event);
+      for (const event of events) {
+        for (const notice of notices.take(event)) {
+          if (isLive && STUCK.has(notice.event)) notifier?.tell(notice);
+        }
+        await feed.take(event);
+      }
     }
     if (options.untilEnd === true && item.record.payload.kind === 'run_ended' && item.run.depth === 0) break;
   }
   await feed.finish();
+  await notifier?.finish();
   problems.endSource();
   return problems.any ? 1 : 0;
 }
@@ -66,6 +88,13 @@ function openingText(file: string, { paint }: Terminal): string {
     `${paint('bold', `Watching ${printable(file)}`)}, Ctrl-C ends it. This only prints what the standard steering would\n` +
     'say: nothing reaches the agent.\n'
   );
+}
+
+/** Undefined where nobody is to be notified. */
+function notifierOf({ onStuck }: WatchOptions, problems: Problems): Notifier | undefined {
+  if (onStuck === undefined) return undefined;
+  const targets = [commandTarget(onStuck, '--on-stuck')];
+  return new Notifier({ targets, clock: systemClock, sleep, onFailure: (message) => problems.note({ message }) });
 }
 
 interface StateContext {

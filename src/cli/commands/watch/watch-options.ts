@@ -11,6 +11,8 @@ export interface WatchOptions {
   readonly wait?: boolean;
   readonly deadline?: string;
   readonly interval?: string;
+  /** A line for the shell. */
+  readonly onStuck?: string;
 }
 
 const MIN_INTERVAL_MS = 10;

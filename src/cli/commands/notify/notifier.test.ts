@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+
+import type { Notification, NotifyFailure } from './notification.ts';
+import { Notifier } from './notifier.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A notifier with one target that answers with these failures in turn, then takes everything. */
+function notifierWith(failures: readonly (NotifyFailure | undefined)[] = []) {
+  const clock = { ms: 0, nowMs: () => clock.ms };
+  const sent: Notification[] = [];
+  const slept: number[] = [];
+  const failed: string[] = [];
+  const notifier = new Notifier({
+    clock,
+    sleep: async (ms) => slept.push(ms),
+    onFailure: (message) => failed.push(message),
+    targets: [
+      {
+        name: 'the test',
+        send: async (notification) => {
+          sent.push(notification);
+          return failures[sent.length - 1];
+        },
+      },
+    ],
+  });
+  return { notifier, clock, sent, slept, failed };
+}
+
+const stuck = (run: string): Notification => ({ event: 'stuck', run, message: `Run ${run} is stuck.` });
+
+test('the same event of a run is sent once in ten minutes', async () => {
+  const { notifier, clock, sent } = notifierWith();
+  expect(notifier.tell(stuck('a'))).toBe(true);
+  clock.ms = 9 * MINUTE_MS;
+  expect(notifier.tell(stuck('a'))).toBe(false);
+  expect(notifier.tell(stuck('b'))).toBe(true);
+  expect(notifier.tell({ ...stuck('a'), event: 'ended' })).toBe(true);
+  clock.ms = 10 * MINUTE_MS;
+  expect(notifier.tell(stuck('a'))).toBe(true);
+  await notifier.finish();
+  expect(sent.map(({ event, run }) => `${event} ${run}`)).toEqual(['stuck a', 'stuck b', 'ended a', 'stuck a']);
+});
+
+test('thirty are sent in an hour', () => {
+  const { notifier, clock } = notifierWith();
+  const taken = Array.from({ length: 40 }, (_, index) => notifier.tell(stuck(`r${index}`)));
+  expect(taken.filter(Boolean).length).toBe(30);
+  clock.ms = 60 * MINUTE_MS;
+  expect(notifier.tell(stuck('r40'))).toBe(true);
+});
+
+test('a failure that may pass is tried three times, any other once', async () => {
+  const passing = { why: 'it answered 503', mayRetry: true };
+  const first = notifierWith([passing, passing]);
+  first.notifier.tell(stuck('a'));
+  await first.notifier.finish();
+  expect([first.sent.length, first.slept, first.failed]).toEqual([3, [1_000, 5_000], []]);
+  const second = notifierWith([passing, passing, passing]);
+  second.notifier.tell(stuck('a'));
+  await second.notifier.finish();
+  expect([second.sent.length, second.failed]).toEqual([3, ['the test was not notified (stuck): it answered 503']]);
+  const third = notifierWith([{ why: 'it answered 404', mayRetry: false }]);
+  third.notifier.tell(stuck('a'));
+  await third.notifier.finish();
+  expect([third.sent.length, third.failed.length]).toEqual([1, 1]);
+});
+
+test('secrets and control characters do not leave', async () => {
+  const { notifier, sent } = notifierWith();
+  const secret = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
+  notifier.tell({ event: 'stuck', run: 'a', message: `with ${secret}\u001B[2J` });
+  await notifier.finish();
+  expect(sent[0]?.message).toMatch(/^with \[REDACTED:[^\]]+\]$/);
+});
