@@ -89,6 +89,7 @@ describe.skipIf(noPostgres !== undefined)(
       const runs = jsonLines(await done('runs', '--store', store, '--json')).map((run) => run['runId']);
       expect(new Set(runs)).toEqual(new Set(['alpha', 'beta', 'demo-stuck-run']));
       expect(await done('show', 'alp', '--store', store)).toContain('make all');
+      expect(await done('explain', 'alp', '--call', '8', '--store', store)).toContain('call 8 of 8');
       const hits = jsonLines(await done('search', 'rule', 'target', '--store', store, '--json'));
       expect(new Set(hits.map((hit) => hit['runId']))).toContain('alpha');
       expect(await done('verify', store)).toContain('3 runs');

@@ -11,7 +11,7 @@ import { comparedKey } from '../calls/compared-key.ts';
 import { openAnswer, withoutFooter } from '../calls/open-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
 import { beginsWithAct, resultText, saysActed } from '../calls/result-text.ts';
-import { shellAnswer } from '../calls/shell-answer.ts';
+import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, flagged, type StepFailure } from '../calls/step-failure.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
 import type { CallSemantics, ToolDeclarations } from '../calls/tool-semantics.ts';
@@ -77,21 +77,37 @@ export interface Step {
   readonly editsAndRuns: boolean;
 }
 
+/** A result without what stands around it, before anything is known of the call. */
+export interface ResultReading {
+  readonly result: Json;
+  /** What stood around the result says that the call failed. */
+  readonly envelopeFailed: boolean;
+  /** Where it is the output of a program with an exit code. */
+  readonly printed: ShellAnswer | undefined;
+  readonly answer: AnswerReading;
+}
+
+/** Unwraps and reads a result. Cost: as `makeStep`, of which it is the greater part. */
+export function unwrapResult(given: Json): ResultReading {
+  const bare = cleaned(given);
+  const opened = openAnswer(bare);
+  const result = opened.result === bare ? bare : cleaned(opened.result);
+  const printed = shellAnswer(result);
+  const answer = readAnswer(printed === undefined ? shownText(result) : withoutColours(printed.text));
+  return { result, envelopeFailed: opened.failed, printed, answer };
+}
+
 /**
  * Makes the step of a call.
  *
  * Cost: a few linear passes over arguments and result; short results are remembered for a while (`readAnswer`).
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
-  const bare = cleaned(given.result);
-  const opened = openAnswer(bare);
-  const result = opened.result === bare ? bare : cleaned(opened.result);
-  const printed = shellAnswer(result);
+  const { result, envelopeFailed, printed, answer } = unwrapResult(given.result);
   const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
   const asked = readArguments(given.tool, given.args, declarations);
   const { semantics } = asked;
-  const call = flagged(opened.failed ? { ...given, isError: true } : given, printed, semantics);
-  const answer = readAnswer(printed === undefined ? shownText(result) : withoutColours(printed.text));
+  const call = flagged(envelopeFailed ? { ...given, isError: true } : given, printed, semantics);
   const { text } = answer;
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;

@@ -6,6 +6,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   hook: async () => (await import('./hook/define-hook.ts')).hook,
   runs: async () => (await import('./runs/define-runs.ts')).runs,
   show: async () => (await import('./show/define-show.ts')).show,
+  explain: async () => (await import('./explain/define-explain.ts')).explain,
   watch: async () => (await import('./watch/define-watch.ts')).watch,
   demo: async () => (await import('./demo/define-demo.ts')).demo,
   init: async () => (await import('./init/define-init.ts')).init,

@@ -95,7 +95,7 @@ export function isSameAgain(features: readonly number[], step: Step): boolean {
 }
 
 /** The trained chance that the agent is stuck, 0 to 1. @param features  as `Structure.observe` gives them */
-function chanceOf(features: readonly number[]): number {
+export function chanceOf(features: readonly number[]): number {
   const sum = sharesOf(features).reduce((total, { adds }) => total + adds, trained.bias);
   return 1 / (1 + Math.exp(-sum));
 }

@@ -1,0 +1,192 @@
+import { CoxswainError } from '../../../base/error.ts';
+import { present } from '../../../base/present.ts';
+import { defaultDetectors } from '../../../patterns/detectors/default-detectors.ts';
+import type { PatternDetector, StepContext } from '../../../patterns/pattern-detector.ts';
+import type { Step } from '../../../patterns/step.ts';
+import { Structure } from '../../../patterns/structure.ts';
+import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { RunCall } from '../../../run-view/run-call.ts';
+import { RunView } from '../../../run-view/run-view.ts';
+import { printableCut } from '../../terminal/printable.ts';
+import { chanceOf, sharesOf, type FeatureShare } from '../../../patterns/detectors/repetition.ts';
+import { explainReading, type CallReading } from './explain-reading.ts';
+
+/** A pattern that a call belongs to, at the end of the run. Calls are numbered from 1. */
+export interface ExplainedPattern extends Pick<TrajectoryPattern, 'kind' | 'stuck' | 'level' | 'occurrences'> {
+  readonly firstCall: number;
+  /** Null for one that never got beyond a hint. */
+  readonly flaggedAtCall: number | null;
+  readonly leftAtCall?: number;
+  /** The last 32 at most. */
+  readonly evidenceCalls: readonly number[];
+}
+
+/** The score of `repetition` at a call. */
+export interface ExplainedScore {
+  /** 0 to 1. */
+  readonly chance: number;
+  /** What the chance would be if every feature were 0. */
+  readonly chanceWithoutFeatures: number;
+  readonly shares: readonly FeatureShare[];
+}
+
+/** How a call was read, and why. Calls are numbered from 1. Raw text from the trajectory: make it `printable` before showing it. */
+export interface CallExplanation extends CallReading {
+  readonly run: string;
+  readonly call: number;
+  /** Calls of the run. */
+  readonly calls: number;
+  /** Successful changes and messages of the user before it: calls are compared within one epoch. */
+  readonly epoch: number;
+  /** The call itself began this epoch. */
+  readonly beganEpoch: boolean;
+  readonly novel: boolean;
+  /** Earlier calls of the epoch that equal it in arguments and result, in arguments only, in the result only. */
+  readonly sameCalls: readonly number[];
+  readonly sameArguments: readonly number[];
+  readonly sameResults: readonly number[];
+  readonly patterns: readonly ExplainedPattern[];
+  /** Where `repetition` is among the patterns. */
+  readonly repetition?: ExplainedScore;
+}
+
+interface ComparedCall {
+  readonly number: number;
+  readonly argsKey: string;
+  readonly resultKey: string;
+}
+
+interface SeenStep {
+  readonly step: Step;
+  readonly context: StepContext;
+  readonly features: readonly number[] | undefined;
+}
+
+type Read = Omit<CallExplanation, 'run' | 'call' | 'calls' | 'patterns' | 'repetition'>;
+
+/**
+ * Folds a run with the default detectors and explains one of its calls. The run is read to its end, since a pattern may be flagged
+ * after a call that belongs to it.
+ *
+ * Cost: as `RunView` with detectors; memory grows with the calls of the call's epoch, three keys each.
+ */
+export class ExplainFold {
+  readonly #runId: string;
+  readonly #number: number;
+  readonly #view: RunView;
+  #seen: SeenStep | undefined;
+  #epoch = -1;
+  #compared: ComparedCall[] = [];
+  #read: Read | undefined;
+  #features: readonly number[] | undefined;
+
+  /** @param number  of the call, from 1 */
+  constructor(runId: string, number: number) {
+    this.#runId = runId;
+    this.#number = number;
+    const witness = witnessDetector((seen) => (this.#seen = seen));
+    this.#view = new RunView({ detectors: [...defaultDetectors(), witness], recompute: true });
+  }
+
+  fold(record: TrajectoryRecord): void {
+    this.#seen = undefined;
+    const call = this.#view.fold(record);
+    if (call !== undefined && this.#seen !== undefined && this.#read === undefined)
+      this.#take(call, this.#seen, record);
+  }
+
+  /**
+   * @throws CoxswainError `invalid-argument` when the run has no such call
+   * @throws CoxswainError `input-io` when the call has no result, so that it was not read
+   */
+  explanation(): CallExplanation {
+    const { calls } = this.#view;
+    const id = printableCut(this.#runId, 80);
+    if (this.#number > calls) {
+      const choice = calls === 0 ? 'no calls' : `${calls} calls; give a number from 1 to ${calls}`;
+      throw new CoxswainError('invalid-argument', `--call ${this.#number}: run ${id} has ${choice}`);
+    }
+    if (this.#read === undefined) {
+      throw new CoxswainError(
+        'input-io',
+        `call ${this.#number} of run ${id} has no result on record, so it was not read`,
+      );
+    }
+    const index = this.#number - 1;
+    const patterns = this.#view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => covers(one, index));
+    const features = patterns.some(({ kind }) => kind === 'repetition') ? this.#features : undefined;
+    const score = features && {
+      chance: chanceOf(features),
+      chanceWithoutFeatures: chanceOf([]),
+      shares: sharesOf(features),
+    };
+    return {
+      run: this.#runId,
+      call: this.#number,
+      calls,
+      ...this.#read,
+      patterns: patterns.map(explainPattern),
+      ...present({ repetition: score }),
+    };
+  }
+
+  #take(call: RunCall, { step, context, features }: SeenStep, { payload }: TrajectoryRecord): void {
+    const { argsKey, resultKey } = step;
+    if (context.epoch !== this.#epoch) this.#compared = [];
+    this.#epoch = context.epoch;
+    if (call.number === this.#number && payload.kind === 'tool_ended') {
+      const numbers = (matches: (other: ComparedCall) => boolean): readonly number[] =>
+        this.#compared.filter(matches).map(({ number }) => number);
+      this.#features = features;
+      this.#read = {
+        ...explainReading(call, payload, step),
+        epoch: context.epoch,
+        beganEpoch: context.advanced,
+        novel: context.novel,
+        sameCalls: numbers((other) => other.argsKey === argsKey && other.resultKey === resultKey),
+        sameArguments: numbers((other) => other.argsKey === argsKey && other.resultKey !== resultKey),
+        sameResults: numbers((other) => other.argsKey !== argsKey && other.resultKey === resultKey),
+      };
+    }
+    this.#compared.push({ number: call.number, argsKey, resultKey });
+  }
+}
+
+/** A detector that sees no pattern: it hands over each step as the others see it. */
+function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
+  return {
+    name: 'explain',
+    start() {
+      const structure = new Structure();
+      return {
+        observe(step, context) {
+          const isScored = !step.transparent && !step.resultMissing;
+          see({ step, context, features: isScored ? structure.observe(step, context) : undefined });
+          return undefined;
+        },
+        snapshot: () => null,
+      };
+    },
+  };
+}
+
+/** Whether the call is evidence of it, or lies between its first and last call. */
+function covers({ evidence, firstSeen, flaggedAt }: TrajectoryPattern, index: number): boolean {
+  const last = Math.max(firstSeen, flaggedAt ?? 0, evidence.at(-1) ?? 0);
+  return index >= firstSeen && index <= last;
+}
+
+function explainPattern(pattern: TrajectoryPattern): ExplainedPattern {
+  const { kind, stuck, level, occurrences, firstSeen, flaggedAt, clearedAt, evidence } = pattern;
+  return {
+    kind,
+    stuck,
+    level,
+    occurrences,
+    firstCall: firstSeen + 1,
+    flaggedAtCall: flaggedAt === null ? null : flaggedAt + 1,
+    ...present({ leftAtCall: clearedAt === undefined ? undefined : clearedAt + 1 }),
+    evidenceCalls: evidence.map((index) => index + 1),
+  };
+}

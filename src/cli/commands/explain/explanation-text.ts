@@ -1,0 +1,90 @@
+import type { Paint } from '../../terminal/paint.ts';
+import { printableCut } from '../../terminal/printable.ts';
+import type { CallExplanation, ExplainedPattern, ExplainedScore } from './explain-fold.ts';
+
+const SHOWN_LINES = 4;
+const LINE_CHARS = 160;
+/** Numbers of calls in one line; of more the last ones. */
+const SHOWN_CALLS = 32;
+
+/** An explanation in plain words, safe for a terminal. */
+export function explanationText(explanation: CallExplanation, paint: Paint): string {
+  const { run, call, calls, preview, target, kind, kindReason, patterns, repetition } = explanation;
+  const lines = [
+    `${printableCut(run, 80)}, call ${call} of ${calls} (#${call - 1} in reports)`,
+    `  ${paint('bold', printableCut(preview, LINE_CHARS))}`,
+    ...(target === undefined ? [] : [`  target: ${printableCut(target, LINE_CHARS)}`]),
+    `  kind: ${kind}, ${printableCut(kindReason, LINE_CHARS)}`,
+    ...failureLines(explanation),
+    ...textLines(explanation),
+    ...equalityLines(explanation),
+    ...(patterns.length === 0 ? ['  patterns: none'] : ['  patterns, as they stand at the end of the run:']),
+    ...patterns.map(patternLine),
+    ...(repetition === undefined ? [] : scoreLines(repetition)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function failureLines(explanation: CallExplanation): readonly string[] {
+  const { failed, failedReason, failureLine, failureClass, countedAsError } = explanation;
+  const differs =
+    failed === countedAsError ? '' : `; ${countedAsError ? 'counted' : 'not counted'} as an error of the run`;
+  return [
+    `  failed: ${failed ? 'yes' : 'no'}, ${failedReason}${differs}`,
+    ...(failureClass === undefined ? [] : [`    class: ${failureClass}`]),
+    ...(failureLine === undefined || failureLine === '' ? [] : [`    line: ${printableCut(failureLine, LINE_CHARS)}`]),
+  ];
+}
+
+function textLines(explanation: CallExplanation): readonly string[] {
+  const { resultText, comparedText, comparedAsItCame, comparedWithLess } = explanation;
+  const less = comparedWithLess ? ['    left out besides: ids, numbers, or what repeats the call'] : [];
+  if (comparedAsItCame) return ['  result, compared as it came:', ...firstLines(resultText), ...less];
+  return ['  result as it came:', ...firstLines(resultText), '  compared as:', ...firstLines(comparedText), ...less];
+}
+
+function firstLines(text: string): readonly string[] {
+  if (text.trim() === '') return ['    (empty)'];
+  const lines = text.split(/\r?\n/);
+  const shown = lines.slice(0, SHOWN_LINES).map((line) => `    | ${printableCut(line, LINE_CHARS)}`);
+  return lines.length > SHOWN_LINES ? [...shown, '    | …'] : shown;
+}
+
+function equalityLines(explanation: CallExplanation): readonly string[] {
+  const { beganEpoch, novel, sameCalls, sameArguments, sameResults } = explanation;
+  return [
+    `  new: ${novel ? 'yes' : 'no'}${beganEpoch ? '; it changes something, so earlier calls no longer count as equal' : ''}`,
+    `  same call and result since the last change: ${callList(sameCalls)}`,
+    `  same call, another result: ${callList(sameArguments)}`,
+    `  another call, same result: ${callList(sameResults)}`,
+  ];
+}
+
+function callList(numbers: readonly number[]): string {
+  if (numbers.length === 0) return 'none';
+  const shown = numbers.slice(-SHOWN_CALLS).join(', ');
+  return numbers.length > SHOWN_CALLS ? `… ${shown} (${numbers.length} in all)` : shown;
+}
+
+function patternLine(pattern: ExplainedPattern): string {
+  const { kind, level, stuck, firstCall, flaggedAtCall, leftAtCall, evidenceCalls } = pattern;
+  const facts = [
+    `${printableCut(kind, 60)} ${level}${stuck ? ' stuck' : ''}: from call ${firstCall}`,
+    flaggedAtCall === null ? 'never beyond a hint' : `flagged at call ${flaggedAtCall}`,
+    ...(leftAtCall === undefined ? [] : [`left at call ${leftAtCall}`]),
+    `evidence ${callList(evidenceCalls)}`,
+  ];
+  return `    ${facts.join(', ')}`;
+}
+
+/** Features that add something, those that add most first. */
+function scoreLines({ chance, chanceWithoutFeatures, shares }: ExplainedScore): readonly string[] {
+  const shown = shares.filter(({ adds }) => adds !== 0).sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
+  return [
+    `  score of repetition at this call: ${chance.toFixed(2)}; ${chanceWithoutFeatures.toFixed(2)} without features; each with its value and what it adds in logits`,
+    ...shown.map(({ feature, value, adds }) => {
+      const sign = adds > 0 ? '+' : '';
+      return `    ${feature.padEnd(14)} ${value.toFixed(2)}  ${sign}${adds.toFixed(2)}`;
+    }),
+  ];
+}

@@ -1,0 +1,153 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const SAMPLE = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let cwd: string;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  cwd = folder.path;
+});
+
+afterEach(() => folder.dispose());
+
+interface Call {
+  readonly tool: string;
+  readonly args: object;
+  readonly result: string;
+  readonly isError?: boolean;
+}
+
+/** Explains the last of these calls, as JSON. */
+async function explained(...calls: readonly Call[]): Promise<Readonly<Record<string, unknown>>> {
+  await writeFile(
+    join(cwd, 'run.json'),
+    JSON.stringify({ id: 'r', calls: calls.map((call) => ({ isError: false, ...call })) }),
+  );
+  const { code, stderr, stdout } = await runCli(['explain', 'run.json', '--call', String(calls.length), '--json'], {
+    cwd,
+  });
+  expect([code, stderr]).toEqual([0, '']);
+  return jsonLines(stdout)[0] ?? {};
+}
+
+const sh = (command: string, result: string, isError = false): Call => ({
+  tool: 'bash',
+  args: { command },
+  result,
+  isError,
+});
+
+test('an explanation names kind, failure, equal calls, patterns, and what each feature adds to repetition', async () => {
+  const { code, stdout } = await runCli(['explain', SAMPLE, '--call', '24'], { cwd });
+  expect(code).toBe(0);
+  expect(stdout).toContain('call 24 of 39 (#23 in reports)\n  bash {command: "node check.mjs"}\n');
+  expect(stdout).toContain('kind: execute, the shell command runs node\n');
+  expect(stdout).toContain(
+    'failed: yes, its source flags it\n    class: other\n    line: FAIL total: expected 7439, got 7438\n',
+  );
+  expect(stdout).toContain('new: no\n  same call and result since the last change: 16, 22\n');
+  expect(stdout).toMatch(/repetition strong stuck: from call 24, flagged at call 24, .*evidence 24\n/);
+  expect(stdout).toMatch(/score of repetition at this call: 0\.\d\d;.*\n {4}\w+ +\d\.\d\d {2}[+-]\d\.\d\d\n/);
+});
+
+test('what the features add gives the chance at which repetition was flagged', async () => {
+  const { stdout } = await runCli(['explain', SAMPLE, '--call', '24', '--json'], { cwd });
+  const { repetition } = JSON.parse(stdout);
+  const { chance, chanceWithoutFeatures, shares } = repetition;
+  const logit = (share: number): number => Math.log(share / (1 - share));
+  const adds = shares.map((share: { readonly adds: number }) => share.adds);
+  const sum = adds.reduce((total: number, one: number) => total + one, logit(chanceWithoutFeatures));
+  expect(logit(chance)).toBeCloseTo(sum, 9);
+});
+
+test('a run of a store is explained as its file is', async () => {
+  await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
+  await runCli(['analyze', 'a.json', '--store', 'runs.db'], { cwd });
+  const file = await runCli(['explain', 'a.json', '--call', '8', '--json'], { cwd });
+  const stored = await runCli(['explain', 'alp', '--call', '8', '--store', 'runs.db', '--json'], { cwd });
+  expect(jsonLines(stored.stdout)[0]).toMatchObject({ run: 'alpha', sameCalls: [1, 2, 3, 4, 5, 6, 7] });
+  expect(stored.stdout).toBe(file.stdout);
+});
+
+test('the text that is compared stands beside the text as it came', async () => {
+  const build = (second: number): Call => sh('make', `built at 2026-01-01T00:00:0${second}Z\nok 3`);
+  expect(await explained(build(1), build(2))).toMatchObject({
+    resultText: 'built at 2026-01-01T00:00:02Z\nok 3',
+    comparedText: 'built at ~\nok 3',
+    comparedAsItCame: false,
+    sameCalls: [1],
+    novel: false,
+  });
+});
+
+test('the reason of a failure is the exit code where no flag is set, and the words where there is neither', async () => {
+  expect(await explained(sh('node a.js', '{"output": "boom", "exit_code": 2}'))).toMatchObject({
+    failed: true,
+    countedAsError: false,
+    failedReason: 'exit code 2',
+  });
+  expect(await explained(sh('node a.js', 'compiling\nfatal error: no input files'))).toMatchObject({
+    failed: true,
+    failureLine: 'fatal error: no input files',
+  });
+  expect(await explained(sh('grep x a.txt', '{"output": "", "exit_code": 1}'))).toMatchObject({
+    failed: false,
+    failedReason: 'a look that finds nothing is no failure (exit code 1)',
+  });
+});
+
+test('a kind that the answer or a pause decided is told apart from one by the arguments', async () => {
+  const job = (result: string): Call => ({ tool: 'get_job', args: { id: 'build' }, result });
+  expect(await explained(job('{"status": "pending"}'))).toMatchObject({
+    kind: 'poll',
+    kindReason: expect.stringMatching(/^its answer says so; tool and arguments alone read as /),
+  });
+  const look = sh('cat out.log', 'step 3 of 9');
+  expect(await explained(look, sh('sleep 60', ''), look)).toMatchObject({
+    kind: 'poll',
+    kindReason: 'it looks again after a pause; by itself it reads as read',
+  });
+});
+
+test('a call after a change is compared with none before it', async () => {
+  const look = sh('cat a.txt', 'one');
+  const write: Call = { tool: 'write_file', args: { path: 'a.txt', content: 'two' }, result: 'ok' };
+  expect(await explained(look, write)).toMatchObject({ kind: 'write', target: 'a.txt', beganEpoch: true });
+  expect(await explained(look, write, look)).toMatchObject({ sameCalls: [], novel: true });
+});
+
+test('nothing in an explained call acts on the terminal', async () => {
+  await writeFile(
+    join(cwd, 'a.json'),
+    JSON.stringify({ id: 'r', calls: [sh('echo \u001b[31m', '\u001b]0;x\u0007red\u202e', true)] }),
+  );
+  for (const format of [[], ['--json']]) {
+    const { code, stdout } = await runCli(['explain', 'a.json', '--call', '1', ...format], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  }
+});
+
+test('a call or run that is not there is refused with what to give instead', async () => {
+  await writeFile(join(cwd, 'a.json'), sampleRun('alpha', 'stuck'));
+  await writeFile(join(cwd, 'two.jsonl'), `${sampleRun('one', 'stuck')}\n${sampleRun('two', 'fine')}\n`);
+  const refusal = async (...args: readonly string[]): Promise<string> => {
+    const { code, stderr, stdout } = await runCli(['explain', ...args], { cwd });
+    expect([code !== 0, stdout]).toEqual([true, '']);
+    return stderr;
+  };
+  expect(await refusal('a.json', '--call', '9')).toContain('run alpha has 8 calls; give a number from 1 to 8');
+  expect(await refusal('a.json', '--call', '0')).toContain('--call 0: give a whole number from 1');
+  expect(await refusal('two.jsonl', '--call', '1')).toContain('has several runs: one, two; choose one with --run');
+  expect(await refusal('two.jsonl', '--call', '1', '--run', 'three')).toContain('no run three');
+  const chosen = await runCli(['explain', 'two.jsonl', '--call', '1', '--run', 'two', '--json'], { cwd });
+  expect(jsonLines(chosen.stdout)[0]).toMatchObject({ run: 'two', tool: 'read_file', failed: false });
+});
