@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { tempFolder } from './support/temp-folder.ts';
-import { jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { homeOnly, jsonLines, runCli, sampleRun } from './run-cli.ts';
 
 let folder: Awaited<ReturnType<typeof tempFolder>>;
 let cwd: string;
@@ -197,19 +197,6 @@ test('without a path and without sessions it says where it looked', async () => 
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toContain(`Codex ${join(cwd, 'nobody', '.codex')}`);
 });
-
-/** An environment whose agent programs keep their sessions below this home. */
-function homeOnly(home: string): Readonly<Record<string, string>> {
-  const moved = [
-    'CLAUDE_CONFIG_DIR',
-    'CODEX_HOME',
-    'COPILOT_HOME',
-    'GEMINI_CLI_HOME',
-    'XDG_DATA_HOME',
-    'PI_CODING_AGENT_DIR',
-  ];
-  return { HOME: home, ...Object.fromEntries(moved.map((name) => [name, ''])) };
-}
 
 test('of a file of unknown form it says what it looks like, and lists the known forms', async () => {
   await writeFile(join(cwd, 'table.csv'), 'a,b\n1,2\n');

@@ -42,12 +42,6 @@ test.each([
   expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
 });
 
-test('without a command the help is printed, and the exit code is 2', async () => {
-  const { code, stdout, stderr } = await runCli([], { cwd });
-  expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('Usage: coxswain');
-});
-
 const scenarios = sharedPath('scenarios');
 const raw = sharedPath('trajectories', 'raw');
 

@@ -72,3 +72,16 @@ export function sampleRun(id: string, kind: 'stuck' | 'fine', calls = 8): string
       : { tool: 'read_file', args: { path: `src/part-${index}.ts` }, result: `part ${index * 7919}`, isError: false };
   return JSON.stringify({ id, calls: Array.from({ length: calls }, (_, index) => one(index)) });
 }
+
+/** An environment whose agent programs keep their sessions below this home. */
+export function homeOnly(home: string): Readonly<Record<string, string>> {
+  const moved = [
+    'CLAUDE_CONFIG_DIR',
+    'CODEX_HOME',
+    'COPILOT_HOME',
+    'GEMINI_CLI_HOME',
+    'XDG_DATA_HOME',
+    'PI_CODING_AGENT_DIR',
+  ];
+  return { HOME: home, ...Object.fromEntries(moved.map((name) => [name, ''])) };
+}

@@ -37,7 +37,7 @@ function failed(error: unknown, terminal: Terminal): number {
   const message = printableCut(messageOf(error).replaceAll('\n', ' '), 500);
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // Without a command commander has printed its help already.
+    // For a command that only holds others commander has printed its help already.
     if (error.code !== 'commander.help') {
       terminal.complain(`coxswain: ${message.replace(/^error: /, '')}; see coxswain --help`);
     }

@@ -15,23 +15,24 @@ export interface ProgramSetup {
 }
 
 const EXAMPLES = [
+  'coxswain                               what the agents of this machine did in the last 12 hours',
   'coxswain demo                          play a sample run that gets stuck, and record it',
   "coxswain analyze 'runs/**/*.jsonl'     a report of each run, and totals",
   'coxswain analyze runs/ --json          a line of JSON a run',
   'coxswain watch session.jsonl           what would be said to a running agent',
   'coxswain runs                          what is recorded in .coxswain/runs.db',
   'coxswain init claude-code              record and steer Claude Code sessions',
-  'coxswain report --since 12h            what the agents did all night',
   "coxswain backtest 'runs/**/*.jsonl'    what a steering would have said, and how often it is wrong",
 ];
 
 /**
- * Runs the command line. Loads the definition of the named command, or of all for the help and for a name that does not exist.
+ * Runs the command line; without arguments `coxswain report`. Loads the definition of the named command, or of all for the help and for a name that does not exist.
  *
  * @throws commander's `CommanderError` instead of leaving the process, and as the command
  */
-export async function runProgram(args: readonly string[], setup: ProgramSetup): Promise<void> {
+export async function runProgram(given: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
+  const args = given.length === 0 ? ['report'] : given;
   const program = new Command('coxswain')
     .description('Records what unattended AI agents do, notices where they get stuck, and says so softly.')
     .version(packageVersion(), '-V, --version', 'print the version')

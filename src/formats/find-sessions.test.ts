@@ -63,3 +63,9 @@ test.each([
     [format, join(moved, file)],
   ]);
 });
+
+test('a database is as new as its log, which is written first', async () => {
+  const home = await homeWith(['.local/share/opencode/opencode.db', '.local/share/opencode/opencode.db-wal']);
+  const found = await findSessions({ home, env: {} });
+  expect(found.flatMap(({ sessions }) => sessions.map(({ modifiedAtMs }) => modifiedAtMs))).toEqual([1_001_000]);
+});

@@ -97,7 +97,10 @@ async function sessionsIn(folder: string, patterns: readonly string[]): Promise<
     const path = join(folder, name);
     // A file that was deleted meanwhile, or a link to nothing.
     const stats = await stat(path).catch(() => undefined);
-    if (stats?.isFile() === true) found.push({ path, modifiedAtMs: stats.mtimeMs });
+    if (stats?.isFile() !== true) continue;
+    // A database is written to its log first.
+    const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
+    found.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }
   return found.sort((a, b) => b.modifiedAtMs - a.modifiedAtMs);
 }

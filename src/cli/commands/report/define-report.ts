@@ -7,10 +7,13 @@ export const report: CommandDefinition = {
   description:
     'What the agents did: runs and how they ended, time, calls, tokens and cost, patterns, advice and what came of it, faults, ' +
     'and the five moments most worth a look. Takes a store, or transcripts as analyze does; without an argument the ' +
-    'store of this project. Runs count by their last record. Tokens and cost are those that the hosts reported.',
-  arguments: { '[paths...]': 'a store, or files, folders, globs of transcripts' },
+    'store of this project and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode and pi keep on this machine, ' +
+    'by project, each run once. Runs count by their last record. Tokens and cost are those that the hosts reported.',
+  arguments: {
+    '[paths...]': 'a store, or files, folders, globs of transcripts; none: this project and every agent program',
+  },
   options: {
-    '--since <span>': 'runs at work in this time, such as 12h or 7d, or all (default: 12h of a store, all of files)',
+    '--since <span>': 'runs at work in this time, such as 12h or 7d, or all (default: all of named files, else 12h)',
     '--json': 'print one line of JSON a run, then one with the totals',
     '--html <file>': 'write one page that needs nothing else',
   },

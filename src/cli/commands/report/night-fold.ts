@@ -4,6 +4,7 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { saysStuck } from '../../../run-view/seen-pattern.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { momentsOf, type Stretch } from './moments.ts';
+import type { RunOutcome } from '../../../run-view/run-verdict.ts';
 import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-run.ts';
 
 const MAX_SHOWN_PATTERNS = 8;
@@ -26,6 +27,7 @@ export class NightFold {
   #longestStreak: Stretch = this.#streak;
   #longestGap: Stretch = { length: 0, call: 0, atMs: 0 };
   #gaveUp: Stretch | undefined;
+  #ended: TrajectoryRecord | undefined;
 
   constructor(id: string, source?: string) {
     this.#id = id;
@@ -35,6 +37,11 @@ export class NightFold {
   /** Unix milliseconds of the latest record that has a time. */
   get lastAtMs(): number {
     return this.#fold.view.lastAtMs;
+  }
+
+  /** How the run ended, as far as it was folded. */
+  get outcome(): RunOutcome | undefined {
+    return this.#fold.view.outcome;
   }
 
   /** Takes the next record. */
@@ -53,6 +60,7 @@ export class NightFold {
     if (payload.kind === 'completion_checked' && payload.gave_up === true) {
       this.#gaveUp = { length: payload.attempt, call: view.calls, atMs };
     }
+    if (payload.kind === 'run_ended') this.#ended = { ...record, payload: { ...payload, new_messages: [] } };
     if (payload.kind === 'fault_noticed') this.#fault(`${payload.where}: ${payload.message}`);
     if (payload.kind === 'provider_failed') {
       this.#fault(`${payload.provider_name} (${payload.phase}): ${payload.message}`);
@@ -80,6 +88,7 @@ export class NightFold {
       outcomes,
       faults: this.#faults,
       moments,
+      ...(outcome === undefined ? {} : present({ ended: this.#ended })),
       run: {
         id: this.#id,
         ...present({ parentId: counts.parentRunId }),

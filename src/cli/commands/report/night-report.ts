@@ -8,11 +8,26 @@ const MAX_MOMENTS = 5;
 const MAX_SOURCES = 1_000;
 const MAX_PROVIDERS = 64;
 const MAX_FAULTS = 20;
+const MAX_PROJECTS = 1_000;
 const OTHERS = '(others)';
 
 /** A moment, and the command that shows it. */
 export interface ShownMoment extends Moment {
   readonly command: string;
+}
+
+/** What the runs of one project come to. */
+interface ProjectTally {
+  readonly count: number;
+  /** Of them, those that failed, or died before they answered. */
+  readonly died: number;
+}
+
+/** A project, and its runs as far as they are listed. */
+export interface ListedProject extends ProjectTally {
+  /** A folder. */
+  readonly project: string;
+  readonly runs: readonly NightRun[];
 }
 
 /** Where a report is from and of when. Plain JSON. */
@@ -31,7 +46,8 @@ export interface ReportFrame {
  */
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
-  readonly #runs: NightRun[] = [];
+  #runs: NightRun[] = [];
+  readonly #projects = new Map<string, ProjectTally>();
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
@@ -65,7 +81,8 @@ export class NightReport {
     if (run.verdict.verdict === 'worked') this.#worked += 1;
     if (run.tokens !== undefined) this.#tokens = (this.#tokens ?? 0) + run.tokens;
     if (run.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + run.costUsd;
-    if (this.#runs.length < MAX_LISTED) this.#runs.push(run);
+    this.#list(run);
+    this.#tally(run);
     this.#moments.add(moments);
     if (moments.length > 0) this.#sources.set(run.id, report.source);
     if (this.#sources.size > MAX_SOURCES) this.#forgetSources();
@@ -112,8 +129,18 @@ export class NightReport {
   get costUsd(): number | undefined {
     return this.#costUsd;
   }
+  /** The 200 that were at work last, the latest first; runs without times come last. */
   get runs(): readonly NightRun[] {
-    return this.#runs;
+    return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
+  }
+  /** The listed runs, by project, the one that was at work last first; undefined where the runs have none. */
+  get projects(): readonly ListedProject[] | undefined {
+    if (this.#projects.size === 0) return undefined;
+    const listed = Map.groupBy(this.runs, ({ project }) => project);
+    return [...listed].map(([project = '', runs]) => {
+      const { count, died } = this.#projects.get(project) ?? { count: runs.length, died: 0 };
+      return { project, runs, count, died };
+    });
   }
   /** The most worth a look first. */
   get moments(): readonly ShownMoment[] {
@@ -129,6 +156,18 @@ export class NightReport {
   /** The most frequent first. */
   get faults(): readonly (readonly [string, number])[] {
     return [...this.#faults].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
+  }
+
+  #list(run: NightRun): void {
+    this.#runs.push(run);
+    if (this.#runs.length >= 2 * MAX_LISTED) this.#runs = [...this.runs];
+  }
+
+  #tally({ project, verdict }: NightRun): void {
+    if (project === undefined) return;
+    const name = nameIn(this.#projects, project, MAX_PROJECTS);
+    const { count, died } = this.#projects.get(name) ?? { count: 0, died: 0 };
+    this.#projects.set(name, { count: count + 1, died: died + (verdict.verdict === 'failed' ? 1 : 0) });
   }
 
   #forgetSources(): void {
@@ -151,6 +190,9 @@ export class NightReport {
         tokens: this.#tokens ?? null,
         costUsd: this.#costUsd ?? null,
       },
+      ...(this.#projects.size === 0
+        ? {}
+        : { projects: [...this.#projects].map(([project, tally]) => Object.assign({ project }, tally)) }),
       advice: this.advice.map(([provider, tally]) => ({ provider, ...tally })),
       faults: this.faults.map(([fault, count]) => ({ fault, count })),
       moments: this.moments,

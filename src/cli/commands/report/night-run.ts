@@ -2,6 +2,7 @@ import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../run-view/advi
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import type { RunVerdict } from '../../../run-view/run-verdict.ts';
 import type { RunOutcome } from '../../../run-view/run-verdict.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
 /** What came of the advice of a run, or of one provider. Plain JSON. */
@@ -60,6 +61,8 @@ export interface NightRun {
   readonly id: string;
   readonly parentId?: string;
   readonly task?: string;
+  /** The folder that it worked in, or the folder of its source; absent where the report is of one store or of named files. */
+  readonly project?: string;
   readonly modelId?: string;
   /** Unix milliseconds; 0 where no record has a time. */
   readonly startedAtMs: number;
@@ -98,6 +101,8 @@ export interface FoundRun {
   readonly outcomes: readonly AdviceOutcome[];
   readonly faults: readonly string[];
   readonly moments: readonly Moment[];
+  /** How it ended, without messages; absent where it is open. */
+  readonly ended?: TrajectoryRecord;
 }
 
 /** A place in a run that is worth a look. Plain JSON. */

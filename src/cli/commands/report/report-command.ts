@@ -1,15 +1,19 @@
 import { writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 
 import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { checkOutput } from '../../../base/guarded-file.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
+import { findSessions } from '../../../formats/find-sessions.ts';
+import { findSources } from '../../../formats/find-sources.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
-import { durationText } from '../../terminal/number-text.ts';
+import { countOf, durationText } from '../../terminal/number-text.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
+import { runsOfMachine, StoredNames } from './machine-runs.ts';
 import { NightReport, type ReportFrame } from './night-report.ts';
 import type { FoundRun, Moment } from './night-run.ts';
 import { reportHtml } from './report-html.ts';
@@ -18,6 +22,7 @@ import { reportText } from './report-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { spillNote } from '../../runs/spill-note.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
+import type { StoreReader } from '../../../store/trajectory-store.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain report`, as the command line gives them. */
@@ -32,10 +37,11 @@ const DEFAULT_SINCE_MS = 12 * 3_600_000;
 
 /**
  * `coxswain report`: what the agents did: runs and how they ended, what they took, patterns, advice and what came of it, faults,
- * and the moments most worth a look. Of a store, or of transcripts; default the store of this project.
+ * and the moments most worth a look. Of a store, or of transcripts; default the store of this project and the sessions of every agent
+ * program of this user.
  *
  * @returns the exit code: 1 when something could not be read
- * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
+ * @throws CoxswainError `invalid-argument`, `input-io` where there is nothing to read, and as the store
  */
 export async function reportCommand(
   paths: readonly string[],
@@ -44,38 +50,107 @@ export async function reportCommand(
 ): Promise<number> {
   if (options.json === true && options.html !== undefined) throw invalid('give --json or --html, not both');
   const untilMs = Date.now();
-  const [path = projectStore()] = paths;
-  const ofStore = paths.length === 0 || (paths.length === 1 && (await storeKindAt(path)) !== undefined);
+  const [path] = paths;
+  if (path === undefined) return machineReport(options, terminal, untilMs);
+  const ofStore = paths.length === 1 && (await storeKindAt(path)) !== undefined;
   const sinceMs = sinceOf(options.since, untilMs, ofStore);
   const problems = new Problems(terminal);
   const frame: ReportFrame = { from: ofStore ? shownStore(path) : paths.join(', '), sinceMs, untilMs };
   const write = (report: NightReport): Promise<void> => writeReport(report, frame, { options, terminal });
   if (!ofStore) {
-    const runs = runsOfTranscripts(paths, { problems, sinceMs });
-    const commandOf = (_moment: Moment, source: string): string =>
-      `coxswain analyze ${shellWord(source.replace(/#[^#]*$/, ''))}`;
-    await write(await addedUp(runs, commandOf, options, terminal));
+    const runs = runsOfTranscripts(findSources(paths), { problems, sinceMs });
+    await write(await addedUp(runs, (_moment, source) => analyzing(source), options, terminal));
     return problems.any ? 1 : 0;
   }
   const store = await openReadableStore(path);
   try {
-    const commandOf = ({ runId }: Moment): string =>
-      `coxswain show ${shellWord(runId)} --store ${shellWord(shownStore(path))}`;
+    const commandOf = ({ runId }: Moment): string => showing(runId, path);
     const runs = readable(runsOfStore(store, sinceMs), problems, shownStore(path));
     const report = await addedUp(runs, commandOf, options, terminal);
     await write(report);
-    const { unusable, waiting } = spillNote(path);
-    for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
-    if (report.count === 0) {
-      for await (const { lastAtMs } of allRuns(store)) {
-        const ago = durationText(Math.max(0, untilMs - lastAtMs));
-        terminal.complain(`coxswain: the run that started last was at work ${ago} ago: --since all looks further back`);
-        break;
-      }
-    }
+    await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
     return problems.any ? 1 : 0;
   } finally {
     await store.close();
+  }
+}
+
+/** The report of this project's store and of every session file of this user that was written in the time. */
+async function machineReport(options: ReportOptions, terminal: Terminal, untilMs: number): Promise<number> {
+  const sinceMs = sinceOf(options.since, untilMs, true);
+  const problems = new Problems(terminal);
+  const { path, projectFolder } = projectStore();
+  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const store = await openReadableStore(path).catch((error: unknown) => {
+    const isMissing = error instanceof CoxswainError && error.code === 'input-io';
+    if (hosts.every(({ sessions }) => sessions.length === 0)) {
+      if (!isMissing) throw error;
+      const titles = hosts.map(({ title }) => title).join(', ');
+      const message =
+        `nothing to report: no runs are recorded in ${shownStore(path)}, and no session files of ${titles} are there; ` +
+        'try coxswain demo, or see coxswain --help';
+      throw new CoxswainError('input-io', message, { cause: error });
+    }
+    problems.source(shownStore(path));
+    if (!isMissing) problems.failure(error);
+    return undefined;
+  });
+  try {
+    const recent = hosts.map(({ sessions, title }) => ({
+      title,
+      sessions: sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
+    }));
+    const sessions = recent.flatMap((host) => host.sessions).toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+    const read = [
+      ...(store === undefined ? [] : [shownStore(path)]),
+      ...recent.flatMap((host) =>
+        host.sessions.length === 0 ? [] : [`${countOf(host.sessions.length, 'session file')} of ${host.title}`],
+      ),
+    ];
+    const from = read.length === 0 ? 'no session file of this time' : read.join(', ');
+    const stored = new StoredNames();
+    const sources = { store, storeName: shownStore(path), project: projectFolder, sessions, stored, problems, sinceMs };
+    const commandOf = ({ runId }: Moment, source: string): string =>
+      stored.has(runId) ? showing(runId, path) : analyzing(source);
+    const runs = readable(runsOfMachine(sources), problems, shownStore(path));
+    const report = await addedUp(runs, commandOf, options, terminal);
+    await writeReport(report, { from, sinceMs, untilMs }, { options, terminal });
+    if (store !== undefined) await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
+    const older = hosts.flatMap((host) => host.sessions).length - sessions.length;
+    if (report.count === 0 && older > 0) {
+      terminal.complain(`coxswain: ${countOf(older, 'older session file')} not read: --since all reads every one`);
+    }
+    return problems.any ? 1 : 0;
+  } finally {
+    await store?.close();
+  }
+}
+
+function showing(runId: string, store: string): string {
+  return `coxswain show ${shellWord(runId)} --store ${shellWord(shownStore(store))}`;
+}
+
+function analyzing(source: string): string {
+  return `coxswain analyze ${shellWord(source.replace(/#[^#]*$/, ''))}`;
+}
+
+/** What of a store is not in its report. */
+async function sayWhatIsLeft(
+  read: {
+    readonly path: string;
+    readonly store: Pick<StoreReader, 'listRuns'>;
+    readonly isEmpty: boolean;
+    readonly untilMs: number;
+  },
+  terminal: Terminal,
+): Promise<void> {
+  const { unusable, waiting } = spillNote(read.path);
+  for (const note of [waiting, unusable]) if (note !== undefined) terminal.complain(`coxswain: ${printable(note)}`);
+  if (!read.isEmpty) return;
+  for await (const { lastAtMs } of allRuns(read.store)) {
+    const ago = durationText(Math.max(0, read.untilMs - lastAtMs));
+    terminal.complain(`coxswain: the run that started last was at work ${ago} ago: --since all looks further back`);
+    break;
   }
 }
 
@@ -120,10 +195,10 @@ async function writeReport(
   return terminal.write(`${printable(options.html)}: written\n`);
 }
 
-function projectStore(): string {
+function projectStore(): { readonly path: string; readonly projectFolder: string } {
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  return loadConfigSync({ projectFolder, env }).resolved.store.address;
+  return { path: loadConfigSync({ projectFolder, env }).resolved.store.address, projectFolder };
 }
 
 function sinceOf(text: string | undefined, nowMs: number, ofStore: boolean): number {

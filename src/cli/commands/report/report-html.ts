@@ -5,7 +5,8 @@ import { printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
-import { adviceFacts, headFacts, patternFacts, runFacts } from './report-text.ts';
+import type { NightRun } from './night-run.ts';
+import { adviceFacts, headFacts, patternFacts, projectFacts, runFacts } from './report-text.ts';
 
 /** A report as one page. Equal reports give equal bytes. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
@@ -34,7 +35,14 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
   );
 }
 
-function runsHtml({ count, runs }: NightReport): Html | undefined {
+function runsHtml({ count, projects, runs }: NightReport): Html {
+  const left = count - runs.length;
+  const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
+  const tables = projects?.map((group) => runsTable(projectFacts(group), group.runs)) ?? [runsTable(caption, runs)];
+  return section(projects === undefined ? 'Runs' : `Runs: ${caption}`, tables);
+}
+
+function runsTable(caption: string, runs: readonly NightRun[]): Html {
   const rows = runs.map((run) => {
     const { evidence, verdict } = run.verdict;
     const mark =
@@ -47,9 +55,7 @@ function runsHtml({ count, runs }: NightReport): Html | undefined {
     const problem = run.problem === undefined ? undefined : html`<br /><span class="bad">${run.problem}</span>`;
     return [mark, html`${run.id}${task}${problem}`, [evidence, ...runFacts(run)].join(', '), patternFacts(run)];
   });
-  const left = count - runs.length;
-  const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
-  return section('Runs', table({ caption, head: ['', 'Run', 'What it came to', 'Patterns'], rows }));
+  return table({ caption, head: ['', 'Run', 'What it came to', 'Patterns'], rows });
 }
 
 function totalsHtml({ totals }: NightReport): Html | undefined {

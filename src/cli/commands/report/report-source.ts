@@ -1,9 +1,10 @@
 import { messageOf } from '../../../base/error.ts';
-import { findSources } from '../../../formats/find-sources.ts';
+import type { FoundSource } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
 import { CoxswainError } from '../../../base/error.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
@@ -17,14 +18,16 @@ const MAX_OPEN = 1_000;
  * Every run of a store whose latest record is not before `sinceMs`, the one that started last first. A run that cannot be read
  * is given with what could be, and why.
  *
+ * @param endings  ends of runs from elsewhere, by run id, for runs that do not know why they ended
  * Memory: one run at a time.
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
   sinceMs: number,
+  endings: ReadonlyMap<string, TrajectoryRecord> = new Map(),
 ): AsyncGenerator<FoundRun, void, void> {
   for await (const summary of allRuns(store)) {
-    if (summary.lastAtMs < sinceMs && (summary.lastAtMs > 0 || sinceMs > 0)) continue;
+    if (summary.lastAtMs < sinceMs) continue;
     const fold = new NightFold(summary.runId);
     let problem = summary.problem;
     try {
@@ -33,8 +36,17 @@ export async function* runsOfStore(
       if (error instanceof CoxswainError && error.code === 'store-closed') throw error;
       problem ??= messageOf(error);
     }
+    const ending = endings.get(summary.runId);
+    if (ending !== undefined && saysMore(ending, fold)) {
+      fold.fold({ ...ending, run_id: summary.runId, seq: summary.lastSeq + 1 });
+    }
     yield fold.found(problem);
   }
+}
+
+function saysMore({ payload }: TrajectoryRecord, { outcome }: NightFold): boolean {
+  if (outcome === undefined) return true;
+  return outcome.reason === undefined && outcome.success === undefined && 'reason' in payload;
 }
 
 /**
@@ -42,11 +54,11 @@ export async function* runsOfStore(
  * A run without times counts as of any time.
  */
 export async function* runsOfTranscripts(
-  paths: readonly string[],
+  sources: AsyncIterable<FoundSource>,
   { problems, sinceMs }: { readonly problems: Problems; readonly sinceMs: number },
 ): AsyncGenerator<FoundRun, void, void> {
   const ids = new RunIds();
-  for await (const { named, path, sizeBytes } of findSources(paths)) {
+  for await (const { named, path, sizeBytes } of sources) {
     // A pipe or device met in a folder would be waited for.
     if (!named && sizeBytes === undefined) continue;
     problems.source(path);

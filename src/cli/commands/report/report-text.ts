@@ -3,7 +3,7 @@ import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
-import type { NightReport, ReportFrame } from './night-report.ts';
+import type { ListedProject, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
 
 /** Runs that are printed; `--json` and `--html` have more. */
@@ -68,6 +68,11 @@ export function runFacts(run: NightRun): readonly string[] {
   ];
 }
 
+/** A project and what its runs come to, in words. */
+export function projectFacts({ count, died, project }: ListedProject): string {
+  return `${printableCut(project, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
+}
+
 /** The patterns of a run in a few words; empty without any. */
 export function patternFacts({ patterns }: NightRun): string {
   return patterns
@@ -105,8 +110,15 @@ function momentsText({ moments }: NightReport, paint: Paint): string {
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
 }
 
-function runsText({ count, runs }: NightReport, paint: Paint): string {
-  const lines = runs.slice(0, MAX_PRINTED).flatMap((run) => runLines(run, paint));
+function runsText({ count, projects, runs }: NightReport, paint: Paint): string {
+  const printed = new Set(runs.slice(0, MAX_PRINTED));
+  const groups = (projects ?? [undefined]).map((group) => ({
+    head: group === undefined ? [] : [paint('bold', projectFacts(group))],
+    runs: (group?.runs ?? runs).filter((run) => printed.has(run)),
+  }));
+  const lines = groups.flatMap((group) =>
+    group.runs.length === 0 ? [] : group.head.concat(group.runs.flatMap((run) => runLines(run, paint))),
+  );
   const left = count - Math.min(count, MAX_PRINTED);
   return `${[...lines, ...(left > 0 ? [`and ${countOf(left, 'more run')}; --json lists all`] : [])].join('\n')}\n`;
 }

@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+import type { FoundSession } from '../../../formats/find-sessions.ts';
+import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
+import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { RunSummary } from '../../../store/run-summary.ts';
+import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
+import type { Problems } from '../../runs/problems.ts';
+import { allRuns } from '../../runs/stored-runs.ts';
+import type { FoundRun } from './night-run.ts';
+import { runsOfStore, runsOfTranscripts } from './report-source.ts';
+
+/** What a report of this machine reads. */
+export interface MachineSources {
+  /** Absent where this project has none. */
+  readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
+  /** What the store is called in messages. */
+  readonly storeName: string;
+  /** The project of the store. */
+  readonly project: string;
+  /** Session files that were written since `sinceMs`. */
+  readonly sessions: readonly FoundSession[];
+  /** The runs of the store, filled before the first run is given. */
+  readonly stored: StoredNames;
+  readonly problems: Problems;
+  readonly sinceMs: number;
+}
+
+/**
+ * Every run of session files and of the project's store whose latest record is not before `sinceMs`, each with its project. A run that
+ * both hold is given once: as the store has it, with the end that the transcript has where the store has none.
+ *
+ * Memory: as `runsOfStore` and `runsOfTranscripts`; an id, and at most one record, a run of the store.
+ */
+export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
+  const { problems, project, sessions, sinceMs, store, stored, storeName } = sources;
+  if (store !== undefined) {
+    for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
+  }
+  const endings = new Map<string, TrajectoryRecord>();
+  let last = { source: '', project };
+  for await (const found of runsOfTranscripts(filesOf(sessions, sinceMs), { problems, sinceMs })) {
+    const storedId = stored.idOf(found.run.id);
+    if (storedId === undefined) {
+      const { source } = found.report;
+      if (last.source !== source) {
+        last = { source, project: projectAt(await sessionFolder(source)) ?? dirname(source) };
+      }
+      yield { ...found, run: { ...found.run, project: last.project } };
+    } else if (found.ended !== undefined && !endings.has(storedId)) endings.set(storedId, found.ended);
+  }
+  if (store === undefined) return;
+  problems.source(storeName);
+  for await (const found of runsOfStore(store, sinceMs, endings)) yield { ...found, run: { ...found.run, project } };
+}
+
+/** The runs of a store by the names that transcripts have for them. */
+export class StoredNames {
+  readonly #runs = new Set<string>();
+  readonly #idOfName = new Map<string, string>();
+
+  has(runId: string): boolean {
+    return this.#runs.has(runId);
+  }
+
+  add({ conversationId, parentRunId, runId }: RunSummary): void {
+    this.#runs.add(runId);
+    this.#idOfName.set(nameOf(runId), runId);
+    const isSession = parentRunId === undefined && conversationId !== undefined;
+    if (isSession && !this.#idOfName.has(conversationId)) this.#idOfName.set(conversationId, runId);
+  }
+
+  /** The stored run that a run of a transcript is; undefined where the store does not have it. */
+  idOf(transcriptRunId: string): string | undefined {
+    return this.#idOfName.get(nameOf(transcriptRunId));
+  }
+}
+
+/** Hooks name a subagent `SESSION/ID`, transcripts `SESSION/agent-ID`; a session in several files has a number behind its id. */
+function nameOf(runId: string): string {
+  return runId.replace(/#\d+$/, '').replace('/agent-', '/');
+}
+
+/** Sessions and the files of their subagents, as far as they were written since. */
+async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): AsyncGenerator<FoundSource, void, void> {
+  for (const session of sessions) {
+    for await (const found of findSources([session.path])) {
+      const stats = found.path === session.path ? undefined : await stat(found.path).catch(() => undefined);
+      // A session that was deleted meanwhile, or holds no run, is no problem.
+      if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false };
+    }
+  }
+}
+
+/** The project of a folder; one that is no longer there stands for itself. */
+function projectAt(folder: string | undefined): string | undefined {
+  if (folder === undefined) return undefined;
+  const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isThere ? projectFolderOf({ projectDir: undefined, cwd: folder }) : folder;
+}

@@ -1,0 +1,124 @@
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+import { trustProject } from '../src/config/trust-project.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { useStoresFolder } from './cli-stores.ts';
+import { homeOnly, jsonLines } from './run-cli.ts';
+
+const here = useStoresFolder();
+const HOUR_MS = 3_600_000;
+const AN_HOUR_AGO = new Date(Date.now() - HOUR_MS).toISOString();
+
+async function put(path: string, text: string, hoursAgo = 0): Promise<void> {
+  const full = join(here.cwd, 'home', path);
+  await mkdir(dirname(full), { recursive: true });
+  await writeFile(full, text);
+  const atS = (Date.now() - hoursAgo * HOUR_MS) / 1_000;
+  await utimes(full, atS, atS);
+}
+
+/** A Claude Code session of an hour ago that answered, or died of a rate limit. */
+function session(sessionId: string, { died = false, cwd = '/gone/other', agentId = '' } = {}): string {
+  const common = {
+    sessionId,
+    cwd,
+    timestamp: AN_HOUR_AGO,
+    ...(agentId === '' ? {} : { agentId, isSidechain: true }),
+  };
+  const answer = { role: 'assistant', model: 'm', stop_reason: 'end_turn', content: [{ type: 'text', text: 'done' }] };
+  const failure = { isApiErrorMessage: true, error: 'rate_limit' };
+  const entries = [
+    { ...common, type: 'user', uuid: `${agentId}1`, message: { role: 'user', content: `task of ${sessionId}` } },
+    { ...common, type: 'assistant', uuid: `${agentId}2`, message: answer, ...(died ? failure : {}) },
+  ];
+  return entries.map((entry) => JSON.stringify(entry)).join('\n');
+}
+
+/** A store with the run `both` and its subagent, neither with an end on record. */
+async function record(): Promise<void> {
+  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
+  trustProject(here.cwd, { env: process.env });
+  const store = sqliteStore(join(here.cwd, 'mine.db'));
+  const cox = createCoxswain({ store });
+  const run = cox.startRun({ runId: 'both', task: 'as the store has it' });
+  run.emit({ type: 'turn_start' });
+  run.child({ runId: 'both/a1' }).emit({ type: 'turn_start' });
+  cox.startRun({ runId: 'sdk', conversationId: 'sdk-session' }).emit({ type: 'turn_start' });
+  await cox.close();
+  await store.close();
+}
+
+test('a report without a path has the store of the project and the sessions of every program, each run once', async () => {
+  await record();
+  const rollout = await readFile(
+    fileURLToPath(new URL('session-samples/codex-rollout.jsonl', import.meta.url)),
+    'utf8',
+  );
+  await put('.codex/sessions/rollout-1.jsonl', rollout.replaceAll('2026-11-23T03', AN_HOUR_AGO.slice(0, 13)));
+  await put('.claude/projects/-p/both.jsonl', session('both', { died: true }));
+  await put('.claude/projects/-p/both/subagents/agent-a1.jsonl', session('both', { agentId: 'a1' }));
+  await put('.claude/projects/-p/sdk-session.jsonl', session('sdk-session'));
+  await put('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
+  await put('.claude/projects/-o/nowhere.jsonl', session('nowhere', { cwd: '' }));
+  await put('.claude/projects/-o/old.jsonl', session('old'), 48);
+  await put('.claude/projects/-o/alone/subagents/agent-old.jsonl', session('alone', { agentId: 'old' }), 48);
+  await put('.claude/projects/-o/empty.jsonl', '');
+  const env = homeOnly(join(here.cwd, 'home'));
+
+  const { code, stderr, stdout } = await here.run(['report', '--json'], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  const lines = jsonLines(stdout);
+  const runs = lines.slice(0, -1);
+  const codexId = /"session_id": "([^"]+)"/.exec(rollout)?.[1];
+  expect(runs.length).toBe(6);
+  expect(new Set(runs.map(({ id }) => id))).toEqual(new Set([codexId, 'alone', 'both', 'both/a1', 'nowhere', 'sdk']));
+  const runOf = (wanted: string | undefined) => runs.find(({ id }) => id === wanted);
+  expect(runOf('both')).toMatchObject({
+    task: 'as the store has it',
+    project: here.cwd,
+    verdict: { verdict: 'failed', evidence: expect.stringContaining('rate limit') },
+  });
+  expect(runOf('both/a1')).toMatchObject({ outcome: { reason: 'answered' } });
+  expect(runOf('alone')).toMatchObject({ project: '/gone/other', verdict: { verdict: 'failed' } });
+  expect(runOf('nowhere')).toMatchObject({ project: join(here.cwd, 'home/.claude/projects/-o') });
+  expect(runOf(codexId)).toMatchObject({ project: '/home/dev/project' });
+  expect(lines.at(-1)).toMatchObject({
+    projects: expect.arrayContaining([
+      { project: here.cwd, count: 3, died: 1 },
+      { project: '/gone/other', count: 1, died: 1 },
+    ]),
+    moments: expect.arrayContaining([
+      expect.objectContaining({ runId: 'both', command: `coxswain show both --store ${here.cwd}/mine.db` }),
+      expect.objectContaining({ runId: 'alone', command: expect.stringMatching(/^coxswain analyze .*alone\.jsonl$/) }),
+    ]),
+  });
+
+  const plain = await here.run([], { env });
+  expect([plain.code, plain.stderr]).toEqual([0, '']);
+  expect(plain.stdout).toMatch(/^\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex\n/);
+  expect(plain.stdout).toContain(`\n${here.cwd}: 3 runs, 1 failed or died\n`);
+  expect(plain.stdout).toContain('\n/gone/other: 1 run, 1 failed or died\n');
+  expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
+  expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other: 1 run, 1 failed or died');
+});
+
+test('sessions are reported where the project has no store, and a night without any names the older files', async () => {
+  await put('.claude/projects/-o/alone.jsonl', session('alone'));
+  const env = homeOnly(join(here.cwd, 'home'));
+  const { code, stderr, stdout } = await here.run([], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('task of alone');
+  const empty = await here.run(['report', '--since', '1s'], { env });
+  expect([empty.code, empty.stderr]).toEqual([0, expect.any(String)]);
+});
+
+test('without a command, a store and a session it says where it looked and names the help', async () => {
+  const { code, stderr, stdout } = await here.run([], { env: homeOnly(join(here.cwd, 'nobody')) });
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('coxswain --help');
+  expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
+});
