@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { WITHHELD_REASON } from '../../src/records/delivery-reason.ts';
+import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { findChromium } from './chromium.ts';
 import { addLargeRun } from './large-run.ts';
@@ -14,6 +17,22 @@ const chromium = findChromium();
 /** The row that is chosen, as text. */
 function chosen(page: Page): Promise<string> {
   return page.locator('.row.is-selected').innerText();
+}
+
+/** The sample once more as `withheld`: of its advice nothing was said. */
+async function addWithheldRun(store: TrajectoryStore): Promise<void> {
+  const records: TrajectoryRecord[] = [];
+  const own = { run_id: 'withheld' };
+  for await (const record of store.readRun('stuck-run')) {
+    const { payload } = record;
+    const fate = { delivered: false, reason: WITHHELD_REASON };
+    if (payload.kind === 'feedback_delivered') records.push({ ...record, ...own, payload: { ...payload, ...fate } });
+    else if (payload.kind === 'guidance_delivered') {
+      const guidance = { ...payload.guidance, ...fate };
+      records.push({ ...record, ...own, payload: { ...payload, guidance } });
+    } else records.push({ ...record, ...own });
+  }
+  await store.append(records);
 }
 
 function placeOf(page: Page): number {
@@ -31,6 +50,8 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
       fill: async (store) => {
         await addSampleRun(store);
         await addSampleRun(store, 'other-run');
+        await store.flush();
+        await addWithheldRun(store);
         await addLargeRun(store, 'large', 4_000);
         await addRun(store, 'odd', [
           startOf('odd', 'A tool of a very long name'),
@@ -62,6 +83,19 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await card.getByRole('button', { name: 'Call 3', exact: true }).click();
     await expect.poll(() => chosen(page)).toContain('FAIL total');
     expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('tells advice that was withheld from advice that was said, in the conversation and in the list', async () => {
+    const page = await scene.open('/?source=0&run=withheld');
+    const row = page.locator('.row .spoken').first();
+    await row.waitFor();
+    await expect.poll(() => row.locator('.who').innerText()).toContain('withheld');
+    expect(await row.getAttribute('class')).toContain('is-unsaid');
+    await page.goto(new URL('/?sort=errors', page.url()).href);
+    const listed = page.locator('.run-row', { hasText: 'withheld' });
+    await listed.getByText('not said').waitFor({ state: 'attached' });
+    expect(await listed.locator('.strip title').textContent()).not.toContain('with advice');
     await page.context().close();
   });
 

@@ -178,7 +178,7 @@ function AdviceCard(props: LaneProps & { readonly mark: AdviceMark }): ReactElem
           </>
         )}
         <Evidence calls={mark.evidence} onGo={onGo} />
-        <dt>Said</dt>
+        <dt>{mark.delivered === false ? 'Meant' : 'Said'}</dt>
         <dd>
           as {mark.speaker}, after {countOf(mark.callsBefore, 'call')}
           {how === '' ? '' : `, ${safeLine(how)}`}

@@ -9,7 +9,7 @@ import {
   type ReactElement,
 } from 'react';
 
-import type { PatternSpan } from '../server/api-shapes.ts';
+import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
 import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
 import { RowLayout, type PlacedRow } from './row-layout.ts';
@@ -33,6 +33,7 @@ export function ConversationView(props: {
   readonly withDetails: boolean;
   readonly selected: number | undefined;
   readonly patterns: readonly PatternSpan[];
+  readonly advice: readonly AdviceMark[];
   readonly evidence: ReadonlySet<number>;
   readonly range: VisibleRange;
   readonly handle: { current: ConversationHandle | undefined };
@@ -56,6 +57,8 @@ export function ConversationView(props: {
     settledFor.current = settleKey;
   }
   const stuck = useMemo(() => props.patterns.filter((pattern) => pattern.stuck), [props.patterns]);
+
+  const adviceAt = useMemo(() => new Map(props.advice.map((mark) => [mark.seq, mark])), [props.advice]);
 
   const viewportPx = scroller.current?.clientHeight ?? 600;
   const scrollTop = layout.scrollTopFor(viewportPx);
@@ -183,6 +186,7 @@ export function ConversationView(props: {
                 record={record}
                 end={endOf(record, pages)}
                 kind={kind}
+                advice={adviceAt.get(seq)}
                 marks={marksOf(seq)}
                 onSelect={onSelect}
               />

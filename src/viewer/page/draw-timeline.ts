@@ -92,7 +92,7 @@ function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, 
   }
 }
 
-/** Feedback is a disc, guidance a diamond; what did not reach the agent is hollow. */
+/** Feedback is a disc, guidance a diamond; what is not known to have reached the agent is hollow. */
 function drawAdvice(
   { context, colour, widthPx }: Canvas,
   advice: readonly AdviceMark[],
@@ -114,7 +114,7 @@ function drawAdvice(
       context.lineTo(x - 5.5, middle);
       context.closePath();
     }
-    if (delivered === false) context.stroke();
+    if (delivered !== true) context.stroke();
     else context.fill();
   }
 }
@@ -150,7 +150,9 @@ export function drawMinimap(canvas: Canvas, overview: Overview, window: SeqWindo
     context.fillRect(xOf(fromSeq), MINIMAP_HEIGHT - 5, Math.max(2, xOf((toSeq ?? count) - fromSeq)), 2);
   }
   context.fillStyle = colour('--advice');
-  for (const { seq } of overview.advice) context.fillRect(xOf(seq) - 1, MINIMAP_HEIGHT - 2.5, 2.5, 2.5);
+  for (const { delivered, seq } of overview.advice) {
+    if (delivered === true) context.fillRect(xOf(seq) - 1, MINIMAP_HEIGHT - 2.5, 2.5, 2.5);
+  }
   if (window.to - window.from < count) {
     context.fillStyle = colour('--paper');
     context.globalAlpha = 0.7;

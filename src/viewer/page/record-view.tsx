@@ -15,6 +15,8 @@ import type { Json } from '../../base/json.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
+import type { AdviceMark } from '../server/api-shapes.ts';
+import { deliveryOf } from './advice-words.ts';
 import { CallView, ResultView } from './call-view.tsx';
 import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
@@ -32,6 +34,8 @@ export const RecordView = memo(function RecordView(props: {
   /** For a call: the record it came back with. */
   readonly end: TrajectoryRecord | undefined;
   readonly kind: RowKind;
+  /** Of advice: what became of it. */
+  readonly advice: AdviceMark | undefined;
   /** Classes: `is-selected`, `is-stuck` (within a pattern that says so), `is-evidence` (shows why advice was given). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
@@ -60,7 +64,7 @@ export const RecordView = memo(function RecordView(props: {
       </div>
       <div>
         <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
-          <Body record={record} end={props.end} kind={props.kind} />
+          <Body record={record} end={props.end} kind={props.kind} advice={props.advice} />
         </RowBoundary>
       </div>
     </article>
@@ -71,6 +75,7 @@ function Body(props: {
   readonly record: TrajectoryRecord;
   readonly end: TrajectoryRecord | undefined;
   readonly kind: RowKind;
+  readonly advice: AdviceMark | undefined;
 }): ReactElement | null {
   const { record, kind } = props;
   const { payload, seq } = record;
@@ -88,9 +93,18 @@ function Body(props: {
     case 'pattern_cleared':
       return <PatternView pattern={payload.pattern} isCleared={payload.kind === 'pattern_cleared'} />;
     case 'feedback_produced':
-      return <Spoken who={`Feedback by ${payload.provider_name}`} text={payload.text} seq={seq} />;
+      return (
+        <Spoken who={`Feedback by ${payload.provider_name}`} text={payload.text} seq={seq} advice={props.advice} />
+      );
     case 'guidance_produced':
-      return <Spoken who={`Guidance by ${payload.provider_name}`} text={payload.injection.content} seq={seq} />;
+      return (
+        <Spoken
+          who={`Guidance by ${payload.provider_name}`}
+          text={payload.injection.content}
+          seq={seq}
+          advice={props.advice}
+        />
+      );
     default:
       passOver<LifeKind | TalkKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
         payload,
@@ -99,11 +113,21 @@ function Body(props: {
   }
 }
 
-function Spoken(props: { readonly who: string; readonly text: unknown; readonly seq: number }): ReactElement {
+function Spoken(props: {
+  readonly who: string;
+  readonly text: unknown;
+  readonly seq: number;
+  readonly advice: AdviceMark | undefined;
+}): ReactElement {
+  const { advice } = props;
   const shown = textOf(props.text);
+  const delivery = advice === undefined ? undefined : deliveryOf(advice);
   return (
-    <div className="spoken said">
-      <div className="who">{safeLine(props.who).slice(0, 160)}</div>
+    <div className={advice === undefined || advice.delivered === true ? 'spoken said' : 'spoken said is-unsaid'}>
+      <div className="who">
+        {safeLine(props.who).slice(0, 160)}{' '}
+        {delivery === undefined ? null : <span className={`tag ${delivery.className}`}>{delivery.text}</span>}
+      </div>
       <FoldedText shown={{ ...shown, text: withoutBlankLines(shown.text) }} seq={props.seq} part="advice" />
     </div>
   );

@@ -72,7 +72,11 @@ export const RunListRow = memo(function RunListRow(props: {
         {countText(run.errors)}
       </div>
       <div className="number" role="cell">
-        {run.adviceCount === undefined ? <Later /> : countText(run.adviceCount)}
+        {run.adviceCount === undefined ? (
+          <Later />
+        ) : (
+          <AdviceCount all={run.adviceCount} unsaid={run.adviceUnsaid ?? 0} />
+        )}
       </div>
       <div className="number cost dim" role="cell">
         {run.costUsd === undefined ? '—' : costText(run.costUsd)}
@@ -98,6 +102,17 @@ export const RunListRow = memo(function RunListRow(props: {
     </div>
   );
 });
+
+/** What was said, and beside it what did not reach the agent as far as is known. */
+function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
+  if (unsaid === 0) return <>{countText(all)}</>;
+  return (
+    <span title={`${countText(all - unsaid)} said, ${countText(unsaid)} withheld, shadowed, not delivered or unknown`}>
+      {countText(all - unsaid)} <span className="dim">+{countText(unsaid)}</span>
+      <span className="visually-hidden"> not said</span>
+    </span>
+  );
+}
 
 function Later(): ReactElement {
   return (

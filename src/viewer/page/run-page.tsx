@@ -181,6 +181,7 @@ function Loaded(props: {
               withDetails={withDetails}
               selected={selected}
               patterns={overview.patterns}
+              advice={overview.advice}
               evidence={evidence}
               range={range}
               handle={handle}

@@ -153,7 +153,8 @@ function placeText(overview: Overview, seq: number | undefined): string {
 function describe({ patterns, advice, errors }: Overview): string {
   const failed = errors.reduce((sum, count) => sum + count, 0);
   const stuck = patterns.filter((pattern) => pattern.stuck).length;
-  return `Lanes of turns, calls, errors, patterns and advice: ${countOf(failed, 'error')}, ${countOf(patterns.length, 'pattern')} of which ${stuck} say stuck, ${countOf(advice.length, 'piece')} of advice. The lists beside the conversation hold the same.`;
+  const unsaid = advice.filter(({ delivered }) => delivered !== true).length;
+  return `Lanes of turns, calls, errors, patterns and advice: ${countOf(failed, 'error')}, ${countOf(patterns.length, 'pattern')} of which ${stuck} say stuck, ${countOf(advice.length, 'piece')} of advice${unsaid === 0 ? '' : `, ${unsaid} not known as said`}. The lists beside the conversation hold the same.`;
 }
 
 function useDrawing(picture: {

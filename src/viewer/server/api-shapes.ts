@@ -51,11 +51,14 @@ export interface RunExtras {
   readonly patterns: readonly string[];
   /** True when one of them says stuck. */
   readonly stuck: boolean;
+  /** All advice that was produced. */
   readonly adviceCount: number;
+  /** Of it, what did not reach the agent as far as records say: withheld, shadowed, not delivered, or without a delivery record. */
+  readonly adviceUnsaid: number;
   /** As the answers of the model say; absent where none does. */
   readonly costUsd?: number;
   readonly tokens?: number;
-  /** At most 60 characters, one a bucket of calls: `.` fine, `x` error, `!` in a stuck pattern, `a` advice given. */
+  /** At most 60 characters, one a bucket of calls: `.` fine, `x` error, `!` in a stuck pattern, `a` advice said. */
   readonly strip: string;
   /** Names of tools that were called, at most 64, each of at most 100 characters. */
   readonly tools: readonly string[];

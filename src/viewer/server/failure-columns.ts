@@ -4,12 +4,12 @@ import type { StretchCounts } from '../../base/stretch-counts.ts';
 export interface StripMarks {
   /** Stretches of calls, both ends included. */
   readonly stuck: readonly (readonly [number, number])[];
-  /** Calls after which advice was given. */
+  /** Calls after which advice was said. */
   readonly advice: readonly number[];
 }
 
 /**
- * The run at a glance, a character a column: `a` advice was given, `!` in a stuck pattern, `x` a call failed, `.` none did; the
+ * The run at a glance, a character a column: `a` advice was said, `!` in a stuck pattern, `x` a call failed, `.` none did; the
  * first of these that holds.
  *
  * @param failures  along the calls

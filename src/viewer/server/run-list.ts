@@ -227,7 +227,7 @@ function keyOf(run: RunSummary, extras: RunExtras | undefined, sort: RunSort): n
     case 'cost':
       return extras?.costUsd ?? -1;
     case 'advice':
-      return extras?.adviceCount ?? -1;
+      return extras === undefined ? -1 : extras.adviceCount - extras.adviceUnsaid;
     default:
       return assertNever(sort);
   }

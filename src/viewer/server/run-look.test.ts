@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { scriptedRecords, times, type ScriptedCall } from '../../../test/support/scripted-run.ts';
+import { WITHHELD_REASON } from '../../records/delivery-reason.ts';
+import type { FeedbackProduced } from '../../records/trajectory-record.ts';
+import type { RunExtras } from './api-shapes.ts';
 import { RunLook } from './run-look.ts';
 
 function lookOf(calls: readonly ScriptedCall[]): RunLook {
@@ -41,4 +44,34 @@ test('of a steered run the patterns are those on its record, and no others', () 
 test('it is complete when all that is stored was folded', () => {
   const look = lookOf(times(2, failing));
   expect([look.nextSeq, look.overview(6).complete, look.overview(7).complete]).toEqual([7, true, false]);
+});
+
+test('advice that was withheld is counted apart from what was said, and leaves no mark of advice in the strip', () => {
+  const records = scriptedRecords(times(3, failing));
+  const last = records.at(-1);
+  if (last === undefined) throw new Error('a script has records');
+  const feedback: FeedbackProduced['feedback'] = {
+    summary: 'x',
+    observations: [],
+    suggestions: [],
+    severity: 'warning',
+    atMs: 0,
+    callIndex: 2,
+    promptName: 'p',
+  };
+  const name = { advice_id: 'a', provider_name: 'Pattern' };
+  const extrasAfter = (fate: { readonly delivered: boolean; readonly reason?: string }): RunExtras => {
+    const look = new RunLook();
+    for (const record of records) look.fold(record);
+    look.fold({
+      ...last,
+      seq: last.seq + 1,
+      payload: { kind: 'feedback_produced', ...name, text: 'Stop.', feedback, cause_seq: last.seq, ordinal: 0 },
+    });
+    look.fold({ ...last, seq: last.seq + 2, payload: { kind: 'feedback_delivered', ...name, ...fate } });
+    return look.extras();
+  };
+  const withheld = extrasAfter({ delivered: false, reason: WITHHELD_REASON });
+  expect(withheld).toMatchObject({ adviceCount: 1, adviceUnsaid: 1, strip: '!!!' });
+  expect(extrasAfter({ delivered: true })).toMatchObject({ adviceCount: 1, adviceUnsaid: 0, strip: '!!a' });
 });

@@ -62,14 +62,16 @@ export class RunLook {
   extras(): RunExtras {
     const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage } = this.#view;
     const stuck = patterns.filter((pattern) => pattern.stuck);
+    const said = advice.filter(({ arm }) => arm === 'delivered');
     const strip = failureColumns(failures, {
       stuck: stuck.map(({ clearedAt, firstSeen }) => [firstSeen, clearedAt ?? calls - 1] as const),
-      advice: advice.map(({ callsBefore }) => callsBefore - 1),
+      advice: said.map(({ callsBefore }) => callsBefore - 1),
     });
     return {
       patterns: [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
+      adviceUnsaid: advice.length - said.length,
       ...usage,
       strip,
       tools: [...this.#tools],
