@@ -21,6 +21,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   store: 'Where runs are recorded.',
   gc: 'Which recorded runs are deleted.',
   completion: 'What must hold before the agent may stop.',
+  notify: 'Whom coxswain watch notifies. Counts only in your own configuration.',
   trigger: 'When it is asked: any of these conditions.',
 };
 
@@ -33,6 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   'gc.maxSize': ['2GB'],
   'completion.files': [['REPORT.md']],
   'completion.command': [['npm', 'test']],
+  'notify.webhook': ['https://hooks.example.org/coxswain'],
 };
 
 const LIMIT_OF_GUIDANCE =

@@ -62,6 +62,7 @@ const SECTIONS: ReadonlySet<string> = new Set([
   'store',
   'gc',
   'completion',
+  'notify',
 ]);
 
 const fields = configFields().filter((field) => isOwnRow(field) && !SECTIONS.has(field.path));
@@ -101,7 +102,7 @@ test('the page has the table of what needs trust: every class with its reason', 
   const [table] = tables('field | from a repository');
   const expected = Object.entries(FIELD_TRUST).map(([path, { needs, why }]) => [
     path,
-    needs === 'none' ? 'counts' : 'after `coxswain trust`',
+    { none: 'counts', trust: 'after `coxswain trust`', own: 'never' }[needs],
     why,
   ]);
   expect(table?.map(([path, needs, why]) => [withoutCode(path), needs, why])).toEqual(expected);

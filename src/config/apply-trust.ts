@@ -14,8 +14,12 @@ export interface AppliedTrust {
   readonly ignored: readonly UntrustedField[];
 }
 
-/** Leaves out of a project's configuration what needs trust, by the table `FIELD_TRUST`. */
-export function applyTrust(project: CoxswainConfig): AppliedTrust {
+/**
+ * Leaves out of a project's configuration what does not count, by the table `FIELD_TRUST`.
+ *
+ * @param isTrusted  whether the user trusts the project
+ */
+export function applyTrust(project: CoxswainConfig, isTrusted: boolean): AppliedTrust {
   const ignored: UntrustedField[] = [];
   const counting = (value: Readonly<Record<string, unknown>>, above: string): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
@@ -26,8 +30,9 @@ export function applyTrust(project: CoxswainConfig): AppliedTrust {
           const rest = counting(member, path);
           return Object.keys(rest).length === 0 ? [] : [[name, rest] as const];
         }
-        if (trust?.needs === 'none') return [[name, member] as const];
-        ignored.push({ path, why: `${trust?.why ?? 'has no class'}; it counts only after coxswain trust` });
+        if (trust?.needs === 'none' || (isTrusted && trust?.needs === 'trust')) return [[name, member] as const];
+        const where = trust?.needs === 'own' ? 'in your own configuration' : 'after coxswain trust';
+        ignored.push({ path, why: `${trust?.why ?? 'has no class'}; it counts only ${where}` });
         return [];
       }),
     );

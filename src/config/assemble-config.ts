@@ -43,7 +43,7 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
       ignored.push({ file, path: '', why: 'code runs only after: coxswain trust, or named with --config' });
       continue;
     }
-    const given = source.trusted ? layer.config : untrusted(layer.config, (field) => ignored.push({ ...field, file }));
+    const given = counting(layer.config, source, (field) => ignored.push({ ...field, file }));
     config = mergeConfig(config, given);
     if (layer.code !== undefined) codes.push(layer.code);
   }
@@ -99,11 +99,14 @@ function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[])
   return { ...config, redaction: { ...config.redaction, mode: 'structureOnly' } };
 }
 
-function untrusted(
-  project: CoxswainConfig,
+/** What of a file counts: of the user's own, and of one that was named, everything. */
+function counting(
+  given: CoxswainConfig,
+  { layer, trusted }: ReadSource,
   ignore: (field: { readonly path: string; readonly why: string }) => void,
 ): CoxswainConfig {
-  const { config, ignored } = applyTrust(project);
+  if (layer !== 'project') return given;
+  const { config, ignored } = applyTrust(given, trusted);
   ignored.forEach(ignore);
   return config;
 }

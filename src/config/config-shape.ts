@@ -13,6 +13,8 @@ import type {
   CoxswainConfig,
   DeadlineFrom,
   GcSection,
+  NotifyReason,
+  NotifySection,
   RedactionSection,
   StoreSection,
 } from './coxswain-config.ts';
@@ -64,6 +66,21 @@ const completionShape: ObjectShape = object({
   timeout: duration('60s'),
   maxAttempts: whole(1, 8, 3),
 } satisfies ShapesOf<CompletionSection>);
+
+const notifyShape: ObjectShape = object(
+  {
+    webhook: text('an address that begins with http:// or https://', {
+      maxChars: 2_048,
+      pattern: () => /^https?:[/][/][^\s/?#@]+(?:[/?]\S*)?$/,
+      isSecret: true,
+    }),
+    form: choice<'json' | 'slack'>({ json: true, slack: true }, 'json'),
+    command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
+    desktop: flag(false),
+    on: list(choice<NotifyReason>({ stuck: true, continued: true, deadline: true, failed: true, ended: true }), 5, 1),
+  } satisfies ShapesOf<NotifySection>,
+  { strict: true },
+);
 
 /** The whole of `coxswain.config.json`. */
 export const configShape: ObjectShape = object({
@@ -141,4 +158,5 @@ export const configShape: ObjectShape = object({
     maxSize: text('a size such as 500MB or 2GB', { maxChars: 20, pattern: () => BYTES_TEXT }),
   } satisfies ShapesOf<GcSection>),
   completion: completionShape,
+  notify: notifyShape,
 } satisfies ShapesOf<CoxswainConfig>);

@@ -59,6 +59,8 @@ export interface CoxswainConfig {
   readonly gc?: GcSection;
   /** What must hold before the agent may stop; default: nothing. */
   readonly completion?: CompletionSection;
+  /** Whom `coxswain watch` notifies; default: nobody. Counts only in the user's own configuration. */
+  readonly notify?: NotifySection;
 }
 
 /** Hours, minutes and seconds in this order: `45m`, `1h30m`, `90s`. */
@@ -178,3 +180,20 @@ export interface CompletionSection {
   /** How often the agent is sent back at most; default 3. */
   readonly maxAttempts?: number;
 }
+
+/** Who is notified of what. */
+export interface NotifySection {
+  /** An address that each notification is posted to. */
+  readonly webhook?: string;
+  /** What is posted: the notification as JSON (default), or what Slack takes. */
+  readonly form?: 'json' | 'slack';
+  /** A program and its arguments; no shell reads it. */
+  readonly command?: readonly string[];
+  /** The desktop's own notification; default false. */
+  readonly desktop?: boolean;
+  /** Default: all of them. */
+  readonly on?: readonly NotifyReason[];
+}
+
+/** What a run can be notified for. */
+export type NotifyReason = 'stuck' | 'continued' | 'deadline' | 'failed' | 'ended';

@@ -1,9 +1,9 @@
 import type { CoxswainConfig } from './coxswain-config.ts';
 
-/** Whether a field counts in the configuration of a project that is not trusted. */
+/** Whether a field counts in the configuration of a project. */
 export interface FieldTrust {
-  /** `none`: it counts. `trust`: it counts only after `coxswain trust`. */
-  readonly needs: 'none' | 'trust';
+  /** `none`: it counts. `trust`: it counts only after `coxswain trust`. `own`: it never counts there. */
+  readonly needs: 'none' | 'trust' | 'own';
   /** What a repository could do with it; for `none`, why it can do nothing. */
   readonly why: string;
 }
@@ -56,6 +56,7 @@ export const FIELD_TRUST: Readonly<Record<Exclude<TrustPath, Split>, FieldTrust>
   'completion.command': needsTrust('runs a program'),
   'completion.timeout': needsTrust('holds the agent up, or fails your own check'),
   'completion.maxAttempts': needsTrust('forces turns, or ends your own check early'),
+  notify: { needs: 'own', why: 'sends what your agents do to whom it likes, or runs a program' },
 };
 
 /**

@@ -12,6 +12,8 @@ export type {
   GcSection,
   GuidanceLimits,
   GuidanceSection,
+  NotifyReason,
+  NotifySection,
   RedactionSection,
   StaticFeedbackConfig,
   StoreSection,

@@ -49,13 +49,13 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
     forceTurnAtStop,
     store: storeOf(config.store ?? {}, options),
     gc: gcOf(config.gc ?? {}),
-    ...present({ completion }),
+    ...present({ completion, notify: config.notify }),
     hash: configHash(config),
   };
 }
 
-/** Equal for configurations that say the same. The key of redaction and the password of the store are no part of it. */
-function configHash({ $schema: _schema, redaction, store, ...config }: CoxswainConfig): string {
+/** Equal for configurations that say the same. The key of redaction, the password of the store and who is notified are no part of it. */
+function configHash({ $schema: _schema, notify: _notify, redaction, store, ...config }: CoxswainConfig): string {
   const { key: _key, ...open } = redaction ?? {};
   const { address } = store ?? {};
   const shown = address === undefined ? {} : { store: { address: shownAddress(address) } };

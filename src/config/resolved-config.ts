@@ -2,7 +2,7 @@ import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import type { DeadlineFrom } from './coxswain-config.ts';
+import type { DeadlineFrom, NotifySection } from './coxswain-config.ts';
 
 /** A configuration with every default filled in, as the rest of the program takes it. */
 export interface ResolvedConfig {
@@ -22,6 +22,8 @@ export interface ResolvedConfig {
   readonly gc: ResolvedGc;
   /** Absent: nothing is checked. */
   readonly completion?: CompletionCheck;
+  /** Absent: nobody is notified. */
+  readonly notify?: NotifySection;
   /** Equal for configurations that say the same, whatever the order and layout of their files; 16 hexadecimal digits. */
   readonly hash: string;
 }

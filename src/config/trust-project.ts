@@ -6,6 +6,7 @@ import { realProject, type StatePlaces } from '../base/state-places.ts';
 import { readConfigFile } from './config-sources.ts';
 import { readConfigText } from './decode-config.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
+import { trustOf } from './field-trust.ts';
 import { realPath } from './leads-outside.ts';
 import { loadConfigSync } from './load-config.ts';
 import type { IgnoredField } from './loaded-config.ts';
@@ -50,7 +51,7 @@ export function trustProject(folder: string, places: ConfigPlaces = {}): Trusted
   return {
     folder: real,
     files: files.map(({ file }) => basename(file)),
-    counts: ignored.map((one) => counting(one, files)),
+    counts: ignored.filter(({ path }) => trustOf(path)?.needs !== 'own').map((one) => counting(one, files)),
   };
 }
 

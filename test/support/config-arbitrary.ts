@@ -32,6 +32,7 @@ const MAX_DEPTH = 3;
 
 /** Texts for every kind of field; which of them a field takes is asked of its shape. */
 const TEXTS = [
+  'https://hooks.example.org/a',
   '',
   ' ',
   'a',

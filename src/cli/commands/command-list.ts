@@ -8,6 +8,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   show: async () => (await import('./show/define-show.ts')).show,
   explain: async () => (await import('./explain/define-explain.ts')).explain,
   watch: async () => (await import('./watch/define-watch.ts')).watch,
+  notify: async () => (await import('./notify/define-notify.ts')).notify,
   demo: async () => (await import('./demo/define-demo.ts')).demo,
   init: async () => (await import('./init/define-init.ts')).init,
   serve: async () => (await import('./serve/define-serve.ts')).serve,

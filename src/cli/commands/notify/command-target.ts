@@ -1,4 +1,5 @@
 import { runLimited } from '../doctor/run-limited.ts';
+import { escaped } from './escaped.ts';
 import type { Notification, NotifyFailure, NotifyTarget } from './notification.ts';
 
 const LIMIT_MS = 10_000;
@@ -14,6 +15,21 @@ export function commandTarget(command: string | readonly string[], name = 'the c
   return {
     name,
     send: (notification) => runProgram(notification, program, typeof command === 'string' ? undefined : args),
+  };
+}
+
+/** The desktop's own notification: `notify-send`, on a Mac `osascript`. */
+export function desktopTarget(platform: NodeJS.Platform = process.platform): NotifyTarget {
+  return {
+    name: 'the desktop',
+    send: (notification) => {
+      const { message } = notification;
+      if (platform === 'darwin') {
+        const script = ['on run argv', 'display notification (item 1 of argv) with title "coxswain"', 'end run'];
+        return runProgram(notification, 'osascript', [...script.flatMap((line) => ['-e', line]), message]);
+      }
+      return runProgram(notification, 'notify-send', ['--app-name=coxswain', '--', 'coxswain', escaped(message)]);
+    },
   };
 }
 

@@ -1,5 +1,7 @@
+import type { NotifyReason } from '../../../config/coxswain-config.ts';
+
 /** What people are notified of. `test` is what `coxswain notify test` sends. */
-export type NotifyEvent = 'stuck' | 'continued' | 'deadline' | 'failed' | 'ended' | 'test';
+export type NotifyEvent = NotifyReason | 'test';
 
 /** One notification. Plain JSON: the body of a webhook and the standard input of a command. */
 export interface Notification {

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { LruMap } from '../../../base/lru-map.ts';
 import { redactText } from '../../../redaction/redact-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
-import type { Notification, NotifyTarget } from './notification.ts';
+import type { Notification, NotifyEvent, NotifyTarget } from './notification.ts';
 
 /** The same event of the same run is sent again only after so long. */
 const REPEAT_MS = 10 * 60_000;
@@ -17,6 +17,8 @@ const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 /** What a `Notifier` works with. */
 export interface NotifierParts {
   readonly targets: readonly NotifyTarget[];
+  /** What is sent; default: everything. */
+  readonly on?: readonly NotifyEvent[];
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<unknown>;
   /** Told of each notification that did not arrive. */
@@ -37,8 +39,9 @@ export class Notifier {
     this.#parts = parts;
   }
 
-  /** Sends it soon. @returns false when it is one too many, and is not sent */
+  /** Sends it soon. @returns false when it is not asked for, or one too many */
   tell(notification: Notification): boolean {
+    if (this.#parts.on?.includes(notification.event) === false) return false;
     const nowMs = this.#parts.clock.nowMs();
     const key = `${notification.event} ${notification.run}`;
     const lastMs = this.#sentMs.get(key);

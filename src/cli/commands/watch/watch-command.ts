@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../base/clock.ts';
 import type { TimeSpan } from '../../../base/deadline.ts';
 import { CoxswainError } from '../../../base/error.ts';
+import { present } from '../../../base/present.ts';
 import { LruMap } from '../../../base/lru-map.ts';
+import { loadConfig } from '../../../config/load-config.ts';
 import { followSource, type FollowState } from '../../../formats/follow-source.ts';
 import { readRuns, type ReadRun } from '../../../formats/read-runs.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -13,6 +15,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../notify/command-target.ts';
 import type { NotifyEvent } from '../notify/notification.ts';
 import { Notifier } from '../notify/notifier.ts';
+import { targetsOf } from '../notify/targets-of.ts';
 import { WatchFeed } from './watch-feed.ts';
 import { WatchNotifications } from './watch-notifications.ts';
 import { intervalOf, spanOf, type WatchOptions } from './watch-options.ts';
@@ -22,7 +25,7 @@ import { WatchedRun } from './watched-run.ts';
 /** Runs of the file that are watched at a time. */
 const MAX_OPEN = 256;
 /** What `--on-stuck` is for. */
-const STUCK: ReadonlySet<NotifyEvent> = new Set<NotifyEvent>(['stuck', 'continued']);
+const STUCK: readonly NotifyEvent[] = ['stuck', 'continued'];
 
 /**
  * `coxswain watch`: follows a growing file and says what the standard steering would say, until Ctrl-C. Nothing reaches
@@ -47,7 +50,7 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
   if (options.json !== true) await terminal.write(openingText(file, terminal));
   const problems = new Problems(terminal);
   problems.source(file);
-  const notifier = notifierOf(options, problems);
+  const notifiers = await notifiersOf(options, problems);
   const items = followSource(file, {
     intervalMs,
     signal: stop.signal,
@@ -70,7 +73,7 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
       feed.called(watched.calls - calls);
       for (const event of events) {
         for (const notice of notices.take(event)) {
-          if (isLive && STUCK.has(notice.event)) notifier?.tell(notice);
+          if (isLive) for (const notifier of notifiers) notifier.tell(notice);
         }
         await feed.take(event);
       }
@@ -78,7 +81,7 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
     if (options.untilEnd === true && item.record.payload.kind === 'run_ended' && item.run.depth === 0) break;
   }
   await feed.finish();
-  await notifier?.finish();
+  for (const notifier of notifiers) await notifier.finish();
   problems.endSource();
   return problems.any ? 1 : 0;
 }
@@ -90,11 +93,25 @@ function openingText(file: string, { paint }: Terminal): string {
   );
 }
 
-/** Undefined where nobody is to be notified. */
-function notifierOf({ onStuck }: WatchOptions, problems: Problems): Notifier | undefined {
-  if (onStuck === undefined) return undefined;
-  const targets = [commandTarget(onStuck, '--on-stuck')];
-  return new Notifier({ targets, clock: systemClock, sleep, onFailure: (message) => problems.note({ message }) });
+/** One for `--on-stuck`, one for the user's own configuration. */
+async function notifiersOf({ onStuck }: WatchOptions, problems: Problems): Promise<readonly Notifier[]> {
+  const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
+  for (const { path, file, why } of ignored) {
+    if (path === 'notify') problems.note({ message: `notify of ${file} does not count: ${why}` });
+  }
+  const parts = {
+    clock: systemClock,
+    sleep,
+    onFailure: (message: string): void => problems.note({ message }),
+  };
+  const { notify = {} } = resolved;
+  const targets = targetsOf(notify);
+  return [
+    ...(onStuck === undefined
+      ? []
+      : [new Notifier({ ...parts, targets: [commandTarget(onStuck, '--on-stuck')], on: STUCK })]),
+    ...(targets.length === 0 ? [] : [new Notifier({ ...parts, targets, ...present({ on: notify.on }) })]),
+  ];
 }
 
 interface StateContext {

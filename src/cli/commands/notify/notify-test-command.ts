@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { systemClock } from '../../../base/clock.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { loadConfig } from '../../../config/load-config.ts';
+import { Problems } from '../../runs/problems.ts';
+import { printable } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { Notifier } from './notifier.ts';
+import { targetsOf } from './targets-of.ts';
+
+/**
+ * `coxswain notify test`: sends one notification to everyone whom the configuration names.
+ *
+ * @returns the exit code: 1 when somebody was not reached
+ * @throws CoxswainError `invalid-argument` when nobody is to be notified
+ */
+export async function notifyTestCommand(_options: object, terminal: Terminal): Promise<number> {
+  const { resolved, ignored } = await loadConfig({ projectFolder: process.cwd() });
+  const targets = targetsOf(resolved.notify ?? {});
+  if (targets.length === 0) {
+    const left = ignored.find(({ path }) => path === 'notify');
+    const why = left === undefined ? '' : `; that of ${left.file} does not count: ${left.why}`;
+    const what =
+      'nobody is to be notified: name a webhook, a command or the desktop as notify in your own configuration';
+    throw new CoxswainError('invalid-argument', `${what}${why}`);
+  }
+  const problems = new Problems(terminal);
+  problems.source('notify');
+  for (const target of targets) {
+    let isSent = true;
+    const onFailure = (message: string): void => {
+      isSent = false;
+      problems.fault({ message });
+    };
+    const notifier = new Notifier({ targets: [target], clock: systemClock, sleep, onFailure });
+    notifier.tell({ event: 'test', run: 'test', message: 'This is a test of coxswain notifications.' });
+    await notifier.finish();
+    if (isSent) await terminal.write(`${printable(target.name)}: sent\n`);
+  }
+  problems.endSource();
+  return problems.any ? 1 : 0;
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { loadConfig } from '../src/config/load-config.ts';
+import { trustProject } from '../src/config/trust-project.ts';
+import { jsonLines, runCli, type CliResult } from './run-cli.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let cwd: string;
+let home: string;
+let closing: (() => void)[];
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  closing = [];
+  cwd = join(folder.path, 'project');
+  home = join(folder.path, 'home');
+  await mkdir(cwd);
+  await mkdir(join(home, 'coxswain'), { recursive: true });
+});
+
+afterEach(async () => {
+  for (const close of closing) close();
+  await folder.dispose();
+});
+
+/** A server on loopback that answers with these statuses in turn, then 200. @returns its address, and what it got */
+async function webhook(statuses: readonly number[] = []): Promise<{ url: string; bodies: unknown[] }> {
+  const bodies: unknown[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    request.on('end', () => {
+      bodies.push(JSON.parse(text));
+      response.writeHead(statuses[bodies.length - 1] ?? 200).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => server.close());
+  // It listens on a port, not on a pipe.
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/hook-key`, bodies };
+}
+
+const own = (notify: object): Promise<void> =>
+  writeFile(join(home, 'coxswain', 'config.json'), JSON.stringify({ notify }));
+const notifyTest = (): Promise<CliResult> =>
+  runCli(['notify', 'test'], { cwd, env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } });
+
+test('notify test posts JSON to the webhook and gives it to the command', async () => {
+  const { url, bodies } = await webhook();
+  await own({ webhook: url, command: ['sh', '-c', 'cat > told.json'] });
+  const { code, stdout, stderr } = await notifyTest();
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toBe(`the webhook at ${new URL(url).host}: sent\nnotify.command: sent\n`);
+  const expected = { event: 'test', run: 'test', message: 'This is a test of coxswain notifications.' };
+  expect(bodies).toEqual([expected]);
+  expect(jsonLines(await readFile(join(cwd, 'told.json'), 'utf8'))).toEqual([expected]);
+});
+
+test('the form of Slack is one text, and a webhook that is busy is tried again', async () => {
+  const { url, bodies } = await webhook([503]);
+  await own({ webhook: url, form: 'slack' });
+  const { code } = await notifyTest();
+  expect(code).toBe(0);
+  const text = 'coxswain: This is a test of coxswain notifications.';
+  expect(bodies).toEqual([{ text }, { text }]);
+});
+
+test('a webhook that refuses is exit code 1, and its address is not shown', async () => {
+  const { url } = await webhook([404]);
+  await own({ webhook: url });
+  const { code, stderr } = await notifyTest();
+  expect([code, stderr]).toEqual([
+    1,
+    `coxswain: notify: the webhook at ${new URL(url).host} was not notified (test): it answered 404\n`,
+  ]);
+});
+
+test('a repository cannot have anyone notified, trusted or not', async () => {
+  const { url, bodies } = await webhook();
+  await writeFile(join(cwd, 'coxswain.config.json'), JSON.stringify({ mode: 'shadow', notify: { webhook: url } }));
+  const places = { env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }, homeFolder: home };
+  const { code, stderr } = await notifyTest();
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('it counts only in your own configuration');
+  trustProject(cwd, places);
+  const { config, ignored } = await loadConfig({ projectFolder: cwd, ...places });
+  expect(config).toEqual({ mode: 'shadow' });
+  expect(ignored.map(({ path }) => path)).toEqual(['notify']);
+  expect(bodies).toEqual([]);
+});
