@@ -238,6 +238,16 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
+  test('labels the call that was clicked, not the whole run', async () => {
+    const page = await scene.open('/?source=0&run=other-run');
+    await page.locator('.row .call-head').nth(1).click();
+    await expect.poll(() => page.locator('.row.is-selected').count()).toBe(1);
+    await page.keyboard.press('y');
+    await page.getByText('Call 1: stuck.').waitFor();
+    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('other-run@1,stuck');
+    await page.context().close();
+  });
+
   test('compares two runs and goes from a row to the call', async () => {
     const page = await scene.open('/?page=compare&a=0/stuck-run&b=0/large');
     await page.getByText('They part at row 1').waitFor();

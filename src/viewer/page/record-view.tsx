@@ -50,6 +50,11 @@ export const RecordView = memo(function RecordView(props: {
       className={`row ${props.marks} ${isFailed ? 'is-failed' : ''}`}
       data-seq={seq}
       aria-current={props.marks.includes('is-selected') ? 'true' : undefined}
+      onClick={({ target }) => {
+        const isControl = target instanceof Element && target.closest('button, a, summary') !== null;
+        // Who marks text to copy it chooses no row.
+        if (!isControl && getSelection()?.isCollapsed !== false) onSelect(seq);
+      }}
     >
       <div className="when">
         <button
