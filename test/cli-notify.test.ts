@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -95,4 +95,26 @@ test('a repository cannot have anyone notified, trusted or not', async () => {
   expect(config).toEqual({ mode: 'shadow' });
   expect(ignored.map(({ path }) => path)).toEqual(['notify']);
   expect(bodies).toEqual([]);
+});
+
+test('watch notifies whom the configuration names of what it asks for, and of nothing else', async () => {
+  const { url, bodies } = await webhook();
+  await own({ webhook: url, on: ['failed'] });
+  const file = join(cwd, 'run.jsonl');
+  const record = (seq: number, payload: object): string =>
+    `${JSON.stringify({ schema_version: 1, seq, run_id: 'r1', depth: 0, recorded_at_unix_ms: 1_000 + seq, payload })}\n`;
+  await writeFile(file, record(0, { kind: 'run_started', identity: { run_id: 'r1', depth: 0 } }));
+  const end = record(1, { kind: 'run_ended', outcome: 'error', new_messages: [] });
+  let isEnded = false;
+  const { code, stderr } = await runCli(['watch', file, '--until-end', '--interval', '20'], {
+    cwd,
+    env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home },
+    onStdout: ({ all }) => {
+      if (isEnded || !all.includes('the last of it')) return;
+      isEnded = true;
+      void appendFile(file, end);
+    },
+  });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(bodies).toEqual([{ event: 'failed', run: 'r1', message: 'Run r1 failed: outcome error.' }]);
 });
