@@ -220,6 +220,11 @@ describe.skipIf(noPostgres !== undefined)(
       expect(jsonLines(await done('runs', '--store', address('two'), '--json'))).toEqual([]);
     });
 
+    test('notifications need nothing of the store', async () => {
+      const { code, stderr } = await cox(['notify', 'test']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('notify in your own configuration')]);
+    });
+
     test('a schema without a store is nothing to read, and reading makes none', async () => {
       const { code, stderr } = await cox(['runs', '--store', address('empty')]);
       expect([code, stderr]).toEqual([1, expect.stringContaining('no runs are recorded')]);
