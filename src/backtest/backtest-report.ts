@@ -97,8 +97,8 @@ export interface PartFigures {
 }
 
 /**
- * What stopping each run some calls after its first stuck warning would have saved, and what it would have lost. Unlike what is said
- * of advice, this is exact: a run that is stopped does what it did until then. What starting the task again would have cost is not in it.
+ * What stopping each run some calls after its first stuck warning would have saved and lost. Exact: a recording shows a run up to the
+ * stop as it was. The cost of starting the task again is not included.
  */
 export interface StopEarlyReport {
   /** Calls after the warning at which the runs are stopped. */

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { RunEnded } from '../records/trajectory-record.ts';
+import type { RunEnding } from '../records/trajectory-record.ts';
 
 /** A tool call as a host reports it. */
 export interface HostCall {
@@ -16,9 +16,6 @@ export interface EndedCall extends HostCall {
   readonly isError: boolean;
   readonly durationMs?: number;
 }
-
-/** How a run ended, as `run_ended` says it. */
-export type HostEnding = Pick<RunEnded, 'outcome' | 'reason' | 'labels'>;
 
 /** Where an event happened. */
 interface HostEventPlace {
@@ -49,10 +46,10 @@ export type HostEvent = HostEventPlace &
         /** In the host's words. */
         readonly reason: string;
         /** What else is known of the end. */
-        readonly ending?: HostEnding;
+        readonly ending?: RunEnding;
       }
     /** The agent cannot go on: the model did not answer. */
-    | { readonly kind: 'failed'; readonly ending: HostEnding }
+    | { readonly kind: 'failed'; readonly ending: RunEnding }
     | {
         readonly kind: 'prompted';
         readonly text: string;

@@ -1,9 +1,10 @@
 import { assertNever } from '../base/assert-never.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
+import type { RunEnding } from '../records/trajectory-record.ts';
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { AdviseContext } from '../run/evaluation-payload.ts';
 import type { Run } from '../run/run.ts';
-import type { EndedCall, HostCall, HostEnding, HostEvent, PromptEvent } from './host-event.ts';
+import type { EndedCall, HostCall, HostEvent, PromptEvent } from './host-event.ts';
 
 /**
  * The main thread of an agent or one of its subagents, as a transport keeps it from one event to the next: from records, where
@@ -33,7 +34,7 @@ export interface HostThread {
   stop(text: string | undefined): void;
   /** An answer has made the agent go on. */
   forced(): void;
-  end(ending?: HostEnding): void;
+  end(ending?: RunEnding): void;
   /** The advice as one text for the answer to the event `name`; undefined if there is none or it cannot be delivered. */
   say(advice: readonly AdviceHandle[], name: string): string | undefined;
 }

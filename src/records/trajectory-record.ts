@@ -48,6 +48,8 @@ export type RunStarted = PayloadOf<'run_started'>;
 export type RunIdentified = PayloadOf<'run_identified'>;
 export type ChildEnded = PayloadOf<'child_ended'>;
 export type RunEnded = PayloadOf<'run_ended'>;
+/** How a run ended, as `run_ended` says it, without what else stands there. */
+export type RunEnding = Pick<RunEnded, 'outcome' | 'reason' | 'labels'>;
 export type ToolStarted = PayloadOf<'tool_started'>;
 export type ToolEnded = PayloadOf<'tool_ended'>;
 export type Evaluation = PayloadOf<'evaluation'>;

@@ -1,13 +1,11 @@
 import { isJsonObject } from '../../base/json.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
-import { failureReason } from '../../formats/claude-code/claude-ending.ts';
+import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
 import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
 
 /** The members that all events share. */
 type Place = Pick<HostEvent, 'name' | 'sessionId' | 'agentId' | 'agentType'>;
-
-const ERROR_CHARS = 300;
 
 /** Who gives a prompt that counts as a user's; other sources are the program itself. */
 const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
@@ -39,9 +37,7 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
       return { ...place, kind: 'session_ended', reason: wordOf(input['reason']) ?? 'other' };
     case 'StopFailure': {
       const text = wordOf(input['last_assistant_message']) ?? '';
-      const reason = failureReason({ error: input['error'], text });
-      const outcome = reason === 'output_limit' ? 'limit' : 'error';
-      return { ...place, kind: 'failed', ending: { outcome, reason, labels: { error: text.slice(0, ERROR_CHARS) } } };
+      return { ...place, kind: 'failed', ending: failedEnding({ error: input['error'], text }) };
     }
     case 'UserPromptSubmit':
       return promptEvent(input, place);

@@ -1,14 +1,11 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { EndReason } from '../../records/end-reason.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
+import type { RunEnding } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
 
 type JsonMembers = Readonly<Record<string, unknown>>;
-
-/** How a session ended, as `run_ended` says it. */
-export type Ending = Pick<RunEnded, 'outcome' | 'reason' | 'labels'>;
 
 const ERROR_CHARS = 300;
 
@@ -16,7 +13,7 @@ const ERROR_CHARS = 300;
  * How a session stands after an entry of its transcript: its end if nothing came any more, undefined while the agent is at work,
  * and `same` for an entry that says nothing of it. Claude Code writes no end of its own.
  */
-export function endingAfter(entry: JsonMembers): Ending | undefined | 'same' {
+export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' {
   if (entry.type === 'attachment') {
     const { attachment } = entry;
     return isJsonObject(attachment) && attachment['type'] === 'max_turns_reached'
@@ -24,33 +21,38 @@ export function endingAfter(entry: JsonMembers): Ending | undefined | 'same' {
       : 'same';
   }
   if (entry.type === 'user') {
-    const isInterrupted = textOf(entry).startsWith('[Request interrupted');
+    const isInterrupted = firstTextOf(entry)?.startsWith('[Request interrupted') === true;
     return isInterrupted ? { outcome: 'aborted', reason: 'interrupted' } : undefined;
   }
   if (entry.type !== 'assistant') return 'same';
   if (entry.isApiErrorMessage === true) {
-    const text = textOf(entry);
-    const reason = failureReason({ error: entry.error, status: entry.apiErrorStatus, text });
-    return {
-      outcome: reason === 'output_limit' ? 'limit' : 'error',
-      reason,
-      labels: { error: text.slice(0, ERROR_CHARS) },
-    };
+    return failedEnding({ error: entry.error, status: entry.apiErrorStatus, text: textOf(entry) });
   }
   const stopReason = isJsonObject(entry.message) ? textOrUndefined(entry.message['stop_reason']) : undefined;
   // Versions of 2025 leave the reason out.
   const isAnswer =
-    stopReason === undefined ? textOf(entry) !== '' : stopReason === 'end_turn' || stopReason === 'stop_sequence';
+    stopReason === undefined
+      ? firstTextOf(entry) !== undefined
+      : stopReason === 'end_turn' || stopReason === 'stop_sequence';
   return isAnswer && !blocksOf(entry).some(isCall) ? { outcome: 'ended', reason: 'answered' } : undefined;
 }
 
-/** Why a request to the model failed. @param failure  the word, HTTP status and text of Claude Code */
-export function failureReason(failure: {
+/** A request to the model that failed: the word, HTTP status and text of Claude Code. */
+interface FailedRequest {
   readonly error: unknown;
   readonly status?: unknown;
   readonly text: string;
-}): EndReason {
-  const { error, status, text } = failure;
+}
+
+/** The end of a run whose request to the model failed. */
+export function failedEnding(failure: FailedRequest): RunEnding {
+  const reason = failureReason(failure);
+  const outcome = reason === 'output_limit' ? 'limit' : 'error';
+  return { outcome, reason, labels: { error: failure.text.slice(0, ERROR_CHARS) } };
+}
+
+/** Why a request to the model failed. */
+export function failureReason({ error, status, text }: FailedRequest): EndReason {
   if (status === 429 || error === 'rate_limit') return 'rate_limit';
   if (status === 401 || status === 403 || error === 'authentication_failed') return 'login';
   if (error === 'billing_error' || /credit balance/i.test(text)) return 'credit';
@@ -63,4 +65,14 @@ export function failureReason(failure: {
 
 function textOf(entry: JsonMembers): string {
   return textOfContent(blocksOf(entry).map((block) => sourceBlock(block))).trim();
+}
+
+/** The first text that is not blank. Results of tools, which may be long, are not read. */
+function firstTextOf(entry: JsonMembers): string | undefined {
+  for (const block of blocksOf(entry)) {
+    if (!isJsonObject(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') continue;
+    const text = block['text'].trimStart();
+    if (text !== '') return text;
+  }
+  return undefined;
 }

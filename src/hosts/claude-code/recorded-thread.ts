@@ -1,7 +1,8 @@
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../base/deadline.ts';
-import type { EndedCall, HostCall, HostEnding, PromptEvent } from '../../host/host-event.ts';
+import type { EndedCall, HostCall, PromptEvent } from '../../host/host-event.ts';
+import type { RunEnding } from '../../records/trajectory-record.ts';
 import { settle, type HostThread } from '../../host/interpret-event.ts';
 import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { Run } from '../../run/run.ts';
@@ -92,7 +93,7 @@ export class RecordedThread implements HostThread {
   /** The delivery of the advice that forced it is on the record. */
   forced(): void {}
 
-  end(ending: HostEnding = { outcome: 'ended' }): void {
+  end(ending: RunEnding = { outcome: 'ended' }): void {
     this.#cutOffOpenCalls();
     this.run.emit({ type: 'agent_end', ...ending });
   }

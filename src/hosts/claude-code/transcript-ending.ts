@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 import { isJsonObject } from '../../base/json.ts';
 import { endingAfter } from '../../formats/claude-code/claude-ending.ts';
-import type { HostEnding } from '../../host/host-event.ts';
+import type { RunEnding } from '../../records/trajectory-record.ts';
 
 /** The end of a transcript that is read. An entry that is longer hides the ones before it. */
 const TAIL_BYTES = 64 * 1024;
@@ -13,8 +13,8 @@ const TAIL_BYTES = 64 * 1024;
  *
  * @returns undefined where the file is not there, is no regular file, or says nothing
  */
-export function endingOfTranscript(path: string): HostEnding | undefined {
-  let ending: HostEnding | undefined | 'same' = 'same';
+export function endingOfTranscript(path: string): RunEnding | undefined {
+  let ending: RunEnding | undefined | 'same' = 'same';
   for (const line of tailOf(path).split('\n')) {
     const entry = parsed(line);
     if (!isJsonObject(entry) || entry['isSidechain'] === true) continue;
@@ -26,20 +26,18 @@ export function endingOfTranscript(path: string): HostEnding | undefined {
 }
 
 function tailOf(path: string): string {
-  let file: number;
+  let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch {
-    // Without a transcript there is nothing to say of the end.
-    return '';
-  }
-  try {
     const facts = fstatSync(file);
     if (!facts.isFile()) return '';
     const bytes = Buffer.alloc(Math.min(TAIL_BYTES, facts.size));
     return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, facts.size - bytes.length));
+  } catch {
+    // The event counts more than the reason of the end: a transcript that cannot be read must not lose it.
+    return '';
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
 import { countOf, durationText } from '../../terminal/number-text.ts';
-import { isCutOff, verdictOf } from '../../../run-view/run-verdict.ts';
+import { isCutOff, type RunVerdict } from '../../../run-view/run-verdict.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 
@@ -26,6 +26,7 @@ export interface MomentSources {
   readonly gaveUp: Stretch | undefined;
   /** Unix milliseconds at which calls began, by index; 0 or absent where that is not known. */
   readonly callTimes: readonly number[];
+  readonly verdict: RunVerdict;
 }
 
 const MAX_TYPES = 64;
@@ -51,7 +52,7 @@ const MIN_GAP_MINUTES = 10;
  * | stuck for sure, and left | 30, and 1 for each time, to 50 |
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
-  const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
+  const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak, verdict } = sources;
   const [fault] = faults;
   const found: (Omit<Moment, 'runId'> | undefined)[] = [
     gaveUp && {
@@ -61,7 +62,7 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
       what: `let go after ${countOf(gaveUp.length, 'check')} that what must hold did not`,
     },
     worstPattern(report),
-    endMoment(report),
+    endMoment(report, verdict),
     warningMoment(outcomes),
     fault === undefined ? undefined : { score: 45, type: 'fault', what: `a fault: ${fault}` },
     streakMoment(streak),
@@ -126,9 +127,8 @@ function patternMoment(pattern: TrajectoryPattern): Omit<Moment, 'runId'> | unde
   return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${what}, ${end}` };
 }
 
-function endMoment({ calls, outcome }: RunReport): Omit<Moment, 'runId'> | undefined {
+function endMoment({ calls, outcome }: RunReport, { evidence }: RunVerdict): Omit<Moment, 'runId'> | undefined {
   if (outcome === undefined || outcome.success !== undefined || !isCutOff(outcome)) return undefined;
-  const { evidence } = verdictOf(outcome, []);
   const type = `end ${outcome.reason ?? outcome.outcome}`;
   return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, type, what: `died: ${evidence}` };
 }

@@ -82,6 +82,7 @@ export class NightFold {
       gap: this.#longestGap,
       gaveUp: this.#gaveUp,
       callTimes: this.#callTimes,
+      verdict,
     });
     return {
       report,

@@ -1,5 +1,6 @@
 import { deadlineAfter, isExpired, type Deadline, type TimeSpan } from '../../../base/deadline.ts';
 import { LruMap } from '../../../base/lru-map.ts';
+import { isCutOff } from '../../../run-view/run-verdict.ts';
 import type { Notification } from '../notify/notification.ts';
 import type { WatchedEvent } from './watched-item.ts';
 
@@ -42,7 +43,7 @@ export class WatchNotifications {
     if (event.type === 'advice') notes.wasAdvised = true;
     if (event.type === 'pattern') told.push(...patternNotes(event, notes.wasAdvised));
     if (event.type === 'run_ended' && !notes.isSubagent) {
-      const failed = event.success === false || (event.success === undefined && FAILED.has(event.outcome));
+      const failed = event.success === false || (event.success === undefined && isCutOff(event));
       const message = `Run ${run} ${failed ? 'failed' : 'ended'}: outcome ${event.outcome}.`;
       told.push({ event: failed ? 'failed' : 'ended', run, message });
     }
@@ -60,9 +61,6 @@ export class WatchNotifications {
     return notes;
   }
 }
-
-/** Outcomes of a run that did not come to its own end. */
-const FAILED: ReadonlySet<string> = new Set(['error', 'aborted', 'limit']);
 
 function patternNotes(
   { run, change, pattern }: WatchedEvent & { readonly type: 'pattern' },
