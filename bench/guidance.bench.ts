@@ -5,8 +5,7 @@
 import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
 import type { Classifier } from '../src/steering/guidance/classifier.ts';
 import { allOf, anyOf, not, threshold } from '../src/steering/guidance/combine-classifiers.ts';
-import { consultationPrompt } from '../src/steering/guidance/consultation-prompt.ts';
-import { diagnosticSignal } from '../src/steering/guidance/diagnostic-signal.ts';
+import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { doomLoop } from '../src/steering/guidance/doom-loop.ts';
 import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
 import { errorStreak } from '../src/steering/guidance/error-streak.ts';

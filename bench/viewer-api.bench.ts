@@ -11,10 +11,11 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
-import { startViewer } from '../src/viewer/server/start-viewer.ts';
+import { startViewer, type RunningViewer } from '../src/viewer/server/start-viewer.ts';
 
 const { values } = parseArgs({
   options: { runs: { type: 'string', default: '10000' }, records: { type: 'string', default: '100000' } },
@@ -28,14 +29,19 @@ try {
   const store = sqliteStore(path, { fsync: 'none' });
   await fill(store);
   await store.close();
-  const viewer = await startViewer({ paths: [path], port: 0 });
-  const origin = `http://127.0.0.1:${viewer.port}`;
-  const opened = await fetch(`${origin}/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-coxswain': '1' },
-    body: JSON.stringify({ token: new URL(viewer.url).hash.slice('#token='.length) }),
-  });
-  const headers = { cookie: (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
+  const cacheFolder = join(folder, 'cache');
+  let { headers, origin, viewer } = await opened();
+  async function opened(): Promise<{ viewer: RunningViewer; origin: string; headers: { readonly cookie: string } }> {
+    const started = await startViewer({ paths: [path], port: 0, cacheFolder });
+    const at = `http://127.0.0.1:${started.port}`;
+    const session = await fetch(`${at}/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-coxswain': '1' },
+      body: JSON.stringify({ token: new URL(started.url).hash.slice('#token='.length) }),
+    });
+    const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    return { viewer: started, origin: at, headers: { cookie } };
+  }
   const get = async (target: string): Promise<string> => (await fetch(`${origin}${target}`, { headers })).text();
   const measure = async (what: string, work: () => Promise<number>): Promise<void> => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -89,17 +95,38 @@ try {
     }
   });
   await measure('run: export of all of it', one('/api/runs/0/long/export.html'));
-  await measure('list: all runs that got stuck (each is looked at)', async () => {
+  const stuck = async (): Promise<number> => {
     for (;;) {
       const text = await get('/api/runs?pattern=stuck');
       if ((JSON.parse(text) as { readonly pending: number }).pending === 0) return text.length;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await measure('list: all runs that got stuck (each is looked at)', stuck);
+  await measure('overview: all runs, warm', one('/api/cohort'));
+  await viewer.close();
+  const reader = openSqliteReader(path);
+  const readMs = await timeOf(async () => {
+    for (let index = -1; index < runs; index += 1) {
+      for await (const record of reader.readRun(index < 0 ? 'long' : `run-${index}`)) void record;
     }
   });
+  await reader.close();
+  ({ headers, origin, viewer } = await opened());
+  const filterMs = await timeOf(stuck);
+  console.log(
+    `after a restart, the first filter by pattern takes ${filterMs.toFixed(0)} ms: ${(filterMs / readMs).toFixed(2)} of reading and parsing the store (${readMs.toFixed(0)} ms)`,
+  );
   console.log(`memory: ${(process.memoryUsage().rss / 1024 / 1024).toFixed(0)} MB resident`);
   await viewer.close();
 } finally {
   await rm(folder, { recursive: true, force: true });
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
 }
 
 async function fill(store: TrajectoryStore): Promise<void> {

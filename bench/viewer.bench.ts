@@ -8,6 +8,7 @@
  */
 import type { Page } from 'playwright-core';
 
+import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
 import { findChromium } from '../test/viewer/chromium.ts';
 import { addLargeRun } from '../test/viewer/large-run.ts';
 import { addRun, startOf, viewerScene, type ViewerScene } from '../test/viewer/viewer-scene.ts';
@@ -35,7 +36,13 @@ try {
   await scene.close();
 }
 
-async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
+async function measureRun({ file, open, viewer }: ViewerScene): Promise<void> {
+  const reader = openSqliteReader(file);
+  const readStarted = performance.now();
+  for await (const record of reader.readRun('large')) void record;
+  const readMs = performance.now() - readStarted;
+  await reader.close();
+  console.log(`read and parse the run: ${readMs.toFixed(0)} ms`);
   const page = await open('/?run=none');
   const { origin } = new URL(viewer.url);
   for (const round of ['cold', 'warm']) {
@@ -46,7 +53,7 @@ async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
     await page.getByText('Reading the run for its timeline').waitFor({ state: 'detached' });
     const wholeMs = performance.now() - started;
     console.log(
-      `open a run of ${RECORDS} records, ${round}: its calls are seen after ${rowsMs.toFixed(0)} ms, all of its timeline after ${wholeMs.toFixed(0)} ms`,
+      `open a run of ${RECORDS} records, ${round}: its calls are seen after ${rowsMs.toFixed(0)} ms (${(rowsMs / readMs).toFixed(2)} of that), all of its timeline after ${wholeMs.toFixed(0)} ms (${(wholeMs / readMs).toFixed(2)})`,
     );
   }
   await report(page, 'scroll it from end to end', '.talk-scroll', '.row:not(.is-waiting)');
@@ -62,7 +69,7 @@ async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
 async function measureList({ open, viewer }: ViewerScene): Promise<void> {
   const page = await open('/?run=none');
   const started = performance.now();
-  await page.goto(`${new URL(viewer.url).origin}/`);
+  await page.goto(`${new URL(viewer.url).origin}/?page=runs`);
   await page.locator('.run-row').first().waitFor();
   console.log(`list of ${RUNS + 1} runs: ${(performance.now() - started).toFixed(0)} ms until rows are seen`);
   await report(page, 'scroll it from end to end', '.run-scroll', '.run-row');

@@ -67,6 +67,6 @@ function scriptedModel(): MockLanguageModelV4 {
 // Prints:
 // The agent said: The database never came up.
 // It made 3 calls in 4 turns.
-// coxswain said: You have made the same call to read_log 3 times, and its result has not changed.
+// coxswain said: The same call, read_log, was made 3 times with the same result: "step 3 of 7: migrate the database".
 // It reached the model by: tool-result
 // The run: ended

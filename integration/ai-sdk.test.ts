@@ -1,5 +1,6 @@
 import {
   APICallError,
+  customProvider,
   dynamicTool,
   generateText,
   isStepCount,
@@ -24,7 +25,7 @@ import { feedbackAfterEachCall, feedbackMark, guidanceAlwaysAt, guidanceMark } f
 import { FINAL_TEXT, PARALLEL, SEQUENTIAL, SERVER_ERROR } from '../src/testing/contract-scenes.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
-import { readAll } from '../src/testing/read-all.ts';
+import { listAll, readAll } from '../src/testing/read-all.ts';
 import { playAi, type AiScene } from './ai-scene.ts';
 import { neutralAiRequest, scriptedAiModel, type ScriptedAiModel } from './scripted-ai-model.ts';
 
@@ -33,6 +34,8 @@ interface Stage extends ScriptedAiModel<MockLanguageModelV4> {
   readonly cox: CoxswainAgent;
   readonly faults: () => number;
   readonly records: () => Promise<readonly TrajectoryRecord[]>;
+  /** Records of the runs below. */
+  readonly below: () => Promise<readonly (readonly TrajectoryRecord[])[]>;
   readonly told: (...kinds: readonly TrajectoryPayload['kind'][]) => Promise<readonly TrajectoryPayload[]>;
   /** Text of the result of a call in a request. */
   readonly resultIn: (request: number, toolCallId: string) => string | undefined;
@@ -59,6 +62,11 @@ function stage(
     cox: coxswainAgent(run, options),
     faults: () => coxswain.health().faults,
     records,
+    async below() {
+      await coxswain.flush();
+      const ids = (await listAll(store)).map(({ runId }) => runId).filter((id) => id !== run.id);
+      return await Promise.all(ids.map((id) => readAll(store, id)));
+    },
     told: async (...kinds) =>
       (await records()).map(({ payload }) => payload).filter(({ kind }) => kinds.includes(kind)),
     resultIn: (at, id) => {
@@ -76,6 +84,59 @@ const call = (name: string, args: Record<string, unknown> = {}): ModelTurn => ({
 });
 const final: ModelTurn = { text: FINAL_TEXT };
 const stopWhen = isStepCount(9);
+
+describe('models and loops that are not handed over one by one', () => {
+  test('a model that goes by its name is the one of the default provider, and is watched', async () => {
+    const { cox, model, told } = stage([call('look'), final]);
+    const look = tool({ inputSchema: anything, execute: async () => 'quiet' });
+    globalThis.AI_SDK_DEFAULT_PROVIDER = customProvider({ languageModels: { 'some/model': model } });
+    try {
+      await generateText({ ...cox.wrap({ model: 'some/model', tools: { look } }), prompt: 'go', stopWhen });
+    } finally {
+      globalThis.AI_SDK_DEFAULT_PROVIDER = undefined;
+    }
+    expect([(await told('turn_started')).length, (await told('tool_ended')).length]).toEqual([2, 1]);
+    expect(await told('fault_noticed')).toEqual([]);
+  });
+
+  test('a model that prepareStep returns is watched, as the model that it stands for', async () => {
+    const { cox, model, told } = stage([call('look'), final]);
+    const look = tool({ inputSchema: anything, execute: async () => 'quiet' });
+    const other = new MockLanguageModelV4({ doGenerate: async () => await Promise.reject(new Error('not asked')) });
+    const prepareStep = (): { readonly model: MockLanguageModelV4 } => ({ model });
+    await generateText({ ...cox.wrap({ model: other, tools: { look }, prepareStep }), prompt: 'go', stopWhen });
+    expect([(await told('turn_started')).length, (await told('tool_ended')).length]).toEqual([2, 1]);
+  });
+
+  test('a loop within a tool is a child run with turns, calls and an end of its own, streamed or not', async () => {
+    for (const isStreamed of [false, true]) {
+      const inner = scriptedAiModel({ script: { turns: [call('dig'), { text: 'found' }] } });
+      const { cox, model, told, run, below } = stage([call('research'), final]);
+      const dig = tool({ inputSchema: anything, execute: async () => 'earth' });
+      const settings = { ...cox.wrap({ model: inner.model, tools: { dig } }), prompt: 'dig', stopWhen };
+      const research = isStreamed
+        ? tool({
+            inputSchema: anything,
+            async *execute() {
+              yield 'begun';
+              yield await streamText(settings).text;
+            },
+          })
+        : tool({ inputSchema: anything, execute: async () => (await generateText(settings)).text });
+      await generateText({ ...cox.wrap({ model, tools: { research } }), prompt: 'go', stopWhen });
+      await run.end();
+      expect(await told('tool_ended')).toMatchObject([{ tool_name: 'research', result: 'found' }]);
+      expect((await told('turn_started')).length).toBe(2);
+      const [child = []] = await below();
+      expect(child[0]?.payload).toMatchObject({ kind: 'run_started', identity: { agent_name: 'research', depth: 1 } });
+      const kinds = child.map(({ payload }) => payload.kind);
+      expect(['turn_started', 'tool_ended', 'run_ended'].map((kind) => kinds.filter((k) => k === kind).length)).toEqual(
+        [2, 1, 1],
+      );
+      expect(child.at(-1)?.payload).toMatchObject({ kind: 'run_ended', outcome: 'ended' });
+    }
+  });
+});
 
 describe('results of tools in the real SDK', () => {
   test('what the user gets of a tool is the very thing it gave; what the model gets has the feedback after it', async () => {
@@ -131,6 +192,15 @@ describe('results of tools in the real SDK', () => {
     ]);
     expect(resultIn(1, 'call_1_1')).toMatch(/^two\n\n[^]*COX-FEEDBACK-1\./);
     expect(await told('tool_ended')).toMatchObject([{ result: 'two', is_error: false }]);
+  });
+
+  test('the result of an MCP tool that says isError is a failed call, and reaches the model as it is', async () => {
+    const { cox, model, told } = stage([call('find'), final]);
+    const answer = { isError: true, content: [{ type: 'text', text: 'no such file' }] };
+    const find = tool({ inputSchema: anything, execute: async () => answer });
+    const result = await generateText({ ...cox.wrap({ model, tools: { find } }), prompt: 'go', stopWhen });
+    expect(result.steps[0]?.toolResults[0]?.output).toBe(answer);
+    expect(await told('tool_ended')).toMatchObject([{ is_error: true }]);
   });
 
   test('the error of a tool that fails is the very error, and stays an error for the model', async () => {

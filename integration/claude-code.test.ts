@@ -157,8 +157,8 @@ test.each(['settings', 'plugin', 'http'] as const)(
       const isMain = asked.filter((raw) => raw.includes('MAINTASK'));
       // The deadline with the first result, the loop with the third.
       expect(isMain[1]).toContain('[Feedback - Deadline]');
-      expect(isMain[2]).not.toContain('same call to Bash');
-      expect(isMain[3]).toContain('same call to Bash');
+      expect(isMain[2]).not.toContain('The same call, Bash');
+      expect(isMain[3]).toContain('The same call, Bash');
     } finally {
       await server.close();
     }
@@ -205,7 +205,7 @@ test('over http all but what starts the server comes to it, and a session after 
     });
     try {
       expect(await claude(place, server.url, name)).toBe(0);
-      return server.mainRequests().at(-1)?.raw.includes('same call to Bash') === true;
+      return server.mainRequests().at(-1)?.raw.includes('The same call, Bash') === true;
     } finally {
       await server.close();
     }

@@ -1,12 +1,18 @@
 import {
   Agent,
+  applyPatchTool,
   handoff,
   MemorySession,
   OpenAIProvider,
+  run as runAlone,
   Runner,
   RunState,
+  setDefaultModelProvider,
   setTracingDisabled,
+  shellTool,
   tool,
+  webSearchTool,
+  type MCPServer,
   type Tool,
 } from '@openai/agents';
 import { expect, test } from 'vitest';
@@ -20,6 +26,8 @@ import type { ModelCall, ModelFunction, ModelScript } from '../src/testing/model
 import { withOpenAi } from './adapter-scene.ts';
 
 setTracingDisabled(true);
+
+type MCPContent = Awaited<ReturnType<MCPServer['callTool']>>;
 
 const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
 
@@ -249,15 +257,92 @@ test('arguments that are no JSON are a failed call, of which no listener is told
   });
 });
 
-test('an agent that reaches its most turns ends the run at the limit, when followed', async () => {
+test('a run that reaches its most turns ends with that reason, followed or not, streamed or not', async () => {
   const script: ModelScript['turns'] = Array.from({ length: 5 }, () => ({ calls: [{ name: 'look', args: {} }] }));
-  await withOpenAi({ turns: script }, {}, async ({ run, baseURL, records }) => {
+  for (const how of ['followed', 'plain', 'streamed']) {
+    await withOpenAi({ turns: script }, {}, async ({ run, baseURL, records }) => {
+      const steering = coxswainAgents(run);
+      const agent = new Agent({ name: 'a', tools: steering.tools([look()]) });
+      const runner = steering.attach(runnerAt(baseURL));
+      const work = async (): Promise<unknown> => {
+        if (how !== 'streamed') return await runner.run(agent, 'Go.', { maxTurns: 2 });
+        const result = await runner.run(agent, 'Go.', { maxTurns: 2, stream: true });
+        return await result.completed;
+      };
+      await expect(how === 'followed' ? steering.follow(work()) : work()).rejects.toThrow('Max turns');
+      const { own } = await records();
+      expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'limit', reason: 'turn_limit' }]);
+    });
+  }
+});
+
+test('the run() of the package is not seen, and a fault says what to do', async () => {
+  await withOpenAi(calls([{ name: 'look', args: {} }]), {}, async ({ run: coxRun, baseURL, records }) => {
+    setDefaultModelProvider(new OpenAIProvider({ baseURL, apiKey: 'none' }));
+    const steering = coxswainAgents(coxRun);
+    await runAlone(new Agent({ name: 'a', tools: steering.tools([look()]) }), 'Go.');
+    const faults = payloadsOf((await records()).own, 'fault_noticed');
+    expect(faults.map(({ message }) => message)).toEqual([expect.stringContaining('steering.attach(new Runner())')]);
+  });
+});
+
+test('a tool of an MCP server that says isError is a failed call, also beside one that works', async () => {
+  const content = (text: string, isError: boolean): MCPContent =>
+    Object.defineProperty([{ type: 'text' as const, text }], 'isError', { value: isError });
+  const server: MCPServer = {
+    name: 'files',
+    cacheToolsList: false,
+    connect: async () => undefined,
+    close: async () => undefined,
+    invalidateToolsCache: async () => undefined,
+    listTools: async () =>
+      ['good', 'bad'].map((name) => ({
+        name,
+        inputSchema: { type: 'object' as const, properties: {}, required: [], additionalProperties: false },
+      })),
+    callTool: async (name) => content(`${name} result`, name === 'bad'),
+  };
+  const both = ['good', 'bad'].map((name) => ({ name, args: {} }));
+  await withOpenAi(calls(both), {}, async ({ run, baseURL, records }) => {
     const steering = coxswainAgents(run);
-    const agent = new Agent({ name: 'a', tools: steering.tools([look()]) });
-    const work = steering.attach(runnerAt(baseURL)).run(agent, 'Go.', { maxTurns: 2 });
-    await expect(steering.follow(work)).rejects.toThrow('Max turns');
+    await steering.attach(runnerAt(baseURL)).run(new Agent({ name: 'a', mcpServers: [server] }), 'Go.');
+    const ended = payloadsOf((await records()).own, 'tool_ended').map((call) => [call.tool_name, call.is_error]);
+    expect(Object.fromEntries(ended)).toEqual({ good: false, bad: true });
+  });
+});
+
+test('a shell’s exit code and a patch that failed make failed calls, and a hosted search is a call', async () => {
+  const items = [
+    { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search', query: 'tides' } },
+    { type: 'shell_call', id: 'x', call_id: 'sh', status: 'completed', action: { commands: ['npm test'] } },
+    {
+      type: 'apply_patch_call',
+      id: 'y',
+      call_id: 'ap',
+      status: 'completed',
+      operation: { type: 'delete_file', path: 'a.ts' },
+    },
+  ];
+  const failed = async (): Promise<{ readonly status: 'failed'; readonly output: string }> => ({
+    status: 'failed',
+    output: 'no such file',
+  });
+  await withOpenAi({ turns: [{ items }, { text: 'Done.' }] }, FEEDBACK, async ({ run, server, baseURL, records }) => {
+    const steering = coxswainAgents(run);
+    const end = { type: 'exit' as const, exitCode: 1 };
+    const shell = { run: async () => ({ output: [{ stdout: '', stderr: 'no test', outcome: end }] }) };
+    const editor = { createFile: failed, updateFile: failed, deleteFile: failed };
+    const tools = [shellTool({ shell }), applyPatchTool({ editor }), webSearchTool()];
+    const agent = new Agent({ name: 'a', tools: steering.tools(tools) });
+    await steering.attach(runnerAt(baseURL)).run(agent, 'Go.');
+    expect(server.requests[1]?.raw).toContain('COX-FEEDBACK-3.');
     const { own } = await records();
-    expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'limit' }]);
+    expect(payloadsOf(own, 'tool_ended').map((call) => [call.tool_name, call.result, call.is_error])).toEqual([
+      ['web_search', 'completed', false],
+      ['shell', 'no test\nexit code 1', true],
+      ['apply_patch', 'no such file', true],
+    ]);
+    expect(payloadsOf(own, 'tool_started')[0]?.args).toEqual({ type: 'search', query: 'tides' });
   });
 });
 

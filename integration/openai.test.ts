@@ -1,4 +1,5 @@
 import OpenAI from 'openai';
+import type OpenAI6 from 'openai-6';
 import { zodFunction } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -263,6 +264,61 @@ test('in a chain of responses guidance goes into the instructions, which the pro
       { guidance: { delivered: true, channel: 'instructions' } },
     ]);
     expect(payloadsOf(own, 'tool_ended')).toMatchObject([{ tool_call_id: 'call_1_1', result: 'quiet' }]);
+  });
+});
+
+test('in Responses a shell, a patch and what OpenAI runs itself are calls, once each, streamed or not', async () => {
+  const items = [
+    { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search', query: 'tides' } },
+    { type: 'shell_call', id: 'x', call_id: 'sh', status: 'completed', action: { commands: ['npm test'] } },
+    {
+      type: 'apply_patch_call',
+      id: 'y',
+      call_id: 'ap',
+      status: 'completed',
+      operation: { type: 'delete_file', path: 'a.ts' },
+    },
+  ];
+  for (const stream of [false, true]) {
+    await withOpenAi({ turns: [{ items }, { text: 'Done.' }] }, FEEDBACK, async ({ run, server, baseURL, records }) => {
+      const steering = openaiSteering(run);
+      const client = new OpenAI({ baseURL, apiKey: 'none', fetch: steering.fetch() });
+      const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Go.' }];
+      const body = { model: 'm', store: false, input };
+      const first = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
+      expect(first.output.map(({ type }) => type)).toEqual(items.map(({ type }) => type));
+      const end = { type: 'exit' as const, exit_code: 1 };
+      input.push(
+        ...(first.output as OpenAI.Responses.ResponseInputItem[]),
+        { type: 'shell_call_output', call_id: 'sh', output: [{ stdout: '', stderr: 'no test', outcome: end }] },
+        { type: 'apply_patch_call_output', call_id: 'ap', status: 'failed', output: 'no such file' },
+      );
+      await client.responses.create(body);
+      expect(['COX-FEEDBACK-1.', 'COX-FEEDBACK-3.'].every((mark) => server.requests[1]?.raw.includes(mark))).toBe(true);
+      const { own } = await records();
+      const ended = payloadsOf(own, 'tool_ended').map((call) => [call.tool_name, call.result, call.is_error]);
+      expect(ended).toEqual([
+        ['web_search', 'completed', false],
+        ['shell', 'no test\nexit code 1', true],
+        ['apply_patch', 'no such file', true],
+      ]);
+      expect(payloadsOf(own, 'tool_started')[0]?.args).toEqual({ type: 'search', query: 'tides' });
+    });
+  }
+});
+
+test('what runToolCall gives goes into the input of openai 7 and of openai 6 as it is', async () => {
+  const call = { type: 'function_call' as const, call_id: 'c', name: 'draw', arguments: '{}' };
+  const custom = { type: 'custom_tool_call' as const, call_id: 'd', name: 'run', input: 'ls' };
+  await withOpenAi({ turns: [] }, FEEDBACK, async ({ run }) => {
+    const steering = openaiSteering(run);
+    const input: OpenAI.Responses.ResponseInputItem[] = [];
+    input.push(await steering.runToolCall(call, () => 'ok'), await steering.runToolCall(custom, () => 'ok'));
+    const input6: OpenAI6.Responses.ResponseInputItem[] = [];
+    input6.push(await steering.runToolCall(call, () => 'ok'), await steering.runToolCall(custom, () => 'ok'));
+    expect([...input, ...input6].map(({ type }) => type)).toEqual(
+      [call, custom, call, custom].map(({ type }) => `${type}_output`),
+    );
   });
 });
 

@@ -3,8 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { adapterParity } from '../src/testing/adapter-parity.ts';
 import { harness as aiSdk } from './ai-sdk.harness.ts';
 import { harness as claudeAgentSdk } from './claude-agent-sdk.harness.ts';
+import { harness as langchain } from './langchain.harness.ts';
 import { harness as openaiAgents } from './openai-agents.harness.ts';
 import { loopHarness as openaiChat } from './openai-chat.harness.ts';
 import { harness as openaiResponses } from './openai-responses.harness.ts';
 
-adapterParity([aiSdk, openaiChat, openaiResponses, openaiAgents, claudeAgentSdk], { describe, test, expect });
+adapterParity([aiSdk, openaiChat, openaiResponses, openaiAgents, langchain, claudeAgentSdk], {
+  describe,
+  test,
+  expect,
+});

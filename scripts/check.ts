@@ -23,7 +23,7 @@ const GATES: readonly Gate[] = [
   { name: 'browser types', command: ['tsc', '--noEmit', '-p', 'test/viewer/tsconfig.json'] },
   { name: 'floors', command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src'] },
   { name: 'dead code', command: ['knip'] },
-  { name: 'names', command: ['node', 'scripts/house.ts', '--at-most', '29'] },
+  { name: 'names', command: ['node', 'scripts/house.ts', '--at-most', '0'] },
   { name: 'doc links', command: ['node', 'scripts/check-links.ts'] },
   { name: 'build', command: ['node', 'scripts/build.ts'] },
   { name: 'publint', command: ['publint', '--strict'] },

@@ -4,8 +4,9 @@
  * premature and late cases, in all and without the debatable ones, per expected kind, and each wrong case with the reason.
  * `--accept` writes the verdict of each case into `PATH/verdicts.tsv`, which `test/detection.test.ts` compares.
  *
- * `node scripts/score.ts --truth [--moments]` scores them on the recorded runs in `../shared/trajectories` and the moments of
- * `test/truth` that belong to the build part, per corpus; `--moments` lists the wrong ones. `--truth --judge COMMIT` scores the
+ * `node scripts/score.ts --truth [--moments] [--kinds]` scores them on the recorded runs in `../shared/trajectories` and the moments of
+ * `test/truth` that belong to the build part, per corpus; `--moments` lists the wrong ones, `--kinds` prints
+ * what each kind of pattern raises, and what is found or flagged by it alone. `--truth --judge COMMIT` scores the
  * judge part instead and logs the sums under that commit in `test/truth/scores.tsv`, five times at most.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -41,15 +42,16 @@ const { values, positionals } = parseArgs({
     accept: { type: 'boolean' },
     truth: { type: 'boolean' },
     moments: { type: 'boolean' },
+    kinds: { type: 'boolean' },
     judge: { type: 'string' },
   },
 });
 const path = positionals[0];
 if (values.truth === true) {
-  await scoreRecorded(values.judge, values.moments === true);
+  await scoreRecorded(values.judge, { listsMoments: values.moments === true, listsKinds: values.kinds === true });
 } else if (path === undefined) {
   console.error('usage: score PATH [--opaque] [--flagless] [--json] [--accept]');
-  console.error('       score --truth [--moments] [--judge COMMIT]');
+  console.error('       score --truth [--moments] [--kinds] [--judge COMMIT]');
   process.exitCode = 2;
 } else {
   const cases = readCases(path);
@@ -103,7 +105,10 @@ function printTotal(name: string, scores: readonly ScenarioScore[]): void {
   );
 }
 
-async function scoreRecorded(judgedCommit: string | undefined, listsMoments: boolean): Promise<void> {
+async function scoreRecorded(
+  judgedCommit: string | undefined,
+  { listsMoments, listsKinds }: { readonly listsMoments: boolean; readonly listsKinds: boolean },
+): Promise<void> {
   const folder = sharedPath('trajectories');
   if (folder === undefined) throw new Error('the recorded runs are not there: ../shared/trajectories is missing');
   const log = fileURLToPath(new URL('../test/truth/scores.tsv', import.meta.url));
@@ -126,6 +131,11 @@ async function scoreRecorded(judgedCommit: string | undefined, listsMoments: boo
   });
   console.log(`moments of the ${part} part`);
   for (const row of [['harness', ...TRUTH_COLUMNS], ...rows, ...sums]) console.log(`| ${row.join(' | ')} |`);
+  if (listsKinds)
+    printKinds(
+      folded.flatMap(({ runs }) => runs),
+      moments,
+    );
   if (judgedCommit !== undefined) {
     appendFileSync(log, sums.map((row) => `${[judgedCommit, ...row].join('\t')}\n`).join(''));
   } else if (listsMoments) {
@@ -133,6 +143,20 @@ async function scoreRecorded(judgedCommit: string | undefined, listsMoments: boo
       folded.flatMap(({ runs }) => runs),
       moments,
     );
+  }
+}
+
+/** What goes when the flags of one kind are left out; what other detectors would then see for the first time is not counted. */
+function printKinds(runs: readonly FoldedRun[], moments: readonly Moment[]): void {
+  const all = scoreTruth(runs, moments);
+  console.log('| kind | alarms | stretches found by it alone | successful runs flagged by it alone |');
+  for (const kind of [...new Set(runs.flatMap((run) => run.flags.map((flag) => flag.kind)))].sort()) {
+    const without = runs.map((run) =>
+      Object.assign({}, run, { flags: run.flags.filter((flag) => flag.kind !== kind) }),
+    );
+    const { alarms, found, succeededFlagged } = scoreTruth(without, moments);
+    const lost = [all.alarms - alarms, all.found - found, all.succeededFlagged - succeededFlagged];
+    console.log(`| ${[kind, ...lost].join(' | ')} |`);
   }
 }
 

@@ -25,7 +25,8 @@ interface Picture {
 }
 
 const PICTURES: readonly Picture[] = [
-  { name: 'viewer-runs', path: '/', colorScheme: 'light', ready: '.run-row .tag.stuck' },
+  { name: 'viewer-overview', path: '/', colorScheme: 'light', ready: '.panels .tag.stuck' },
+  { name: 'viewer-runs', path: '/?page=runs', colorScheme: 'light', ready: '.run-row .tag.stuck' },
   {
     name: 'viewer-run',
     path: '/?source=0&run=steered-run',

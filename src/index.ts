@@ -2,7 +2,7 @@
 export { budgetRemaining, type Budget, type BudgetAmounts, type BudgetUsage } from './base/budget.ts';
 export { systemClock, type Clock } from './base/clock.ts';
 export { deadlineAfter, isExpired, remainingMs, type Deadline, type TimeSpan } from './base/deadline.ts';
-export { durationText } from './base/duration-text.ts';
+export { durationText } from './base/number-text.ts';
 export { CoxswainError, type CoxswainErrorCode } from './base/error.ts';
 export type { InputCounts, InputFault } from './base/input-fault.ts';
 export type { Json, JsonObject } from './base/json.ts';
@@ -217,10 +217,14 @@ export type { ProducedGuidance, SkippedGuidance } from './steering/guidance/ask-
 export { classifyCount, type Classifier } from './steering/guidance/classifier.ts';
 export { collectGuidance, type CollectGuidanceOptions } from './steering/guidance/collect-guidance.ts';
 export { allOf, anyOf, not, threshold } from './steering/guidance/combine-classifiers.ts';
-export { consultationPrompt, type ConsultationPromptOptions } from './steering/guidance/consultation-prompt.ts';
 export type { ContextDigest } from './steering/guidance/context-digest.ts';
+export {
+  consultationPrompt,
+  diagnosticSignal,
+  type ConsultationPromptOptions,
+  type DiagnosticSignalOptions,
+} from './steering/guidance/failure-guidance.ts';
 export { defineGuidance, type GuidanceDefinition } from './steering/guidance/define-guidance.ts';
-export { diagnosticSignal, type DiagnosticSignalOptions } from './steering/guidance/diagnostic-signal.ts';
 export { doomLoopGuidance } from './steering/guidance/doom-loop-guidance.ts';
 export { doomLoop, type DoomLoopOptions } from './steering/guidance/doom-loop.ts';
 export { errorStreak } from './steering/guidance/error-streak.ts';
@@ -255,7 +259,14 @@ export { sequentialWhenParallel } from './steering/guidance/sequential-when-para
 export { singleToolRepeated } from './steering/guidance/single-tool-repeated.ts';
 
 export type { HoldoutArm, HoldoutOptions } from './steering/holdout.ts';
+export type { StopPolicy, StopRequest } from './steering/stop-policy.ts';
 export { deliverAdvice, type AdviceHandle, type DeliverOptions } from './run/advice-handle.ts';
+export {
+  checkCompletion,
+  type CompletionAnswer,
+  type CompletionCheck,
+  type CompletionOptions,
+} from './run/completion-check.ts';
 export { eventChannel, type ChannelItem, type EventChannel } from './run/event-channel.ts';
 export type { EventSink, ListenerHealth } from './run/listeners.ts';
 export { sinkOf } from './recorder/sink-of.ts';
@@ -267,5 +278,5 @@ export { SteeringReplay, type SteeringReplayOptions } from './replay/steering-re
 export type { ChildOptions, OpenRunOptions } from './run/run-options.ts';
 export type { AdviseContext } from './run/evaluation-payload.ts';
 export type { Run, RunSnapshot } from './run/run.ts';
-export { standardSteering, type StandardSteeringOptions } from './steering/standard-steering.ts';
+export { standardSteering } from './steering/standard-steering.ts';
 export type { ModelGuidanceConfig, SteeringOptions } from './steering/steering-options.ts';

@@ -25,6 +25,22 @@ test.each(FOLDS)('%s/ is a pure fold: no clock, no chance, no timer, no process,
   expect(impure).toEqual([]);
 });
 
+test('the adapter of LangChain imports nothing but what coxswain/host exports, and a Run', () => {
+  const exported = readFileSync(join(source, 'host/index.ts'), 'utf8');
+  const foreign = sourceFiles('adapters/langchain').flatMap((file) => {
+    const imports = readFileSync(join(source, file), 'utf8').matchAll(
+      /import (?:type )?\{([^}]*)\} from '\.\.\/([^']+)'/g,
+    );
+    return [...imports].flatMap(([, names = '']) =>
+      names.split(',').map((name) => name.replace(/\btype\b/, '').trim()),
+    );
+  });
+  expect(foreign).toContain('Conversation');
+  const allowed = (name: string): boolean =>
+    name === '' || name === 'Run' || new RegExp(`\\b${name}\\b`).test(exported);
+  expect(foreign.filter((name) => !allowed(name))).toEqual([]);
+});
+
 test('the linter refuses a default that stands for record kinds without naming them', async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());

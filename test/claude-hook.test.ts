@@ -19,6 +19,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endWithTest } from './support/end-with-test.ts';
 import { buildHook } from '../scripts/build-hook.ts';
 import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import { viewOf } from '../src/run-view/run-view.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { stateFile } from '../src/base/state-places.ts';
 import { makeRecords } from '../src/store/records-folder.ts';
@@ -100,7 +101,7 @@ test('a call that is repeated without a change is spoken of, and everything is r
   expect(said).toEqual({
     hookSpecificOutput: {
       hookEventName: 'PostToolUse',
-      additionalContext: expect.stringContaining('same call to Bash (npm) 3 times'),
+      additionalContext: expect.stringContaining('same call, Bash "npm test", was made 3 times'),
     },
   });
   hook(place, event('SessionEnd', { reason: 'other' }));
@@ -422,4 +423,15 @@ test('a session that the model stopped, or that was stopped at work, is recorded
     reason: 'interrupted',
     labels: { reason: 'other' },
   });
+});
+
+test('a session that asks for permission waits for it until the call goes on', async () => {
+  const place = newPlace();
+  hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
+  hook(place, event('PreToolUse', call('c1')));
+  hook(place, event('PermissionRequest', { tool_name: 'Bash', tool_input: {} }));
+  hook(place, event('Notification', { notification_type: 'idle_prompt', message: 'Claude is waiting' }));
+  expect(viewOf(await records(place)).verdict.evidence).toBe('waiting for permission to use Bash');
+  hook(place, event('PostToolUse', { ...call('c1'), tool_response: 'x' }));
+  expect(viewOf(await records(place)).verdict.evidence).toContain('no answer yet');
 });

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -80,7 +80,7 @@ test('the report of a stuck run shows the strip, the flagged call and the eviden
   expect(code).toBe(0);
   expect(stdout).toContain('stuck-one');
   expect(stdout).toContain('××××××××');
-  expect(stdout).toMatch(/first seen at call 0 → flagged at call \d+ \(of 8\), seen \d+ times, confidence 0\.\d\d/);
+  expect(stdout).toMatch(/from call 1, noticed at call \d+ of 8, seen \d+ times, /);
   expect(stdout).toContain('bash {command: "make all"}');
   expect(stdout).toContain('make: no rule for target all');
   expect(stdout, 'no totals for one run').not.toContain('outcome  ');
@@ -88,17 +88,17 @@ test('the report of a stuck run shows the strip, the flagged call and the eviden
 
 test('a report of several runs has a line for a clean run and ends with the totals', async () => {
   const { stdout } = await runCli(['analyze', 'runs'], { cwd });
-  expect(stdout).toMatch(/^✓ fine-one {2}8 calls, 0 errors, 8 turns: no pattern$/m);
+  expect(stdout).toMatch(/^· run fine-one {2}8 calls, 0 errors, 8 turns: no pattern$/m);
   expect(stdout).toMatch(/2 runs, 16 calls, 8 errors\nstuck: 1 \(50 %\)\n/);
 });
 
 test('of more than 50 runs only stuck ones are printed, unless --all asks for every one', async () => {
   const some = await runCli(['analyze', 'many.jsonl'], { cwd });
-  expect(some.stdout.match(/^● run-/gm)?.length).toBe(20);
+  expect(some.stdout.match(/^● run run-/gm)?.length).toBe(20);
   expect(some.stdout).not.toContain('✓');
   expect(some.stdout).toContain('60 runs: shown are the 20 that got stuck. --all shows every run.');
   const all = await runCli(['analyze', 'many.jsonl', '--all'], { cwd });
-  expect(all.stdout.match(/^[●✓] run-/gm)?.length).toBe(60);
+  expect(all.stdout.match(/^[●·] run run-/gm)?.length).toBe(60);
 });
 
 test('--stuck reports only runs that got stuck, and counts them all', async () => {
@@ -208,4 +208,22 @@ test('of a file of unknown form it says what it looks like, and lists the known 
     expect.stringMatching(/notes\.json: a JSON object with the keys name is no known format\. Formats read: /),
     expect.stringMatching(/image\.png: binary content.* Formats read: /),
   ]);
+});
+
+test('runs by folder have calls after the first flag and examples, and the rows go into CSV and Parquet', async () => {
+  const { code, stderr, stdout } = await runCli(
+    ['analyze', 'many.jsonl', '--by', 'folder', '--json', '--csv', 'rows.csv', '--parquet', 'rows.parquet'],
+    { cwd },
+  );
+  expect([code, stderr]).toEqual([0, '']);
+  expect(jsonLines(stdout)).toEqual([
+    expect.objectContaining({ by: 'folder', name: '.', runs: 60, stuck: 20, calls: 480, callsAfterFlag: 100 }),
+  ]);
+  const [head = '', ...rows] = (await readFile(join(cwd, 'rows.csv'), 'utf8')).trimEnd().split('\n');
+  expect([rows.length, head.split(',').slice(0, 4)]).toEqual([60, ['id', 'source', 'folder', 'format']]);
+  expect((await readFile(join(cwd, 'rows.parquet'))).subarray(0, 4).toString()).toBe('PAR1');
+  const text = await runCli(['analyze', 'many.jsonl', '--by', 'tool'], { cwd });
+  expect(text.stdout).toMatch(/\nbash +20 +100 %/);
+  expect(text.stdout).toMatch(/\n {4}call \d+: .*, run run-0\n/);
+  expect((await runCli(['analyze', 'many.jsonl', '--by', 'moon'], { cwd })).code).toBe(2);
 });

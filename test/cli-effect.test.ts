@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createCoxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
+import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
 import type { Run } from '../src/run/run.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
@@ -41,12 +41,16 @@ function work(run: Run, patience: number, heeds: boolean): void {
   }
 }
 
-async function record(runs: number, options: CoxswainOptions): Promise<void> {
+async function record(
+  runs: number,
+  options: CoxswainOptions,
+  start: Parameters<Coxswain['startRun']>[0] = {},
+): Promise<void> {
   const clock = createFakeClock(1_000_000);
   const cox = createCoxswain({ store: sqliteStore(join(folder.path, 'runs.db')), clock, ...options });
   for (let number = 0; number < runs; number += 1) {
     clock.advance(60);
-    const run = cox.startRun({ runId: `run-${number}` });
+    const run = cox.startRun({ ...start, runId: `run-${number}` });
     work(run, number % 3 === 0 ? 8 : 99, number % 5 !== 0);
     await run.end();
   }
@@ -57,16 +61,31 @@ test('a planted effect is shown with its interval, from a store that real runs m
   await record(120, { holdout: 0.5 });
   const { code, stderr, stdout } = await cli(['effect', 'runs.db']);
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/120 runs, 120 steered; experiment: \d+ told, \d+ withheld/);
-  expect(stdout).toMatch(
-    /ratio \d\.\d\d \[[1-9]\.\d\d, \d+\.\d\d\]: runs that were told left the pattern within 10 calls more often/,
-  );
+  expect(stdout).toContain('120 runs, 120 steered; 120 in an experiment that draws episodes');
+  expect(stdout).toMatch(/stuck: left within 10 calls\n {2}told {6}\d+ of \d+ /);
+  expect(stdout).toMatch(/difference \+\d+ points \[\+\d+ to \+\d+\]/);
+  expect(stdout).toMatch(/Advice helps: of 100, about \d+ more end well when the agent is told\./);
   expect(stdout).not.toMatch(/\bfixed\b|\bcaused\b/i);
 
   const json = await cli(['effect', 'runs.db', '--json', '--within', '10']);
   const [report] = jsonLines(json.stdout);
-  expect(report).toMatchObject({ version: 1, within: 10, paths: ['runs.db'], runs: { read: 120, steered: 120 } });
-  expect((await cli(['effect', 'runs.db', '--json'])).stdout).toBe(json.stdout);
+  expect(report).toMatchObject({
+    version: 2,
+    within: 10,
+    declared: false,
+    paths: ['runs.db'],
+    runs: { read: 120, steered: 120 },
+  });
+  const declared = await cli(['effect', 'runs.db', '--json']);
+  expect(jsonLines(declared.stdout)).toMatchObject([{ within: 10, declared: true }]);
+  expect((await cli(['effect', 'runs.db', '--json'])).stdout).toBe(declared.stdout);
+});
+
+test('with a deadline, of which every run is told first, episodes are compared all the same', async () => {
+  await record(120, { holdout: 0.5 }, { deadline: { minutes: 1 } });
+  const { stdout } = await cli(['effect', 'runs.db']);
+  expect(stdout).toMatch(/Advice helps: of 100, about \d+ more/);
+  expect(stdout).toContain('Deadline: the run ended before its deadline');
 });
 
 test('without an experiment it shows what was delivered and says why nothing is compared', async () => {
@@ -74,16 +93,17 @@ test('without an experiment it shows what was delivered and says why nothing is 
   const { code, stdout } = await cli(['effect', 'runs.db']);
   expect(code).toBe(0);
   expect(stdout).toContain('no experiment');
-  expect(stdout).toContain('cannot be compared; set holdout');
-  expect(stdout).toMatch(/all pieces: \d+ delivered\n/);
-  expect(stdout).not.toContain('ratio');
+  expect(stdout).toContain('not compared: no advice was withheld');
+  expect(stdout).toMatch(/about so many more runs like these: [\d,]+ to see a difference of 5 points/);
+  expect(stdout).toMatch(/all advice\n(?: {2}\S+ +\d+ delivered\n)+/);
+  expect(stdout).not.toContain('helps');
 });
 
 test('with few runs there is too little data, and the exit code is 0', async () => {
   await record(12, { holdout: 0.5 });
   const { code, stdout } = await cli(['effect', 'runs.db']);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/too little data: \d+ runs delivered, \d+ withheld; each needs 20/);
+  expect(stdout).toMatch(/too little data: \d+ runs were told, \d+ were not; each needs 20/);
 });
 
 test('shadow runs are counted apart, transcripts have no advice, and what is missing or wrong is said', async () => {
@@ -94,7 +114,8 @@ test('shadow runs are counted apart, transcripts have no advice, and what is mis
   expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('No advice was worked out')]);
   expect((await cli(['effect', 'none.db'])).code).toBe(1);
   expect((await cli(['effect'])).stderr).toContain('no runs are recorded here yet');
-  expect((await cli(['effect', 'runs.db', '--within', '0'])).code).toBe(2);
+  for (const option of ['--within', '--worthwhile'])
+    expect((await cli(['effect', 'runs.db', option, '0'])).code).toBe(2);
 });
 
 async function samples(): Promise<void> {

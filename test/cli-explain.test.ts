@@ -48,13 +48,15 @@ const sh = (command: string, result: string, isError = false): Call => ({
 test('an explanation names kind, failure, equal calls, patterns, and what each feature adds to repetition', async () => {
   const { code, stdout } = await runCli(['explain', SAMPLE, '--call', '24'], { cwd });
   expect(code).toBe(0);
-  expect(stdout).toContain('call 24 of 39 (#23 in reports)\n  bash {command: "node check.mjs"}\n');
+  expect(stdout).toContain('call 24 of 39\n  bash {command: "node check.mjs"}\n');
   expect(stdout).toContain('kind: execute, the shell command runs node\n');
   expect(stdout).toContain(
     'failed: yes, its source flags it\n    class: other\n    line: FAIL total: expected 7439, got 7438\n',
   );
   expect(stdout).toContain('new: no\n  same call and result since the last change: 16, 22\n');
-  expect(stdout).toMatch(/repetition strong stuck: from call 24, flagged at call 24, .*evidence 24\n/);
+  expect(stdout).toMatch(
+    /stuck for sure: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
+  );
   expect(stdout).toMatch(/score of repetition at this call: 0\.\d\d;.*\n {4}\w+ +\d\.\d\d {2}[+-]\d\.\d\d\n/);
 });
 

@@ -51,7 +51,7 @@ test('old runs are deleted, a line each, and a dry run only says so', async () =
   const dry = await here.run(['gc', store, '--older-than', '30d', '--dry-run']);
   expect([dry.code, dry.stderr]).toEqual([0, '']);
   expect(dry.stdout).toMatch(
-    /^would delete older {2}\S+ {2}2 records {2}\S+ kB {2}too old\n[^\n]*: 1 run would be deleted;/,
+    /^would delete older {2}\S+ \S+ UTC\S* {2}2 records {2}\S+ kB {2}too old\n[^\n]*: 1 run would be deleted;/,
   );
   expect(await idsIn(store)).toHaveLength(4);
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
   folder = await tempFolder();
   cwd = join(folder.path, 'a project');
   await mkdir(join(cwd, '.claude'), { recursive: true });
-  settings = join(cwd, '.claude', 'settings.json');
+  settings = join(cwd, '.claude', 'settings.local.json');
 });
 
 afterEach(() => folder.dispose());
@@ -34,12 +34,13 @@ async function commands(file = settings): Promise<readonly string[]> {
 test('init writes one hook an event, by absolute paths that are there, and undo leaves nothing behind', async () => {
   await mkdir(join(folder.path, 'fresh'));
   cwd = join(folder.path, 'fresh');
-  settings = join(cwd, '.claude', 'settings.json');
+  settings = join(cwd, '.claude', 'settings.local.json');
   const { code, stdout, stderr } = await cox('init', 'claude-code', '--yes');
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toContain('+   "hooks": {');
+  expect(stdout.split('\n').length).toBeLessThan(5);
+  expect(stdout).toContain('.claude/settings.local.json');
   const found = await commands();
-  expect(found).toHaveLength(12);
+  expect(found).toHaveLength(15);
   const [node = '', hook = ''] = found[0]?.split(' ') ?? [];
   expect(existsSync(node)).toBe(true);
   expect(hook).toMatch(/^\/.*hook\.cjs$/);
@@ -83,7 +84,7 @@ test('a link to the user’s own settings stays a link', async () => {
   await symlink(real, own);
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
   expect((await lstat(own)).isSymbolicLink()).toBe(true);
-  expect(await commands(real)).toHaveLength(12);
+  expect(await commands(real)).toHaveLength(15);
   await cox('init', '--undo', '--user');
   expect(await readFile(real, 'utf8')).toBe('{}\n');
 });
@@ -127,30 +128,40 @@ test('what cannot be edited is refused with the place, and nothing is written', 
   await writeFile(settings, Buffer.from([0x7b, 0xff, 0x7d]));
   expect((await cox('init', '--yes')).stderr).toContain('not UTF-8');
   expect((await cox('init', 'emacs')).code).toBe(2);
-  expect((await cox('init', '--user', '--local')).code).toBe(2);
+  expect((await cox('init', '--user', '--shared')).code).toBe(2);
   expect((await cox('init', '--deadline', 'soon')).code).toBe(2);
 });
 
 test('without a terminal and without --yes it only shows; --dry-run too', async () => {
   const unasked = await cox('init');
   expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('--yes')]);
-  expect(unasked.stdout).toContain('coxswain-hook');
-  expect((await cox('init', '--dry-run')).code).toBe(0);
+  expect(unasked.stdout).toContain('--dry-run');
+  const dry = await cox('init', '--dry-run');
+  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('coxswain-hook')]);
   expect(existsSync(settings)).toBe(false);
 });
 
-test('--user, --local and --deadline go where they say', async () => {
+test('--user, --shared and --deadline go where they say', async () => {
   expect((await cox('init', '--user', '--yes')).code).toBe(0);
-  expect(await commands(join(folder.path, '.claude', 'settings.json'))).toHaveLength(12);
+  expect(await commands(join(folder.path, '.claude', 'settings.json'))).toHaveLength(15);
   expect(existsSync(settings)).toBe(false);
   expect((await cox('init', '--undo', '--user')).stdout).toContain('removed');
 
-  expect((await cox('init', '--local', '--deadline', '45m', '--yes')).code).toBe(0);
-  expect(await commands(join(cwd, '.claude', 'settings.local.json'))).toHaveLength(12);
+  expect((await cox('init', '--shared', '--deadline', '45m', '--yes')).code).toBe(0);
+  expect(await commands(join(cwd, '.claude', 'settings.json'))).toHaveLength(15);
+  expect((await cox('init', '--yes')).stdout).toContain('nothing to change');
   expect(await readFile(join(cwd, 'coxswain.config.json'), 'utf8')).toBe('{\n  "deadline": "45m"\n}\n');
   expect((await cox('config', 'check')).code).toBe(0);
-  const taken = await cox('init', '--local', '--deadline', '30m', '--yes');
+  const taken = await cox('init', '--deadline', '30m', '--yes');
   expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('there is a configuration already')]);
-  await cox('init', '--undo', '--local');
+  await cox('init', '--undo');
   expect(existsSync(join(cwd, 'coxswain.config.json'))).toBe(false);
+});
+
+test('what names paths of this machine is kept out of git, also where git already tracks the shared settings', async () => {
+  await mkdir(join(cwd, '.git', 'info'), { recursive: true });
+  await writeFile(join(cwd, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  expect((await cox('init', '--yes')).code).toBe(0);
+  expect(await readFile(join(cwd, '.git', 'info', 'exclude'), 'utf8')).toBe('/.claude/settings.local.json\n');
+  expect(existsSync(join(cwd, '.claude', 'settings.json'))).toBe(false);
 });

@@ -123,3 +123,19 @@ test('without a command, a store and a session it says where it looked and names
   expect(stderr).toContain('coxswain --help');
   expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
 });
+
+test('a session without an end is dead where its process is gone, and waits where the program says so', async () => {
+  const [asked = ''] = session('waits').split('\n');
+  await put('.claude/projects/-o/waits.jsonl', asked);
+  await put('.claude/projects/-o/dead.jsonl', asked.replaceAll('waits', 'dead'));
+  const env = homeOnly(join(here.cwd, 'home'));
+  const evidence = async (): Promise<unknown> => {
+    const runs = jsonLines((await here.run(['report', '--json'], { env })).stdout).slice(0, -1);
+    return Object.fromEntries(runs.map(({ id, verdict }) => [id, (verdict as { readonly evidence: string }).evidence]));
+  };
+  const unknown = 'no answer yet: cut off, or still at work';
+  expect(await evidence()).toEqual({ waits: unknown, dead: unknown });
+  const open = { pid: process.pid, sessionId: 'waits', waitingFor: 'permission prompt' };
+  await put('.claude/sessions/1.json', JSON.stringify(open));
+  expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed' });
+});

@@ -69,7 +69,7 @@ test('a report of the night counts runs, use, advice and what became of it', asy
   expect(report?.['moments']).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ runId: 'night', command: `coxswain show night --store ${store}` }),
-      expect.objectContaining({ runId: 'night/helper', what: 'died: error', score: 70 }),
+      expect.objectContaining({ runId: 'night/helper', what: 'died: ended with an error', score: 70 }),
     ]),
   );
   const all = jsonLines((await here.run(['report', store, '--json', '--since', 'all'])).stdout);
@@ -104,8 +104,8 @@ test('transcripts are reported too, and what cannot be read is told', async () =
   await writeFile(join(here.cwd, 'poem.txt'), 'roses are red\n');
   const { code, stderr, stdout } = await here.run(['report', 'runs.jsonl', 'poem.txt']);
   expect([code, stderr]).toEqual([1, expect.stringContaining('poem.txt')]);
-  expect(stdout).toContain('● one');
-  expect(stdout).toContain('· two');
+  expect(stdout).toContain('● run one');
+  expect(stdout).toContain('· run two');
   expect(stdout).toContain('coxswain analyze runs.jsonl\n');
 });
 

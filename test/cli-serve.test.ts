@@ -77,7 +77,7 @@ test('init --http writes requests, keeps the token from git, terminals and other
   const text = await readFile(local(), 'utf8');
   expect(text).toContain(`"Authorization": "Bearer ${settings?.token}"`);
   expect(text).toContain(`"url": "http://127.0.0.1:${settings?.port}/coxswain-hook"`);
-  expect(text.match(/"type": "http"/g)).toHaveLength(10);
+  expect(text.match(/"type": "http"/g)).toHaveLength(13);
   expect(stdout).not.toContain(settings?.token);
   for (const file of [local(), serveFileOf(cwd)]) expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(existsSync(join(cwd, '.coxswain'))).toBe(false);
@@ -113,7 +113,7 @@ test('what would put the token where it can be seen, or cannot be, is refused', 
 test('commands again in place of requests take the server away', async () => {
   await cox('init', '--http', '--yes');
   expect((await cox('serve', 'start')).code).toBe(0);
-  expect((await cox('init', '--local', '--yes')).code).toBe(0);
+  expect((await cox('init', '--yes')).code).toBe(0);
   expect(await readFile(local(), 'utf8')).not.toContain('"http"');
   expect(existsSync(serveFileOf(cwd))).toBe(false);
   expect(findServer(cwd)).toBeUndefined();

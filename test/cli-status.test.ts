@@ -60,8 +60,8 @@ test('the run at work last is shown, or the session that standard input names, a
   const cwd = join(project, 'src');
   await mkdir(cwd);
   const session = JSON.stringify({ session_id: 'first', cwd, workspace: { project_dir: project } });
-  expect(await status([], session)).toMatch(/^cox 8 calls, 8 errors, \w+ \(strong\), 44 minutes left\n$/);
-  expect(await status(['--format', '{run} {calls} {level}'], session)).toBe('first 8 strong\n');
+  expect(await status([], session)).toMatch(/^cox 8 calls, 8 errors, stuck for sure: [\w ]+, 44 minutes left\n$/);
+  expect(await status(['--format', '{run} {calls} {level}'], session)).toBe('first 8 for sure\n');
   expect(JSON.parse(await status(['--json'], session))).toMatchObject({ runId: 'first', calls: 8, outcome: null });
   expect(await status([], JSON.stringify({ session_id: 'not yet', cwd }))).toBe('cox: no run\n');
   expect(await status(['--json'], JSON.stringify({ session_id: 'not yet', cwd }))).toBe('null\n');

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-import { openStore } from '../src/cli/runs/open-store.ts';
+import { openStoreNamed } from '../src/cli/runs/open-store.ts';
 import { parseRecord } from '../src/records/decode-record.ts';
 import { jsonlSink } from '../src/store/jsonl/jsonl-sink.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -29,7 +29,7 @@ test('runs are listed, shown, searched and verified', async () => {
   const seqs = hits.map((hit) => Number(hit['seq']));
   expect(seqs).toEqual(seqs.toSorted((left, right) => right - left));
   const text = await here.run(['search', 'rule', '--run', 'al', '--limit', '1', '--store', store]);
-  expect(text.stdout).toMatch(/^alpha {2}#\d+ .*tool_ended\n {2}.*no rule for target all\n$/);
+  expect(text.stdout).toMatch(/^call \d+, tool ended.* {2}run alpha\n {2}.*no rule for target all\n$/);
   expect(text.stderr).toMatch(/^coxswain: more follow: --after \S+\n$/);
 
   const verified = await here.run(['verify', store]);
@@ -182,7 +182,7 @@ test('what a store holds with its secrets may be imported back, goes on, and is 
   const noted = (seq: number, text: string): string => recordLine('leaky', seq, { kind: 'noted', text });
   const lines = [noted(0, bearer('a')), noted(1, 'plain'), noted(2, bearer('b'))];
   const at = ['--store', name];
-  const store = await openStore(join(here.cwd, name));
+  const store = await openStoreNamed(join(here.cwd, name));
   await store.append(lines.map(parseRecord));
   await store.close();
   const before = await here.exported(name);

@@ -30,7 +30,7 @@ test('recorded runs are listed, and shown as they were analysed', async () => {
 
   const shown = await runCli(['show', 'alpha-1', '--store', 'x/runs.db'], { cwd });
   const patternsOf = (text: string): string =>
-    text.slice(text.indexOf('  ××××××××'), text.indexOf('not left until the end'));
+    text.slice(text.indexOf('  ××××××××'), text.indexOf('not over at the end'));
   expect(patternsOf(shown.stdout)).not.toBe('');
   expect(patternsOf(shown.stdout)).toBe(patternsOf(analysed.stdout));
 
@@ -45,7 +45,9 @@ test('runs are listed below those that started them, with agent and conversation
   root.child({ runId: 'below', agentName: 'reader' });
   await cox.close();
   const { stdout } = await runCli(['runs', '--store', 'tree.db'], { cwd });
-  expect(stdout).toMatch(/^root {2}planner, .*conversation chat-9\n {2}below {2}reader, [^\n]*\n$/);
+  expect(stdout).toMatch(
+    /^no task on record\n {2}planner, .*\n {2}run root, conversation chat-9\n {2}no task on record\n {4}reader, .*\n {4}run below\n$/,
+  );
   expect((await runCli(['show', 'below', '--store', 'tree.db'], { cwd })).stdout).toContain(
     'agent reader, conversation chat-9, started by root',
   );
@@ -126,4 +128,28 @@ test('pages of runs follow one another by the cursor that is named', async () =>
   expect(second.stderr).toBe('');
   expect((await runCli(['runs', '--limit', '0'], { cwd })).code).toBe(2);
   expect((await runCli(['runs', '--after', 'nonsense'], { cwd })).code).toBe(2);
+});
+
+test('runs --cost and show say what a run cost: by the price of its model, by the configuration, never guessed', async () => {
+  const cox = createCoxswain({ store: sqliteStore(join(cwd, 'cost.db')) });
+  for (const modelId of ['claude-haiku-4-5', 'made-up-1']) {
+    const run = cox.startRun({ runId: modelId, modelId });
+    const usage = { inputTokens: 1_000_000, outputTokens: 100_000 };
+    run.emit({ type: 'message_end', message: { role: 'assistant', content: 'done', usage } });
+    await run.end();
+  }
+  await cox.close();
+  const costs = async (): Promise<unknown> => {
+    const { stdout } = await runCli(['runs', '--store', 'cost.db', '--cost', '--json'], { cwd });
+    return Object.fromEntries(jsonLines(stdout).map(({ runId, costUsd }) => [runId, costUsd]));
+  };
+  expect(await costs()).toEqual({ 'claude-haiku-4-5': 1.5, 'made-up-1': undefined });
+  expect((await runCli(['show', 'claude-haiku-4-5', '--store', 'cost.db'], { cwd })).stdout).toContain(
+    '1,100,000 tokens, $1.50',
+  );
+  await writeFile(
+    join(cwd, 'coxswain.config.json'),
+    JSON.stringify({ prices: { 'made-up-1': { input: 3, output: 10 } } }),
+  );
+  expect(await costs()).toEqual({ 'claude-haiku-4-5': 1.5, 'made-up-1': 4 });
 });

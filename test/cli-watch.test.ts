@@ -92,19 +92,19 @@ test('advice is printed while the file still grows, and nothing is lost between 
     ['--until-end', '--deadline', '8m'],
     [
       ['the last of it', append(run.call() + run.call())],
-      ['#2 bash make', () => {}],
+      ['#3 bash make', () => {}],
       ['[Feedback - Pattern]', append(run.call('done', 'read_file'))],
-      ['#3 read_file', append(run.end())],
+      ['#4 read_file', append(run.end())],
     ],
   );
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Watching run\.jsonl, [^]*nothing reaches the agent\.\n/);
   expect(stdout).toContain('— read 1 run, 1 call, 0 patterns, 1 piece of advice; the last of it:\n');
-  expect(stdout).toContain('  ▲ flagged: identical_call warn, tool bash, seen 3 times since call 0\n');
+  expect(stdout).toContain('  ▲ stuck, likely: the same call with the same result, bash, seen 3 times since call 1\n');
   expect(stdout).toContain(
     '    ▸ Deadline feedback, info\n    │ [Feedback - Deadline]\n    │\n    │ You have 7 minutes remaining.\n',
   );
-  expect(stdout).toContain('■ r1  outcome ended\n');
+  expect(stdout).toContain('■ finished, run r1\n');
   expect(stdout).toMatch(/\nwatched 1 run, 4 calls, 1 pattern, \d pieces of advice\n$/);
 });
 
@@ -114,7 +114,7 @@ test('a file that is not there is waited for, and Ctrl-C ends with a summary and
     [],
     [
       ['is not there yet', () => writeFile(file, run.start() + run.call())],
-      ['#0 bash make', interrupt],
+      ['#1 bash make', interrupt],
     ],
   );
   expect([code, stderr]).toEqual([0, '']);
@@ -144,7 +144,7 @@ test('a line is read once it is whole', async () => {
   );
   expect(stderr).toBe('');
   expect(stdout).toContain('— read 1 run, 1 call,');
-  expect(stdout).toContain('  #0 bash make\n');
+  expect(stdout).toContain('  #1 bash make\n');
 });
 
 test.each([
@@ -166,7 +166,7 @@ test.each([
   );
   expect(code).toBe(0);
   expect(stdout).toContain(`— run.jsonl was ${reason}: reading it anew\n`);
-  expect(stdout).toMatch(/● other-run {2}coxswain/);
+  expect(stdout).toMatch(/coxswain, run other-run\n/);
   expect(stdout).toContain('watched 2 runs, 3 calls');
 });
 
@@ -176,12 +176,12 @@ test('lines of several runs begin with a short name of theirs', async () => {
   await writeFile(file, run.start() + run.call());
   const { stdout } = await watch(
     ['--from-start', '--until-end'],
-    [['#0 bash make', append(child.start() + child.call() + child.end() + run.call() + run.end())]],
+    [['#1 bash make', append(child.start() + child.call() + child.end() + run.call() + run.end())]],
   );
-  expect(stdout).toContain('\n  #0 bash make\n');
-  expect(stdout).toContain('\n7f3a99   #0 bash make\n');
-  expect(stdout).toContain('\n7f3a99 ● parent/agent-7f3a99  coxswain, started by parent\n');
-  expect(stdout).toContain('\nparent   #1 bash make\n');
+  expect(stdout).toContain('\n  #1 bash make\n');
+  expect(stdout).toContain('\n7f3a99   #1 bash make\n');
+  expect(stdout).toContain('\n7f3a99   coxswain, run parent/agent-7f3a99, started by parent\n');
+  expect(stdout).toContain('\nparent   #2 bash make\n');
 });
 
 test('Claude Code lines are followed; a call is told when the next answer begins', async () => {
@@ -206,13 +206,13 @@ test('Claude Code lines are followed; a call is told when the next answer begins
     [],
     [
       ['the last of it', append(call('a') + call('b'))],
-      ['#0 Bash make  × no rule', append(call('c') + call('d') + call('e'))],
+      ['#1 Bash make  × no rule', append(call('c') + call('d') + call('e'))],
       ['[Feedback - Pattern]', interrupt],
     ],
   );
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/● s1 {2}claude-code\n|— read 1 run/);
-  expect(stdout).toMatch(/\n {4}│ Your calls to Bash \(make\) have failed \d times for one cause: .+\.\n/);
+  expect(stdout).toMatch(/claude-code, run s1\n|— read 1 run/);
+  expect(stdout).toMatch(/\n {4}│ \d calls to Bash "make" failed for the same cause: "no rule"\.\n/);
   expect(stdout).toContain('watched 1 run, 4 calls');
 });
 
@@ -257,7 +257,7 @@ test('--json prints an object an event, and no escape reaches the terminal', asy
   expect(items.some(({ tool }) => tool === hostile)).toBe(true);
   const text = (await watch(['--from-start', '--until-end'], [])).stdout;
   expect(text).not.toMatch(/[\u001b\u202e]/);
-  expect(text).toContain('#3 evil make');
+  expect(text).toContain('#4 evil make');
 });
 
 test('a broken line is one line of complaint, what follows is read, and the exit code is 1', async () => {
@@ -266,7 +266,7 @@ test('a broken line is one line of complaint, what follows is read, and the exit
   const { code, stdout, stderr } = await watch(['--until-end'], []);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^coxswain: run\.jsonl:2: [^\n]+\n$/);
-  expect(stdout).toContain('  #0 bash make\n');
+  expect(stdout).toContain('  #1 bash make\n');
 });
 
 test('a file that cannot be followed says so', async () => {
@@ -307,7 +307,7 @@ test('--on-stuck is silent about what was there before', async () => {
     [['the last of it', append(run.end())]],
   );
   expect(code).toBe(0);
-  expect(stdout).toContain('flagged: identical_call');
+  expect(stdout).toContain('stuck, likely: the same call');
   await expect(readFile(join(cwd, 'told.txt'), 'utf8')).rejects.toThrow('ENOENT');
 });
 
@@ -319,5 +319,5 @@ test('a command of --on-stuck that fails is one line on standard error, and watc
     [['the last of it', append(run.call() + run.call() + run.end())]],
   );
   expect([code, stderr]).toEqual([0, 'coxswain: run.jsonl: note: --on-stuck was not notified (stuck): exit code 3\n']);
-  expect(stdout).toContain('■ r1');
+  expect(stdout).toContain(', run r1');
 });

@@ -115,11 +115,7 @@ test('the first example of the page is a configuration, and changes what it says
   expect(decodeConfig(config)).toEqual({ config });
   const { steering, deadline } = resolveConfig(config, { folder: '/project', homeFolder: '/home/someone' });
   expect(deadline).toEqual({ seconds: 2_700 });
-  expect(steering.guidance?.map(({ provider }) => provider.name)).toEqual([
-    'diagnostic_signal',
-    'doom_loop',
-    'read-the-error',
-  ]);
+  expect(steering.guidance?.map(({ provider }) => provider.name)).toEqual(['doom_loop', 'read-the-error']);
 });
 
 test('the default size of a store on the page is the one that is collected by', () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { ClaudeSessions, type HookAnswer } from '../src/hosts/claude-code/claude-sessions.ts';
+import { ClaudeSessions } from '../src/hosts/claude-code/claude-sessions.ts';
 import { EventIntake } from '../src/hosts/claude-code/event-intake.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from '../src/hosts/claude-code/hook-event.ts';
 import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
@@ -41,14 +41,14 @@ function sessionsOf(store: TrajectoryStore): ClaudeSessions {
 }
 
 async function taken(events: readonly KnownHookEvent[]): Promise<{
-  readonly answers: readonly HookAnswer[];
+  readonly answers: readonly Readonly<Record<string, unknown>>[];
   readonly payloads: readonly TrajectoryPayload[];
 }> {
   const store = memoryStore();
-  const answers: HookAnswer[] = [];
+  const answers: Readonly<Record<string, unknown>>[] = [];
   for (const { told } of events) {
     const { answer } = await sessionsOf(store).answer(told.input, told.sessionId, { hasBackgroundWork: false });
-    answers.push(told.answerFor(answer));
+    answers.push({ ...told.answerFor(answer) });
   }
   return { answers, payloads: await payloadsIn(store) };
 }
@@ -71,10 +71,10 @@ test('the same failing call of Copilot CLI is as many calls, turns and failures 
   expect(endsIn(payloads).map((end) => end.is_error)).toEqual([true, true, true, true]);
   expect(new Set(endsIn(payloads).map((end) => end.tool_call_id)).size).toBe(4);
   expect(payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(4);
-  const said = answers.filter(({ additionalContext }) => additionalContext !== undefined);
+  const said = answers.filter((answer) => answer['additionalContext'] !== undefined);
   expect(said.length).toBeGreaterThan(0);
-  for (const { additionalContext, hookSpecificOutput } of said) {
-    expect(hookSpecificOutput?.additionalContext).toBe(additionalContext);
+  for (const answer of said) {
+    expect(answer).toMatchObject({ hookSpecificOutput: { additionalContext: answer['additionalContext'] } });
   }
 });
 

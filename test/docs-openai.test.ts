@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { langchainCapabilities } from '../src/adapters/langchain/capabilities.ts';
 import { openaiAgentsCapabilities } from '../src/adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../src/adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../src/records/guidance.ts';
@@ -20,6 +21,7 @@ function rows(page: string): readonly (readonly string[])[] {
 test.each([
   ['openai.md', openaiCapabilities],
   ['openai-agents.md', openaiAgentsCapabilities],
+  ['langchain.md', langchainCapabilities],
 ])('%s has the capabilities of its adapter, to the letter', (page, capabilities) => {
   const expected = DECISION_POINTS.map((point) => {
     const { persistence, timing, channel = '', note = '' } = capabilities[point];

@@ -1,9 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { INPUT_FAULTS } from '../src/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/base/value-budget.ts';
 import { aboutKind } from '../scripts/record-schema.ts';
+import { WORDS } from '../src/records/words.ts';
 import { KINDS } from '../src/records/kinds.ts';
 import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
 import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
@@ -13,13 +16,12 @@ import { paceFeedback } from '../src/steering/feedback/pace-feedback.ts';
 import { patternFeedback } from '../src/steering/feedback/pattern-feedback.ts';
 import { patternSentences } from '../src/steering/feedback/pattern-sentences.ts';
 import { stallFeedback } from '../src/steering/feedback/stall-feedback.ts';
-import { consultationPrompt } from '../src/steering/guidance/consultation-prompt.ts';
-import { diagnosticSignal } from '../src/steering/guidance/diagnostic-signal.ts';
 import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
+import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { parallelToolReminder } from '../src/steering/guidance/parallel-tool-reminder.ts';
 import type { FeedbackProvider } from '../src/steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../src/steering/prompt/feedback-trigger.ts';
-import type { GuidanceProvider, GuidanceProviderConfig } from '../src/steering/prompt/guidance-provider.ts';
+import type { GuidanceProvider } from '../src/steering/prompt/guidance-provider.ts';
 import { MAX_LATER_EVENTS } from '../src/run/later-events.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
 import { guidanceContext } from './support/guidance-script.ts';
@@ -63,41 +65,24 @@ function triggerText(trigger: FeedbackTrigger | undefined): string {
   return trigger === undefined ? 'none' : members(trigger);
 }
 
-function limitsText({ maxPerTurn, cooldownTurns, maxPerRun }: GuidanceProviderConfig): string {
-  const pause = cooldownTurns === undefined ? '' : `, then silent for ${cooldownTurns} turns`;
-  return `${maxPerTurn} a turn${pause}${maxPerRun === undefined ? '' : `, ${maxPerRun} a run`}`;
-}
-
 const threeErrors = guidanceContext({ calls: [{ failed: true }, { failed: true }, { failed: true }] });
-const allTools = standardSteering({ tools: ['view_logs', 'request_review'] });
 
 test('the standard steering’s page names its feedback providers and triggers, in order', () => {
   const rows = tableOf('standard-steering.md', 'provider | trigger | level');
   expect(rows.map(([name, trigger]) => [name, trigger])).toEqual(
-    allTools.feedback?.map(({ provider, trigger }) => [provider.name, triggerText(trigger ?? provider.defaultTrigger)]),
+    standardSteering().feedback?.map(({ provider, trigger }) => [
+      provider.name,
+      triggerText(trigger ?? provider.defaultTrigger),
+    ]),
   );
 });
 
-test('the standard steering’s page names its guidance with points, text and limits', () => {
-  const rows = tableOf('standard-steering.md', 'provider | trigger | points');
-  const ofPage = rows.map(([name, , points, , text, limits]) => ({
-    name,
-    points: codes(points),
-    text,
-    limits: limits?.split(';')[0],
-  }));
-  const ofCode = (allTools.guidance ?? []).map((config) => {
-    const draft = config.provider.provide(threeErrors);
-    const points = config.decisionPoints ?? config.provider.decisionPoints;
-    const row = { name: config.provider.name, points, text: draft?.content, limits: limitsText(config) };
-    return { priority: draft?.priority ?? 100, row };
-  });
-  expect(ofPage).toEqual(ofCode.toSorted((a, b) => a.priority - b.priority).map(({ row }) => row));
-});
-
-test('without its tool, the consultation is left out of the standard steering', () => {
-  const names = (standardSteering().guidance ?? []).map(({ provider }) => provider.name);
-  expect(names).not.toContain('consultation_prompt');
+test('the standard steering’s page states how rare its advice is', () => {
+  const rows = new Map(tableOf('standard-steering.md', 'option | value').map(([name, value]) => [name, value]));
+  const { delivery, cadence, noise, guidance } = standardSteering();
+  expect([rows.get('delivery'), rows.get('cadence')]).toEqual([delivery, cadence]);
+  expect(rows.get('noise')).toBe(literal(noise));
+  expect(guidance).toEqual([]);
 });
 
 test('the guidance page has the names, keys, points and texts of the built-in providers', () => {
@@ -139,10 +124,10 @@ test('the feedback page has the names and default triggers of the built-in provi
   );
 });
 
-test('the feedback page has what is said of each answer and cause, to the letter', () => {
-  const rows = tableOf('feedback.md', 'the calls came back with | said');
+test('the feedback page has the way out for each answer and cause, to the letter', () => {
+  const rows = tableOf('feedback.md', 'the calls came back with | way out');
   expect(rows.map(([cell]) => cell)).toEqual([...ANSWER_CLASSES]);
-  for (const [cell, outcome, remedy = ''] of rows) {
+  for (const [cell, wayOut] of rows) {
     const answer = ANSWER_CLASSES.find((name) => name === cell);
     const pattern: TrajectoryPattern = {
       kind: 'identical_call',
@@ -157,10 +142,8 @@ test('the feedback page has what is said of each answer and cause, to the letter
       flaggedAt: 0,
       occurrences: 5,
     };
-    const { summary, suggestions } = patternSentences(pattern);
-    expect(summary).toBe(`You have made the same call to bash 5 times, and ${outcome}.`);
-    const general = 'If you need another answer, first change what the call depends on.';
-    expect(suggestions[1]).toBe(remedy === '' ? general : remedy);
+    const [said] = patternSentences(pattern).suggestions;
+    expect([cell, codes(wayOut)]).toEqual([cell, [said]]);
   }
 });
 
@@ -174,13 +157,13 @@ test('the feedback page has what is said about each kind of pattern, to the lett
       level: 'warn',
       confidence: 0.75,
       tool: 'bash',
-      subject: 'make',
+      answer: 'other',
       evidence: [0],
       firstSeen: 0,
       flaggedAt: 0,
       occurrences: 5,
     };
-    const said = patternSentences(pattern);
+    const said = patternSentences(pattern, { asked: '"make"', answered: '"no rule"' });
     expect({ kind, summary, suggestions: codes(suggestions) }).toEqual({
       kind,
       summary: said.summary,
@@ -274,4 +257,20 @@ test('the page on recording has every kind of record with its role and what it s
   expect(tableOf('recording.md', '`kind` | role | what it says')).toEqual(
     Object.entries(KINDS).map(([kind, { role }]) => [kind, role, aboutKind(kind)]),
   );
+});
+
+test('the page of words has every word of the table, and nothing that people read shows a figure of a detector or a stump', () => {
+  for (const [table, words] of Object.entries(WORDS)) {
+    expect(tableOf('words.md', `in \`--json\` (${table})`)).toEqual(Object.entries(words));
+  }
+  const cli = fileURLToPath(new URL('../src/cli/', import.meta.url));
+  const texts = [
+    readFileSync(new URL('../docs/words.md', import.meta.url), 'utf8'),
+    ...globSync('**/*.ts', { cwd: cli, exclude: ['**/*.test.ts'] }).map((file) =>
+      readFileSync(join(cli, file), 'utf8'),
+    ),
+  ];
+  for (const text of texts) {
+    expect(text).not.toMatch(/confidence (?:\$\{|\d)|never left|\d below\b/);
+  }
 });

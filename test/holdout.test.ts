@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { EffectRowFold, type EffectRow } from '../src/backtest/effect-row.ts';
 import { viewOf } from '../src/run-view/run-view.ts';
 import { resolveConfig } from '../src/config/resolve-config.ts';
 import { createCoxswain, type Coxswain, type CoxswainOptions } from '../src/run/coxswain.ts';
@@ -15,7 +16,9 @@ import type { TrajectoryStore } from '../src/store/trajectory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { readAll } from '../src/testing/read-all.ts';
 
-const steering = standardSteering();
+// Without limits over the run, so that a short one hears several pieces.
+const steering = { ...standardSteering(), noise: {} };
+const BY_RUN = { share: 0.5, unit: 'run' } as const;
 
 function setUp(options: CoxswainOptions): { readonly cox: Coxswain; readonly store: TrajectoryStore } {
   const store = memoryStore();
@@ -58,11 +61,13 @@ test('a withheld run works out and records what a steered one does, is told noth
   const run = cox.startRun({ runId: 'withheld' });
   expect(getStuck(run)).toEqual([]);
   const records = await recordsOf(run, store);
-  expect(records[0]?.payload).toMatchObject({ steering: { mode: 'steer', holdout: { share: 1, withheld: true } } });
+  expect(records[0]?.payload).toMatchObject({
+    steering: { mode: 'steer', holdout: { share: 1, seed: '', within_calls: 10 } },
+  });
 
   const steered = setUp({});
   const other = steered.cox.startRun({ runId: 'steered' });
-  expect(getStuck(other).length).toBeGreaterThan(2);
+  expect(getStuck(other).length).toBeGreaterThan(1);
   const others = await recordsOf(other, steered.store);
   expect(others[0]?.payload).not.toHaveProperty('steering.holdout');
   // Cadence goes on as if it had been said, so the arms differ in nothing but what the agent reads.
@@ -73,7 +78,7 @@ test('a withheld run works out and records what a steered one does, is told noth
 });
 
 test('a run of either arm replays to its derived records, with the steering and without the experiment', async () => {
-  const { cox, store } = setUp({ holdout: 0.5 });
+  const { cox, store } = setUp({ holdout: BY_RUN });
   const arms = new Set<boolean | undefined>();
   for (let number = 0; number < 8; number += 1) {
     const run = cox.startRun({ runId: `run-${number}` });
@@ -87,13 +92,42 @@ test('a run of either arm replays to its derived records, with the steering and 
   expect(arms).toEqual(new Set([true, false]));
 });
 
-test('runs below a run are in its arm, at any depth', () => {
-  const { cox } = setUp({ holdout: 0.5 });
+test('advice is drawn by episode: what speaks of one is all given or all withheld, as a replay of the records draws it', async () => {
+  const { cox, store } = setUp({ holdout: 0.5 });
+  const arms = new Set<boolean>();
+  const rowOf = (records: readonly TrajectoryRecord[]): EffectRow => {
+    const fold = new EffectRowFold(records[0]?.run_id ?? '');
+    for (const record of records) fold.fold(record);
+    return fold.row();
+  };
+  for (let number = 0; number < 8; number += 1) {
+    const run = cox.startRun({ runId: `run-${number}` });
+    getStuck(run);
+    const records = await recordsOf(run, store);
+    const { units } = rowOf(records);
+    expect(units).toMatchObject([{ stuck: true }]);
+    const withheld = units[0]?.withheld;
+    if (withheld !== undefined) arms.add(withheld);
+    const fromThen = viewOf(records).advice.slice(
+      viewOf(records).advice.findIndex(({ adviceId }) => adviceId === units[0]?.advice.adviceId),
+    );
+    expect(new Set(fromThen.map(({ arm }) => arm))).toEqual(new Set([withheld === true ? 'withheld' : 'delivered']));
+    // A process that died before it could say what became of its advice changes no arm.
+    const unsettled = records.filter(({ payload }) => !payload.kind.endsWith('_delivered'));
+    expect(rowOf(unsettled).units.map((unit) => unit.withheld)).toEqual([withheld]);
+    const replay = new Replay({ steering });
+    expect(records.flatMap((record) => replay.take(record))).toEqual(derivedOf(records));
+  }
+  expect(arms).toEqual(new Set([true, false]));
+});
+
+test('where runs are drawn, runs below a run are in its arm, at any depth', () => {
+  const { cox } = setUp({ holdout: BY_RUN });
   for (let number = 0; number < 20; number += 1) {
     const root = cox.startRun({ runId: `root-${number}` });
     const child = root.child({ runId: `child-${number}` });
     const grandchild = child.child({ runId: `grandchild-${number}` });
-    expect(root.holdout).toEqual(holdoutArmOf({ share: 0.5 }, root.id));
+    expect(root.holdout).toEqual(holdoutArmOf(BY_RUN, root.id));
     expect([child.holdout, grandchild.holdout]).toEqual([root.holdout, root.holdout]);
   }
 });
@@ -103,7 +137,7 @@ test('a run that is restored stays in its arm, also where the experiment is over
   const snapshot = cox.startRun({ runId: 'run' }).snapshot();
   const run = setUp({}).cox.restoreRun(snapshot);
   expect(getStuck(run)).toEqual([]);
-  expect(run.holdout).toEqual({ share: 1, withheld: true });
+  expect(run.holdout).toMatchObject({ share: 1 });
 });
 
 test('in shadow mode there is no experiment, and the record says shadow mode', async () => {
@@ -131,7 +165,7 @@ test('a run taken in steps, as by hooks, has the arm of its id, its subagents to
   const config = resolveConfig({ holdout: 0.5 }, { folder: '/project', homeFolder: '/home' });
   const store = memoryStore();
   const stepper = new RunStepper({
-    steering: config.steering,
+    steering: { ...config.steering, holdout: BY_RUN },
     redact: (payload) => payload,
     clock: createFakeClock(),
     host: { initial: null, fold: () => null },
@@ -139,7 +173,7 @@ test('a run taken in steps, as by hooks, has the arm of its id, its subagents to
   });
   for (let number = 0; number < 12; number += 1) {
     const root = `session-${number}`;
-    const arm = holdoutArmOf({ share: 0.5 }, root);
+    const arm = holdoutArmOf(BY_RUN, root);
     for (const identity of [
       { runId: root, depth: 0 },
       { runId: `${root}/agent`, parentRunId: root, depth: 1 },

@@ -9,6 +9,8 @@ import { readRuns } from '../src/formats/read-runs.ts';
 import { isDerived } from '../src/records/is-derived.ts';
 import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';
+import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
+import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
@@ -28,7 +30,10 @@ type Action =
   | { readonly type: 'say'; readonly role: 'user' | 'assistant'; readonly tokens: number }
   | { readonly type: 'compact' };
 
-const steering = standardSteering({ tools: ['view_logs', 'request_review'] });
+const steering = {
+  ...standardSteering(),
+  guidance: [doomLoopGuidance(), diagnosticSignal(), consultationPrompt()].map((provider) => ({ provider })),
+};
 
 const actions = fc.array(
   fc.oneof(

@@ -20,7 +20,7 @@ test.each([20, 40, 60, 200])('a call fits a line of %i columns, with what failed
     const lines = liveLines(event, { ...plain, width });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.length).toBeLessThanOrEqual(Math.max(width, 40));
-    expect(lines[0]).toMatch(/^ {2}#12 bash/);
+    expect(lines[0]).toMatch(/^ {2}#13 bash/);
   }
   expect(liveLines(call, { ...plain, width })[0]).toContain('×');
 });

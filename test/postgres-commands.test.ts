@@ -228,6 +228,11 @@ describe.skipIf(noPostgres !== undefined)(
       expect([code, stderr]).toEqual([2, expect.stringContaining('notify in your own configuration')]);
     });
 
+    test('the tools of the agent need nothing of the store before they are called', async () => {
+      const { code, stdout, stderr } = await cox(['mcp'], { stdin: '' });
+      expect([code, stdout, stderr]).toEqual([0, '', '']);
+    });
+
     test('a schema without a store is nothing to read, and reading makes none', async () => {
       const { code, stderr } = await cox(['runs', '--store', address('empty')]);
       expect([code, stderr]).toEqual([1, expect.stringContaining('no runs are recorded')]);

@@ -10,7 +10,7 @@ import { postgresStore } from '../src/store/postgres/postgres-store.ts';
 import type { PostgresHandle, PostgresStore, PostgresStoreOptions } from '../src/store/postgres/postgres-store.ts';
 import { noPostgres, startPostgres } from './support/postgres-server.ts';
 import type { PostgresServer } from './support/postgres-server.ts';
-import { allOf, readAll } from '../src/testing/read-all.ts';
+import { readAll } from '../src/testing/read-all.ts';
 import { scriptCalls } from '../src/testing/record-script.ts';
 import { startTcpProxy } from './support/tcp-proxy.ts';
 
@@ -118,7 +118,7 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     });
     expect(await searching).toMatchObject({ notIndexed: 0, hits: { length: 5 } });
     expect(await countIn(schema, 'record_words')).toBe(5);
-    expect(await allOf(store.verify())).toEqual([]);
+    expect(await Array.fromAsync(store.verify())).toEqual([]);
   });
 
   test('a run that is deleted while the store is checked is no damage', async () => {
@@ -130,7 +130,7 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     const problems = store.verify()[Symbol.asyncIterator]();
     expect((await problems.next()).value).toMatchObject({ runId: 'damaged' });
     await store.deleteRun('deleted');
-    const rest = await allOf({ [Symbol.asyncIterator]: () => problems });
+    const rest = await Array.fromAsync({ [Symbol.asyncIterator]: () => problems });
     expect(rest.filter(({ runId }) => runId !== 'damaged')).toEqual([]);
   });
 
@@ -151,7 +151,7 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     expect(await anew).toBe(0);
     expect(await goingOn).toMatchObject({ code: 'store-gap' });
     expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 1));
-    expect(await allOf(store.verify())).toEqual([]);
+    expect(await Array.fromAsync(store.verify())).toEqual([]);
   });
 
   test('a deletion whose answer was lost answers true when it is tried again', async () => {

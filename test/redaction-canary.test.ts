@@ -4,6 +4,7 @@ import { Pool } from 'pg';
 import postgres from 'postgres';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
+import { diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
 import { postgresStore } from '../src/store/postgres/postgres-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -18,7 +19,7 @@ import { runCli } from './run-cli.ts';
 
 /** A run in which every kind of secret was said wherever a host can say anything, closed store included. */
 async function recordCanary(store: TrajectoryStore, folder?: string): Promise<void> {
-  const steering = standardSteering({ tools: ['view_logs'] });
+  const steering = { ...standardSteering(), guidance: [{ provider: diagnosticSignal() }] };
   const overflow = folder === undefined ? {} : { overflow: 'spill' as const, spillFolder: folder };
   const cox = createCoxswain({ ...steering, ...overflow, store, clock: createFakeClock() });
   const run = cox.startRun({

@@ -6,6 +6,7 @@ import type { TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import type { RedactionOptions } from '../src/redaction/redactor.ts';
 import { isDerived } from '../src/records/is-derived.ts';
 import { Replay } from '../src/replay/replay.ts';
+import { diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -16,7 +17,7 @@ import { fakeSecrets } from './support/fake-secrets.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
 const KEY = 'a key of the tests, long enough';
-const steering = standardSteering({ tools: ['view_logs'] });
+const steering = { ...standardSteering(), guidance: [{ provider: diagnosticSignal() }] };
 const MODES: readonly RedactionOptions[] = [{}, { mode: 'structureOnly', key: KEY }];
 
 const stores: readonly (readonly [string, (folder: string) => TrajectoryStore])[] = [

@@ -12,6 +12,7 @@ import { runProgram } from '../src/cli/program.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { encodeRecord } from '../src/records/encode-record.ts';
+import { WORDS } from '../src/records/words.ts';
 import { linesStore } from './support/lines-store.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -95,17 +96,23 @@ function ofSummary({ calls, errors, outcome, reward, success, turns }: RunSummar
   return { calls, errors, turns, outcome: outcome ?? null, success: success ?? null, reward: reward ?? null };
 }
 
-/** `3 calls, 1 error, 2 turns, outcome ended (success, reward 1)`. Turns may be left out where there are none. */
+/** The identifier that stands behind words. */
+function idOf(table: keyof typeof WORDS, words: string): string | undefined {
+  return Object.entries(WORDS[table]).find(([, said]) => said === words)?.[0];
+}
+
+/** `3 calls, 1 error, 2 turns, finished (it worked, reward 1)`. Turns may be left out where there are none. */
 function ofFacts(text: string): Read {
   const count = (what: string): number => Number(new RegExp(`\\b(\\d+) ${what}s?\\b`).exec(text)?.[1] ?? '0');
-  const outcome = /outcome ([\w-]+)/.exec(text)?.[1] ?? null;
-  const success = /\b(no success|success)\b/.exec(text)?.[1];
+  const facts = text.split(', ').map((fact) => fact.replace(/ \(.*/, '').trim());
+  const outcome = facts.flatMap((fact) => idOf('outcome', fact) ?? [])[0] ?? null;
+  const success = /\bit (did not work|worked)\b/.exec(text)?.[1];
   const reward = /reward ([\d.]+)/.exec(text)?.[1];
   return {
     calls: count('call'),
     errors: count('error'),
     outcome,
-    success: success === undefined ? null : success === 'success',
+    success: success === undefined ? null : success === 'worked',
     reward: reward === undefined ? null : Number(reward),
   };
 }
@@ -236,15 +243,22 @@ test('every command gives the same figures for a run', async () => {
       return [summary.runId, ofSummary(summary)] as const;
     }),
   );
+  const textLines = (await printed(['runs', '--store', store, '--limit', '1000'])).split('\n');
   const textRows = new Map(
-    (await printed(['runs', '--store', store, '--limit', '1000']))
-      .split('\n')
-      .filter((line) => / calls?, /.test(line))
-      .map((line) => [line.trim().split(' ')[0] ?? '', ofFacts(line)] as const),
+    textLines.flatMap((line, index) => {
+      if (!/ calls?, /.test(line)) return [];
+      // The id stands below the facts, or is the title of a run without a task.
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      const below = textLines[index + 1] ?? '';
+      const named = below.startsWith(`${indent}run `) ? below : (textLines[index - 1] ?? '');
+      return [[/\brun (\S+)/.exec(named)?.[1] ?? '', ofFacts(line)] as const];
+    }),
   );
   const shown = await each(async (id) => {
     const text = await printed(['show', id, '--store', store]);
-    const kinds = [...text.matchAll(/^ {2}[A-Z] (\w+) {2}/gm)].map(([, kind = '']) => ({ kind }));
+    const kinds = [...text.matchAll(/^ {2}[A-Z] (.+?) {2}/gm)].map(([, words = '']) => ({
+      kind: idOf('pattern', words) ?? words.replaceAll(' ', '_'),
+    }));
     const facts = text.split('\n').find((line) => /^ {2}\d+ calls?, /.test(line)) ?? '';
     return { ...ofFacts(facts), patterns: kindsOf(kinds) };
   });
@@ -300,7 +314,7 @@ test('a backtest and the effect of advice rest on the same figures for a run', a
   const open: string[] = [];
   for (const { id, records } of RUNS) {
     const replay = new RunReplay(id, [configuration], new FiringKeys());
-    const effect = new EffectRowFold(id, 10);
+    const effect = new EffectRowFold(id, { within: 10 });
     for (const one of records) {
       replay.take(one);
       effect.fold(one);

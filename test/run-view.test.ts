@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
+import type { StoredUsage } from '../src/records/stored-message.ts';
 import { RunView, viewOf } from '../src/run-view/run-view.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
 import { RunCounter, type RunSummary } from '../src/store/run-summary.ts';
@@ -145,4 +146,37 @@ test('it knows what was lost: records of gaps, starts, and results', () => {
   expect(lostOf('result-missing')).toEqual([0, 0, 1, 0, 0]);
   expect(lostOf('truncated')).toEqual([0, 0, 0, 2, 0]);
   expect(lostOf('resumed-lost-start')).toEqual([0, 1, 0, 0, 1]);
+});
+
+test('cost is what the host states, else what the model costs; of a pattern it is that of the answers while it was open', () => {
+  const answer = (usage: StoredUsage, model_id = 'claude-haiku-4-5'): TrajectoryPayload => ({
+    kind: 'message_appended',
+    message: { role: 'assistant', content: '', model_id, usage },
+  });
+  const tokens = { input_tokens: 1_000_000, output_tokens: 0 };
+  const pattern = {
+    kind: 'identical_call',
+    identity: 'identical_call:x',
+    stuck: true,
+    level: 'warn',
+    confidence: 1,
+    evidence: [0],
+    firstSeen: 0,
+    flaggedAt: 0,
+    occurrences: 3,
+  } as const;
+  const records = scriptRun('run', [
+    { kind: 'run_started', identity: { run_id: 'run', depth: 0 } },
+    answer({ cost_usd: 0.25, ...tokens }),
+    { kind: 'pattern_flagged', cause_seq: 0, ordinal: 0, pattern },
+    answer(tokens),
+    answer(tokens, 'made-up-1'),
+    { kind: 'pattern_cleared', cause_seq: 0, ordinal: 0, pattern: { ...pattern, clearedAt: 5 } },
+    answer(tokens),
+  ]);
+  const view = viewOf(records);
+  expect(view.usage).toEqual({ tokens: 4_000_000, costUsd: 2.25, answersWithoutCost: 1 });
+  expect(view.costOfPattern(pattern.identity)).toBe(1);
+  const own = viewOf(records, { prices: { 'made-up-1': { input: 3, output: 1 } } });
+  expect(own.usage).toEqual({ tokens: 4_000_000, costUsd: 5.25 });
 });

@@ -15,6 +15,7 @@ import type { Run } from '../src/run/run.ts';
 import { defineEvent } from '../src/session/define-event.ts';
 import { defineSlice } from '../src/session/define-slice.ts';
 import { replace } from '../src/session/slice-operation.ts';
+import { standardSteering } from '../src/steering/standard-steering.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { createFakeClock, type FakeClock } from '../src/testing/fake-clock.ts';
 
@@ -100,7 +101,8 @@ test('records are gapless and in time, and a child run has its own', async () =>
 });
 
 test('a stuck run is flagged, spoken of once a level, and spoken of again when it is worse', async () => {
-  const { cox, payloads } = setUp();
+  // Without limits over the run, so that a short one hears several pieces.
+  const { cox, payloads } = setUp({ ...standardSteering(), noise: {} });
   const run = cox.startRun();
   const said: string[] = [];
   for (let index = 0; index < 8; index += 1) {
@@ -517,4 +519,19 @@ test('before its end a run asks for last words, which name the outcome where the
     expect(last[2]).toMatchObject({ outcome });
     expect(await payloads(run)).toContainEqual({ kind: 'fault_noticed', where: 'closing', message: 'no words' });
   }
+});
+
+test('a run that is ended with what is known of it says so on the record', async () => {
+  const store = memoryStore();
+  const cox = createCoxswain({ store });
+  const run = cox.startRun({ runId: 'r' });
+  await run.end({ success: true, reward: 0.5, reason: 'answered' });
+  const records = await Array.fromAsync(store.readRun('r'));
+  expect(records.at(-1)?.payload).toMatchObject({
+    kind: 'run_ended',
+    outcome: 'ended',
+    success: true,
+    reward: 0.5,
+    reason: 'answered',
+  });
 });

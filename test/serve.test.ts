@@ -49,6 +49,9 @@ function newPlace(): Place {
   const project = join(home, 'project');
   mkdirSync(join(project, '.git'), { recursive: true });
   const XDG_CONFIG_HOME = join(home, '.config');
+  // Without a limit over the run, so that a short one hears several pieces.
+  mkdirSync(join(XDG_CONFIG_HOME, 'coxswain'), { recursive: true });
+  writeFileSync(join(XDG_CONFIG_HOME, 'coxswain', 'config.json'), '{ "noise": { "callsPerAdvice": 0 } }');
   return {
     project,
     env: {
@@ -255,7 +258,7 @@ test.skipIf(noPostgres !== undefined)(
       said.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
     }
     expect(loggedFaults(place)).toBe('');
-    expect(said.some((text) => text?.includes('same call to Bash (npm) 3 times'))).toBe(true);
+    expect(said.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
   },
 );
 
@@ -312,7 +315,7 @@ test('many runs at once, more than stay in memory, each hear and record their ow
   );
   expect(server.facts()).toMatchObject({ runs: 4, faults: 0, events: 12 * script().length });
   for (const texts of said) expect(texts).toEqual(said[0]);
-  expect(said[0]?.some((text) => text?.includes('same call to Bash (npm) 3 times'))).toBe(true);
+  expect(said[0]?.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
   const counts = await Promise.all(sessions.map(async (session) => (await records(place, session)).length));
   expect(new Set(counts)).toEqual(new Set([(await records(place, 'session-0')).length]));
 });
@@ -413,7 +416,6 @@ test('a store that another process keeps locked does not hold the agent for long
 test('a completion check that takes long holds up nobody else, and what it finds is said', async () => {
   const place = newPlace();
   const config = join(place.env['XDG_CONFIG_HOME'] ?? '', 'coxswain');
-  mkdirSync(config, { recursive: true });
   const started = join(place.project, 'started');
   const wait = `touch ${started}; while [ -e ${started} ]; do sleep 0.02; done; exit 3`;
   writeFileSync(join(config, 'config.json'), JSON.stringify({ completion: { command: ['sh', '-c', wait] } }));
@@ -488,4 +490,36 @@ test('settings that others may read do not count, because what they name is run'
   writeFileSync(file, readFileSync(file), { mode: 0o644 });
   spawnSync('chmod', ['644', file]);
   expect(() => readServeSettings(place.project)).toThrow(/others may read it/);
+});
+
+test("people whom the user's own configuration names hear of a stuck session, and a repository names nobody", async () => {
+  const place = newPlace();
+  const got: { readonly event: string; readonly run: string }[] = [];
+  const people = createServer((socket) => {
+    let text = '';
+    socket.on('error', () => undefined);
+    socket.setEncoding('utf8').on('data', (more: string) => {
+      text += more;
+      const body = /\{.*\}$/s.exec(text)?.[0];
+      if (body === undefined) return;
+      got.push(JSON.parse(body) as (typeof got)[number]);
+      socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => people.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void people.close());
+  // It listens on a port.
+  const { port } = people.address() as AddressInfo;
+  const notify = (path: string): string => JSON.stringify({ notify: { webhook: `http://127.0.0.1:${port}/${path}` } });
+  const config = join(place.env['XDG_CONFIG_HOME'] ?? '', 'coxswain');
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(place.project, 'coxswain.config.json'), notify('of-the-repository'));
+  const server = await serve(place);
+  for (const input of script('s1')) await send(server, input);
+  expect(got).toEqual([]);
+  writeFileSync(join(config, 'config.json'), notify('own'));
+  for (const input of script('s2')) await send(server, input);
+  await server.stop();
+  expect(got.map(({ event: what, run }) => `${what} ${run}`)).toContain('stuck s2');
+  expect(got.filter(({ run }) => run !== 's2')).toEqual([]);
 });

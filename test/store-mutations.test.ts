@@ -12,7 +12,6 @@ import { sqliteOneShot } from '../src/store/sqlite/sqlite-one-shot.ts';
 import type { LiveReader } from '../src/store/trajectory-store.ts';
 import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import { allOf } from '../src/testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../src/testing/record-script.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { tempFolder } from './support/temp-folder.ts';
@@ -81,7 +80,7 @@ beforeAll(async () => {
   const records = new Map<string, readonly TrajectoryRecord[]>();
   const summaries = new Map<string, RunSummary>();
   for (const runId of RUNS) {
-    records.set(runId, await allOf(again.readRun(runId)));
+    records.set(runId, await Array.fromAsync(again.readRun(runId)));
     summaries.set(runId, (await again.findRun(runId)) as RunSummary);
   }
   await again.close();
@@ -327,7 +326,7 @@ async function askAll(reader: LiveReader, findings: Findings, recordsOf: (runId:
   let problems = 1;
   // What it throws is an error of the command, which says that something is wrong too.
   await findings.read(async () => {
-    problems = (await allOf(reader.verify())).length;
+    problems = (await Array.fromAsync(reader.verify())).length;
   });
   return problems;
 }

@@ -25,6 +25,7 @@ import type {
   RowsAnswer,
   RunAnswer,
   RunsAnswer,
+  RunState,
   SourcesAnswer,
 } from '../src/viewer/server/api-shapes.ts';
 import { startViewer, type RunningViewer, type ViewerOptions } from '../src/viewer/server/start-viewer.ts';
@@ -176,7 +177,7 @@ for (const [kind, name, openStore] of KINDS) {
       const answer = await listRuns(page, `?${query}`);
       return answer.runs.map(({ runId }) => runId);
     };
-    expect(await ids('outcome=success')).toEqual(['calm']);
+    expect(await ids('status=success')).toEqual(['calm']);
     expect(await ids('status=open')).toEqual(['stuck']);
     expect((await ids('pattern=stuck')).toSorted()).toEqual(['stuck', 'told']);
     const kinds =
@@ -185,8 +186,13 @@ for (const [kind, name, openStore] of KINDS) {
     expect(written).toContain(' ');
     expect(await ids(`pattern=${encodeURIComponent(written)}`)).toContain('stuck');
     expect(await ids(`pattern=${kinds[0]}`)).toContain('stuck');
-    expect(await ids('advice=1')).toEqual(['told']);
+    expect(await ids('advice=any')).toEqual(['told']);
     expect(await ids('tool=read_file')).toEqual(['calm']);
+    expect(await ids('sort=wasted')).toEqual(['told', 'stuck', 'calm']);
+    const { facets } = await listRuns(page, '?pattern=any');
+    // Its own filter hides no value of a facet, every other one does.
+    expect(facets.pattern).toContainEqual(['stuck', 2]);
+    expect(facets.tool).toEqual([['bash', 2]]);
     expect(await ids('sort=calls&order=asc')).toEqual(['calm', 'stuck', 'told']);
     expect((await ids('sort=advice')).at(0)).toBe('told');
     expect(await ids('q=report')).toEqual(['calm']);
@@ -580,7 +586,7 @@ test('a long run is seen from far away in bounded lists, with all of its counts'
   expect(overview.buckets).toBeLessThanOrEqual(2_000);
   expect([sum(overview.turns), sum(overview.calls), sum(overview.errors)]).toEqual([4_004, 4_004, 4]);
   expect([sum(overview.kinds.read), overview.firstCall.at(-1)]).toMatchObject([4_000, expect.any(Number)]);
-  expect(overview.patterns.map(({ fromCall, fromSeq }) => [fromCall, fromSeq])).toContainEqual([4_000, 12_002]);
+  expect(overview.patterns.map(({ fromCall, fromSeq }) => [fromCall, fromSeq])).toContainEqual([4_001, 12_002]);
 });
 
 test('labels are read from and written to the file that was given', async () => {
@@ -682,3 +688,58 @@ function heldBytes(): number {
   const { arrayBuffers, external, heapUsed } = process.memoryUsage();
   return heapUsed + external + arrayBuffers;
 }
+
+test('what was seen in runs is kept for the next start, as long as a run is what it was', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'stuck', [started('stuck'), ...failing(8)]);
+  await put(store, 'calm', [started('calm'), ...reading(2)]);
+  await store.flush();
+  const cacheFolder = at('cache');
+  const first = await view(['runs.db'], { cacheFolder });
+  await listRuns(first.page, '?pattern=any');
+  for (const viewer of open.splice(0)) await viewer.close();
+  const whole = scriptRun('calm', [started('calm'), ...reading(2), ...failing(1)]);
+  await store.append(whole.slice(scriptRun('calm', [started('calm'), ...reading(2)]).length));
+  await store.close();
+  const { page } = await view(['runs.db'], { cacheFolder });
+  const { runs } = await page.json<RunsAnswer>('/api/runs');
+  const seen = runs.map(({ extras, patterns, runId, wasted }) => [runId, extras, patterns?.length, wasted?.calls]);
+  expect(seen).toContainEqual(['calm', false, undefined, undefined]);
+  expect(seen.find(([runId]) => runId === 'stuck')).toEqual(['stuck', true, expect.any(Number), expect.any(Number)]);
+});
+
+test('a cache that cannot be used costs time and nothing else', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'stuck', [started('stuck'), ...failing(8)]);
+  await store.close();
+  await writeFile(at('cache'), 'a file where a folder should be');
+  const { page } = await view(['runs.db'], { cacheFolder: at('cache') });
+  expect((await listRuns(page, '?pattern=stuck')).total).toBe(1);
+});
+
+test('the state at a call is what the calls up to it left behind, and nothing later', async () => {
+  const store = sqliteStore(at('runs.db'));
+  await put(store, 'run', [
+    started('run'),
+    ...call('a', 'read_file', { path: 'a.ts' }, { result: 'one' }),
+    ...call('b', 'bash', { command: 'npm test' }, { result: 'Error: 1 failed', isError: true }),
+    ...call('c', 'write_file', { path: 'a.ts', content: 'two' }, { result: 'ok' }),
+    ...call('d', 'bash', { command: 'npm test' }, { result: 'ok' }),
+  ]);
+  await store.close();
+  const { page } = await view(['runs.db']);
+  const state = (number: number): Promise<RunState> => page.json(`/api/runs/0/run/state?call=${number}`);
+  expect(await state(1)).toMatchObject({ call: 1, read: { latest: ['a.ts'] }, written: { count: 0 }, checks: [] });
+  expect(await state(2)).toMatchObject({
+    call: 2,
+    checks: [{ command: 'npm test', failed: true, call: 2 }],
+    failures: [{ call: 2, tool: 'bash', line: expect.stringContaining('1 failed') }],
+    errorsInARow: 1,
+  });
+  expect(await state(4)).toMatchObject({
+    call: 4,
+    written: { latest: ['a.ts'] },
+    checks: [{ failed: false, call: 4 }],
+    failures: [],
+  });
+});

@@ -1,3 +1,4 @@
+import { baseRate, isChance } from './chance-signals.ts';
 import { present } from '../base/present.ts';
 import {
   BACKTEST_REPORT_VERSION,
@@ -162,17 +163,16 @@ function notesOf(input: InputReport, parts: readonly PartReport[], setup: Report
   return notes;
 }
 
-/** Labelled runs in which a signal must have fired before a sentence about it is worth reading. */
-const MIN_JUDGED_RUNS = 5;
-
-/** Signals that carry no information on these runs: the interval of their precision holds the share of runs that go wrong anyway. */
+/** A sentence for each signal that carries no information on these runs. */
 function chanceNotes(part: PartReport | undefined, { configurations }: ReportSetup): readonly string[] {
-  if (part === undefined || part.positive === 0 || part.negative === 0) return [];
-  const base = part.positive / (part.positive + part.negative);
+  const base = part === undefined ? undefined : baseRate(part);
+  if (part === undefined || base === undefined) return [];
   return part.byConfiguration.flatMap(({ advice, providers }, index) => {
     const under = configurations.length === 1 ? '' : ` under ${configurations[index]?.name ?? ''}`;
-    return [advice, ...providers].flatMap(({ by, name, precision: { high, hits, low, of } }) => {
-      if (of < MIN_JUDGED_RUNS || low === null || high === null || low > base || high < base) return [];
+    return [advice, ...providers].flatMap((signal) => {
+      const { by, name, precision } = signal;
+      const { high, hits, low, of } = precision;
+      if (low === null || high === null || !isChance(signal, base)) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
         `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke went wrong (95 % interval ${percent(low)} to ${percent(high)}), and ${percent(base)} go wrong anyway.`,

@@ -9,6 +9,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { resolveConfig } from '../config/resolve-config.ts';
 import type { ResolvedConfig } from '../config/resolved-config.ts';
 import { sweepable } from '../config/sweepable.ts';
+import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
 import { readResult } from '../steering/read-result.ts';
@@ -31,6 +32,8 @@ export interface Configuration {
   readonly options: SteeringOptions;
   readonly deadline?: TimeSpan;
   readonly budget?: Budget;
+  /** Of models, beside the built-in ones. */
+  readonly prices?: ModelPrices;
   /** What live runs take out of their records; default: the built-in rules. */
   readonly redaction?: RedactionOptions | false;
   /** The same as a function; absent where nothing is taken out. */
@@ -94,9 +97,9 @@ export async function makeConfiguration({ file, set }: ConfigurationSpec): Promi
 }
 
 function configured(resolved: ResolvedConfig, name: string): Configuration {
-  const { steering, redaction, deadline, budget } = resolved;
+  const { steering, redaction, deadline, budget, prices } = resolved;
   return {
     ...configurationOf(steering, name, redaction),
-    ...present({ deadline, budget }),
+    ...present({ deadline, budget, prices }),
   };
 }

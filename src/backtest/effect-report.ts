@@ -2,94 +2,116 @@ import type { AdviceArm } from '../run-view/advice-outcome.ts';
 import type { QuartilesReport, ShareReport } from './backtest-report.ts';
 
 /** Version of the shape of an `EffectReport`. */
-export const EFFECT_REPORT_VERSION = 1;
+export const EFFECT_REPORT_VERSION = 2;
 
-/** Runs that each arm must have before arms are compared: below it a ratio says next to nothing. */
+/** Runs that each arm must have before arms are compared: the intervals are approximations that need some twenty. */
 export const MIN_RUNS_AN_ARM = 20;
 
-/** Runs that must have left their pattern in each arm: the log method is an approximation that needs some five. */
-export const MIN_CLEARED_AN_ARM = 5;
-
-/** An interval whose ends are further apart than this factor is not worth showing as a result. */
-export const MAX_INTERVAL_FACTOR = 10;
+/** Differences for which the number of runs is stated. */
+export const STATED_DIFFERENCES: readonly number[] = [0.05, 0.1, 0.2];
 
 /** Whether advice helped, as far as the records can say. Plain JSON, members in this order; equal input, equal bytes. */
 export interface EffectReport {
   readonly version: typeof EFFECT_REPORT_VERSION;
   /** The paths as they were given, without passwords. */
   readonly paths: readonly string[];
-  /** Calls within which a pattern should clear. */
+  /** Calls within which a pattern should be left. */
   readonly within: number;
+  /** True where the experiment declared that number beforehand; false where another one was asked for, or none was declared. */
+  readonly declared: boolean;
+  /** The least difference that matters, a share of 1. */
+  readonly worthwhile: number;
   readonly runs: EffectRuns;
-  /** By name. */
-  readonly providers: readonly ProviderEffect[];
+  /** `stuck` first, then kinds of patterns by name, then providers that speak of no pattern, then whole runs. */
+  readonly experiments: readonly EffectExperiment[];
+  /** All pieces of each provider, by what became of them; by name. */
+  readonly providers: readonly { readonly provider: string; readonly pieces: Readonly<Record<AdviceArm, number>> }[];
   /** Sentences that a reader must know to read the figures, in a fixed order. */
   readonly notes: readonly string[];
 }
 
-/** What was read. A tree is a root run with the runs below it: it is wholly in one arm, so it counts once. */
+/** What was read. */
 export interface EffectRuns {
   readonly read: number;
   /** Steered by coxswain. */
   readonly steered: number;
   readonly shadow: number;
-  /** Trees whose arm was drawn. */
-  readonly delivered: number;
-  readonly withheld: number;
-  /** Trees with advice that are left out: something is lost, or the run still goes on and the calls asked for are not over. */
+  /** In an experiment that draws episodes, and in one that draws runs. */
+  readonly drawnByEpisode: number;
+  readonly drawnByRun: number;
+  /** Runs with advice that are left out because some of their records are lost. */
   readonly leftOutForGap: number;
-  readonly leftOutAsOpen: number;
 }
 
-/** What became of the advice of one provider. */
-export interface ProviderEffect {
-  readonly provider: string;
-  /** All pieces, by what became of them. */
-  readonly pieces: Readonly<Record<AdviceArm, number>>;
-  readonly comparison: EffectComparison;
-}
+/** What an experiment looks at. It is fixed by what is advised, never chosen by the result. */
+export type EffectOutcome =
+  /** The episode was left, or the run ended in success, within the calls declared. */
+  | 'left-pattern'
+  /** The run ended before its deadline. */
+  | 'in-time'
+  /** The run ended in success. */
+  | 'succeeded';
 
 /**
- * The one figure of a provider. A tree counts where the provider speaks, of a pattern that is flagged, at the first decision
- * point of the tree at which anything is said or withheld: until then both arms were the same, whatever came later was not.
- * The arms are those that were drawn, so a piece that should have been said and did not arrive counts as said.
+ * One comparison of told and withheld units. A unit is an episode: a stretch in which the agent is stuck, with all patterns that overlap
+ * there, or another pattern; of advice without a pattern, a run. Where runs are drawn, a unit is a run with those below it, and of its
+ * episodes the first one.
  */
-export interface EffectComparison {
-  readonly status: 'compared' | 'too-little-data' | 'not-randomised';
-  /** Why there is no comparison; else what the interval says, in one sentence. */
-  readonly reason: string;
-  /** Null where the arms were not drawn. */
-  readonly delivered: ArmFigures | null;
+export interface EffectExperiment {
+  /** `stuck`, the kind of the pattern advised on first, a provider that speaks of no pattern, or `whole runs`. */
+  readonly name: string;
+  readonly about: 'all' | 'pattern' | 'provider' | 'run';
+  readonly outcome: EffectOutcome;
+  /**
+   * - `helps`, `harms`: the interval lies above, or below, no difference
+   * - `no-difference`: it lies within the least difference that matters
+   * - `undecided`: it holds both no difference and one that matters
+   * - `too-little-data`: fewer than 20 runs in an arm
+   * - `not-drawn`: there is no experiment
+   */
+  readonly status: 'helps' | 'harms' | 'no-difference' | 'undecided' | 'too-little-data' | 'not-drawn';
+  /** Null where arms were not drawn. */
+  readonly told: ArmFigures | null;
   readonly withheld: ArmFigures | null;
-  /** Of runs that left the pattern within the calls asked for, delivered to withheld; null unless compared. */
-  readonly ratio: number | null;
-  /** 95 % interval. */
+  /** Share of good outcomes among told units less that among withheld ones; null with too little data. */
+  readonly difference: number | null;
+  /** 95 % interval that holds however often one looks. */
   readonly low: number | null;
   readonly high: number | null;
-  /** Groups by configuration and share that were compared each within itself. */
-  readonly strata: number;
-  /** Trees left out because something else was said or withheld before the provider's first word. */
-  readonly afterOther: number;
+  /** 95 % interval of a single look at a number of runs fixed beforehand. */
+  readonly onceLow: number | null;
+  readonly onceHigh: number | null;
+  /**
+   * How many more runs like these show a difference of that size with a probability of 80 %. Before an experiment: of one with half
+   * of the advice withheld. Null where nothing is known to go by.
+   */
+  readonly power: readonly { readonly difference: number; readonly moreRuns: number | null }[];
+  /** False where the arms are so uneven that something must have lost units of one arm: 1 in 1,000 by chance. */
+  readonly balanced: boolean;
+  /** Units left out because the run still goes on, or does not say how it ended. */
+  readonly unknown: number;
 }
 
-/** What followed the first word of a provider in one arm. */
+/** What followed the first advice on each unit of one arm. */
 export interface ArmFigures {
-  /** Trees. */
+  readonly units: number;
+  /** Runs, each with those below it. */
   readonly runs: number;
-  /** Pieces that did reach the agent. */
+  /** Units whose advice did reach the agent. */
   readonly reached: number;
-  /** Left the pattern within the calls asked for. */
-  readonly cleared: ShareReport;
-  /** Ended before so many calls with the pattern not left; they count as not having left it. */
-  readonly endedBefore: number;
-  /** Of those that left it, however late. */
-  readonly callsToClear: Pick<QuartilesReport, 'q1' | 'median' | 'q3'>;
-  /** Calls and errors in the calls asked for. */
+  readonly good: ShareReport;
+  /** Of those that left their pattern, however late. */
+  readonly callsToLeave: Pick<QuartilesReport, 'q1' | 'median' | 'q3'>;
+  /** The next call was the very same one, or failed in the same way. */
+  readonly repeated: number;
+  /** Calls that followed, as many as declared at most, and failures among them. */
   readonly calls: number;
   readonly errors: number;
-  /** Cost of the model's answers meanwhile, per run, over the runs that tell it; null where none does. */
+  /** Cost of the model's answers meanwhile, per unit, over the units whose runs tell it; null where none does. */
   readonly costUsd: number | null;
   readonly costKnown: number;
+  /** Ended before so many calls with the pattern not left; they count as not having left it. */
+  readonly endedBefore: number;
   /** The agent's answers. */
   readonly accepted: number;
   readonly rejected: number;

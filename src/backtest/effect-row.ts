@@ -1,17 +1,12 @@
-import {
-  passOver,
-  type AskedKind,
-  type CallKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
-import type { RunStarted, TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { HoldoutArm } from '../steering/holdout.ts';
+import { passOver } from '../records/pass-over.ts';
+import { LruMap } from '../base/lru-map.ts';
+import { present } from '../base/present.ts';
+import type { ModelPrices } from '../records/answer-cost.ts';
+import type { PatternReference } from '../records/guidance.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import type { RunStarted, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { DECLARED_WITHIN_CALLS, silenceReason, unitOf, type HoldoutArm } from '../steering/holdout.ts';
+import { stretchAfter, type StuckStretch } from '../steering/stuck-stretch.ts';
 import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
 import { RunView } from '../run-view/run-view.ts';
 
@@ -25,113 +20,169 @@ export interface EffectRow {
     readonly configuration: string;
     readonly holdout: HoldoutArm | null;
   } | null;
+  /** Calls within which a pattern should be left: asked for, else declared by the experiment. */
+  readonly within: number;
   /** Something of the run is lost. */
   readonly gap: boolean;
   readonly ended: boolean;
+  /** Null where the run does not say. */
+  readonly success: boolean | null;
   /** How many pieces, by provider and by what became of them. */
   readonly pieces: readonly { readonly provider: string; readonly arm: AdviceArm; readonly count: number }[];
-  /** The first moment at which anything was said or withheld: all that came up there. Absent where nothing ever did. */
-  readonly first?: FirstAdvice;
-  /** Providers that spoke of a flagged pattern only later than that. */
-  readonly later: readonly string[];
+  /** In the order in which they came up. */
+  readonly units: readonly AdvisedUnit[];
 }
 
-/** What came up at the first decision point of a run at which there was advice. */
-export interface FirstAdvice {
-  /** Unix milliseconds. */
-  readonly atMs: number;
-  /** Of each provider the first piece that rests on a pattern flagged by then. */
-  readonly pieces: readonly AdviceOutcome[];
+/** What an experiment draws as one (`unitOf`), with the first advice on it. */
+export interface AdvisedUnit {
+  /** Of the pattern that the first advice speaks of; null where it speaks of none. */
+  readonly kind: string | null;
+  /** The agent was stuck. */
+  readonly stuck: boolean;
+  /** Calls from the advice until it was left: the pattern, and of a stuck agent every one that overlaps. Absent while it was not. */
+  readonly callsToLeave?: number;
+  /** As it was drawn, whether the advice arrived or not. */
+  readonly withheld: boolean;
+  readonly advice: AdviceOutcome;
 }
 
-/** Patterns that are known as flagged, at most. */
-const MAX_FLAGGED = 256;
+/** How a run is read. */
+export interface EffectRowOptions {
+  /** Calls over which a pattern may be left; default: what the run's experiment declared. */
+  readonly within?: number | undefined;
+  /** Of models, beside the built-in ones. */
+  readonly prices?: ModelPrices | undefined;
+}
+
+interface Unit {
+  readonly key: string;
+  readonly pattern: Pick<TrajectoryPattern, 'kind' | 'identity' | 'stuck'> | undefined;
+  readonly callsBefore: number;
+  callsToLeave?: number;
+}
+
+/** Patterns that are known as open, at most. */
+const MAX_OPEN = 256;
 
 /** Folds the records of one run into its row. Records in `seq` order, from the first. */
 export class EffectRowFold {
   readonly #id: string;
-  readonly #view: RunView;
-  readonly #flagged = new Set<string>();
-  /** Ids of the pieces of the first evaluation that rest on a flagged pattern. */
-  readonly #first = new Set<string>();
-  readonly #later = new Set<string>();
-  #firstCause: { readonly seq: number; readonly atMs: number } | undefined;
+  readonly #asked: number | undefined;
+  readonly #prices: ModelPrices | undefined;
+  #view = new RunView();
+  readonly #open = new LruMap<TrajectoryPattern>(MAX_OPEN);
+  #stretch: StuckStretch | undefined;
+  /** Units by the id of their first advice, and those that are not left by what is drawn as one. */
+  readonly #units = new Map<string, Unit>();
+  readonly #waiting = new Map<string, Unit>();
 
-  /** @param within  calls over which a pattern may clear */
-  constructor(id: string, within: number) {
+  constructor(id: string, { prices, within }: EffectRowOptions = {}) {
     this.#id = id;
-    this.#view = new RunView({ advice: { within } });
+    this.#asked = within;
+    this.#prices = prices;
   }
 
   /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const { payload } = record;
     switch (payload.kind) {
+      case 'run_started':
+        if (this.#view.started === undefined)
+          this.#view = new RunView({ advice: { within: this.#within(payload) }, ...present({ prices: this.#prices }) });
+        break;
       case 'pattern_flagged':
-        this.#flag(payload.pattern.identity);
+        if (!this.#open.has(payload.pattern.identity)) this.#open.set(payload.pattern.identity, payload.pattern);
+        this.#stretch = stretchAfter(this.#stretch, 'flagged', payload.pattern);
         break;
       case 'pattern_cleared':
-        this.#flagged.delete(payload.pattern.identity);
+        this.#left(payload.pattern);
         break;
       case 'feedback_produced':
-        this.#produced(record, payload, payload.feedback.pattern?.identity);
+        this.#produced(payload, payload.feedback.pattern);
         break;
       case 'guidance_produced':
-        this.#produced(record, payload, payload.classification.pattern?.identity);
+        this.#produced(payload, payload.classification.pattern);
         break;
       default:
-        passOver<
-          LifeKind | TalkKind | CallKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind
-        >(payload);
+        passOver<'life' | 'talk' | 'calls' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(
+          payload,
+        );
     }
     this.#view.fold(record);
   }
 
   /** What came of the run so far. */
   row(): EffectRow {
-    const { advice: outcomes, lostRecords, outcome, started } = this.#view;
+    const { advice, lostRecords, outcome, started } = this.#view;
     const counts = new Map<string, { provider: string; arm: AdviceArm; count: number }>();
-    for (const { providerName: provider, arm } of outcomes) {
+    for (const { providerName: provider, arm } of advice) {
       const key = `${arm} ${provider}`;
       const known = counts.get(key) ?? { provider, arm, count: 0 };
       known.count += 1;
       counts.set(key, known);
     }
-    const seen = new Set<string>();
-    const pieces = outcomes.filter(({ adviceId, providerName }) => {
-      if (!this.#first.has(adviceId) || seen.has(providerName)) return false;
-      seen.add(providerName);
-      return true;
-    });
     return {
       id: this.#id,
       parent: started?.identity.parent_run_id ?? null,
       steering: steeringOf(started),
+      within: this.#within(started),
       gap: lostRecords > 0,
       ended: outcome !== undefined,
+      success: outcome?.success ?? null,
       pieces: [...counts.values()],
-      ...(this.#firstCause === undefined ? {} : { first: { atMs: this.#firstCause.atMs, pieces } }),
-      later: [...this.#later].filter((provider) => !seen.has(provider)),
+      units: advice.flatMap((piece) => this.#unitOf(piece, started)),
     };
   }
 
-  #flag(identity: string): void {
-    this.#flagged.delete(identity);
-    this.#flagged.add(identity);
-    const [oldest] = this.#flagged;
-    if (this.#flagged.size > MAX_FLAGGED && oldest !== undefined) this.#flagged.delete(oldest);
+  #within(started: RunStarted | undefined): number {
+    return this.#asked ?? started?.steering?.holdout?.within_calls ?? DECLARED_WITHIN_CALLS;
+  }
+
+  #left({ identity, ...pattern }: TrajectoryPattern): void {
+    const known = this.#open.get(identity);
+    this.#open.delete(identity);
+    const before = this.#stretch;
+    this.#stretch = stretchAfter(before, 'cleared', { identity, ...pattern });
+    // A stretch is left with the last of its patterns; a pattern in which the agent is not stuck, by itself.
+    if (known?.stuck === true && this.#stretch !== undefined) return;
+    const drawn = { providerName: '', speaker: 'feedback', ...present({ pattern: known, stretch: before }) } as const;
+    const unit = this.#waiting.get(unitOf(drawn));
+    if (unit === undefined) return;
+    unit.callsToLeave = this.#view.calls - unit.callsBefore;
+    this.#waiting.delete(unit.key);
   }
 
   #produced(
-    { recorded_at_unix_ms: atMs }: TrajectoryRecord,
-    piece: { readonly cause_seq: number; readonly advice_id: string; readonly provider_name: string },
-    pattern: string | undefined,
+    payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
+    reference: PatternReference | undefined,
   ): void {
-    this.#firstCause ??= { seq: piece.cause_seq, atMs };
+    const pattern = reference === undefined ? undefined : this.#open.get(reference.identity);
     // Only what was flagged by then: whether it is flagged afterwards depends on what the agent was told.
-    if (pattern === undefined || !this.#flagged.has(pattern)) return;
-    if (piece.cause_seq === this.#firstCause.seq) this.#first.add(piece.advice_id);
-    else this.#later.add(piece.provider_name);
+    if (reference !== undefined && pattern === undefined) return;
+    const speaker = payload.kind === 'feedback_produced' ? 'feedback' : 'guidance';
+    const key = unitOf({
+      providerName: payload.provider_name,
+      speaker,
+      ...present({ pattern, stretch: this.#stretch }),
+    });
+    if (this.#waiting.has(key)) return;
+    // Guidance that speaks of no pattern while the agent is stuck speaks of that.
+    const spokenOf = key.startsWith('stretch') ? (pattern ?? this.#open.get(this.#stretch?.open[0] ?? '')) : pattern;
+    const unit = { key, pattern: spokenOf, callsBefore: this.#view.calls };
+    this.#waiting.set(key, unit);
+    this.#units.set(payload.advice_id, unit);
+  }
+
+  #unitOf(advice: AdviceOutcome, started: RunStarted | undefined): readonly AdvisedUnit[] {
+    const unit = this.#units.get(advice.adviceId);
+    if (unit === undefined) return [];
+    const { callsToLeave, key, pattern } = unit;
+    const withheld =
+      advice.arm === 'unsettled'
+        ? silenceReason('steer', started?.steering?.holdout, { runId: this.#id, unit: key }) !== undefined
+        : advice.arm === 'withheld';
+    const { kind = null, stuck = false } = pattern ?? {};
+    return [{ kind, stuck, ...present({ callsToLeave }), withheld, advice }];
   }
 }
 

@@ -142,8 +142,8 @@ test('the page says everything of the report, and that a recording is off-policy
     'strict.json against standard',
     'with standard 8',
     'precision 25 %, recall 75 %',
-    'standard, post_tool_result</span></th><td>went-well after call 3 <span class="dim">standard</span></td><td>went-wrong after',
-    '0 <span class="dim">runs.db</span><br />standard after call 7 <span class="dim">runs.db</span></td><td>–</td>',
+    'standard, post_tool_result</span></th><td>went-well after call 4 <span class="dim">standard</span></td><td>went-wrong after',
+    '1 <span class="dim">runs.db</span><br />standard after call 8 <span class="dim">runs.db</span></td><td>–</td>',
   ]) {
     expect(page).toContain(wanted);
   }

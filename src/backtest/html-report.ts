@@ -1,3 +1,4 @@
+import { callNumber } from '../base/call-number.ts';
 import { html, type Html, type HtmlValue } from '../html/html.ts';
 import { dim, pageText, section, table } from '../html/page.ts';
 import type {
@@ -199,7 +200,7 @@ function momentsHtml(moments: readonly MomentReport[]): HtmlValue {
   if (moments.length === 0) return '–';
   return moments.map(({ call, run, source }, index) => {
     const separator = index === 0 ? undefined : html`<br />`;
-    return html`${separator}${cut(run)} after call ${call} ${dim(cut(source))}`;
+    return html`${separator}${cut(run)} after call ${callNumber(call)} ${dim(cut(source))}`;
   });
 }
 

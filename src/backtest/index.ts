@@ -22,7 +22,7 @@ export {
 } from './backtest-report.ts';
 export type { AdviceArm, AdviceOutcome, AdviceOutcomeOptions } from '../run-view/advice-outcome.ts';
 export { effect, type EffectOptions } from './effect.ts';
-export type { ArmFigures, EffectComparison, EffectReport, EffectRuns, ProviderEffect } from './effect-report.ts';
+export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-report.ts';
 export { htmlReport } from './html-report.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
 export type { OnReadProblem } from './run-items.ts';

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
+import { csvField } from '../base/csv-field.ts';
 import { parseCsv } from './parse-csv.ts';
 
 /** What a person says of a run or of a moment of it. */
@@ -17,7 +18,7 @@ export const LABEL_TARGETS: readonly LabelTarget[] = ['stuck', 'ok', 'skip'];
 
 /** One line of a labels file. */
 export interface Label {
-  /** A run's id, or for a moment of it `RUN@CALL`, with the index of the call from 0. */
+  /** A run's id, or for a moment of it `RUN@CALL`, with the number of the call, from 1. */
   readonly id: string;
   readonly target: LabelTarget;
   /** The part of the data it belongs to, such as `dev` or `test`; empty where it does not say. */
@@ -106,10 +107,6 @@ export function formatLabels(labels: readonly Label[]): string {
 
 function isColumn(name: string): name is Column {
   return COLUMNS.some((column) => column === name);
-}
-
-function csvField(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function shown(text: string): string {

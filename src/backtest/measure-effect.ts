@@ -1,206 +1,292 @@
+import { present } from '../base/present.ts';
 import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
+import { DECLARED_WITHIN_CALLS } from '../steering/holdout.ts';
+import { clustersFor, differenceOf, type TrialUnit } from './difference.ts';
 import {
   EFFECT_REPORT_VERSION,
-  MAX_INTERVAL_FACTOR,
-  MIN_CLEARED_AN_ARM,
   MIN_RUNS_AN_ARM,
+  STATED_DIFFERENCES,
   type ArmFigures,
-  type EffectComparison,
+  type EffectExperiment,
+  type EffectOutcome,
   type EffectReport,
 } from './effect-report.ts';
-import type { EffectRow } from './effect-row.ts';
-import { effectTrees, type EffectTree } from './effect-trees.ts';
-import { riskRatioOf } from './risk-ratio.ts';
+import type { AdvisedUnit, EffectRow } from './effect-row.ts';
 import { quartilesOf, rounded, shareOf } from './statistics.ts';
 
 /** What the rows are of. */
 export interface EffectInput {
   readonly paths: readonly string[];
-  readonly within: number;
+  /** Asked for in place of what experiments declared. */
+  readonly within?: number;
+  /** The least difference that matters, a share of 1. */
+  readonly worthwhile: number;
   readonly rows: readonly EffectRow[];
 }
 
-/** A provider's first word in a tree. */
+/** A unit of one experiment. */
 interface Case {
+  readonly cluster: string;
+  readonly row: EffectRow;
   readonly withheld: boolean;
-  readonly stratum: string;
-  readonly outcome: AdviceOutcome;
+  /** Absent where the unit is a whole run. */
+  readonly advice?: AdviceOutcome;
+  readonly callsToLeave?: number;
+  /** Null where it cannot be said. */
+  readonly good: boolean | null;
 }
 
+type UnitCase = Case & AdvisedUnit;
+type Subject = Pick<EffectExperiment, 'name' | 'about' | 'outcome'>;
+
+/** The share withheld that power is stated for where there is no experiment yet. */
+const USUAL_SHARE = 0.5;
+/** Standard errors beyond which arms count as uneven: 1 in 1,000 by chance. */
+const UNEVEN = 3.29;
+
 /**
- * What the rows of runs say about advice: per provider one comparison of arms that were drawn, where there are any.
+ * What the rows of runs say about advice: a comparison for each kind of pattern, and for each provider that speaks of none.
  *
- * Cost: O(n log n) in the runs. The order of the rows does not matter.
+ * Cost: O(n log n) in the units. The order of the rows does not matter.
  */
-export function measureEffect({ paths, within, rows }: EffectInput): EffectReport {
+export function measureEffect({ paths, rows, within, worthwhile }: EffectInput): EffectReport {
   const sorted = [...rows].sort((left, right) => order(left.id, right.id));
-  const trees = effectTrees(sorted);
-  const spoke = trees.filter(({ speaking }) => speaking !== undefined);
-  const withGap = spoke.filter(({ speaking }) => speaking?.gap === true);
-  const isOpen = ({ speaking }: EffectTree): boolean =>
-    speaking?.ended === false && (speaking.first?.pieces ?? []).some(({ callsLeft }) => callsLeft < within);
-  const open = spoke.filter((tree) => tree.speaking?.gap === false && isOpen(tree));
-  const used = spoke.filter((tree) => tree.speaking?.gap === false && !isOpen(tree));
+  const roots = rootsOf(sorted);
   const steered = sorted.filter(({ steering }) => steering !== null);
-  const names = [...new Set(sorted.flatMap(({ pieces }) => pieces.map(({ provider }) => provider)))].sort(order);
+  const drawn = steered.filter(({ steering }) => steering?.holdout != null);
+  const used = (drawn.length > 0 ? drawn : steered).filter(({ gap }) => !gap);
+  const isByRun = ({ steering }: EffectRow): boolean => steering?.holdout?.withheld !== undefined;
+  const clusterOf = ({ id }: EffectRow): string => roots.get(id) ?? id;
+  const byEpisode = used.filter((row) => !isByRun(row));
+  const byRun = used.filter(isByRun);
+  const cases = [...unitsOf(byEpisode, clusterOf), ...firstEpisodes(unitsOf(byRun, clusterOf))];
+  const input = { drawn: drawn.length > 0, worthwhile, runs: new Set(used.map(clusterOf)).size };
+  const experiment = (subject: Subject, units: readonly Case[]): EffectExperiment => ({
+    ...subject,
+    ...compare(units, input),
+  });
+  const onPatterns = cases.filter(({ kind }) => kind !== null);
+  const stuck = onPatterns.filter((unit) => unit.stuck);
+  const kinds = namesOf(onPatterns.map(({ kind }) => kind ?? ''));
+  const others = cases.filter(({ kind }) => kind === null);
+  const declared = drawn.map((row) => row.within);
   return {
     version: EFFECT_REPORT_VERSION,
     paths,
-    within,
+    within: within ?? declared[0] ?? DECLARED_WITHIN_CALLS,
+    declared: within === undefined && drawn.length > 0,
+    worthwhile,
     runs: {
       read: rows.length,
       steered: steered.length,
       shadow: steered.filter(({ steering }) => steering?.mode === 'shadow').length,
-      delivered: trees.filter(({ withheld }) => !withheld).length,
-      withheld: trees.filter(({ withheld }) => withheld).length,
-      leftOutForGap: withGap.length,
-      leftOutAsOpen: open.length,
+      drawnByEpisode: drawn.filter((row) => !isByRun(row)).length,
+      drawnByRun: drawn.filter(isByRun).length,
+      leftOutForGap: steered.filter(({ gap, units }) => gap && units.length > 0).length,
     },
-    providers: names.map((provider) => ({
-      provider,
-      pieces: countPieces(sorted, provider),
-      comparison: compare(provider, { trees: used, drawn: trees.length > 0, within }),
-    })),
-    notes: notesOf(trees.length > 0, within),
+    experiments: [
+      ...(stuck.length === 0 ? [] : [experiment({ name: 'stuck', about: 'all', outcome: 'left-pattern' }, stuck)]),
+      ...kinds.map((name) =>
+        experiment(
+          { name, about: 'pattern', outcome: 'left-pattern' },
+          onPatterns.filter(({ kind }) => kind === name),
+        ),
+      ),
+      ...namesOf(others.map(({ advice }) => advice?.providerName ?? '')).map((name) => {
+        const units = others.filter(({ advice }) => advice?.providerName === name);
+        const outcome = units.some(({ advice }) => advice?.inTime !== undefined) ? 'in-time' : 'succeeded';
+        const judged = (unit: UnitCase): Case => ({ ...unit, good: outcomeOf(unit, outcome) });
+        return experiment({ name, about: 'provider', outcome }, units.map(judged));
+      }),
+      ...(byRun.length === 0
+        ? []
+        : [experiment({ name: 'whole runs', about: 'run', outcome: 'succeeded' }, wholeRuns(byRun, clusterOf))]),
+    ],
+    providers: piecesByProvider(sorted),
+    notes: notesOf(drawn.length > 0),
   };
+}
+
+function unitsOf(rows: readonly EffectRow[], clusterOf: (row: EffectRow) => string): readonly UnitCase[] {
+  return rows.flatMap((row) =>
+    row.units.map((advised) => {
+      const unit = { ...advised, cluster: clusterOf(row), row };
+      return { ...unit, good: outcomeOf(unit, 'left-pattern') };
+    }),
+  );
+}
+
+/** Where runs are drawn: of each run with those below it, the episode that was advised on first. Later ones depend on the arm. */
+function firstEpisodes(units: readonly UnitCase[]): readonly UnitCase[] {
+  const first = new Map<string, UnitCase>();
+  for (const unit of units) {
+    if (!unit.stuck) continue;
+    const known = first.get(unit.cluster);
+    if (known === undefined || unit.advice.atMs < known.advice.atMs) first.set(unit.cluster, unit);
+  }
+  return [...first.values()];
+}
+
+function wholeRuns(rows: readonly EffectRow[], clusterOf: (row: EffectRow) => string): readonly Case[] {
+  return rows
+    .filter((row) => clusterOf(row) === row.id)
+    .map((row) => ({
+      cluster: row.id,
+      row,
+      withheld: row.steering?.holdout?.withheld === true,
+      good: row.ended ? row.success : null,
+    }));
+}
+
+function outcomeOf({ advice, callsToLeave, row }: Omit<Case, 'good'>, outcome: EffectOutcome): boolean | null {
+  if (advice === undefined || outcome === 'succeeded') return row.ended ? row.success : null;
+  if (outcome === 'in-time') return advice.inTime ?? null;
+  const { callsLeft } = advice;
+  // Also where it has left the pattern already: else units that do would be more likely to count.
+  if (!row.ended && callsLeft < row.within) return null;
+  if (callsToLeave !== undefined && callsToLeave <= row.within) return true;
+  return row.success === true && callsLeft <= row.within;
 }
 
 function compare(
-  provider: string,
-  { trees, drawn, within }: { readonly trees: readonly EffectTree[]; readonly drawn: boolean; readonly within: number },
-): EffectComparison {
-  const none = { ratio: null, low: null, high: null };
-  if (!drawn) {
-    const reason = 'no run was drawn into an experiment: delivered and withheld advice cannot be compared; set holdout';
-    return { status: 'not-randomised', reason, delivered: null, withheld: null, ...none, strata: 0, afterOther: 0 };
+  cases: readonly Case[],
+  input: { readonly drawn: boolean; readonly worthwhile: number; readonly runs: number },
+): Omit<EffectExperiment, keyof Subject> {
+  const known = cases.filter(({ good }) => good !== null);
+  const unknown = cases.length - known.length;
+  const none = { difference: null, low: null, high: null, onceLow: null, onceHigh: null };
+  const clusters = new Set(known.map(({ cluster }) => cluster)).size;
+  const moreRuns = (variance: number, so: number): EffectExperiment['power'] =>
+    STATED_DIFFERENCES.map((difference) => {
+      const more = Math.max(0, clustersFor(difference, variance) - so);
+      return { difference, moreRuns: clusters === 0 ? null : Math.ceil((more * input.runs) / clusters) };
+    });
+  const good = known.filter((one) => one.good === true).length;
+  // Of one unit a run, before arms say more; a share of 0 or 1 of few units is taken for less sure than it looks.
+  const share = (good + 1) / (known.length + 2);
+  const guess = (share * (1 - share)) / (USUAL_SHARE * (1 - USUAL_SHARE));
+  if (!input.drawn) {
+    const power = moreRuns(guess, 0);
+    return { status: 'not-drawn', told: null, withheld: null, ...none, power, balanced: true, unknown };
   }
-  const cases = trees.flatMap(({ speaking, stratum, withheld }): readonly Case[] =>
-    (speaking?.first?.pieces ?? [])
-      .filter(({ providerName }) => providerName === provider)
-      .map((outcome) => ({ withheld, stratum, outcome })),
+  const [told, withheld] = [armOf(known.filter((one) => !one.withheld)), armOf(known.filter((one) => one.withheld))];
+  const figures = { told, withheld, balanced: isBalanced(known), unknown };
+  const found = differenceOf(known.map(trialUnit));
+  if (found === undefined || Math.min(told.runs, withheld.runs) < MIN_RUNS_AN_ARM) {
+    return { status: 'too-little-data', ...none, power: moreRuns(guess, clusters), ...figures };
+  }
+  const { clusters: so, variance, ...difference } = found;
+  const status = statusOf(found, input.worthwhile);
+  return { status, ...difference, power: moreRuns(variance, so), ...figures };
+}
+
+function trialUnit({ cluster, good, row, withheld }: Case): TrialUnit {
+  const { configuration, holdout } = row.steering ?? {};
+  const stratum = `${configuration} ${holdout?.share} ${row.within} ${holdout?.withheld === undefined}`;
+  return { cluster, stratum, told: !withheld, good: good === true };
+}
+
+function statusOf(
+  { high, low }: { readonly low: number; readonly high: number },
+  worthwhile: number,
+): EffectExperiment['status'] {
+  if (low > 0) return 'helps';
+  if (high < 0) return 'harms';
+  return low > -worthwhile && high < worthwhile ? 'no-difference' : 'undecided';
+}
+
+function isBalanced(cases: readonly Case[]): boolean {
+  let [over, variance] = [0, 0];
+  for (const { row, withheld } of cases) {
+    const share = row.steering?.holdout?.share ?? 0;
+    over += Number(withheld) - share;
+    variance += share * (1 - share);
+  }
+  return Math.abs(over) <= UNEVEN * Math.sqrt(variance);
+}
+
+/** What followed a piece of advice, and what is asked of it. */
+interface Followed extends AdviceOutcome {
+  readonly callsToLeave?: number;
+  readonly within: number;
+}
+
+function armOf(cases: readonly Case[]): ArmFigures {
+  const outcomes = cases.flatMap(({ advice, callsToLeave, row }): readonly Followed[] =>
+    advice === undefined ? [] : [{ ...advice, ...present({ callsToLeave }), within: row.within }],
   );
-  const isWithheld = (one: Case): boolean => one.withheld;
-  const strata = [...new Set(cases.map(({ stratum }) => stratum))].sort(order).map((name) => {
-    const inside = cases.filter(({ stratum }) => stratum === name);
-    return {
-      treated: countCleared(
-        inside.filter((one) => !one.withheld),
-        within,
-      ),
-      control: countCleared(inside.filter(isWithheld), within),
-    };
-  });
-  // A stratum with one arm compares nothing, so it may not help to reach the minimum either.
-  const both = strata.filter(({ treated, control }) => treated.of > 0 && control.of > 0);
-  const found = riskRatioOf(both);
-  const lack = cases.length === 0 ? NEVER_FIRST : lackOf(both, found);
-  const figures = {
-    delivered: armOf(
-      cases.filter((one) => !one.withheld),
-      within,
-    ),
-    withheld: armOf(cases.filter(isWithheld), within),
-    ...(found === undefined || lack !== undefined ? none : found),
-    strata: both.length,
-    afterOther: trees.filter(({ later }) => later.has(provider)).length,
-  };
-  if (found === undefined || lack !== undefined) {
-    return { status: 'too-little-data', reason: lack ?? 'too little data', ...figures };
-  }
-  return { status: 'compared', reason: verdict(found, within), ...figures };
-}
-
-const NEVER_FIRST = 'nothing to compare: it never was the first to speak, of a pattern that was flagged';
-
-type Strata = readonly { readonly treated: Counted; readonly control: Counted }[];
-
-interface Counted {
-  readonly events: number;
-  readonly of: number;
-}
-
-function lackOf(
-  strata: Strata,
-  found: { readonly low: number; readonly high: number } | undefined,
-): string | undefined {
-  const sum = (pick: (stratum: Strata[number]) => number): number =>
-    strata.reduce((total, stratum) => total + pick(stratum), 0);
-  const told = sum(({ treated }) => treated.of);
-  const kept = sum(({ control }) => control.of);
-  if (told < MIN_RUNS_AN_ARM || kept < MIN_RUNS_AN_ARM) {
-    return `too little data: ${told} runs delivered, ${kept} withheld; each needs ${MIN_RUNS_AN_ARM}`;
-  }
-  const left = sum(({ treated }) => treated.events);
-  const leftAlone = sum(({ control }) => control.events);
-  if (left < MIN_CLEARED_AN_ARM || leftAlone < MIN_CLEARED_AN_ARM) {
-    const counts = `${left} delivered, ${leftAlone} withheld`;
-    return `too little data: runs that left the pattern are ${counts}; each needs ${MIN_CLEARED_AN_ARM}`;
-  }
-  if (found === undefined || found.high / found.low > MAX_INTERVAL_FACTOR) {
-    return `too little data: the interval spans more than a factor of ${MAX_INTERVAL_FACTOR}`;
-  }
-  return undefined;
-}
-
-function verdict({ low, high }: { readonly low: number; readonly high: number }, within: number): string {
-  if (low > 1) return `runs that were told left the pattern within ${within} calls more often`;
-  if (high < 1) return `runs that were told left the pattern within ${within} calls less often`;
-  return 'no difference is shown: the interval holds 1';
-}
-
-function armOf(cases: readonly Case[], within: number): ArmFigures {
-  const outcomes = cases.map(({ outcome }) => outcome);
   const sum = (pick: (outcome: AdviceOutcome) => number): number =>
     outcomes.reduce((total, outcome) => total + pick(outcome), 0);
-  const answers = (wanted: AdviceOutcome['acknowledged']): number =>
-    outcomes.filter(({ acknowledged }) => acknowledged === wanted).length;
-  const toClear = outcomes.flatMap(({ callsToClear }) => (callsToClear === undefined ? [] : [callsToClear]));
-  const { q1, median, q3 } = quartilesOf(toClear);
+  const count = (is: (outcome: Followed) => boolean): number => outcomes.filter(is).length;
+  const toLeave = outcomes.flatMap(({ callsToLeave }) => (callsToLeave === undefined ? [] : [callsToLeave]));
+  const { q1, median, q3 } = quartilesOf(toLeave);
   const costs = outcomes.flatMap(({ followingCostUsd }) => (followingCostUsd === undefined ? [] : [followingCostUsd]));
-  const { events, of } = countCleared(cases, within);
-  const isOver = ({ callsLeft, callsToClear }: AdviceOutcome): boolean =>
-    callsLeft < within && callsToClear === undefined;
   return {
-    runs: outcomes.length,
-    reached: outcomes.filter(({ arm }) => arm === 'delivered').length,
-    cleared: shareOf(events, of),
-    endedBefore: outcomes.filter(isOver).length,
-    callsToClear: { q1, median, q3 },
+    units: cases.length,
+    runs: new Set(cases.map(({ cluster }) => cluster)).size,
+    reached: count(({ arm }) => arm === 'delivered'),
+    good: shareOf(cases.filter(({ good }) => good === true).length, cases.length),
+    callsToLeave: { q1, median, q3 },
+    repeated: count(({ nextCall }) => nextCall === 'repeated' || nextCall === 'same-failure'),
     calls: sum(({ followingCalls }) => followingCalls),
     errors: sum(({ followingErrors }) => followingErrors),
     costUsd: costs.length === 0 ? null : rounded(costs.reduce((total, cost) => total + cost, 0) / costs.length),
     costKnown: costs.length,
-    accepted: answers('accepted'),
-    rejected: answers('rejected'),
-    noted: answers('noted'),
+    endedBefore: count(({ callsLeft, callsToLeave, within }) => callsLeft < within && callsToLeave === undefined),
+    accepted: count(({ acknowledged }) => acknowledged === 'accepted'),
+    rejected: count(({ acknowledged }) => acknowledged === 'rejected'),
+    noted: count(({ acknowledged }) => acknowledged === 'noted'),
   };
 }
 
-/** Runs that left the pattern in time; one that ended before so many calls without leaving it did not. */
-function countCleared(cases: readonly Case[], within: number): Counted {
-  const events = cases.filter(({ outcome: { callsToClear } }) => callsToClear !== undefined && callsToClear <= within);
-  return { events: events.length, of: cases.length };
-}
-
-function countPieces(rows: readonly EffectRow[], provider: string): Readonly<Record<AdviceArm, number>> {
-  const counts = { delivered: 0, withheld: 0, shadowed: 0, undelivered: 0, unsettled: 0 };
+function piecesByProvider(rows: readonly EffectRow[]): EffectReport['providers'] {
+  const counts = new Map<string, Record<AdviceArm, number>>();
   for (const { pieces } of rows) {
-    for (const piece of pieces) if (piece.provider === provider) counts[piece.arm] += piece.count;
+    for (const { arm, count, provider } of pieces) {
+      const sums = counts.get(provider) ?? { delivered: 0, withheld: 0, shadowed: 0, undelivered: 0, unsettled: 0 };
+      counts.set(provider, sums);
+      sums[arm] += count;
+    }
   }
-  return counts;
+  return namesOf(counts.keys()).flatMap((provider) => {
+    const pieces = counts.get(provider);
+    return pieces === undefined ? [] : [{ provider, pieces }];
+  });
 }
 
-function notesOf(drawn: boolean, within: number): readonly string[] {
+function notesOf(drawn: boolean): readonly string[] {
   if (!drawn) {
     return [
-      'No run was drawn into an experiment, so nothing is compared: runs in which advice was given differ from others in why it was given.',
+      'No experiment was drawn, so nothing is compared: runs in which advice was given differ from others in why it was given.',
     ];
   }
   return [
-    `Compared is the first moment of a run at which anything was said or withheld: whether the pattern spoken of was left within ${within} calls.`,
-    'Arms are as they were drawn; a run that ended sooner without leaving its pattern counts as not having left it.',
-    'Leaving a pattern is not success at the task. Each provider has an interval of its own: of twenty without any effect, one is expected to miss 1.',
+    'Arms are as they were drawn, whether the advice arrived or not. A run that ended sooner without leaving its pattern counts as not having left it.',
+    'Intervals hold however often you look, and treat the episodes of one run as one. The first experiment is the one to decide by: of twenty kinds without any effect, one is expected to look as if it had one.',
+    'Leaving a pattern is not success at the task.',
   ];
+}
+
+/** The root of each run. A run whose parents are not there stands at the root. */
+function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
+  const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
+  return new Map(
+    rows.map(({ id }) => {
+      const seen = new Set([id]);
+      let root = id;
+      for (let parent = parents.get(id) ?? null; parent !== null && !seen.has(parent);) {
+        // Records from outside may name parents in a circle.
+        seen.add(parent);
+        root = parent;
+        parent = parents.get(parent) ?? null;
+      }
+      return [id, root];
+    }),
+  );
+}
+
+function namesOf(names: Iterable<string>): readonly string[] {
+  return [...new Set(names)].sort(order);
 }
 
 function order(left: string, right: string): number {

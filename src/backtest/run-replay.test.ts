@@ -86,5 +86,6 @@ test('in a run that was not steered, too, providers read their own words without
     const ended = { kind: 'tool_ended', ...call, result: `part ${index}`, is_error: false } as const;
     replay.take({ ...at, seq: 2 * index + 2, payload: ended });
   }
+  replay.take({ ...at, seq: 2 * CALLS + 1, payload: { kind: 'turn_started' } });
   expect(replay.row()).toMatchObject({ calls: CALLS, own: false, fired: [[0, 0, 0, 1, 0, 2, 0, 3]] });
 });

@@ -1,18 +1,5 @@
 import { present } from '../base/present.ts';
-import {
-  passOver,
-  type AskedKind,
-  type CallKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
+import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isDerived } from '../records/is-derived.ts';
@@ -44,7 +31,7 @@ export class RunReplay {
   readonly #fired: number[][];
   readonly #stops: readonly StopPoints[];
   readonly #wanted: Set<string>;
-  readonly #view = new RunView();
+  readonly #view: RunView;
   #players: readonly Player[] = [];
   #begun = false;
   #task = '';
@@ -55,6 +42,7 @@ export class RunReplay {
     this.#id = id;
     this.#configurations = configurations;
     this.#keys = keys;
+    this.#view = new RunView(present({ prices: configurations[0]?.prices }));
     this.#fired = configurations.map(() => []);
     this.#stops = configurations.map(() => new StopPoints());
     this.#wanted = new Set(configurations.flatMap(({ steering }) => steering.models.map((one) => one.classifier.name)));
@@ -120,27 +108,28 @@ export class RunReplay {
         return;
       default:
         passOver<
-          | LifeKind
-          | TalkKind
-          | CallKind
-          | RequestKind
-          | HostKind
-          | PatternKind
-          | ProducedKind
-          | DeliveredKind
-          | AskedKind
-          | FaultKind
-          | UnreadKind
+          | 'life'
+          | 'talk'
+          | 'calls'
+          | 'requests'
+          | 'host'
+          | 'patterns'
+          | 'produced'
+          | 'delivered'
+          | 'asked'
+          | 'faults'
+          | 'unread'
         >(payload);
     }
   }
 
   #keep(configuration: number, payload: TrajectoryPayload, player: Player): void {
     let key: number;
+    let calls = player.calls();
     switch (payload.kind) {
       case 'pattern_flagged':
         key = this.#keys.numberOf({ by: 'pattern', name: payload.pattern.kind });
-        this.#stops[configuration]?.flagged(payload.pattern, Math.max(0, player.calls() - 1), () => this.#use());
+        this.#stops[configuration]?.flagged(payload.pattern, Math.max(0, calls - 1), () => this.#use());
         break;
       case 'feedback_produced':
         key = this.#keys.numberOf({
@@ -149,6 +138,8 @@ export class RunReplay {
           pattern: kindOf(payload.feedback.pattern?.identity),
           point: 'post_tool_result',
         });
+        // The record that shows that the run goes on may be the start of the next call.
+        calls = payload.feedback.callIndex;
         break;
       case 'guidance_produced':
         key = this.#keys.numberOf({
@@ -160,20 +151,11 @@ export class RunReplay {
         break;
       default:
         passOver<
-          | LifeKind
-          | TalkKind
-          | CallKind
-          | RequestKind
-          | HostKind
-          | PatternKind
-          | DeliveredKind
-          | AskedKind
-          | FaultKind
-          | UnreadKind
+          'life' | 'talk' | 'calls' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'
         >(payload);
         return;
     }
-    this.#fired[configuration]?.push(key, Math.max(0, player.calls() - 1));
+    this.#fired[configuration]?.push(key, Math.max(0, calls - 1));
   }
 }
 

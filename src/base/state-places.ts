@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 
 import { hashText } from './hash.ts';
 import { makeOwnFolder } from './guarded-file.ts';
@@ -15,7 +15,10 @@ export const STATE_FILES = {
   faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
   olderFaults: { name: 'faults.1.jsonl', holds: 'the faults before those, once the log has reached 256 KB' },
   trust: { name: 'trusted.json', holds: 'the text of each configuration file that `coxswain trust` accepted' },
-  initBackup: { name: 'init-claude-code.json', holds: 'the settings as they were before `coxswain init`' },
+  initBackup: {
+    name: 'init-claude-code.json',
+    holds: 'the settings of every host as they were before `coxswain init`',
+  },
   serveSettings: {
     name: 'serve.json',
     holds: 'port, token and program of the server that `coxswain init --http` set up',
@@ -59,6 +62,19 @@ export function stateRoot({ env, homeFolder }: StatePlaces): string {
   // Not imported: `HOME` alone says it to most hooks.
   const home = homeFolder ?? (isPlain ? HOME : process.getBuiltinModule('node:os').homedir());
   return join(home, '.local', 'state', 'coxswain');
+}
+
+/**
+ * The folder of what can be made again at any time: `coxswain` in `$XDG_CACHE_HOME` if that is absolute, else in `~/.cache`; on Windows
+ * in `%LOCALAPPDATA%`.
+ */
+export function cacheRoot({ env, homeFolder }: StatePlaces): string {
+  const cache = env['XDG_CACHE_HOME'];
+  if (cache !== undefined && isAbsolute(cache)) return join(cache, 'coxswain');
+  const state = stateRoot({ env: { ...env, XDG_STATE_HOME: undefined }, homeFolder });
+  return process.platform === 'win32'
+    ? join(state, 'cache')
+    : join(dirname(dirname(dirname(state))), '.cache', 'coxswain');
 }
 
 /** The folder of a project's control files, or of the user's. Need not be there. */

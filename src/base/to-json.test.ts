@@ -210,9 +210,32 @@ test('bytes are stored as type, size and digest', () => {
   expect(toJson(new Uint8Array(200_000))).toEqual(toJson(new Uint8Array(200_000)));
 });
 
-test('a picture as a data URL is stored as type, size and digest', () => {
-  const url = `data:image/png;base64,${Buffer.alloc(9_000, 1).toString('base64')}`;
-  expect(toJson({ url })).toMatchObject({ url: { type: 'binary', media_type: 'image/png', bytes: 9_000 } });
+test('a picture is stored as type, size and digest, the same one wherever it stands', () => {
+  const data = Buffer.alloc(9_000, 1).toString('base64');
+  const url = `data:image/png;base64,${data}`;
+  const digest = expect.stringMatching(/^[0-9a-f]{16}$/);
+  const mark = { type: 'binary', name: 'base64', media_type: 'image/png', bytes: 9_000, digest };
+  const forms: readonly unknown[] = [
+    { type: 'image_url', image_url: { url } },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+    { type: 'image', mimeType: 'image/png', data },
+    { type: 'file', mediaType: 'image/png', data: { type: 'data', data } },
+    { type: 'image', data },
+    { type: 'input_audio', input_audio: { data, format: 'wav' } },
+  ];
+  const stored = toJson(forms);
+  expect(JSON.stringify(stored)).not.toContain(data.slice(0, 100));
+  expect(stored).toMatchObject([{ image_url: { url: mark } }, { source: { data: mark } }, { data: mark }, {}, {}, {}]);
+  const digests = JSON.stringify(stored).match(/"digest":"\w+"/g);
+  expect([digests?.length, new Set(digests).size]).toEqual([6, 1]);
+});
+
+test('a data URL within a text leaves its type, size and digest there; what only looks like bytes stays', () => {
+  const data = Buffer.alloc(900, 1).toString('base64');
+  const text = JSON.stringify({ ok: true, shot: `data:image/png;base64,${data}` });
+  expect(toJson(text)).toMatch(/^\{"ok":true,"shot":"\[image\/png, 900 bytes, digest \w{16}\]"\}$/);
+  const plain = { data, text: 'a'.repeat(200), url: 'data:image/png;base64,AAAA', type: 'row' };
+  expect(toJson(plain)).toEqual(plain);
 });
 
 test('nesting stops at the limit', () => {

@@ -1,12 +1,10 @@
-import { binaryMark, blobMark, dataUrlMark, isBlob } from './binary-mark.ts';
+import { binaryMark, blobMark, bytesInText, isBlob } from './binary-mark.ts';
 import { messageOf } from './error.ts';
 import type { Json } from './json.ts';
 import { VALUE_LIMITS, ValueBudget } from './value-budget.ts';
 
 /** A list or object of no more members keeps them all, if only as marks, whatever one of them holds. */
 const FEW_MEMBERS = 64;
-/** A text from which it is looked whether it is a picture. */
-const LONG_CHARS = 4_096;
 const MAX_ERROR_CHARS = 300;
 /** Of objects that JSON writes as the value they hold. */
 const BOXES: ReadonlySet<unknown> = new Set([Number.prototype, String.prototype, Boolean.prototype]);
@@ -32,8 +30,7 @@ export function toJson(value: unknown, budget: ValueBudget = new ValueBudget()):
 function copy(value: unknown, budget: ValueBudget): Json | undefined {
   switch (typeof value) {
     case 'string':
-      if (value.length > LONG_CHARS && value.startsWith('data:')) return pictureOf(value, budget);
-      return budget.text(value);
+      return copyText(value, budget);
     case 'number':
       if (value === 0) return 0;
       if (Number.isFinite(value)) return value;
@@ -56,11 +53,10 @@ function unsayable(value: unknown): Json {
   return typeof value === 'symbol' ? `[${String(value).slice(0, 100)}]` : null;
 }
 
-function pictureOf(text: string, budget: ValueBudget): Json {
-  const mark = dataUrlMark(text);
-  if (mark === undefined) return budget.text(text);
-  budget.note('binaries', 'a data URL');
-  return mark;
+function copyText(text: string, budget: ValueBudget, member?: Parameters<typeof bytesInText>[1]): Json {
+  const found = bytesInText(text, member);
+  if (found !== undefined) budget.note('binaries', 'bytes in base64');
+  return typeof found === 'object' ? found : budget.text(found ?? text);
 }
 
 function bigintOf(value: bigint): Json {
@@ -290,7 +286,9 @@ function leftOut(left: number, total: number, what: 'items' | 'members', budget:
 }
 
 function copyMember(source: object, key: string, made: Record<string, Json>, budget: ValueBudget): void {
-  const copied = copy(memberOf(source, key, budget), budget);
+  const member = memberOf(source, key, budget);
+  const copied =
+    typeof member === 'string' ? copyText(member, budget, { name: key, of: source }) : copy(member, budget);
   if (copied !== undefined) set(made, budget.text(key), copied);
 }
 

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 
-import { isDigit, isHexUnit, isLetter, isLetterOrDigit, isWordUnit } from './unit-kinds.ts';
+import { isDigit, isLetter, isLetterOrDigit, isWordUnit } from './unit-kinds.ts';
 
 test.each([
   ['isLetter', isLetter, /[a-z]/i],
   ['isDigit', isDigit, /\d/],
   ['isLetterOrDigit', isLetterOrDigit, /[a-z\d]/i],
   ['isWordUnit', isWordUnit, /\w/],
-  ['isHexUnit', isHexUnit, /[\da-f]/i],
 ] as const)('%s tells of every unit what the expression tells', (_, tells, expression) => {
   const wrong: number[] = [];
   for (let unit = 0; unit < 0x10000; unit += 1) {

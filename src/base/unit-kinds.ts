@@ -17,13 +17,3 @@ export function isLetterOrDigit(unit: number): boolean {
 export function isWordUnit(unit: number): boolean {
   return isLetter(unit) || isDigit(unit) || unit === 0x5f;
 }
-
-/** A hexadecimal digit, in any case. */
-export function isHexUnit(unit: number): boolean {
-  return isDigit(unit) || (isLetter(unit) && (unit | 32) <= 0x66);
-}
-
-/** What `\s` means, of ASCII. */
-export function isBlank(unit: number): boolean {
-  return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
-}

@@ -1,117 +1,138 @@
 import { hashText } from '../base/hash.ts';
+import { isJsonObject, jsonOf } from '../base/json.ts';
 import { RecentTexts } from '../base/recent-texts.ts';
+import { inferIsError, jsonFailure, ruleSaying, rulesOf, tellsFailure, type AnswerSays } from './answer-rules.ts';
 import { classifyError, type ErrorClass } from './error-class.ts';
-import { declaresFailure, inferIsError, withholds } from './infer-error.ts';
-import { failureMask, scanText } from './mask.ts';
-import {
-  isAcknowledgement,
-  isEmpty,
-  isPending,
-  isReceipt,
-  saysIneffective,
-  saysNone,
-  saysUnchanged,
-} from './result-text.ts';
-import { saysFailureSoftly, tellsFailure } from './told-failure.ts';
-import { MIXED_SIGN } from './word-signs.ts';
+import { failureMask, lightMask, masksOf } from './mask.ts';
 
 /** With which the keys of answers are made that were flagged as failures. */
 export const FLAGGED_SEED = 1;
 
-const REVISION = /["'](?:rev|revision|seq|sequence|generation|resourceVersion)["']\s*:\s*["']?\d/i;
 const REVISIONS = /(["'](?:rev|revision|seq|sequence|generation|resourceVersion)["']\s*:\s*["']?)\d+/gi;
+const SOFT_CHARS = 200;
+/** Longest text that counts as a mere acknowledgement. */
+const ACKNOWLEDGEMENT_CHARS = 80;
+const LONG_ACKNOWLEDGEMENT_CHARS = 240;
+const EMPTY_CHARS = 200;
 
 /** What the words of an answer say, whoever was asked. Each thing is found out when it is first asked for. */
 export class AnswerReading {
   readonly text: string;
-  /** `lightMask` of the text. */
-  readonly masked: string;
-  readonly #signs: number;
-  #maskedKey: string | undefined;
-  #flaggedKey: string | undefined;
-  #pending: boolean | undefined;
-  #refuses: boolean | undefined;
-  #tellsAnywhere: boolean | undefined;
-  #tellsAtEnd: boolean | undefined;
-  #failure: ErrorClass | undefined;
-  #declares: boolean | undefined;
-  #withholds: boolean | undefined;
-  #ineffective: boolean | undefined;
-  #acknowledges: boolean | undefined;
-  #unchanged: boolean | undefined;
-  #saysNone: boolean | undefined;
-  #empty: boolean | undefined;
-  #receipt: boolean | undefined;
+  readonly #known = new Map<string, unknown>();
 
   /** Reads the text itself; `readAnswer` remembers short ones. */
   constructor(text: string) {
     this.text = text;
-    const { masked, signs } = scanText(text);
-    this.masked = masked;
-    this.#signs = signs;
   }
 
+  /** `lightMask` of the text. */
+  get masked(): string {
+    return this.#once('masked', () => lightMask(this.text));
+  }
   /** A key of what is masked; an answer that was flagged as a failure never equals one that was not. */
   keyOf(flagged: boolean): string {
-    if (flagged) return (this.#flaggedKey ??= hashText(this.masked, FLAGGED_SEED));
-    return (this.#maskedKey ??= hashText(this.masked));
+    return this.#once(`key ${flagged}`, () => hashText(this.masked, flagged ? FLAGGED_SEED : 0));
   }
-  /** The same for what was written: what was made anew under another id, or counted as another revision, is the same again. */
+  /** The same for what was written: what was made again under another id, or counted as another revision, is the same. */
   writtenKey(flagged: boolean): string {
-    const countsUp = REVISION.test(this.text);
-    if ((this.#signs & MIXED_SIGN) === 0 && !countsUp) return this.keyOf(flagged);
-    const masked = failureMask(this.text, this.masked);
-    return hashText(countsUp ? masked.replace(REVISIONS, '$1~') : masked, flagged ? FLAGGED_SEED : 0);
+    return hashText(failureMask(this.text).replace(REVISIONS, '$1~'), flagged ? FLAGGED_SEED : 0);
   }
   get isPending(): boolean {
-    return (this.#pending ??= isPending(this.text, this.#signs));
+    return this.#says('pending') && !this.#says('over');
   }
-  /** It reads like a failure at its head or its tail. */
+  /** It reads like a failure at its head or its tail, or refuses softly. */
   get refuses(): boolean {
-    return (this.#refuses ??= inferIsError(this.text) || saysFailureSoftly(this.text, this.#signs));
+    return this.#once(
+      'failure',
+      () => inferIsError(this.text) || ruleSaying('refuses', this.text.slice(0, SOFT_CHARS)) !== undefined,
+    );
   }
   /** A line of it tells of a failure, and the end takes nothing back. */
   get tellsAnywhere(): boolean {
-    return (this.#tellsAnywhere ??= tellsFailure(this.text, true, this.#signs));
+    return this.#once('tells anywhere', () => tellsFailure(this.text, true));
   }
   /** Its last lines tell of a failure. */
   get tellsAtEnd(): boolean {
-    return (this.#tellsAtEnd ??= tellsFailure(this.text, false, this.#signs));
+    return this.#once('tells at end', () => tellsFailure(this.text, false));
   }
   /** What kind of failure it is, if it is one. */
   get failure(): ErrorClass {
-    return (this.#failure ??= classifyError(this.text, this.masked));
+    return this.#once('class', () => classifyError(this.text));
   }
+  /** It declares a failure as JSON, which is a flag in another place. */
   get declaresFailure(): boolean {
-    return (this.#declares ??= declaresFailure(this.text));
-  }
-  /** What was to be done was not, and it says why. */
-  get withholds(): boolean {
-    return (this.#withholds ??= withholds(this.text));
+    return this.#once('declares', () => jsonFailure(this.text) === 'declared');
   }
   get isIneffective(): boolean {
-    return (this.#ineffective ??= saysIneffective(this.text, this.#signs));
-  }
-  get acknowledges(): boolean {
-    return (this.#acknowledges ??= isAcknowledgement(this.text, this.#signs));
+    return this.#says('ineffective');
   }
   get isUnchanged(): boolean {
-    return (this.#unchanged ??= saysUnchanged(this.text, this.#signs));
-  }
-  /** It holds nothing: no text, or an empty list. */
-  get isEmpty(): boolean {
-    return (this.#empty ??= isEmpty(this.text));
+    return this.#says('noChange');
   }
   /** It says that something was begun or handed on. */
   get isReceipt(): boolean {
-    return (this.#receipt ??= isReceipt(this.text));
+    return this.#says('receipt');
   }
+  /** It says none, zero, no, or no change: a finding where things are gone through one by one. */
   get saysNone(): boolean {
-    return (this.#saysNone ??= saysNone(this.text, this.#signs));
+    return this.text.length < 10 || this.#says('none') || this.#says('noChange');
+  }
+  /** The call was not made: another one of its turn failed, or it was interrupted. */
+  get wasNotRun(): boolean {
+    return this.#says('notRun');
+  }
+  /** It begins with what was done on a screen. */
+  get actsOnScreen(): boolean {
+    return this.#says('acts');
+  }
+  /** It holds nothing: no text, an empty list or object, or an empty list and nothing beside it but `ok` and the like. */
+  get isEmpty(): boolean {
+    return this.#once('empty', () => isEmpty(this.text));
+  }
+  /** It only says "done" (`ok`, `written`, nothing at all); `No changes detected` says that nothing happened. */
+  get acknowledges(): boolean {
+    return this.#once('acknowledges', () => {
+      const text = this.text.trim();
+      if (text === '') return true;
+      if (text.length > LONG_ACKNOWLEDGEMENT_CHARS || this.isUnchanged) return false;
+      if (this.#says('doneInJson')) return true;
+      // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
+      const [sentence = ''] = text.length <= ACKNOWLEDGEMENT_CHARS ? [text] : text.split(/[.!] /, 1);
+      if (sentence !== text && /[\d\n]/.test(text)) return false;
+      return sentence.length <= ACKNOWLEDGEMENT_CHARS && ruleSaying('done', sentence) !== undefined;
+    });
+  }
+  /** Ids of the reading rules that hold of it, and of those that mask a part of it. */
+  rules(): readonly string[] {
+    return [...rulesOf(this.text), ...masksOf(this.text).map((id) => `mask-${id}`)];
+  }
+
+  #says(what: AnswerSays): boolean {
+    return this.#once(what, () => ruleSaying(what, this.text) !== undefined);
+  }
+  #once<Value>(name: string, find: () => Value): Value {
+    // Each name goes with one type of value.
+    if (this.#known.has(name)) return this.#known.get(name) as Value;
+    const value = find();
+    this.#known.set(name, value);
+    return value;
   }
 }
 
-/** Longer answers are read anew and not kept: they seldom come again, and are the reason why results are not kept at all. */
+const GOES_WELL: ReadonlySet<unknown> = new Set([0, true, null, '', 'ok', 'OK', 'success']);
+
+function isEmpty(text: string): boolean {
+  if (text.length > EMPTY_CHARS) return false;
+  if (/^\s*(?:\[\s*\]|\{\s*\}|\(\s*\))?\s*$/.test(text)) return true;
+  return text.trimStart().startsWith('{') && /\[\s*\]/.test(text) && holdsNothing(jsonOf(text));
+}
+
+function holdsNothing(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) ? Object.values(value).every((member) => holdsNothing(member)) : GOES_WELL.has(value);
+}
+
+/** Longer answers are read each time and not kept: they seldom come again, and are the reason why results are not kept at all. */
 const REMEMBERED_CHARS = 1_000;
 const REMEMBERED_ANSWERS = 512;
 const known = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));

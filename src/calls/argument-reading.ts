@@ -1,8 +1,7 @@
 import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
-import { isStatement } from './argument-shape.ts';
+import type { Json } from '../base/json.ts';
 import { loopArgs } from './declared-keys.ts';
 import { tokensOf, type TokensAside } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
@@ -32,14 +31,14 @@ export interface ArgumentReading {
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
   const compared = loopArgs(args, declaration);
-  const text = canonicalJson(withoutNothing(compared));
+  const text = canonicalJson(compared);
   const call = `${tool}\n${text}`;
-  // Arguments that are declared to be no part of the comparison may still say what the call does.
-  const semantics = readCall(tool, declaration?.loopKey === undefined ? compared : args, declarations);
+  // Arguments that are no part of the comparison may still say what the call does.
+  const semantics = readCall(tool, args, declarations);
   const aside: TokensAside = { frameKey: 0 };
   const reading: Mutable<ArgumentReading> = {
     semantics,
-    argsKey: hashText(comparedCall(tool, call, semantics, compared)),
+    argsKey: hashText(comparedCall(tool, call, semantics)),
     tokens: tokensOf(text, aside),
     frameKey: aside.frameKey,
   };
@@ -52,38 +51,21 @@ export function readArguments(tool: string, args: Json, declarations: ToolDeclar
   return reading;
 }
 
-/** What is handed over empty is as good as left out. */
-function withoutNothing(args: Json): Json {
-  if (!isJsonObject(args)) return args;
-  for (const name in args) {
-    if (args[name] !== '' && args[name] !== null) continue;
-    return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== '' && value !== null));
-  }
-  return args;
-}
-
-/** The text by which a call is told from others: how long it waits makes no other one. */
-function comparedCall(tool: string, call: string, { kind, shell }: CallSemantics, args: Json): string {
-  if (shell) return shellCall(call);
+/**
+ * The text by which a call is told from others: how long it waits makes no other one, nor do runs of blanks, how long a command line
+ * sleeps before it looks, and how that is joined to it.
+ */
+function comparedCall(tool: string, call: string, { kind, shell }: CallSemantics): string {
   if (kind === 'wait') return tool;
-  return isStatement(args) ? squeezeBlanks(call) : call;
-}
-
-/** A command line as it is compared: how long it sleeps before it looks, and how that is joined to it, makes no other call. */
-function shellCall(call: string): string {
-  const squeezed = squeezeSpaces(call);
-  return squeezed.includes('sleep ')
-    ? squeezed.replace(/\bsleep \d+(?:\.\d+)?[smh]?(?: *(?:&&|;) *)?/g, 'sleep;')
-    : squeezed;
-}
-
-/** Runs of blanks and line breaks in a statement mean nothing; inside quotations they may, as below. */
-function squeezeBlanks(text: string): string {
-  return text.replace(/(?: |\\[nrt])+/g, ' ').replace(/(?<=[":(]) | (?=[",);])/g, '');
-}
-
-/** Runs of blanks in a one-line command mean nothing; inside quotations they may, which costs only precision of equality. */
-function squeezeSpaces(text: string): string {
-  if (text.includes('\\n') || !(text.includes('  ') || text.includes(' "'))) return text;
-  return text.replace(/ +/g, ' ').replace(/ "/g, '"');
+  const lines = call.includes('\\n');
+  // Within a text of several lines blanks may mean something, but not in a question.
+  const isLoose = !(shell ? lines : kind === 'write') && (lines || call.includes('  ') || call.includes(' "'));
+  const squeezed = isLoose
+    ? call
+        .replaceAll(/(?: |\\[nrt])+/g, ' ')
+        .replaceAll(' "', '"')
+        .replaceAll('" ', '"')
+    : call;
+  if (!shell || !squeezed.includes('sleep ')) return squeezed;
+  return squeezed.replaceAll(/\bsleep \d+(?:\.\d+)?[smh]?(?: *(?:&&|;) *)?/g, 'sleep;');
 }

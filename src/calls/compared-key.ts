@@ -2,7 +2,6 @@ import { hashText } from '../base/hash.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { FLAGGED_SEED, type AnswerReading } from './answer-reading.ts';
 import type { RawCall } from './raw-call.ts';
-import { beginsWithAct, isAcknowledgement } from './result-text.ts';
 import type { ToolKind } from './tool-kind.ts';
 import type { CallSemantics } from './tool-semantics.ts';
 
@@ -28,11 +27,11 @@ export function comparedKey(call: RawCall, answer: AnswerReading, outcome: Outco
   }
   // What is stored under a receipt's numbers (a revision, a count of bytes) is the same when it is stored again.
   const stored = kind === 'write' && !semantics.shell && semantics.content !== undefined;
-  if (stored && !failed && isAcknowledgement(answer.masked)) {
+  if (stored && !failed && answer.acknowledges) {
     return hashText(answer.masked.replace(RECEIPT_NUMBER, '#'), seed);
   }
   if (kind === 'write' && !semantics.shell) return answer.writtenKey(call.isError);
-  if (kind === 'ui' && !acknowledged) return hashText(withoutEcho(answer.masked, call.args), seed);
+  if (kind === 'ui' && !acknowledged) return hashText(withoutEcho(answer, call.args), seed);
   return answer.keyOf(call.isError);
 }
 
@@ -62,9 +61,9 @@ function saysWhat(args: Json): boolean {
 const ECHO_CHARS = 200;
 
 /** What a screen shows, without the order that its first line repeats: `Clicked element e3`. */
-function withoutEcho(text: string, args: Json): string {
+function withoutEcho({ masked: text, actsOnScreen }: AnswerReading, args: Json): string {
   const end = text.indexOf('\n');
-  const shown = end > 0 && beginsWithAct(text) ? text.slice(end) : text;
+  const shown = end > 0 && actsOnScreen ? text.slice(end) : text;
   if (!isJsonObject(args)) return shown;
   let head = shown.slice(0, ECHO_CHARS);
   for (const value of Object.values(args)) {

@@ -38,6 +38,9 @@ export const OUTSIDE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>([
   'validation',
 ]);
 
+/** Causes for which waiting longer each time is the right answer. */
+export const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
+
 const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ['rate-limit', /\b429\b|rate.?limit|too many requests|quota exceeded|overloaded/i],
   ['auth', /\b401\b|unauthori[sz]ed|authentication|not logged in|invalid (?:api key|token|credentials)|expired token/i],
@@ -97,10 +100,9 @@ const SPOKEN_LINES = 4;
  * Sorts the text of a failed call.
  *
  * @param text  what the tool said, whole; at most 16,000 characters of it are read
- * @param masked  `lightMask` of it, where it was made already
  * Cost: a few linear regular expressions over each line.
  */
-export function classifyError(text: string, masked?: string): ErrorClass {
+export function classifyError(text: string): ErrorClass {
   const lines = linesOf(text);
   const line = speakingLine(text, lines);
   if (line === '') {
@@ -122,7 +124,7 @@ export function classifyError(text: string, masked?: string): ErrorClass {
   return {
     category,
     groupKey: groupKeyOf(category, line),
-    exactKey: hashText(failureMask(text, masked)),
+    exactKey: hashText(failureMask(text)),
     spokenKey: hashText(spoken),
     placelessKey: hashText(spoken.replace(PLACE, '#')),
     lineKey: hashText(`${line.replace(PLACE, '#')}\n${failedCount(lines)}`),

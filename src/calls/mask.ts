@@ -1,111 +1,131 @@
+import { isDigit, isLetterOrDigit } from '../base/unit-kinds.ts';
 import { unitAt } from '../base/unit-at.ts';
-import { isHexUnit, isLetterOrDigit } from '../base/unit-kinds.ts';
-import { volatileEnd, type VolatileOpening } from './volatile-parts.ts';
-import { CHARACTER_CLASSES, EVENT, STATE } from './word-automaton.ts';
-import { MIXED_SIGN, nameStart, SIGN, signsAt, WORD_AUTOMATON } from './word-signs.ts';
+import type { ReadingRule } from './reading-rule.ts';
 
-// As in `signsOf`: tables of this module are constants to the compiler.
-const CLASSES = CHARACTER_CLASSES;
-const STEPS = WORD_AUTOMATON.steps;
-const SLASH = 0x2f;
+/**
+ * What changes from one call to the next without meaning anything. Each form holds a digit and is tried where a run of letters and
+ * digits with one begins. Plain numbers stay: they may be progress.
+ */
+export const VOLATILE: readonly ReadingRule[] = [
+  {
+    id: 'time',
+    form: /\b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|T\d\d[-_]\d\d(?:[-_]\d\d(?:[-_.]\d+)?)?Z?)?|\b20\d{6}T\d{6}Z?\b|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?|\.\d+)\b/,
+  },
+  {
+    id: 'hexadecimal-id',
+    // Of whole bytes, with a digit and a letter. A digest tells one content from another.
+    form: /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![a-z\d])|(?=[\da-f-]*\d)[\da-f]{8}(?:-[\da-f]{4}){1,3}(?![a-z\d])|0x[\da-f]{6,}\b|(?<!(?:sha\d{0,3}|md5|digest|checksum|hash)["']?[:=] ?["']?)(?=[\da-f]*\d)(?=[\da-f]*[a-f])(?:[\da-f]{2}){4,32}(?![a-z\d])/,
+  },
+  {
+    id: 'named-id',
+    // worker-9f3a1c, req-01HX3Z8K2M: behind a word that says whose id it is
+    form: /(?<=[A-Za-z][_-])(?:(?=[\da-f]*\d)(?=[\da-f]*[a-f])[\da-f]{6,7}|(?=(?:[A-Za-z]*\d+[A-Za-z]+){2})[A-Za-z\d]{8,40})(?![A-Za-z\d])/,
+  },
+  {
+    id: 'long-number',
+    // Unix times; numbers too long for a count, or with a zero in front
+    form: /(?<![A-Za-z\d.])(?:0\d{7,29}|\d{13,30})(?![\d.])|\b1[5-9]\d{8}\b/,
+  },
+  {
+    id: 'duration',
+    // 0.12s, 3.4 seconds, 5m12s; 3 hours ago; an age in a column
+    form: /\b\d+(?:\.\d+)?\s?(?:ms|msecs?|[µu]s|ns|s|secs?|seconds?|mins?|minutes?)\b|\b(?:\d+d)?(?:\d+h)?(?:\d+m)?(?<=[dhm])\d+(?:\.\d+)?[smh]\b|\b\d+ (?:hours?|days?|weeks?)(?= ago\b)|(?<=\s\s)\d+[mhd](?=\s|$)|(?<!\S)\d+[mhd](?=\s\s)/,
+  },
+  {
+    id: 'timed-key',
+    // "took_ms": 12, savedAt=1034, nanosec: 88
+    form: /(?<=(?:[_-](?:ms|at|time)|[a-z](?:Ms|At|Time)|\b(?:ts|[Tt]imestamp|[Tt]ime|[Dd]ate|nano_?secs?|[Ee]lapsed|[Dd]uration|took|[Ll]atency|[Uu]ptime)(?:_?(?:ms|s|secs?|seconds|millis|time))?)["']?\s?[:=]\s?["']?)\d[\w.:+-]*/,
+  },
+  {
+    id: 'process',
+    // pid 4711, relayd[48215]:, a port that a system gives for one connection
+    form: /(?<=\b(?:[Pp]id|PID|[Pp]rocess|[Ss]ession)(?:_?id)?["']?[ #:=]+["']?(?:[a-z]+-)?)[\w-]+|(?<=[a-z]\[)\d{3,7}(?=\]: )|(?<=localhost:|\.\d{1,3}:)(?:3[3-9]|[45]\d|6[0-5])\d{3}\b/,
+  },
+  {
+    id: 'receipt',
+    // "messageId": "m-7000", reqId=18697, "etag": "W/1265"
+    form: /(?<=(?:[Mm]essage|msg|[Rr]equest|req|[Tt]race|[Ss]pan|[Cc]orrelation|[Ee]vent|[Rr]un|[Rr]ay|[Rr]esponse|[Oo]peration|[Ee]xecution|[Tt]ransaction)[ _-]?(?:id|Id|ID)["']?\s?[:=]\s?["']?(?:[\w.-]{0,20}[.-])?|\b(?:[Ee][Tt]ag|nonce|uuid|guid|trace|span)["']?\s?[:=]\s?["']?[\\"'W/]{0,5})[\w.:-]+/,
+  },
+  { id: 'page-element', form: /(?<=(?<![a-z\d])(?:ref|uid)=["']?)[\w-]{1,24}/ },
+  { id: 'temporary-path', form: /(?<=\/(?:tmp|var\/folders|dev\/shm)\/[\w./-]{0,80})[\w./-]+/ },
+];
+
+/** Compiled when it is first used: a short-lived process may not need it. */
+let anyVolatile: RegExp | undefined;
 /** How much of each end of a text is masked; what lies between is compared as it is. */
 const END_CHARS = 4_096;
-
-/** What one pass over a text tells. */
-export interface ScannedText {
-  /** `lightMask` of it. */
-  readonly masked: string;
-  /** `signsOf` what was masked. */
-  readonly signs: number;
-}
+/** What no name has that people give, in a run of so many letters and digits. */
+const MADE_UP = /\d[a-z]/i;
+const MADE_UP_CHARS = [6, 40] as const;
+/** Longest run that may be an id. */
+const MAX_RUN_CHARS = 64;
 
 /**
- * The text with what is volatile replaced by `~`, so that two results that differ only in a clock or a receipt
- * number are equal. Masks the first and the last 4,096 characters.
+ * The text with what is volatile replaced by `~`, so that two results that differ only in a clock or a receipt number are equal.
+ * Masks the first and the last 4,096 characters.
  *
- * Cost: one pass over at most 8,192 characters, and a regular expression where something volatile may begin.
+ * @param strictly  made-up ids of any form too: for failures, which quote the ids of what they refuse; default false
+ * Cost: one expression where a run with a digit begins.
  */
-export function lightMask(text: string): string {
-  return scanText(text).masked;
+export function lightMask(text: string, strictly = false): string {
+  if (text.length <= 2 * END_CHARS) return maskPiece(text, strictly);
+  const head = maskPiece(text.slice(0, END_CHARS), strictly);
+  return head + text.slice(END_CHARS, -END_CHARS) + maskPiece(text.slice(-END_CHARS), strictly);
 }
 
-/** `lightMask`, and the kinds of words at both ends: each word is met once for both. */
-export function scanText(text: string): ScannedText {
-  if (text.length <= 2 * END_CHARS) return scanPiece(text);
-  const head = scanPiece(text.slice(0, END_CHARS));
-  const tail = scanPiece(text.slice(-END_CHARS));
-  const masked = head.masked + text.slice(END_CHARS, -END_CHARS) + tail.masked;
-  return { masked, signs: head.signs | tail.signs };
+/** Of a failure: see `lightMask`. */
+export function failureMask(text: string): string {
+  return lightMask(text, true);
 }
 
-/**
- * Masks the same as `piece.replace` with a global expression, but only looks where a number, a name or a path begins. Each
- * character is met once, by the automaton that also finds the words.
- */
-function scanPiece(piece: string): ScannedText {
-  let state: number = STATE.outside;
-  let signs = 0;
-  let hasDigit = false;
+/** Ids of the rules by which something at the beginning of a text is masked. */
+export function masksOf(text: string): readonly string[] {
+  const piece = text.slice(0, END_CHARS);
+  const parts = volatileParts(piece, false);
+  return VOLATILE.filter(({ form }) => {
+    const here = new RegExp(form, 'my');
+    return parts.some(([start]) => ((here.lastIndex = start), here.test(piece)));
+  }).map(({ id }) => id);
+}
+
+function maskPiece(piece: string, strictly: boolean): string {
   let masked = '';
   let done = 0;
-  for (let at = 0; at < piece.length; at += 1) {
-    const unit = piece.charCodeAt(at);
-    // Both tables hold a number for every class and every state.
-    const step = (unit < 128 ? CLASSES[unit] : 0) as number;
-    state = STEPS[state + step] as number;
-    if (state < EVENT) continue;
-    state -= EVENT;
-    let start = at;
-    let opening: VolatileOpening = 'hex';
-    switch (state) {
-      case STATE.percent:
-        signs |= SIGN.pending;
-        continue;
-      case STATE.mixed:
-        if (at >= done) signs |= MIXED_SIGN;
-        state = STEPS[STATE.letter + step] as number;
-        continue;
-      case STATE.openingDigit:
-        hasDigit = true;
-        opening = 'digit';
-        break;
-      case STATE.laterDigit:
-        hasDigit = true;
-        start = idStart(piece, at);
-        break;
-      case STATE.dash:
-        // A UUID may have no digit before its first dash.
-        start = at - 8;
-        break;
-      default:
-        signs |= signsAt(piece, at, state);
-        start = nameStart(piece, at, state);
-        opening = unitAt(piece, start) === SLASH ? 'slash' : 'name';
-    }
-    if (start < done) continue;
-    const end = volatileEnd(piece, start, opening);
-    if (end === start) continue;
+  for (const [start, end] of volatileParts(piece, strictly)) {
     masked += `${piece.slice(done, start)}~`;
     done = end;
   }
-  // What changes from call to call has a digit somewhere.
-  return { masked: done === 0 || !hasDigit ? piece : masked + piece.slice(done), signs };
+  return done === 0 ? piece : masked + piece.slice(done);
 }
 
-/** Longest id of hexadecimal digits. */
-const HEX_CHARS = 64;
-/** So far from its beginning an id of other letters has a digit. */
-const OPENING_CHARS = 8;
-
-/** Where the run of letters and digits begins in which a first digit stands here; -1 where that is too far away for an id. */
-function idStart(piece: string, at: number): number {
-  let start = at;
-  for (; at - start < HEX_CHARS; start -= 1) {
-    const before = unitAt(piece, start - 1);
-    if (!isLetterOrDigit(before)) return start;
-    if (at - start >= OPENING_CHARS - 1 && !isHexUnit(before)) return -1;
+/** Where what is volatile begins and ends. */
+function volatileParts(piece: string, strictly: boolean): readonly (readonly [start: number, end: number])[] {
+  const form = (anyVolatile ??= new RegExp(VOLATILE.map((rule) => rule.form.source).join('|'), 'my'));
+  const parts: (readonly [number, number])[] = [];
+  let end = 0;
+  for (let at = nextDigit(piece, 0); at >= 0; at = nextDigit(piece, end)) {
+    let start = at;
+    while (start > end && at - start < MAX_RUN_CHARS && isLetterOrDigit(unitAt(piece, start - 1))) start -= 1;
+    form.lastIndex = start;
+    if (form.test(piece)) end = form.lastIndex;
+    else {
+      end = at + 1;
+      while (isLetterOrDigit(unitAt(piece, end))) end += 1;
+      if (!strictly || !isMadeUp(piece.slice(start, end))) continue;
+    }
+    parts.push([start, end]);
   }
+  return parts;
+}
+
+function nextDigit(piece: string, from: number): number {
+  for (let at = from; at < piece.length; at += 1) if (isDigit(piece.charCodeAt(at))) return at;
   return -1;
+}
+
+function isMadeUp(run: string): boolean {
+  const [least, most] = MADE_UP_CHARS;
+  return run.length >= least && run.length <= most && MADE_UP.test(run);
 }
 
 const SPECIFIC =
@@ -120,27 +140,3 @@ const SPECIFIC =
 export function strongMask(line: string): string {
   return line.replace(SPECIFIC, '#').replace(/\s+/g, ' ').trim().toLowerCase();
 }
-
-/** `lightMask`, and tokens that look like made-up ids too: for failures, which quote the ids of what they refuse. */
-export function failureMask(text: string, masked: string = lightMask(text)): string {
-  let result = '';
-  let done = 0;
-  let end = 0;
-  // An expression for the whole token is tried at each character, which takes ten times as long.
-  for (const { index } of masked.matchAll(DIGIT_AND_LETTER)) {
-    if (index < end) continue;
-    let start = index;
-    while (isLetterOrDigit(unitAt(masked, start - 1))) start -= 1;
-    end = index + 2;
-    while (isLetterOrDigit(unitAt(masked, end))) end += 1;
-    if (end - start < MIN_ID_CHARS || end - start > MAX_ID_CHARS) continue;
-    result += `${masked.slice(done, start)}~`;
-    done = end;
-  }
-  return done === 0 ? masked : result + masked.slice(done);
-}
-
-/** What no name has that people give, as far as failures go. */
-const DIGIT_AND_LETTER = /\d[a-z]/gi;
-const MIN_ID_CHARS = 6;
-const MAX_ID_CHARS = 40;

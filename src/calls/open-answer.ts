@@ -9,29 +9,13 @@ export interface OpenedAnswer {
 }
 
 /** Members of what an MCP server answers. */
-const MCP_MEMBERS: ReadonlySet<string> = new Set([
-  'content',
-  'isError',
-  'is_error',
-  '_meta',
-  'meta',
-  'structuredContent',
-  'type',
-]);
+const MCP_MEMBER = /^(?:content|is_?error|_?meta|structuredContent|type)$/i;
 /** Names under which a lone text is handed over. */
-const LONE_NAMES: ReadonlySet<string> = new Set(
-  'result output text content response answer observation value data stdout'.split(' '),
-);
+const LONE_NAME = /^(?:result|output|text|content|response|answer|observation|value|data|stdout)$/;
 /** Members that say how a call went, or number it, beside what it gave. */
-const ENVELOPE: ReadonlySet<string> = new Set(
-  (
-    'success ok status code error errors message meta _meta request_id requestId trace_id traceId correlation_id took_ms tookMs ' +
-    'took duration duration_ms durationMs elapsed elapsed_ms elapsedMs timestamp time ts server_time version api_version'
-  ).split(' '),
-);
-const PAYLOADS: ReadonlySet<string> = new Set(
-  'data result output response payload body content value answer'.split(' '),
-);
+const ENVELOPE =
+  /^(?:success|ok|status|code|errors?|message|_?meta|(?:request|trace|correlation)_?id|took(?:_?ms)?|duration(?:_?ms)?|elapsed(?:_?ms)?|timestamp|time|ts|server_time|(?:api_)?version)$/i;
+const PAYLOAD = /^(?:data|result|output|response|payload|body|content|value|answer)$/;
 const WENT_WELL: ReadonlySet<unknown> = new Set([
   true,
   0,
@@ -44,29 +28,33 @@ const WENT_WELL: ReadonlySet<unknown> = new Set([
   undefined,
 ]);
 const WENT_WRONG: ReadonlySet<unknown> = new Set([false, 'error', 'ERROR', 'failed', 'failure']);
-const FENCED = /^\s*```[\w-]*\n([^]*?)\n?```\s*$/;
-/** How some agents introduce what a tool gave, and the time before it. */
-const INTRODUCTION =
-  /^(?:(?:Observation|Result|Output|Response|Tool (?:result|output|response)): ?|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? )/;
-const TAGGED =
-  /^\s*<(tool_use_error|error|output|result|tool_result|function_result|response|observation)>([^]*)<\/\1>\s*$/;
-const ERROR_TAG = /error/;
-/** With which the Playwright MCP server opens its answers: the code that the call was turned into. */
-const CODE_ECHO = /^(?:### |- )?Ran (?:the following )?Playwright code:?\n```js\n[^]*?\n```\n*/;
-const CODE_ECHO_WORDS = 'Playwright code';
-/** How such an answer begins as JSON text; others are not parsed. */
-const JSON_OPENING =
-  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|_meta|success|ok|status|error|body|payload|meta|request_id|code|took_ms)")/;
+/** What stands around a text, by how it opens; a tag that speaks of an error says that the call failed. */
+const WRAPPINGS: readonly (readonly [opening: RegExp, whole: RegExp])[] = [
+  [/^\s*```/, /^\s*```[\w-]*\n((?:(?!```)[^])*?)\n?```\s*$/],
+  [
+    /^\s*<\w/,
+    /^\s*<(?:(?:tool_use_)?error|output|result|tool_result|function_result|response|observation)>([^]*)<\/\w+>\s*$/,
+  ],
+  // How some agents introduce what a tool gave, and the time before it.
+  [/^\[?\d{4}-/, /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\]?:? ([^]*)$/],
+  [/^[A-Z]\w+(?: \w+)?: ?/, /^(?:Observation|Result|Output|Response|Tool (?:result|output|response)): ?([^]*)$/],
+  // The code that Playwright's server ran for the call.
+  [/^(?:### |- )?Ran /, /^(?:### |- )?Ran (?:the following )?Playwright code:?\n```js\n[^]*?\n```\n*([^]*)$/],
+];
+const ERROR_TAG = /^\s*<(?:tool_use_)?error>/;
 const OPENING_CHARS = 40;
 /** A longer text is taken as it is. */
 const MAX_PARSED_CHARS = 200_000;
+/** How such an answer begins as JSON text; others are not parsed. */
+const JSON_OPENING =
+  /^\s*(?:\[?\s*\{\s*"(?:type|text)"|\{\s*"(?:content|isError|is_error|result|output|text|response|answer|observation|value|data|_meta|success|ok|status|error|body|payload|meta|request_id|code|took_ms)")/;
 /** A wrapping within a wrapping, and no more. */
 const MAX_DEPTH = 3;
 
 /**
  * Takes off what a harness or a protocol puts around an answer: the result of an MCP server (`{content: [{type: 'text', …}],
- * isError}`), its parts, a lone text under a name such as `result`, each as a value or as JSON text, and a tag such as
- * `<tool_use_error>`, and the code that a browser was given for the call. Everything else is given back as it is.
+ * isError}`), its parts, an envelope, a lone text under a name such as `result`, each as a value or as JSON text, and `WRAPPINGS` of
+ * texts. Everything else is given back as it is. Of a picture its digest is left.
  *
  * Cost: a look at the first 40 characters of a text and at the members of an object; one `JSON.parse` where it begins so.
  */
@@ -82,20 +70,9 @@ export function openAnswer(result: Json): OpenedAnswer {
 
 function insideText(text: string): OpenedAnswer | undefined {
   const opening = text.slice(0, OPENING_CHARS);
-  if (opening.includes(CODE_ECHO_WORDS)) {
-    const bare = text.replace(CODE_ECHO, '');
-    return bare === text ? undefined : { result: bare, failed: false };
-  }
-  if (opening.trimStart().startsWith('<')) {
-    const found = TAGGED.exec(text);
-    return found === null ? undefined : { result: found[2] ?? '', failed: ERROR_TAG.test(found[1] ?? '') };
-  }
-  const introduced = INTRODUCTION.exec(opening);
-  if (introduced !== null) return { result: text.slice(introduced[0].length), failed: false };
-  if (opening.trimStart().startsWith('```')) {
-    const inner = FENCED.exec(text)?.[1];
-    return inner === undefined || inner.includes('```') ? undefined : { result: inner, failed: false };
-  }
+  const wrapping = WRAPPINGS.find(([opens]) => opens.test(opening));
+  const inner = wrapping?.[1].exec(text)?.[1];
+  if (inner !== undefined) return { result: inner, failed: ERROR_TAG.test(opening) };
   if (text.length > MAX_PARSED_CHARS || !JSON_OPENING.test(opening)) return undefined;
   const value = jsonOf(text);
   // A text that only looks like JSON is what was printed.
@@ -105,106 +82,94 @@ function insideText(text: string): OpenedAnswer | undefined {
 function insideValue(value: unknown): OpenedAnswer | undefined {
   if (Array.isArray(value)) return insideParts(value);
   if (!isJsonObject(value)) return undefined;
-  if (isBareImage(value)) return { result: '', failed: false };
+  const picture = pictureText(value);
+  if (picture !== undefined) return { result: picture, failed: false };
   const names = Object.keys(value);
   const { content } = value;
-  if (Array.isArray(content) && names.every((name) => MCP_MEMBERS.has(name))) {
+  if (Array.isArray(content) && names.every((name) => MCP_MEMBER.test(name))) {
     const inner = insideParts(content);
-    const failed = value['isError'] === true || value['is_error'] === true;
-    return inner === undefined ? undefined : { ...inner, failed };
+    return inner && { ...inner, failed: value['isError'] === true || value['is_error'] === true };
   }
   const enveloped = insideEnvelope(value, names);
   if (enveloped !== undefined) return enveloped;
   const [name = ''] = names;
-  const lone = names.length === 1 && LONE_NAMES.has(name) ? value[name] : undefined;
+  const lone = names.length === 1 && LONE_NAME.test(name) ? value[name] : undefined;
   return typeof lone === 'string' ? { result: lone, failed: false } : undefined;
 }
 
 /** What an envelope holds that says that all went well, or why it did not. */
 function insideEnvelope(value: Readonly<Record<string, unknown>>, names: readonly string[]): OpenedAnswer | undefined {
-  const payload = names.filter((name) => !ENVELOPE.has(name));
+  const payload = names.filter((name) => !ENVELOPE.test(name));
   const [name = ''] = payload;
-  if (names.length < 2 || payload.length > 1 || (payload.length === 1 && !PAYLOADS.has(name))) return undefined;
+  if (names.length < 2 || payload.length > 1 || (payload.length === 1 && !PAYLOAD.test(name))) return undefined;
   const { success, ok, status, code, error, errors, message } = value;
   if ([success, ok, status].some((told) => WENT_WRONG.has(told))) {
     const why = isJsonObject(error) ? error['message'] : (error ?? message);
-    const isEmpty = payload.length === 0 || value[name] === null || value[name] === undefined;
+    const isEmpty = (value[name] ?? null) === null;
     return typeof why === 'string' && why !== '' && isEmpty ? { result: why, failed: true } : undefined;
   }
-  const isQuiet = (error ?? null) === null && (errors === undefined || errors === null || isEmptyList(errors));
+  const isQuiet = (error ?? null) === null && (errors ?? null) === null;
   const well = isQuiet && [success, ok, status, code].every((told) => WENT_WELL.has(told));
   const inner = value[name];
   // What a tool gave is JSON, whatever its type says.
   return well && payload.length === 1 && inner !== undefined ? { result: inner as Json, failed: false } : undefined;
 }
 
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
+/** Longer than a picture whose bytes were left out, with its address and form. */
+const PICTURE_CHARS = 400;
+const DIGEST = /"digest":"([^"]+)"|digest ([\da-f]+)\]/;
+
+/** A picture whose bytes were left out: by its digest, or nothing where there is none. Undefined for anything else. */
+function pictureText(part: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof part['type'] !== 'string' || !/image|screenshot/.test(part['type'])) return undefined;
+  const json = canonicalJson(part);
+  if (json.length > PICTURE_CHARS) return undefined;
+  const found = DIGEST.exec(json);
+  return found === null ? '' : `[picture, digest: ${found[1] ?? found[2] ?? ''}]`;
 }
 
-/** Longer than an image whose data was left out, with its address and form. */
-const BARE_IMAGE_CHARS = 400;
-
-/** An image whose data was left out: a screen of which nothing can be told. */
-function isBareImage(part: unknown): boolean {
-  if (!isJsonObject(part) || typeof part['type'] !== 'string' || !/image|screenshot/.test(part['type'])) return false;
-  return canonicalJson(part).length <= BARE_IMAGE_CHARS;
-}
-
-/** The text of parts that hold nothing else that can be told. */
+/** The text of parts that hold nothing but texts and pictures. */
 function insideParts(parts: readonly unknown[]): OpenedAnswer | undefined {
   const texts: string[] = [];
   for (const part of parts) {
-    if (isBareImage(part)) texts.push('');
-    else if (isJsonObject(part) && part['type'] === 'text' && typeof part['text'] === 'string')
-      texts.push(part['text']);
-    else return undefined;
+    const isText = isJsonObject(part) && part['type'] === 'text';
+    const text = isText ? part['text'] : isJsonObject(part) ? pictureText(part) : undefined;
+    if (typeof text !== 'string') return undefined;
+    texts.push(text);
   }
   return texts.length === 0 ? undefined : { result: texts.join('\n'), failed: false };
 }
 
 const REMINDER = '<system-reminder>';
 const REMINDER_END = '</system-reminder>';
-/** Longer than what a harness counts down in brackets. */
-const COUNT_CHARS = 160;
-/** What an agent has left of its own means; what is left of its work is progress. */
-const MEANS = /\b(?:steps?|tokens?|turns?|budget|credits?|context|actions?|iterations?)\b/i;
-const LEFT = /\b(?:left|remaining|used)\b|\d ?(?:\/|of) ?\d/i;
+/** What an agent has left of its own means, in brackets, or that the rest was cut off; what is left of its work is progress. */
+const FOOTER =
+  /\n[ \t]*(?:[[(](?=[^\n]*\d)(?=[^\n]*\b(?:steps?|tokens?|turns?|budget|credits?|context|actions?|iterations?)\b)(?=[^\n]*(?:\b(?:left|remaining|used)\b|\d ?(?:\/|of) ?\d))[^\n]{0,160}[\])]|(?:\.{3}|…|[[(<])[\s.…[(<]*(?:output |response |result |text )?(?:was |has been )?truncated\b[^\n]{0,80})\s*$/i;
+const FOOTER_CHARS = 300;
+const MAX_FOOTERS = 4;
+/** A line with which a harness counts the steps of its agent, wherever it stands: `Current step: 11/20`. */
+const COUNTER = /^[ \t]*(?:current )?(?:step|turn|iteration)\b:?[ \t]*\d+ ?(?:\/|of) ?\d+[ \t]*(?:\n|$)/gim;
+const COUNTER_CHARS = 600;
 
 /**
- * The text without what a harness adds to the end of every answer: a reminder, and a count in brackets of the steps or tokens
- * that the agent has left (`[Step 16/45 | tokens left: 30600]`), which is another one each time, and that the rest was cut off.
+ * The text without what a harness adds to every answer: a reminder at its end, a count in brackets of the steps or tokens that the
+ * agent has left (`[Step 16/45 | tokens left: 30600]`), that the rest was cut off; and a line that counts the agent's steps.
  *
- * Cost: a look at the last character, and at the last line where that may be one.
+ * Cost: a look at the last 300 characters, and at the first 600 where they count steps.
  */
 export function withoutFooter(text: string): string {
-  let rest = text;
+  const head = text.slice(0, COUNTER_CHARS);
+  let rest = head.replace(COUNTER, '') + text.slice(COUNTER_CHARS);
   for (let footers = 0; footers < MAX_FOOTERS; footers += 1) {
-    const start = footerStart(rest);
-    if (start === undefined) break;
-    rest = rest.slice(0, start).trimEnd();
+    const tail = rest.slice(-FOOTER_CHARS);
+    const found = FOOTER.exec(tail);
+    const end = rest.trimEnd().endsWith(REMINDER_END)
+      ? rest.lastIndexOf(REMINDER)
+      : found === null
+        ? -1
+        : rest.length - tail.length + found.index;
+    if (end < 0) break;
+    rest = rest.slice(0, end).trimEnd();
   }
   return rest;
-}
-
-const MAX_FOOTERS = 4;
-const FOOTER_ENDS = [']', ')', '>', 'truncated', '...', '…'];
-/** A line that says that what follows was cut off. */
-const CUT =
-  /^(?:\.{3}|…|[[(<])[\s.…[(<]*(?:output |response |result |text )?(?:was |has been )?truncated\b[^\n]{0,80}$/i;
-
-function footerStart(text: string): number | undefined {
-  const end = text.trimEnd();
-  if (end.endsWith(REMINDER_END)) {
-    const start = end.lastIndexOf(REMINDER);
-    return start < 0 ? undefined : start;
-  }
-  if (!FOOTER_ENDS.some((sign) => end.endsWith(sign))) return undefined;
-  const start = end.lastIndexOf('\n') + 1;
-  // What stands alone is no footer: it may be the answer as JSON.
-  if (start === 0 || end.length - start > COUNT_CHARS) return undefined;
-  const line = end.slice(start).trimStart();
-  if (CUT.test(line)) return start;
-  const isCount = (line.startsWith('[') || line.startsWith('(')) && MEANS.test(line) && LEFT.test(line);
-  return isCount && /\d/.test(line) ? start : undefined;
 }

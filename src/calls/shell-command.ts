@@ -1,7 +1,7 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from 'unbash';
 import { RecentTexts } from '../base/recent-texts.ts';
 import { stateWrittenBy, type ShellState } from './shell-state.ts';
-import { isWaiter, kindOfProgram, SCENERY } from './shell-program.ts';
+import { kindOfProgram, SCENERY } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
 
 /** What a shell command line does, read from its syntax tree. */
@@ -108,6 +108,11 @@ function readTree(line: string): ShellCommand {
 }
 
 const MOVERS = new Set(['cd', 'pushd', 'popd']);
+/** What other shells call them. */
+const MOVES: ReadonlyMap<string, string> = new Map([
+  ['chdir', 'cd'],
+  ['set-location', 'cd'],
+]);
 
 function visit(root: SyntaxNode, reading: Reading): void {
   const walk = (node: SyntaxNode): void => {
@@ -129,7 +134,7 @@ function visitRedirect(node: Redirect, reading: Reading): void {
 
 function visitCommand(node: Command, reading: Reading): void {
   const words = unwrap(wordsOf(node));
-  const program = commonName(baseName(words[0] ?? ''));
+  const program = MOVES.get(words[0]?.toLowerCase() ?? '') ?? baseName(words[0] ?? '');
   if (program === '') return;
   const args = words.slice(1);
   const inner = SHELLS.has(program) ? args[args.findIndex((word) => /^-\w*c$/.test(word)) + 1] : undefined;
@@ -146,7 +151,10 @@ function visitCommand(node: Command, reading: Reading): void {
   reading.movesOnly = MOVERS.has(program) && (!reading.seen || reading.movesOnly);
   if (kind === 'write' || state !== undefined) reading.edits = true;
   else if (kind === 'execute' && reading.edits) reading.editsAndRuns = true;
-  if ((reading.program === '' || isWaiter(reading.program)) && (!SCENERY.has(program) || words.length === 1))
+  if (
+    (reading.program === '' || kindOfProgram(reading.program, []) === 'wait') &&
+    (!SCENERY.has(program) || words.length === 1)
+  )
     reading.program = program;
   raise(reading, kind);
   if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));
@@ -156,48 +164,14 @@ const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash']);
 const MAX_NESTED_SHELLS = 3;
 
-/** Programs that run another one, with those of their options that take a value. */
-const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
-  sudo: ['-u', '-g'],
-  env: ['-u', '-C'],
-  time: [],
-  nohup: [],
-  command: [],
-  exec: [],
-  nice: ['-n'],
-  timeout: ['-k', '-s'],
-  stdbuf: ['-i', '-o', '-e'],
-};
+/** Programs that run the rest of the line, and words of theirs: `sudo -u root`, `env A=1`, `timeout 60`, `python -m`, `bundle exec`. */
+const WRAPPED =
+  /^(?:(?:(?:sudo|env|time|nohup|command|exec|nice|timeout|stdbuf) (?:-[ugCnksioe] \S+ |-\S+ |\w+=\S* |[\d.]+[smhd]? )*)+|(?:bundle|pnpm|npm) exec |(?:poetry|uv|pipenv|hatch) run |npx (?!-)|\S*python[\d.]* -m )+(?=\S)/;
 
-/** Package managers that run a program of the project, with the word that says so. */
-const RUNNERS: ReadonlyMap<string, string> = new Map([
-  ['bundle', 'exec'],
-  ['poetry', 'run'],
-  ['uv', 'run'],
-  ['pipenv', 'run'],
-  ['hatch', 'run'],
-  ['pnpm', 'exec'],
-  ['npm', 'exec'],
-]);
-
-/** The words from the program that is really run: without `sudo -u root`, `env A=1`, `timeout 60`, `python -m`, `bundle exec`. */
+/** The words from the program that is really run. */
 function unwrap(words: readonly string[]): readonly string[] {
-  let at = 0;
-  let options = Object.hasOwn(WRAPPERS, words[at] ?? '') ? WRAPPERS[words[at] ?? ''] : undefined;
-  while (options !== undefined) {
-    const wrapper = words[at];
-    at += 1;
-    for (let word = words[at]; word !== undefined && /^-|^\w+=/.test(word); word = words[at]) {
-      at += options.includes(word) ? 2 : 1;
-    }
-    if (wrapper === 'timeout') at += 1;
-    options = Object.hasOwn(WRAPPERS, words[at] ?? '') ? WRAPPERS[words[at] ?? ''] : undefined;
-  }
-  const runner = words[at] ?? '';
-  if (runner === 'npx' && words[at + 1]?.startsWith('-') === false) at += 1;
-  else if (words[at + 2] !== undefined && RUNNERS.get(runner) === words[at + 1]) at += 2;
-  const runsModule = words[at + 1] === '-m' && /^python[\d.]*$/.test(baseName(words[at] ?? ''));
-  return words.slice(runsModule ? at + 2 : at);
+  const wrapped = WRAPPED.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
+  return wrapped === null ? words : words.slice(wrapped[0].split(' ').length - 1);
 }
 
 function raise(reading: Reading, kind: ToolKind): void {
@@ -210,18 +184,6 @@ function wordsOf(node: Command): readonly string[] {
   if (node.name !== undefined) words.push(node.name.value);
   for (const part of node.suffix) if (part.type === 'Word') words.push(part.value);
   return words;
-}
-
-/** What other shells call the programs that are told apart here. */
-const COMMON_NAMES: ReadonlyMap<string, string> = new Map([
-  ['chdir', 'cd'],
-  ['set-location', 'cd'],
-  ['push-location', 'pushd'],
-  ['pop-location', 'popd'],
-]);
-
-function commonName(program: string): string {
-  return COMMON_NAMES.get(program.toLowerCase()) ?? program;
 }
 
 function baseName(program: string): string {

@@ -30,11 +30,10 @@ export function failureOf(
   if (call.resultMissing) return undefined;
   // A program that ends with 0 may print any error: of what it tests, of what it catches, of what stands in a log.
   if (endedWell && !call.isError) return undefined;
-  const refuses = answer.refuses || (semantics.kind === 'write' && answer.withholds);
-  if (!call.isError && !refuses && !runFailed(answer, semantics)) return undefined;
+  if (!call.isError && !answer.refuses && !runFailed(answer, semantics)) return undefined;
   const { args } = call;
   const failure = isJsonObject(args) ? quoting(withoutEchoes(answer.failure, answer.text, args), args) : answer.failure;
-  return { ...failure, soft: !call.isError && !answer.declaresFailure && !answer.withholds };
+  return { ...failure, soft: !call.isError && !answer.declaresFailure };
 }
 
 const MIN_QUOTED_CHARS = 3;
@@ -51,10 +50,21 @@ const MAX_ECHOING_CHARS = 8_000;
 function withoutEchoes(failure: ErrorClass, text: string, args: Readonly<Record<string, unknown>>): ErrorClass {
   if (text.length > MAX_ECHOING_CHARS) return failure;
   let bare = text;
+  const given = Object.values(args).filter((value) => typeof value === 'string' && value.includes('\n'));
   for (const value of Object.values(args)) {
     if (typeof value !== 'string' || value.length < MIN_ECHO_CHARS) continue;
     const echo = value.trim();
     if (echo.length >= MIN_ECHO_CHARS && bare.includes(echo)) bare = bare.replaceAll(echo, '@');
+  }
+  // Of a text of several lines a part may be handed back, or each line behind a number.
+  if (given.length > 0) {
+    const isEcho = (line: string): boolean =>
+      line.length >= MIN_ECHO_CHARS && given.some((value) => typeof value === 'string' && value.includes(line));
+    bare = bare
+      .split('\n')
+      .map((line) => (isEcho(line.replace(/^\W*\d+\W+/, '').trim()) || isEcho(line.trim()) ? '@' : line))
+      .join('\n')
+      .replaceAll(/(?:@\n)+@/g, '@');
   }
   if (bare === text) return failure;
   const { spokenKey, placelessKey } = classifyError(bare);

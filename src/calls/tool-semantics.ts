@@ -7,11 +7,10 @@ import {
   isRemark,
   isShellLine,
   kindOfArguments,
-  longestText,
   namesThing,
   opensWithProgram,
   stringAt,
-  textOf,
+  argumentText,
   writtenState,
   type Arguments,
 } from './argument-shape.ts';
@@ -70,26 +69,9 @@ export interface CallSemantics {
   readonly piped?: true;
 }
 
-/** Names of shells, alone or after `_`, `.`, `:` or `-`, in any case. */
-const SHELL_NAMES = [
-  'bash',
-  'shell',
-  'sh',
-  'exec',
-  'terminal',
-  'run_command',
-  'execute_command',
-  'execute_bash',
-  'run',
-  'cmd',
-  'powershell',
-  'local_shell',
-  'container.exec',
-  'ipython_run_cell',
-  'exec_command',
-  'run_shell_command',
-  'run_terminal_cmd',
-] as const;
+/** Names of shells, alone or behind a sign. */
+const SHELL_NAME =
+  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|run_command|execute_command|exec_command|run_terminal_cmd|ipython_run_cell)$/i;
 const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'] as const;
 const PATH_KEYS = [
   'path',
@@ -103,37 +85,12 @@ const PATH_KEYS = [
   'url',
   'dir',
   'directory',
-] as const;
-const PATCH_KEYS = ['patch', 'diff', 'input', 'patch_text', 'patchText'] as const;
-const FOLDER_KEYS = ['cwd', 'workdir', 'working_dir', 'working_directory', 'workingDirectory'] as const;
-const BEFORE_KEYS = [
-  'old',
-  'old_str',
-  'old_string',
-  'oldString',
-  'search',
-  'find',
-  'old_text',
-  'oldText',
-  'old_value',
-  'oldValue',
-  'old_code',
-  'search_text',
-] as const;
-const AFTER_KEYS = [
-  'new',
-  'new_str',
-  'new_string',
-  'newString',
-  'replace',
-  'new_text',
-  'newText',
-  'new_value',
-  'newValue',
-  'new_code',
-  'replacement',
-  'replace_with',
-] as const;
+];
+const PATCH_KEYS = ['patch', 'diff', 'input', 'patch_text', 'patchText'];
+const FOLDER_KEYS = ['cwd', 'workdir', 'working_dir', 'working_directory'];
+/** `old_string`, `oldText`, `search`; and what takes its place. */
+const BEFORE = /^(?:old(?:_?(?:str|string|text|value|code))?|search(?:_text)?|find)$/i;
+const AFTER = /^(?:new(?:_?(?:str|string|text|value|code))?|replace(?:ment|_with)?|with)$/i;
 
 /** Words of a tool's name, in the order in which they decide. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
@@ -180,19 +137,19 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const command = commandOf(tool, args, object);
   if (command !== undefined) return shellSemantics(tool, command, declared);
   const path = stringAt(object, PATH_KEYS);
-  const before = stringAt(object, BEFORE_KEYS);
-  const after = stringAt(object, AFTER_KEYS) ?? (before === undefined ? undefined : stringAt(object, ['with']));
+  const before = stringNamed(object, BEFORE);
+  const after = before === undefined ? undefined : stringNamed(object, AFTER);
   const given = stringAt(object, PATCH_KEYS);
   const patch = given === undefined ? undefined : patchedFile(given);
   const change = databaseChange(object);
   const isTold = change !== undefined || after !== undefined || patch !== undefined;
-  const written = writtenState(tool, object, path) ?? (isTold ? undefined : longestText(object));
+  const written = isTold ? undefined : writtenState(tool, object, path);
   const target = patch?.target ?? written?.target ?? path ?? change ?? stringAt(object, FOLDER_KEYS);
   const writes =
     change !== undefined ||
     patch !== undefined ||
     after !== undefined ||
-    (path !== undefined && textOf(object) !== undefined);
+    (path !== undefined && argumentText(object) !== undefined);
   const semantics: Mutable<CallSemantics> = {
     kind: declared ?? annotated(kindOf(tool, object, writes), declaration?.annotations),
     program: tool,
@@ -237,7 +194,7 @@ function shellSemantics(tool: string, command: string, declared: ToolKind | unde
 
 /** The command line of a call that looks like a shell call: by its tool's name, or by a lone `command` argument. */
 function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
-  if (!readName(tool).shell) return commandLike(object) ?? wrappedCommand(tool, object);
+  if (!SHELL_NAME.test(tool)) return commandLike(object);
   if (typeof args === 'string') return args;
   for (const key of COMMAND_KEYS) {
     const value = object[key];
@@ -255,15 +212,6 @@ function lineOf(given: readonly string[]): string {
 /** Whether a line is handed to a shell to be read. */
 function asksShell([program = '', option = '']: readonly string[]): boolean {
   return /^(?:\S*\/)?(?:ba|z|da|k)?sh$|^(?:cmd|powershell|pwsh)(?:\.exe)?$/i.test(program) && /^[-/]\w/.test(option);
-}
-
-/** A tool that is named as the program it runs, and takes the rest of the line. */
-function wrappedCommand(tool: string, object: Arguments): string | undefined {
-  if (!opensWithProgram(tool)) return undefined;
-  const rest = object['args'] ?? object['arguments'] ?? object['argv'] ?? object['command_line'];
-  if (typeof rest === 'string') return `${tool} ${rest}`;
-  const isList = Array.isArray(rest) && rest.every((item) => typeof item === 'string');
-  return isList ? `${tool} ${rest.join(' ')}` : undefined;
 }
 
 /**
@@ -285,11 +233,13 @@ function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   if (/^(?:poll|status|wait)$/i.test(action)) return 'poll';
   if (args['chars'] === '' || args['input'] === '') return 'poll';
   if (writes) return 'write';
+  // A subagent that is sent off does work of unknown effect, whatever its tool's name holds.
+  if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
   // An editor that is asked for a part of a file shows it.
   if (args['view_range'] !== undefined && typeof args['old_str'] !== 'string' && action === '') return 'read';
   // A tool of several actions is what the action's first word says, whatever else its name holds.
   const byAction = action === '' ? 'unknown' : kindOfWords(wordsOf(action.trimStart().split(/\s/, 1)[0] ?? ''));
-  const named = byAction === 'unknown' ? readName(tool).kind : byAction;
+  const named = byAction === 'unknown' ? kindOfName(tool) : byAction;
   return named === 'unknown' ? kindOfArguments(args) : named;
 }
 
@@ -317,33 +267,25 @@ function kindOfWords(named: readonly string[]): ToolKind {
   return 'unknown';
 }
 
-/** What a tool's name says. */
-interface NameReading {
-  readonly shell: boolean;
-  readonly kind: ToolKind;
-}
-
 /** Names come again at every call; the cache only saves work. */
-const nameCache = new LruMap<NameReading>(512);
+const kinds = new LruMap<ToolKind>(512);
 
-function readName(tool: string): NameReading {
-  const known = nameCache.get(tool);
+function kindOfName(tool: string): ToolKind {
+  const known = kinds.get(tool);
   if (known !== undefined) return known;
   const name = lastSegment(tool);
   // Our own tool, with which advice is answered: no step of the work.
   const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(wordsOf(name));
-  const reading: NameReading = { shell: isShellName(tool), kind };
-  nameCache.set(tool, reading);
-  return reading;
+  kinds.set(tool, kind);
+  return kind;
 }
 
-function isShellName(tool: string): boolean {
-  const small = tool.toLowerCase();
-  return SHELL_NAMES.some((name) => {
-    if (!small.endsWith(name)) return false;
-    const before = small.charAt(small.length - name.length - 1);
-    return before === '' || '_.:-'.includes(before);
-  });
+function stringNamed(args: Arguments, names: RegExp): string | undefined {
+  for (const name in args) {
+    const value = args[name];
+    if (typeof value === 'string' && names.test(name)) return value;
+  }
+  return undefined;
 }
 
 /** MCP tools are named `mcp__server__tool`; the server says nothing of what the tool does. */

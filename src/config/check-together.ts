@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { MAX_FEEDBACK_CHARS } from '../steering/feedback/check-draft.ts';
 import { renderFeedback } from '../steering/feedback/render-feedback.ts';
@@ -55,7 +56,7 @@ export function checkTogether(config: CoxswainConfig): CheckedTogether {
       ...config,
       ...(feedback === undefined ? {} : { feedback: checkFeedback(feedback, report) }),
       ...(guidance === undefined ? {} : { guidance: checkGuidance(guidance, report) }),
-      ...(detectors === undefined ? {} : { detectors }),
+      ...present({ detectors }),
       ...(redaction === undefined ? {} : { redaction: checkRedaction(redaction, report) }),
       ...(completion === undefined ? {} : { completion: checkCompletion(completion, report) }),
     },

@@ -1,3 +1,4 @@
+import { STANDARD_NOISE } from '../steering/standard-steering.ts';
 import { present } from '../base/present.ts';
 import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
 import type { Budget } from '../base/budget.ts';
@@ -21,8 +22,22 @@ import type {
 import { detectorShape } from './detectors-of.ts';
 import { feedbackShape, pathText } from './feedback-shape.ts';
 import { guidanceShape } from './guidance-shape.ts';
-import { above0, amount, choice, flag, list, object, share, text, whole } from '../base/shape.ts';
-import type { ObjectShape, ShapesOf, TextShape } from '../base/shape.ts';
+import type { StopPolicy } from '../steering/stop-policy.ts';
+import type { ModelPrice } from '../records/answer-cost.ts';
+import {
+  above0,
+  amount,
+  choice,
+  flag,
+  list,
+  object,
+  share,
+  text,
+  whole,
+  type ObjectShape,
+  type ShapesOf,
+  type TextShape,
+} from '../base/shape.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_COUNT = 1_000_000_000;
@@ -77,7 +92,11 @@ const notifyShape: ObjectShape = object(
     form: choice<'json' | 'slack'>({ json: true, slack: true }, 'json'),
     command: list(text('a program or an argument', { maxChars: 4_096, pattern: () => /^[^\0]*$/ }), 100, 1),
     desktop: flag(false),
-    on: list(choice<NotifyReason>({ stuck: true, continued: true, deadline: true, failed: true, ended: true }), 5, 1),
+    on: list(
+      choice<NotifyReason>({ stuck: true, continued: true, budget: true, deadline: true, failed: true, ended: true }),
+      6,
+      1,
+    ),
   } satisfies ShapesOf<NotifySection>,
   { strict: true },
 );
@@ -108,6 +127,29 @@ export const configShape: ObjectShape = object({
     tokens: whole(0, Number.MAX_SAFE_INTEGER),
     costUsd: amount(0, MAX_COUNT),
   } satisfies ShapesOf<Budget>),
+  stop: object({
+    stuck: object({
+      level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'strong'),
+      afterCalls: whole(0, 1_000, 2),
+    } satisfies ShapesOf<Required<StopPolicy>['stuck']>),
+    budget: flag(false),
+  } satisfies ShapesOf<StopPolicy>),
+  prices: {
+    kind: 'map',
+    maxNameChars: 128,
+    maxItems: 1_000,
+    values: object(
+      {
+        input: amount(0, MAX_COUNT),
+        output: amount(0, MAX_COUNT),
+        cacheRead: amount(0, MAX_COUNT),
+        cacheWrite: amount(0, MAX_COUNT),
+        cached: choice<'within' | 'beside'>({ within: true, beside: true }, 'within'),
+        upToInputTokens: whole(1, MAX_COUNT),
+      } satisfies ShapesOf<Omit<ModelPrice, 'source' | 'checked'>>,
+      { strict: true },
+    ),
+  },
   delivery: choice<FeedbackDelivery>({ first: true, all: true }, 'all'),
   cadence: choice<FeedbackCadence>({ shared: true, 'per-provider': true }, 'per-provider'),
   noise: object({
@@ -115,6 +157,8 @@ export const configShape: ObjectShape = object({
     cooldownCalls: whole(0, MAX_COUNT, 5),
     cooldownTurns: whole(0, MAX_COUNT, 0),
     feedbackCooldownCalls: whole(0, MAX_COUNT, 0),
+    callsPerAdvice: whole(0, MAX_COUNT, STANDARD_NOISE.callsPerAdvice),
+    maxPerRun: whole(0, MAX_COUNT, STANDARD_NOISE.maxPerRun),
   } satisfies ShapesOf<NoiseOptions>),
   maxGuidancePerTurn: whole(0, MAX_COUNT, 3),
   providerTimeLimitMs: amount(1, 60_000, 50),

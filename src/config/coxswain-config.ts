@@ -1,19 +1,19 @@
+import type { ModelPrice } from '../records/answer-cost.ts';
+import type { StopPolicy } from '../steering/stop-policy.ts';
 import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { DETECTORS } from '../patterns/detectors/default-detectors.ts';
 import type { DetectorDefinition } from '../patterns/detectors/define-detector.ts';
-import type { FeedbackDefinition } from '../steering/feedback/define-provider.ts';
+import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { StaticFeedbackOptions } from '../steering/feedback/static-feedback.ts';
-import type { ConsultationPromptOptions } from '../steering/guidance/consultation-prompt.ts';
-import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
 import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
-import type { ParallelToolReminderOptions } from '../steering/guidance/parallel-tool-reminder.ts';
 import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
-import type { GuidanceDraft, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import type { GuidanceDraft } from '../steering/prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../steering/prompt/prompt-template.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 import type { FEEDBACK } from './feedback-providers.ts';
+import type { GUIDANCE, GuidanceLimits } from './guidance-providers.ts';
 
 /**
  * What `coxswain.config.json` may say. Plain JSON; what is absent is as in `standardSteering()`. docs/configuration.md
@@ -26,7 +26,7 @@ export interface CoxswainConfig {
   readonly standard?: boolean;
   /** `shadow`: everything is worked out and recorded, nothing is said. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
-  /** Share of runs, 0 to 1, from which advice is withheld at random, to measure what it does; default 0. */
+  /** Share of episodes, 0 to 1, of which advice is withheld at random, to measure what it does; default 0. */
   readonly holdout?: number;
   /** By when a run should be done: `45m`, `1h30m`, `90s`, or parts that add up. Default: no deadline. */
   readonly deadline?: DurationText | TimeSpan;
@@ -34,6 +34,10 @@ export interface CoxswainConfig {
   readonly deadlineFrom?: DeadlineFrom;
   /** What a run may use; what is absent has no limit. */
   readonly budget?: Budget;
+  /** When a run is to be stopped, by a host that can; default: never. */
+  readonly stop?: StopPolicy;
+  /** What models cost, by id, beside the built-in prices and in place of those of the same id; for figures, never for advice. */
+  readonly prices?: Readonly<Record<string, Omit<ModelPrice, 'source' | 'checked'>>>;
   /** Default `all`. */
   readonly delivery?: FeedbackDelivery;
   /** Default `per-provider`. */
@@ -59,7 +63,7 @@ export interface CoxswainConfig {
   readonly gc?: GcSection;
   /** What must hold before the agent may stop; default: nothing. */
   readonly completion?: CompletionSection;
-  /** Whom `coxswain watch` notifies; default: nobody. Counts only in the user's own configuration. */
+  /** Whom `coxswain watch` and the resident server of the hooks notify; default: nobody. Counts only in the user's own configuration. */
   readonly notify?: NotifySection;
 }
 
@@ -80,12 +84,15 @@ interface Triggered {
   readonly trigger?: TriggerConfig;
 }
 
-/** Feedback providers by name. Deadline, pattern and pace belong to the standard set. */
-export type FeedbackSection = {
-  readonly [Name in keyof typeof FEEDBACK]?: Switch<
-    ((typeof FEEDBACK)[Name] extends FeedbackDefinition<infer Options> ? Options : never) & Triggered
+/** What a configuration may say of each provider of a table: its options, and what every provider has. */
+type Switches<Table, Common> = {
+  readonly [Name in keyof Table]?: Switch<
+    (Table[Name] extends { readonly make: ProviderDefinition<infer Options, unknown> } ? Options : never) & Common
   >;
-} & {
+};
+
+/** Feedback providers by name. Deadline, pattern and pace belong to the standard set. */
+export type FeedbackSection = Switches<typeof FEEDBACK, Triggered> & {
   /** Texts of one's own, each at its trigger. */
   readonly static?: readonly StaticFeedbackConfig[];
 };
@@ -95,18 +102,11 @@ export interface StaticFeedbackConfig extends Omit<StaticFeedbackOptions, 'patte
   readonly trigger: TriggerConfig;
 }
 
-/** How often a guidance provider may speak, and where. */
-export type GuidanceLimits = Omit<GuidanceProviderConfig, 'provider'>;
-
-/** Guidance providers by name. All but `consultationPrompt` belong to the standard set; it does where its tool is known. */
-export interface GuidanceSection {
-  readonly doomLoop?: Switch<DoomLoopOptions & GuidanceLimits>;
-  readonly diagnosticSignal?: Switch<DiagnosticSignalOptions & GuidanceLimits>;
-  readonly consultationPrompt?: Switch<ConsultationPromptOptions & GuidanceLimits>;
-  readonly parallelToolReminder?: Switch<ParallelToolReminderOptions & GuidanceLimits>;
+/** Guidance providers by name. None belongs to the standard set. */
+export type GuidanceSection = Switches<typeof GUIDANCE, GuidanceLimits> & {
   /** Texts of one's own, each with the situation in which it is said. */
   readonly bank?: readonly BankEntry[];
-}
+};
 
 /** A piece of guidance of one's own. */
 export interface BankEntry extends GuidanceDraft, GuidanceLimits {
@@ -196,4 +196,4 @@ export interface NotifySection {
 }
 
 /** What a run can be notified for. */
-export type NotifyReason = 'stuck' | 'continued' | 'deadline' | 'failed' | 'ended';
+export type NotifyReason = 'stuck' | 'continued' | 'budget' | 'deadline' | 'failed' | 'ended';

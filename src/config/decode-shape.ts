@@ -1,8 +1,8 @@
 import { present } from '../base/present.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { ConfigProblem } from './config-problem.ts';
-import { expectedText, foundText, typeOf } from './describe-shape.ts';
-import type { ListShape, MapShape, NumberShape, ObjectShape, Shape, TextShape } from '../base/shape.ts';
+import { expectedText, fitsShape, foundText, typeOf } from '../base/describe-shape.ts';
+import type { ListShape, MapShape, ObjectShape, Shape } from '../base/shape.ts';
 import { suggestValue } from './suggest-value.ts';
 
 /** Most problems that are reported of one value. */
@@ -44,13 +44,10 @@ class ShapeDecoder {
   decode(value: unknown, shape: Shape, path: string, nesting: number): unknown {
     switch (shape.kind) {
       case 'flag':
-        return value === true || (value === false && shape.onlyTrue !== true) ? value : this.#wrong(value, shape, path);
       case 'number':
-        return isNumberOf(value, shape) ? value : this.#wrong(value, shape, path);
       case 'text':
-        return isTextOf(value, shape) ? value : this.#wrong(value, shape, path);
       case 'choice':
-        return typeof value === 'string' && shape.values.includes(value) ? value : this.#wrong(value, shape, path);
+        return fitsShape(value, shape) ? value : this.#wrong(value, shape, path);
       case 'list':
         return this.#list(value, shape, path, nesting);
       case 'map':
@@ -172,25 +169,4 @@ class ShapeDecoder {
 
 function jsonTypeOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
-}
-
-function isNumberOf(value: unknown, { min, max, whole, above }: NumberShape): boolean {
-  if (typeof value !== 'number' || !Number.isFinite(value) || (whole && !Number.isInteger(value))) return false;
-  return value <= max && (above === true ? value > min : value >= min);
-}
-
-function isTextOf(value: unknown, { minChars = 0, maxChars, pattern, isPattern }: TextShape): boolean {
-  if (typeof value !== 'string' || value.length > 2 * maxChars) return false;
-  const length = Array.from(value).length;
-  if (length < minChars || length > maxChars) return false;
-  return (pattern === undefined || pattern().test(value)) && (isPattern !== true || isRegExp(value));
-}
-
-/** True when the text is a regular expression. */
-export function isRegExp(source: string): boolean {
-  try {
-    return new RegExp(source).source !== '';
-  } catch {
-    return false;
-  }
 }

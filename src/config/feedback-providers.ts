@@ -1,41 +1,43 @@
-import type { FeedbackDefinition } from '../steering/feedback/define-provider.ts';
-import { deadline } from '../steering/feedback/deadline-feedback.ts';
-import { drift } from '../steering/feedback/drift-feedback.ts';
-import { errorCascade } from '../steering/feedback/error-cascade-feedback.ts';
-import { pace } from '../steering/feedback/pace-feedback.ts';
-import { pattern } from '../steering/feedback/pattern-feedback.ts';
-import { stall } from '../steering/feedback/stall-feedback.ts';
-import { usageMonitor } from '../steering/feedback/tool-usage-monitor.ts';
+import { deadlineFeedback } from '../steering/feedback/deadline-feedback.ts';
+import { driftFeedback } from '../steering/feedback/drift-feedback.ts';
+import { errorCascadeFeedback } from '../steering/feedback/error-cascade-feedback.ts';
+import { paceFeedback } from '../steering/feedback/pace-feedback.ts';
+import { patternFeedback } from '../steering/feedback/pattern-feedback.ts';
+import { stallFeedback } from '../steering/feedback/stall-feedback.ts';
+import { toolUsageMonitor } from '../steering/feedback/tool-usage-monitor.ts';
+import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
+import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';
 import type { FeedbackTrigger } from '../steering/prompt/feedback-trigger.ts';
 import { STANDARD_TRIGGERS } from '../steering/standard-steering.ts';
 
 /** A provider as a configuration has it. */
-export type ConfiguredFeedback<Definition> = Definition & {
+export interface ConfiguredFeedback<Definition> {
+  readonly make: Definition;
   /** It belongs to the standard set. */
   readonly isUsual: boolean;
   /** Default: the provider's own trigger. */
   readonly trigger?: FeedbackTrigger;
-};
+}
 
 /** Feedback providers by the name that configurations give them, in the order in which they are asked. */
 export const FEEDBACK: {
-  readonly deadline: ConfiguredFeedback<typeof deadline>;
-  readonly pattern: ConfiguredFeedback<typeof pattern>;
-  readonly pace: ConfiguredFeedback<typeof pace>;
-  readonly toolUsageMonitor: ConfiguredFeedback<typeof usageMonitor>;
-  readonly stall: ConfiguredFeedback<typeof stall>;
-  readonly errorCascade: ConfiguredFeedback<typeof errorCascade>;
-  readonly drift: ConfiguredFeedback<typeof drift>;
+  readonly deadline: ConfiguredFeedback<typeof deadlineFeedback>;
+  readonly pattern: ConfiguredFeedback<typeof patternFeedback>;
+  readonly pace: ConfiguredFeedback<typeof paceFeedback>;
+  readonly toolUsageMonitor: ConfiguredFeedback<typeof toolUsageMonitor>;
+  readonly stall: ConfiguredFeedback<typeof stallFeedback>;
+  readonly errorCascade: ConfiguredFeedback<typeof errorCascadeFeedback>;
+  readonly drift: ConfiguredFeedback<typeof driftFeedback>;
 } = {
-  deadline: { ...deadline, isUsual: true, trigger: STANDARD_TRIGGERS.deadline },
-  pattern: { ...pattern, isUsual: true },
-  pace: { ...pace, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
+  deadline: { make: deadlineFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.deadline },
+  pattern: { make: patternFeedback, isUsual: true },
+  pace: { make: paceFeedback, isUsual: true, trigger: STANDARD_TRIGGERS.pace },
   // The seeds' own example of a trigger for this provider.
-  toolUsageMonitor: { ...usageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
-  stall: { ...stall, isUsual: false },
-  errorCascade: { ...errorCascade, isUsual: false },
-  drift: { ...drift, isUsual: false },
+  toolUsageMonitor: { make: toolUsageMonitor, isUsual: false, trigger: { everyNCalls: 10 } },
+  stall: { make: stallFeedback, isUsual: false },
+  errorCascade: { make: errorCascadeFeedback, isUsual: false },
+  drift: { make: driftFeedback, isUsual: false },
 };
 
 /** A provider of the table, whatever its options: what stands under its name is what it takes. */
-export type AnyFeedback = ConfiguredFeedback<FeedbackDefinition<object>>;
+export type AnyFeedback = ConfiguredFeedback<ProviderDefinition<object, FeedbackProvider>>;

@@ -5,8 +5,21 @@ import { ToolInvoked } from '../session/tool-invoked.ts';
 import type { StaticFeedbackConfig, TriggerConfig } from './coxswain-config.ts';
 import { PATTERN_KINDS } from './detectors-of.ts';
 import { FEEDBACK } from './feedback-providers.ts';
-import { above0, choice, flag, list, object, switchOf, text, whole } from '../base/shape.ts';
-import type { ChoiceShape, ObjectShape, Shape, ShapesOf, TextShape } from '../base/shape.ts';
+import {
+  above0,
+  choice,
+  flag,
+  list,
+  object,
+  switchOf,
+  text,
+  whole,
+  type ChoiceShape,
+  type ObjectShape,
+  type Shape,
+  type ShapesOf,
+  type TextShape,
+} from '../base/shape.ts';
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_ITEMS = 20;
@@ -68,7 +81,7 @@ export const feedbackShape: ObjectShape = {
   kind: 'object',
   fields: {
     ...Object.fromEntries(
-      Object.entries(FEEDBACK).map(([name, { options, isUsual }]) => [name, switchOf(triggered(options), isUsual)]),
+      Object.entries(FEEDBACK).map(([name, { make, isUsual }]) => [name, switchOf(triggered(make.options), isUsual)]),
     ),
     static: list(staticShape, 50),
   },

@@ -34,6 +34,8 @@ export const FIELD_TRUST: Readonly<Record<Exclude<TrustPath, Split>, FieldTrust>
   deadline: needsTrust('makes an agent wrap up early, or takes your own deadline away'),
   deadlineFrom: needsTrust('moves your own deadline'),
   budget: needsTrust('makes an agent wrap up early, or takes your own budget away'),
+  stop: needsTrust('stops your agents'),
+  prices: { needs: 'none', why: 'only figures of cost that are printed follow from it' },
   delivery: needsTrust('silences all feedback but the first'),
   cadence: needsTrust('lets one provider silence another'),
   noise: needsTrust('silences advice'),

@@ -1,21 +1,21 @@
-import { present } from '../base/present.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
-import type { ConsultationPromptOptions } from '../steering/guidance/consultation-prompt.ts';
-import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
-import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
-import type { ParallelToolReminderOptions } from '../steering/guidance/parallel-tool-reminder.ts';
-import type { BankEntry, Condition, GuidanceLimits, GuidanceSection } from './coxswain-config.ts';
-import { choice, list, object, share, switchOf, text, whole } from '../base/shape.ts';
-import type { EitherShape, ObjectShape, Shape, ShapesOf, TextShape } from '../base/shape.ts';
+import type { BankEntry, Condition, GuidanceSection } from './coxswain-config.ts';
+import { BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './guidance-providers.ts';
+import {
+  choice,
+  list,
+  object,
+  share,
+  switchOf,
+  text,
+  whole,
+  type EitherShape,
+  type ObjectShape,
+  type Shape,
+  type ShapesOf,
+} from '../base/shape.ts';
 
 const MAX_COUNT = 1_000_000;
-
-const toolName = (standard?: string): TextShape =>
-  text('the name of a tool: 1 to 128 characters without blanks, backticks or angle brackets', {
-    maxChars: 128,
-    pattern: () => /^[^\p{C}\s`<>]+$/u,
-    ...present({ default: standard }),
-  });
 
 const decisionPoint = choice<DecisionPoint>({
   pre_render: true,
@@ -25,32 +25,25 @@ const decisionPoint = choice<DecisionPoint>({
   pre_response: true,
 });
 
-/** What the standard steering, or the bank, sets where nothing is said. */
-interface LimitDefaults {
-  readonly minConfidence: number;
-  readonly cooldownTurns: number;
-  readonly maxPerRun?: number;
-}
-
-function limits(defaults: LimitDefaults): ShapesOf<GuidanceLimits> {
+/** @param usual  what a provider has where nothing is said; the rest as `resolveGuidanceConfig` fills it in */
+function limits({
+  maxPerTurn,
+  minConfidence = 0.5,
+  cooldownTurns = 0,
+  maxPerRun,
+}: GuidanceLimits): ShapesOf<GuidanceLimits> {
   return {
-    maxPerTurn: whole(1, MAX_COUNT, 1),
-    minConfidence: share(defaults.minConfidence),
+    maxPerTurn: whole(1, MAX_COUNT, maxPerTurn),
+    minConfidence: share(minConfidence),
     decisionPoints: list(decisionPoint, 5, 1),
-    cooldownTurns: whole(0, MAX_COUNT, defaults.cooldownTurns),
-    maxPerRun: whole(1, MAX_COUNT, defaults.maxPerRun),
+    cooldownTurns: whole(0, MAX_COUNT, cooldownTurns),
+    maxPerRun: whole(1, MAX_COUNT, maxPerRun),
   };
 }
 
-function limited(fields: Readonly<Record<string, Shape>>, defaults: LimitDefaults): ObjectShape {
-  return { kind: 'object', fields: { ...fields, ...limits(defaults) } };
+function limited(fields: Readonly<Record<string, Shape>>, usual: GuidanceLimits): ObjectShape {
+  return { kind: 'object', fields: { ...fields, ...limits(usual) } };
 }
-
-const doomLoopFields: ShapesOf<DoomLoopOptions> = {
-  similarityThreshold: share(0.85),
-  windowSize: whole(2, 32, 5),
-  maxRepetitions: whole(2, 32, 3),
-};
 
 const onlyTrue: Shape = { kind: 'flag', onlyTrue: true };
 
@@ -58,9 +51,6 @@ const onlyTrue: Shape = { kind: 'flag', onlyTrue: true };
 function classifier(options: ObjectShape): EitherShape {
   return { kind: 'either', shapes: [onlyTrue, options] };
 }
-
-const thresholdOf = (min: number, max: number, standard: number): EitherShape =>
-  classifier(object({ threshold: whole(min, max, standard) } satisfies ShapesOf<{ readonly threshold?: number }>));
 
 /** Names of all members of a condition. */
 type ConditionName = Condition extends infer One ? (One extends Condition ? keyof One : never) : never;
@@ -71,18 +61,9 @@ const parts = list(again, 16, 1);
 /** The situation in which a piece of the bank is said. */
 const conditionShape: ObjectShape = object(
   {
-    doomLoop: classifier(object(doomLoopFields)),
-    errorStreak: thresholdOf(1, MAX_COUNT, 3),
-    recentFailures: thresholdOf(1, 128, 5),
-    progressStall: classifier(
-      object({ maxCalls: whole(1, 200, 20) } satisfies ShapesOf<{ readonly maxCalls?: number }>),
+    ...Object.fromEntries(
+      Object.entries(CLASSIFIERS).map(([name, { options }]) => [name, classifier(object(options))]),
     ),
-    largeOutput: classifier(
-      object({ minChars: whole(1, 1_000_000_000, 20_000) } satisfies ShapesOf<{ readonly minChars?: number }>),
-    ),
-    highToolCount: thresholdOf(1, MAX_COUNT, 50),
-    singleToolRepeated: thresholdOf(2, 128, 5),
-    sequentialWhenParallel: thresholdOf(2, 16, 3),
     sensitiveContentPending: onlyTrue,
     allOf: parts,
     anyOf: parts,
@@ -91,7 +72,7 @@ const conditionShape: ObjectShape = object(
       { of: again, minConfidence: share() } satisfies ShapesOf<{ of: unknown; minConfidence: number }>,
       { required: ['of', 'minConfidence'] },
     ),
-  } satisfies ShapesOf<Record<ConditionName, unknown>>,
+  } satisfies ShapesOf<Record<Exclude<ConditionName, keyof typeof CLASSIFIERS>, unknown>>,
   { members: 'one', strict: true },
 );
 
@@ -105,38 +86,18 @@ const bankShape: ObjectShape = object(
     priority: { kind: 'number', whole: true, min: -1_000_000, max: 1_000_000, default: 100 },
     category: text('a text of 1 to 64 characters', { maxChars: 64, pattern: () => /[^\s\p{C}]/u, default: 'project' }),
     when: conditionShape,
-    ...limits({ minConfidence: 0.5, cooldownTurns: 5 }),
+    ...limits(BANK_LIMITS),
   } satisfies ShapesOf<BankEntry>,
   { required: ['key', 'content', 'when'], strict: true },
 );
 
 /** `guidance`. */
 export const guidanceShape: ObjectShape = object({
-  doomLoop: switchOf(limited(doomLoopFields, { minConfidence: 0.7, cooldownTurns: 0 }), true),
-  diagnosticSignal: switchOf(
-    limited(
-      { errorThreshold: whole(1, MAX_COUNT, 3), logToolName: toolName() } satisfies ShapesOf<DiagnosticSignalOptions>,
-      { minConfidence: 0.5, cooldownTurns: 0 },
-    ),
-    true,
-  ),
-  consultationPrompt: switchOf(
-    limited(
-      {
-        failureThreshold: whole(1, 128, 5),
-        consultationTool: toolName('request_review'),
-      } satisfies ShapesOf<ConsultationPromptOptions>,
-      { minConfidence: 0.5, cooldownTurns: 5 },
-    ),
-    false,
-  ),
-  parallelToolReminder: switchOf(
-    limited({ sequentialThreshold: whole(2, 16, 3) } satisfies ShapesOf<ParallelToolReminderOptions>, {
-      minConfidence: 0.5,
-      cooldownTurns: 10,
-      maxPerRun: 3,
-    }),
-    true,
+  ...Object.fromEntries(
+    Object.entries(GUIDANCE).map(([name, { make, limits: usual }]) => [
+      name,
+      switchOf(limited(make.options, usual), false),
+    ]),
   ),
   bank: list(bankShape, 100),
-} satisfies ShapesOf<GuidanceSection>);
+} satisfies ShapesOf<Pick<GuidanceSection, 'bank'>>);

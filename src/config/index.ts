@@ -10,7 +10,6 @@ export type {
   DetectorSection,
   FeedbackSection,
   GcSection,
-  GuidanceLimits,
   GuidanceSection,
   NotifyReason,
   NotifySection,
@@ -25,6 +24,7 @@ export { loadConfig, loadConfigSync } from './load-config.ts';
 export type { ConfigSource, IgnoredField, LoadConfigOptions, LoadedConfig } from './loaded-config.ts';
 export { mergeConfig } from './merge-config.ts';
 export { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
-export type { CompletionCheck, ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
+export type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
 export { steeringOf } from './steering-of.ts';
 export { sweepable, type SweptConfig } from './sweepable.ts';
+export type { GuidanceLimits } from './guidance-providers.ts';

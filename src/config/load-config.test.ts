@@ -164,7 +164,7 @@ test.each([
   expect(problems).toMatchObject([{ path: '', file: path(PROJECT) }]);
   expect(problems.map(problemText).join()).toMatch(message);
   expect(config).toEqual({});
-  expect(resolved.steering.guidance).toHaveLength(3);
+  expect(resolved.steering.feedback).toHaveLength(3);
 });
 
 test('a broken file of the project leaves what the user’s own says', () => {

@@ -15,7 +15,8 @@ import type {
   RedactionSection,
   StoreSection,
 } from './coxswain-config.ts';
-import type { CompletionCheck, ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
+import { COMPLETION_DEFAULTS, type CompletionCheck } from '../run/completion-check.ts';
+import type { ResolvedConfig, ResolvedGc, ResolvedStore } from './resolved-config.ts';
 import { steeringOf } from './steering-of.ts';
 
 /** Where relative paths begin. */
@@ -26,8 +27,6 @@ export interface ResolveConfigOptions {
   readonly homeFolder: string;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
-const DEFAULT_ATTEMPTS = 3;
 const DEFAULT_ADDRESS = '.coxswain/runs.db';
 
 /**
@@ -44,7 +43,7 @@ export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOpti
     redaction: redactionOf(config.redaction ?? {}, options.folder),
     ...present({ deadline }),
     deadlineFrom,
-    ...present({ budget }),
+    ...present({ budget, prices: config.prices }),
     holdout,
     forceTurnAtStop,
     store: storeOf(config.store ?? {}, options),
@@ -110,12 +109,12 @@ function gcOf({ olderThan, maxSize }: GcSection): ResolvedGc {
 }
 
 function completionOf(section: CompletionSection, options: ResolveConfigOptions): CompletionCheck | undefined {
-  const { files = [], command, timeout, maxAttempts = DEFAULT_ATTEMPTS } = section;
+  const { files = [], command, timeout, maxAttempts = COMPLETION_DEFAULTS.maxAttempts } = section;
   if (files.length === 0 && command === undefined) return undefined;
   return {
     files: files.map((file) => pathOf(file, options)),
     ...present({ command }),
-    timeoutMs: (timeout === undefined ? undefined : parseDuration(timeout)) ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: (timeout === undefined ? undefined : parseDuration(timeout)) ?? COMPLETION_DEFAULTS.timeoutMs,
     maxAttempts,
   };
 }

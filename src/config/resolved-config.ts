@@ -1,5 +1,7 @@
+import type { CompletionCheck } from '../run/completion-check.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
+import type { ModelPrices } from '../records/answer-cost.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { DeadlineFrom, NotifySection } from './coxswain-config.ts';
@@ -14,7 +16,9 @@ export interface ResolvedConfig {
   readonly deadlineFrom: DeadlineFrom;
   /** Absent: no limit. */
   readonly budget?: Budget;
-  /** Share of runs from which advice is withheld; 0 is none. */
+  /** Beside the built-in ones; absent: none. */
+  readonly prices?: ModelPrices;
+  /** Share of episodes of which advice is withheld; 0 is none. */
   readonly holdout: number;
   /** Advice may make the agent go on when it wants to stop, at most once a run. */
   readonly forceTurnAtStop: boolean;
@@ -39,15 +43,4 @@ export interface ResolvedStore {
 export interface ResolvedGc {
   readonly olderThanMs?: number;
   readonly maxBytes?: number;
-}
-
-/** What must hold before the agent may stop: at least one of `files` and `command` is there. */
-export interface CompletionCheck {
-  /** Absolute. */
-  readonly files: readonly string[];
-  /** A program and its arguments; no shell reads it. Run it in the project folder. */
-  readonly command?: readonly string[];
-  readonly timeoutMs: number;
-  /** From 1. */
-  readonly maxAttempts: number;
 }

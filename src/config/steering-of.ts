@@ -2,21 +2,17 @@ import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import { staticFeedback } from '../steering/feedback/static-feedback.ts';
-import { consultationPrompt } from '../steering/guidance/consultation-prompt.ts';
-import type { DiagnosticSignalOptions } from '../steering/guidance/diagnostic-signal.ts';
 import { defineGuidance } from '../steering/guidance/define-guidance.ts';
-import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
 import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provider.ts';
-import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
-import { knownToolSignal, provenParallelReminder, STANDARD_LIMITS } from '../steering/standard-steering.ts';
+import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
+import { STANDARD_NOISE } from '../steering/standard-steering.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import { classifierOf } from './classifier-of.ts';
-import type { BankEntry, CoxswainConfig, GuidanceLimits, Switch, TriggerConfig } from './coxswain-config.ts';
+import type { BankEntry, CoxswainConfig, Switch, TriggerConfig } from './coxswain-config.ts';
 import { detectorsOf } from './detectors-of.ts';
 import { FEEDBACK, type AnyFeedback } from './feedback-providers.ts';
+import { BANK_LIMITS, GUIDANCE, type AnyGuidance, type GuidanceLimits } from './guidance-providers.ts';
 
-const CONSULTATION_TOOL = 'request_review';
-const LOG_TOOL = 'view_logs';
 const BANK_CATEGORY = 'project';
 
 /**
@@ -26,7 +22,7 @@ const BANK_CATEGORY = 'project';
  * @param config as `decodeConfig` gives it; such a one never makes this throw
  */
 export function steeringOf(config: CoxswainConfig): SteeringOptions {
-  const { mode, holdout, noise, maxGuidancePerTurn, providerTimeLimitMs, tools } = config;
+  const { mode, holdout, stop, noise, maxGuidancePerTurn, providerTimeLimitMs, tools } = config;
   const madeFrom = madeFromOf(config);
   return {
     feedback: feedbackOf(config),
@@ -34,7 +30,8 @@ export function steeringOf(config: CoxswainConfig): SteeringOptions {
     delivery: config.delivery ?? 'all',
     cadence: config.cadence ?? 'per-provider',
     detectors: detectorsOf(config.detectors ?? {}),
-    ...present({ mode, holdout, noise, maxGuidancePerTurn, providerTimeLimitMs, tools, madeFrom }),
+    noise: { ...STANDARD_NOISE, ...noise },
+    ...present({ mode, holdout, stop, maxGuidancePerTurn, providerTimeLimitMs, tools, madeFrom }),
   };
 }
 
@@ -62,42 +59,20 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
   return [...named, ...own];
 }
 
-/** What one guidance provider is made of. */
-interface GuidanceRecipe<Options> {
-  readonly make: (options?: Options) => GuidanceProvider;
-  /** It belongs to the standard set. */
-  readonly isUsual: boolean;
-  readonly limits: GuidanceLimits;
+function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProviderConfig[] {
+  // What stands under a provider's name is what it takes.
+  const given = guidance as Readonly<Record<string, Switch<GuidanceLimits> | undefined>>;
+  const definitions = Object.entries(GUIDANCE) as unknown as readonly (readonly [string, AnyGuidance])[];
+  const named = definitions.flatMap(([name, { make, limits }]): readonly GuidanceProviderConfig[] => {
+    const said = given[name] ?? false;
+    if (said === false) return [];
+    const options = said === true ? {} : said;
+    return [{ ...limits, ...limitsIn(options), provider: make(options) }];
+  });
+  return [...named, ...(guidance.bank ?? []).map(bankGuidance)];
 }
 
-function guidanceOf({ guidance = {}, standard = true, tools = {} }: CoxswainConfig): readonly GuidanceProviderConfig[] {
-  const made = <Options extends object>(
-    given: Switch<Options & GuidanceLimits> | undefined,
-    { make, isUsual, limits }: GuidanceRecipe<Options>,
-  ): readonly GuidanceProviderConfig[] => {
-    if (given === false || (given === undefined && !(isUsual && standard))) return [];
-    return typeof given === 'object'
-      ? [{ ...limits, ...limitsIn(given), provider: make(given) }]
-      : [{ ...limits, provider: make() }];
-  };
-  const logTool = Object.hasOwn(tools, LOG_TOOL) ? { logToolName: LOG_TOOL } : {};
-  const signal = (options?: DiagnosticSignalOptions): GuidanceProvider => knownToolSignal({ ...logTool, ...options });
-  const canConsult = Object.hasOwn(tools, CONSULTATION_TOOL);
-  const { diagnosticSignal, consultationPrompt: consultation, ...limits } = STANDARD_LIMITS;
-  return [
-    ...made(guidance.diagnosticSignal, { make: signal, isUsual: true, limits: diagnosticSignal }),
-    ...made(guidance.doomLoop, { make: doomLoopGuidance, isUsual: true, limits: limits.doomLoop }),
-    ...made(guidance.consultationPrompt, { make: consultationPrompt, isUsual: canConsult, limits: consultation }),
-    ...made(guidance.parallelToolReminder, {
-      make: provenParallelReminder,
-      isUsual: true,
-      limits: limits.parallelToolReminder,
-    }),
-    ...(guidance.bank ?? []).map(bankGuidance),
-  ];
-}
-
-/** A provider of one piece of guidance. Its limits keep it quieter than those that follow a measured pattern. */
+/** A provider of one piece of guidance. */
 function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
   const { key, content, priority, category = BANK_CATEGORY, when } = entry;
   const provider = defineGuidance({
@@ -109,7 +84,7 @@ function bankGuidance(entry: BankEntry): GuidanceProviderConfig {
     content,
     ...present({ priority }),
   });
-  return { maxPerTurn: 1, cooldownTurns: 5, ...limitsIn(entry), provider };
+  return { ...BANK_LIMITS, ...limitsIn(entry), provider };
 }
 
 function limitsIn(given: GuidanceLimits): GuidanceLimits {

@@ -1,4 +1,4 @@
-import { typeOf } from './describe-shape.ts';
+import { typeOf } from '../base/describe-shape.ts';
 import type { Shape } from '../base/shape.ts';
 import { nearestName } from './suggest.ts';
 

@@ -5,7 +5,7 @@ import { configFields, type ConfigField } from './config-fields.ts';
 import { problemText } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readConfig } from './decode-config.ts';
-import { expectedText } from './describe-shape.ts';
+import { expectedText } from '../base/describe-shape.ts';
 import { nearestName } from './suggest.ts';
 
 /** A configuration with one number changed. Plain JSON. */

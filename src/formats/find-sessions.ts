@@ -61,6 +61,16 @@ const SESSION_HOSTS: readonly SessionHost[] = [
   },
 ];
 
+/** The folder where an agent program keeps its own files; that of the user for a program that is not known. */
+export function hostFolder(format: string, places: SessionPlaces): string {
+  return SESSION_HOSTS.find((host) => host.format === format)?.folder(places) ?? places.home;
+}
+
+/** What an agent program is called; a program that is not known by the name it was given. */
+export function hostTitle(format: string): string {
+  return SESSION_HOSTS.find((host) => host.format === format)?.title ?? format;
+}
+
 /** A file with sessions of one agent program. */
 export interface FoundSession {
   readonly path: string;

@@ -4,6 +4,7 @@ import type { SteeringStart, TrajectoryPayload } from '../records/trajectory-rec
 export type FormatName =
   | 'atif'
   | 'calls'
+  | 'clark-agent'
   | 'claude-code'
   | 'codex'
   | 'copilot'

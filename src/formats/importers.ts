@@ -1,5 +1,6 @@
 import { atifImporter } from './atif/atif.ts';
 import { callsImporter, callsLinesImporter } from './neutral/calls.ts';
+import { clarkAgentImporter } from './clark-agent/clark-agent.ts';
 import { claudeCodeImporter } from './claude-code/claude-code.ts';
 import { codexExecImporter, codexRolloutImporter } from './codex/codex.ts';
 import { copilotImporter } from './copilot/copilot.ts';
@@ -19,6 +20,7 @@ import { tau2Importer } from './tau/tau2.ts';
 
 /** Every importer of this version. Of two that are equally sure the earlier one is taken. */
 export const importers: readonly Importer[] = [
+  clarkAgentImporter,
   coxswainImporter,
   callsImporter,
   callsLinesImporter,

@@ -1,7 +1,11 @@
 import { present } from '../base/present.ts';
 import { assertNever } from '../base/assert-never.ts';
-import { TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import {
+  TRAJECTORY_SCHEMA_VERSION,
+  type TrajectoryPayload,
+  type TrajectoryRecord,
+} from '../records/trajectory-record.ts';
+import { withoutBytes } from '../records/without-bytes.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 
@@ -118,7 +122,7 @@ class Stamps {
       case 'diagnostic': {
         const { runKey } = item.diagnostic;
         const open = runKey === undefined ? undefined : this.#open.get(runKey);
-        return [{ ...item, ...(open === undefined ? {} : { run: open.run }) }];
+        return [{ ...item, ...present({ run: open?.run }) }];
       }
       default:
         return assertNever(item);
@@ -130,7 +134,8 @@ class Stamps {
     const open = this.#open.get(key);
     if (open === undefined) return lost(`a ${payload.kind} record outside its run ${key}`);
     const { run, nextSeq: seq } = open;
-    const stamped = payload.kind === 'gap' && payload.through_seq < seq ? { ...payload, through_seq: seq } : payload;
+    const stamped =
+      payload.kind === 'gap' && payload.through_seq < seq ? { ...payload, through_seq: seq } : withoutBytes(payload);
     open.nextSeq = (stamped.kind === 'gap' ? stamped.through_seq : seq) + 1;
     const recorded_at_unix_ms = atMs !== undefined && Number.isFinite(atMs) && atMs > 0 ? atMs : 0;
     return { type: 'record', run, record: { ...open.blank, seq, recorded_at_unix_ms, payload: stamped } };

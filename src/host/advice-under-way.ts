@@ -1,6 +1,6 @@
 import { joinAdvice } from '../steering/advice/join-advice.ts';
 import type { AdviceHandle } from '../run/advice-handle.ts';
-import type { EndedWith } from './run-outcome.ts';
+import type { Trouble } from './run-outcome.ts';
 
 /** A request on its way to the model, and the advice it carries. */
 export interface OutgoingRequest {
@@ -10,13 +10,6 @@ export interface OutgoingRequest {
   accepted(channel: string): void;
   /** The model did not get it. The same request may be sent again, and then carries the same text. */
   failed(trouble: Trouble): void;
-}
-
-/** What stopped an agent, for as long as nothing shows that it went on. */
-export interface Trouble {
-  /** How the run ended, if this was its end. */
-  readonly outcome: EndedWith;
-  readonly reason: string;
 }
 
 /** Advice that was added to a result, and waits for the model to have it. */

@@ -46,10 +46,10 @@ test('a request that failed carries the same text when it comes again, and nobod
   const { talk, told } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')], noise: OFTEN });
   const request = talk.request('key', NOTHING);
   request.failed({ outcome: 'error', reason: '500' });
-  expect(talk.outcome).toBe('error');
+  expect(talk.ending?.outcome).toBe('error');
   expect(talk.request('key', NOTHING)).toBe(request);
   request.accepted('request');
-  expect(talk.outcome).toBeUndefined();
+  expect(talk.ending?.outcome).toBeUndefined();
   expect((await told('evaluation')).map(({ point }) => point)).toEqual(['pre_render', 'pre_tool_selection']);
 });
 

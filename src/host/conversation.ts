@@ -2,10 +2,12 @@ import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { AgentMessage } from '../records/agent-message.ts';
 import type { Run } from '../run/run.ts';
 import { identityOf } from './adapter-options.ts';
-import { AdviceUnderWay, type OutgoingRequest, type Trouble } from './advice-under-way.ts';
+import { present } from '../base/present.ts';
+import { AdviceUnderWay, type OutgoingRequest } from './advice-under-way.ts';
 import type { CallOutcome, IssuedCall } from './issued-call.ts';
 import { UnansweredCalls, type OpenCall } from './open-calls.ts';
-import type { EndedWith } from './run-outcome.ts';
+import type { RunEnding } from '../records/trajectory-record.ts';
+import { endingAfterTrouble, type Trouble } from './run-outcome.ts';
 
 /** A model's whole answer. */
 export interface ConversationAnswer {
@@ -19,6 +21,16 @@ export interface RequestNews {
   readonly messages: readonly AgentMessage[];
   /** What tools answered, as the request shows it. Those that the run knows already are passed over. */
   readonly results: readonly { readonly id: string; readonly result: unknown; readonly isError?: boolean }[];
+}
+
+/** A request as it goes out, for its record. */
+export interface SentRequest {
+  readonly modelId: string | undefined;
+  readonly systemPrompt: string;
+  readonly messages: readonly unknown[];
+  readonly tools: readonly string[];
+  /** The model can call nothing but `tools`: there are none that the provider has, or that are loaded later. */
+  readonly isClosed: boolean;
 }
 
 /** How a conversation is followed. */
@@ -43,21 +55,30 @@ export class Conversation {
   readonly #calls: UnansweredCalls = new UnansweredCalls();
   #requests = 0;
   #modelId: string | undefined;
+  #sent: OutgoingRequest | undefined;
+  /** Names of all tools that the last request offers, where they are known. */
+  #offered: ReadonlySet<string> | undefined;
 
   constructor(run: Run, options: ConversationOptions) {
     this.run = run;
     this.#options = options;
     this.#advice = new AdviceUnderWay(options.maxChars);
     run.beforeEnd(() => {
+      this.#closeCalls();
       this.#advice.wait(this.#calls.all().flatMap((call) => call.before));
       this.#advice.close('the run ended before');
-      return this.outcome;
+      return this.ending;
     });
   }
 
   /** How the run ends if nothing more happens; undefined where nothing is wrong. */
-  get outcome(): EndedWith | undefined {
-    return this.#advice.trouble?.outcome;
+  get ending(): RunEnding | undefined {
+    const { trouble } = this.#advice;
+    return trouble === undefined ? undefined : endingAfterTrouble(trouble);
+  }
+  /** A request was seen. */
+  get hasAsked(): boolean {
+    return this.#requests > 0;
   }
 
   /**
@@ -71,10 +92,21 @@ export class Conversation {
     const { run } = this;
     for (const message of news.messages) run.emit({ type: 'message_end', message });
     for (const result of news.results) this.#cameUnseen(result);
+    for (const call of this.#calls.all()) if (call.returned !== undefined) this.#cameBack(call, call.returned);
     const isPrompt = this.#requests === 0 || news.messages.some(({ role }) => role === 'user');
     this.#requests += 1;
     const handles = [...(isPrompt ? run.advise('pre_render') : []), ...run.advise('pre_tool_selection')];
     return this.#advice.send(key, handles);
+  }
+
+  /** The request that `request` made goes out so. One that goes out again is recorded once. */
+  sent(outgoing: OutgoingRequest, { modelId, systemPrompt, messages, tools, isClosed }: SentRequest): void {
+    if (this.#sent === outgoing) return;
+    this.#sent = outgoing;
+    this.#offered = isClosed ? new Set(tools) : undefined;
+    const named = tools.map((name) => ({ name }));
+    const request = { iteration: this.#requests - 1, systemPrompt, messages, tools: named, ...present({ modelId }) };
+    this.run.emit({ type: 'provider_request_prepared', ...request });
   }
 
   /** The model answered. */
@@ -149,6 +181,11 @@ export class Conversation {
     this.#advice.troubled(trouble);
   }
 
+  /** A tool came back, and the next request shows with what. @param outcome  what is known until then */
+  returned(call: OpenCall, outcome: CallOutcome): void {
+    call.returned = outcome;
+  }
+
   /** What another conversation has said in results goes on in this one, which has the same history. */
   inherit(before: Conversation): void {
     this.#advice.inherit(before.#advice);
@@ -157,9 +194,30 @@ export class Conversation {
   /** A result that only the request shows: its tool ran where nothing was told of it. */
   #cameUnseen(shown: RequestNews['results'][number]): void {
     const call = this.#calls.get(shown.id);
-    if (call === undefined || call.isStarted) return;
-    this.started(call);
-    this.#advice.wait(this.ended(call, { result: shown.result, isError: shown.isError ?? false }));
+    if (call === undefined || (call.isStarted && call.returned === undefined)) return;
+    const isError = shown.isError === true || this.#isUnknown(call);
+    this.#cameBack(call, { result: shown.result, isError });
+  }
+
+  #cameBack(call: OpenCall, outcome: CallOutcome): void {
+    if (!call.isStarted) this.started(call);
+    this.#advice.wait(this.ended(call, outcome));
+  }
+
+  /** No request will show any more what came of calls. A tool that there is not may end the agent. */
+  #closeCalls(): void {
+    for (const call of this.#calls.all()) {
+      if (call.returned !== undefined) this.#cameBack(call, call.returned);
+      else if (!call.isStarted && this.#isUnknown(call)) {
+        const reason = `there is no tool named ${call.name}`;
+        this.#cameBack(call, { result: reason, isError: true });
+        if (this.#advice.trouble === undefined) this.troubled({ outcome: 'error', reason });
+      }
+    }
+  }
+
+  #isUnknown({ name }: OpenCall): boolean {
+    return this.#offered !== undefined && !this.#offered.has(name);
   }
 }
 

@@ -17,15 +17,25 @@ export interface EndedCall extends HostCall {
   readonly durationMs?: number;
 }
 
+/** A call that a transcript knows of. */
+export interface TranscriptCall extends HostCall {
+  /** Absent while it runs. */
+  readonly ended?: EndedCall;
+}
+
 /** Where an event happened. */
 interface HostEventPlace {
   /** The host's own name of the event, which its answer repeats. */
   readonly name: string;
+  /** The agent program, where the transport serves several. */
+  readonly host?: string;
   /** Absent only if the host leaves it out. */
   readonly sessionId?: string;
   /** The subagent; absent on the main thread. */
   readonly agentId?: string;
   readonly agentType?: string;
+  /** Calls of the current prompt in order, one list for each answer of the model, for hosts that do not report every end. */
+  readonly answers?: readonly (readonly TranscriptCall[])[];
 }
 
 /**
@@ -57,14 +67,18 @@ export type HostEvent = HostEventPlace &
         readonly role: 'user' | 'system';
         /** A user asks for something: no command echo, no reminder of the host. */
         readonly isTask: boolean;
+        /** The host makes a prompt of an answer that forces a turn. */
+        readonly mayBeForced?: true;
       }
     | { readonly kind: 'agent_started'; readonly agentId: string }
     | { readonly kind: 'call_issued'; readonly call: HostCall }
     | {
         readonly kind: 'call_ended';
         readonly call: EndedCall;
-        /** The host reports no `batch_ended`: the batch is over once no call is open. */
-        readonly isBatchless?: true;
+        /** The host reports no `batch_ended`: the batch is over once no call is open, or once these calls are closed. */
+        readonly batch?: 'open-calls' | readonly string[];
+        /** The host drops the answer to this event: advice waits for `batch_ended`. */
+        readonly isMute?: true;
       }
     /** All calls of one answer are done, refused ones included: `isError` holds if no event reported their end. */
     | { readonly kind: 'batch_ended'; readonly calls: readonly EndedCall[] }
@@ -76,6 +90,8 @@ export type HostEvent = HostEventPlace &
         readonly lastMessage?: string;
       }
     | { readonly kind: 'compacted'; readonly trigger: string }
+    /** The host asks its user whether a call may run, or a call was refused; nothing is open any more when the call goes on. */
+    | { readonly kind: 'permission'; readonly isDenied: boolean; readonly toolName?: string }
   );
 
 /** A prompt, as `HostEvent` has it. */

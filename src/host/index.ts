@@ -1,4 +1,22 @@
-/** What those who write an adapter import from `coxswain/host`. */
+/** What those who write an adapter import from `coxswain/host`: everything that our own adapters share. */
+export { isJsonObject } from '../base/json.ts';
+export { present } from '../base/present.ts';
+export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
 export type { AdapterCapabilities, PointCapability } from './adapter-capabilities.ts';
 export type { AdapterOptions } from './adapter-options.ts';
+export type { OutgoingRequest } from './advice-under-way.ts';
+export { contentBlocks, plainContent, resultOf, usageOf } from './content-blocks.ts';
+export {
+  Conversation,
+  type ConversationAnswer,
+  type ConversationOptions,
+  type RequestNews,
+  type SentRequest,
+} from './conversation.ts';
 export { guarded, type Guard } from './guarded.ts';
+export type { CallOutcome, IssuedCall } from './issued-call.ts';
+export type { OpenCall } from './open-calls.ts';
+export { troubleOf, type EndedWith, type Trouble } from './run-outcome.ts';
+export { RunScope, type ScopedTool } from './run-scope.ts';
+export { runTool, type ToolParts, type ToolReturn, type ToolWork } from './run-tool.ts';
+export { unseenItems } from './unseen-items.ts';

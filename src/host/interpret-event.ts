@@ -1,10 +1,13 @@
+import { PERMISSION_DENIED, PERMISSION_REQUESTED } from '../records/host-notes.ts';
+import { present } from '../base/present.ts';
 import { assertNever } from '../base/assert-never.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { RunEnding } from '../records/trajectory-record.ts';
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import type { AdviseContext } from '../run/evaluation-payload.ts';
 import type { Run } from '../run/run.ts';
-import type { EndedCall, HostCall, HostEvent, PromptEvent } from './host-event.ts';
+import type { StopRequest } from '../steering/stop-policy.ts';
+import type { EndedCall, HostCall, HostEvent, PromptEvent, TranscriptCall } from './host-event.ts';
 
 /**
  * The main thread of an agent or one of its subagents, as a transport keeps it from one event to the next: from records, where
@@ -16,8 +19,16 @@ export interface HostThread {
   readonly hasForcedTurn: boolean;
   /** Facts for an evaluation that are not on the record. */
   readonly known: AdviseContext;
-  /** Calls have begun that are not over. Needed only for hosts that report no ends of batches. */
-  readonly hasOpenCalls?: boolean;
+  /** The last prompt or answer of ours made the agent go on, and nothing has happened since. */
+  readonly isForcing?: boolean;
+  /** A turn has begun that is not over. Default: it has. */
+  readonly isTurnOpen?: boolean;
+  /** A call has ended for which no advice was asked: its host drops the answer to that event. */
+  readonly hasUnheardCall?: boolean;
+  /** Whether calls of a batch are unfinished, for hosts that report no ends of batches. Default: none is. */
+  hasUnfinished?(batch: 'open-calls' | readonly string[]): boolean;
+  /** The ends among these calls that no event reported, by answer. Default: none. */
+  missed?(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[];
   /** Before a prompt is recorded. */
   beginPrompt(prompt: PromptEvent): void;
   compact(trigger: string): void;
@@ -51,10 +62,16 @@ export function interpretEvent(
   { forceTurnAtStop }: { readonly forceTurnAtStop: boolean },
 ): string | undefined {
   const { run } = thread;
+  const missed = takeMissed(event, thread);
+  const say = (advice: readonly AdviceHandle[]): string | undefined => {
+    if (stopAt(event, run) === undefined) return thread.say([...missed, ...advice], event.name);
+    settle([...missed, ...advice], 'the agent is stopped');
+    return undefined;
+  };
   switch (event.kind) {
     case 'session_started':
       resume(run, event.source);
-      return event.isAfterCompaction ? thread.say(atStart(thread), event.name) : undefined;
+      return event.isAfterCompaction ? say(atStart(thread)) : undefined;
     case 'session_ended':
       if (!run.isEnded) {
         const { ending = { outcome: 'ended' }, reason } = event;
@@ -64,44 +81,54 @@ export function interpretEvent(
     case 'failed':
       if (!run.isEnded) thread.end(event.ending);
       return undefined;
+    case 'permission': {
+      const type = event.isDenied ? PERMISSION_DENIED : PERMISSION_REQUESTED;
+      if (!run.isEnded) run.dispatch({ type, data: { ...present({ tool: event.toolName }) } });
+      return undefined;
+    }
     case 'compacted':
       resume(run, 'compaction');
       thread.compact(event.trigger);
       return undefined;
     case 'prompted':
       resume(run, 'prompt');
+      if (event.mayBeForced === true && thread.isForcing === true) {
+        run.emit({ type: 'message_end', message: { role: 'system', content: event.text } });
+        return undefined;
+      }
       thread.beginPrompt(event);
       run.emit({ type: 'message_end', message: { role: event.role, content: event.text } });
-      return thread.say(atStart(thread), event.name);
+      return say(atStart(thread));
     case 'agent_started':
       resume(run, 'subagent');
-      return thread.say(atStart(thread), event.name);
+      return say(atStart(thread));
     case 'call_issued': {
       resume(run, event.name);
       // The same hook may be configured twice.
-      if (!thread.expectCall(event.call)) return undefined;
+      if (!thread.expectCall(event.call)) return say([]);
       const { id, name, args } = event.call;
       const pendingToolCalls = [{ toolCallId: id, toolName: name, args }];
       const advice = ask(thread, 'pre_tool_execution', { pendingToolCalls });
       thread.startCall(event.call);
-      return thread.say(advice, event.name);
+      return say(advice);
     }
     case 'call_ended': {
       resume(run, event.name);
-      if (!thread.endCall(event.call)) return undefined;
+      if (!thread.endCall(event.call)) return say([]);
+      if (event.isMute === true) return undefined;
       const advice = ask(thread, 'post_tool_result');
-      if (event.isBatchless !== true || thread.hasOpenCalls === true) return thread.say(advice, event.name);
+      if (event.batch === undefined || thread.hasUnfinished?.(event.batch) === true) return say(advice);
       thread.endBatch();
-      return thread.say([...advice, ...ask(thread, 'pre_tool_selection')], event.name);
+      return say([...advice, ...ask(thread, 'pre_tool_selection')]);
     }
     case 'batch_ended': {
+      // A request that follows no call.
+      if (thread.isTurnOpen === false) return undefined;
       resume(run, event.name);
-      const afterRefusals = thread.unreported(event.calls).flatMap((call) => {
-        thread.endCall(call);
-        return ask(thread, 'post_tool_result');
-      });
+      const unheard = thread.hasUnheardCall === true ? ask(thread, 'post_tool_result') : [];
+      const afterRefusals = endCalls(thread, thread.unreported(event.calls));
       thread.endBatch();
-      return thread.say([...afterRefusals, ...ask(thread, 'pre_tool_selection')], event.name);
+      return say([...unheard, ...afterRefusals, ...ask(thread, 'pre_tool_selection')]);
     }
     case 'stopped': {
       const { isSubagent, isForced, lastMessage } = event;
@@ -109,8 +136,9 @@ export function interpretEvent(
       thread.stop(lastMessage);
       const advice = ask(thread, 'pre_response', lastMessage === undefined ? {} : { lastResponse: lastMessage });
       const mayForce = forceTurnAtStop && !isForced && !thread.hasForcedTurn;
-      if (!mayForce) settle(advice, forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off');
-      const text = mayForce ? thread.say(advice, event.name) : undefined;
+      if (!mayForce)
+        settle([...missed, ...advice], forceTurnAtStop ? 'a turn was forced before' : 'forceTurnAtStop is off');
+      const text = mayForce ? say(advice) : undefined;
       if (text !== undefined) thread.forced();
       else if (isSubagent) thread.end();
       return text;
@@ -118,6 +146,29 @@ export function interpretEvent(
     default:
       return assertNever(event);
   }
+}
+
+/** Records the ends of calls that no event reported, each answer of the model as a turn. @returns advice on them */
+function takeMissed(event: HostEvent, thread: HostThread): readonly AdviceHandle[] {
+  if (event.answers === undefined || thread.missed === undefined) return [];
+  return thread.missed(event.answers).flatMap((calls) => {
+    resume(thread.run, event.name);
+    const advice = endCalls(thread, calls);
+    thread.endBatch();
+    return advice.concat(ask(thread, 'pre_tool_selection'));
+  });
+}
+
+function endCalls(thread: HostThread, calls: readonly EndedCall[]): AdviceHandle[] {
+  return calls.flatMap((call) => {
+    thread.endCall(call);
+    return ask(thread, 'post_tool_result');
+  });
+}
+
+/** The stop that answers this event; undefined: the agent goes on. A prompt is the user's, who may go on with a stopped run. */
+export function stopAt({ kind }: HostEvent, run: Run): StopRequest | undefined {
+  return kind === 'prompted' ? undefined : run.shouldStop;
 }
 
 /** Records why advice did not reach the agent. */

@@ -1,12 +1,14 @@
 import type { AdviceHandle } from '../run/advice-handle.ts';
 import { CallIds } from './call-ids.ts';
-import type { IssuedCall } from './issued-call.ts';
+import type { CallOutcome, IssuedCall } from './issued-call.ts';
 
 /** A call between its start and its end. */
 export interface OpenCall extends IssuedCall {
   /** Unique in the run: the host's id, or one made from it. */
   readonly callId: string;
   isStarted: boolean;
+  /** It came back with this, as far as is known until the next request shows it. */
+  returned?: CallOutcome;
   /** Advice given before it ran, on its way with its result. */
   before: readonly AdviceHandle[];
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { present } from '../base/present.ts';
 import type { Run } from '../run/run.ts';
-import { outcomeOf, type EndedWith } from './run-outcome.ts';
+import { endingAfterTrouble, troubleOf } from './run-outcome.ts';
+import type { RunEnding } from '../records/trajectory-record.ts';
 
 /** A tool at work. */
 interface ToolAtWork {
@@ -9,6 +9,14 @@ interface ToolAtWork {
   readonly name: string;
   child: Run | undefined;
   isDone: boolean;
+  hasFailed?: true;
+}
+
+/** A tool whose work is run piece by piece. */
+export interface ScopedTool {
+  run<Result>(work: () => Result): Result;
+  /** The tool is done; a child that it started ends with it. */
+  leave(failure?: { readonly error: unknown }): void;
 }
 
 /**
@@ -40,27 +48,45 @@ export class RunScope {
 
   /** Runs a tool of `parent`. A child that it started ends with it. What the tool throws goes through. */
   async within<Result>(parent: Run, name: string, work: () => Result | PromiseLike<Result>): Promise<Result> {
-    const at: ToolAtWork = { parent, name, child: undefined, isDone: false };
+    const tool = this.tool(parent, name);
     try {
-      const result = await this.#storage.run(at, work);
-      leave(at);
+      const result = await tool.run(work);
+      tool.leave();
       return result;
     } catch (error) {
-      leave(at, outcomeOf(error));
+      tool.leave({ error });
       throw error;
     }
+  }
+
+  /** A tool of `parent` whose work the host runs piece by piece. What a piece throws goes through; the tool ends by `leave`. */
+  tool(parent: Run, name: string): ScopedTool {
+    const at: ToolAtWork = { parent, name, child: undefined, isDone: false };
+    return {
+      run: (work) => this.#storage.run(at, work),
+      leave: (failure) => leave(at, failure === undefined ? undefined : endingAfterTrouble(troubleOf(failure.error))),
+    };
   }
 
   /**
    * From here on what is awaited is within a tool of `parent`: for an SDK that tells when a tool begins, in the very task
    * in which it runs it, but does not let it be wrapped.
    *
-   * @returns to be called when the tool is done
+   * @returns to be called when the tool is done; says whether it was said to have failed
    */
-  enter(parent: Run, name: string): () => void {
+  enter(parent: Run, name: string): () => boolean {
     const at: ToolAtWork = { parent, name, child: undefined, isDone: false };
     this.#storage.enterWith(at);
-    return () => leave(at);
+    return () => {
+      leave(at);
+      return at.hasFailed === true;
+    };
+  }
+
+  /** Something within the tool at work says that the tool has failed. */
+  failed(): void {
+    const at = this.#tool;
+    if (at !== undefined) at.hasFailed = true;
   }
 
   get #tool(): ToolAtWork | undefined {
@@ -69,7 +95,7 @@ export class RunScope {
   }
 }
 
-function leave(at: ToolAtWork, outcome?: EndedWith): void {
+function leave(at: ToolAtWork, ending?: RunEnding): void {
   at.isDone = true;
-  at.child?.emit({ type: 'agent_end', ...present({ outcome }) });
+  at.child?.emit({ type: 'agent_end', ...ending });
 }

@@ -4,7 +4,7 @@ import type { Conversation } from './conversation.ts';
 import type { IssuedCall } from './issued-call.ts';
 import type { OpenCall } from './open-calls.ts';
 import type { Guard } from './guarded.ts';
-import { outcomeOf } from './run-outcome.ts';
+import { troubleOf } from './run-outcome.ts';
 import type { RunScope } from './run-scope.ts';
 
 /** What running a tool under watch needs. */
@@ -110,7 +110,7 @@ function end(
 
 function threw(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {
   conversation.later(handles);
-  conversation.troubled({ outcome: outcomeOf(error), reason: messageOf(error) });
+  conversation.troubled(troubleOf(error));
 }
 
 /** `Error: no such file`, as JavaScript writes it. */

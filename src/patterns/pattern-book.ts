@@ -34,7 +34,7 @@ const QUIET_TO_CLEAR = 12;
 
 /**
  * Keeps the patterns of a run: joins sightings of one identity, lets the level only rise, and closes a pattern
- * when three new things have succeeded since, or twelve steps passed without seeing it.
+ * when its detector says that it is over, when three new things have succeeded since, or twelve steps passed without seeing it.
  *
  * Cost: O(open patterns) a step, which are few; 64 open and 200 closed ones at most.
  */
@@ -61,8 +61,13 @@ export class PatternBook {
     const changes: PatternChange[] = [];
     const seen = new Set<string>();
     for (const sighting of sightings) {
-      if (sighting.vague === true && this.#knowsBetter(sighting, sightings)) continue;
       const identity = `${sighting.kind}:${sighting.key}`;
+      const open = this.#open.get(identity);
+      if (sighting.over === true) {
+        if (open !== undefined) changes.push(this.#close(identity, open, step));
+        continue;
+      }
+      if (sighting.vague === true && this.#knowsBetter(sighting, sightings)) continue;
       seen.add(identity);
       const change = this.#see(identity, sighting, step);
       if (change !== undefined) changes.push(change);

@@ -33,6 +33,8 @@ export interface Sighting {
   readonly tool?: string;
   /** Call indices, ascending; the last 32 are kept. */
   readonly evidence: readonly number[];
+  /** The pattern of this kind and key is over: the agent has got out. Its other members do not matter. Default false. */
+  readonly over?: true;
   /** It says less than other stuck patterns: it is passed over while one of them is flagged. Default false. */
   readonly vague?: true;
 }

@@ -10,7 +10,7 @@ import { progressOf } from '../calls/declared-keys.ts';
 import { comparedKey } from '../calls/compared-key.ts';
 import { openAnswer, withoutFooter } from '../calls/open-answer.ts';
 import type { RawCall } from '../calls/raw-call.ts';
-import { beginsWithAct, resultText, saysActed } from '../calls/result-text.ts';
+import { resultText } from '../calls/result-text.ts';
 import { shellAnswer, type ShellAnswer } from '../calls/shell-answer.ts';
 import { failureOf, flagged, type StepFailure } from '../calls/step-failure.ts';
 import type { ToolKind } from '../calls/tool-kind.ts';
@@ -38,6 +38,10 @@ export interface Step {
   readonly shapeKey: number;
   /** Hashes of lines of the result without digits, 16 at most. */
   readonly lines: readonly number[];
+  /** The first 6 numbers of the result, whole parts: they tell whether digits that move lead anywhere. */
+  readonly numbers: readonly number[];
+  /** For an action on a screen: equal where the line that says what was done, and the address, are equal. */
+  readonly effectKey?: string;
   /** For a poll by a program: equal for answers whose last lines are. */
   readonly tailKey?: string;
   /** Tool, arguments and result together. */
@@ -109,15 +113,20 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   const { semantics } = asked;
   const call = flagged(envelopeFailed ? { ...given, isError: true } : given, printed, semantics);
   const { text } = answer;
+  const resultMissing = call.resultMissing || answer.wasNotRun;
   // `gh pr checks` exits with a failure while it says that checks are pending.
   const waits = semantics.kind === 'poll' && answer.isPending;
   const foretold = isForetold(call.args, text);
   const failure =
-    waits || foretold
+    waits || foretold || resultMissing
       ? undefined
       : failureOf(call, answer, { semantics, endedWell: printed?.exitCode === 0 && semantics.piped !== true });
   const ineffective = failure === undefined && answer.isIneffective;
-  const acted = (semantics.kind === 'ui' || semantics.kind === 'unknown') && saysActed(text);
+  const acted =
+    (semantics.kind === 'ui' || semantics.kind === 'unknown') &&
+    text.length <= ACTED_CHARS &&
+    answer.actsOnScreen &&
+    !answer.isUnchanged;
   const findsNothing = showsNothing(answer, semantics.kind);
   const acknowledged =
     failure === undefined && !ineffective && !findsNothing && (acted || foretold || answer.acknowledges);
@@ -130,7 +139,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     progress === undefined
       ? comparedKey(call, answer, { semantics, kind: finalKind, failed: failure !== undefined, acknowledged })
       : hashText(canonicalJson(progress), call.isError ? FLAGGED_SEED : 0);
-  const { shapeKey, lines } = answerLines(answer.masked);
+  const { shapeKey, lines, numbers } = answerLines(answer.masked);
   const step: Mutable<Step> = {
     index: call.index,
     turn: call.turn,
@@ -143,6 +152,7 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     resultKey,
     shapeKey,
     lines,
+    numbers,
     callKey: hashText(asked.argsKey + resultKey),
     tokens: asked.tokens,
     frameKey: asked.frameKey,
@@ -154,10 +164,11 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
     negative: answer.saysNone,
     empty: answer.isEmpty,
     resultChars: text.length,
-    resultMissing: call.resultMissing,
+    resultMissing,
     editsAndRuns: semantics.editsAndRuns === true,
   };
   if (finalKind === 'poll' && semantics.shell) step.tailKey = hashText(lastLineOf(answer.masked));
+  if (finalKind === 'ui' && !acknowledged) step.effectKey = effectKeyOf(answer);
   if (failure !== undefined) step.failure = failure;
   if (semantics.target !== undefined) step.target = semantics.target;
   if (asked.leavesKey !== undefined) step.leavesKey = asked.leavesKey;
@@ -169,6 +180,15 @@ export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
 /** The same call with a failure of which no line tells: it counts as one that says nothing. */
 export function withoutCause(step: Step): Step {
   return step.failure === undefined ? step : { ...step, failure: { ...step.failure, category: 'silent' } };
+}
+
+const ADDRESS = /^\W*(?:page |current )*url\b\W{0,3}(\S+)/im;
+
+/** What an action did, and where it led; what else the screen shows may change by itself. Empty where neither is said. */
+function effectKeyOf({ masked, actsOnScreen }: AnswerReading): string {
+  const [first = ''] = masked.split('\n', 1);
+  const address = ADDRESS.exec(masked)?.[1] ?? '';
+  return actsOnScreen || address !== '' ? `${actsOnScreen ? hashText(first) : ''} ${address}` : '';
 }
 
 function lastLineOf(text: string): string {
@@ -208,11 +228,13 @@ function kindOf(
   // Only such a call can be a poll by its answer.
   const asks = !failed && kind !== 'write' && (!shell || REMOTE_PROGRAMS.has(program));
   if (asks && (answer.isPending || asksForNews(call.args, answer))) return 'poll';
-  if (acted || (kind === 'unknown' && beginsWithAct(answer.text))) return 'ui';
+  if (acted || (kind === 'unknown' && answer.actsOnScreen)) return 'ui';
   // Who is told of a failure has nothing to wait for.
   return kind === 'poll' && !answer.isPending && answer.tellsAnywhere ? 'read' : kind;
 }
 
+/** Longest answer of a screen that repeats the action and shows nothing of what came of it. */
+const ACTED_CHARS = 80;
 /** Longer than what is said of a pause: `Waited for 5 seconds`. */
 const SHOWN_CHARS = 120;
 

@@ -6,6 +6,8 @@ import type { Step } from './step.ts';
 /** What is compared of one of the last calls. */
 interface SeenCall {
   readonly turn: number;
+  readonly ordinal: number;
+  readonly tool: string;
   /** Epochs and changes so far, also those made before: what stands after one is not compared with what stood before it. */
   readonly era: number;
   readonly argsKey: string;
@@ -32,6 +34,8 @@ export interface StructureSnapshot {
   readonly shapes: readonly string[];
   readonly staleRun: number;
   readonly changes: number;
+  readonly newAt: number;
+  readonly newTool: string;
 }
 
 /** Names of the features, in the order of `Structure.observe`. */
@@ -76,6 +80,10 @@ export class Structure {
   readonly #shapes: LruMap<true>;
   #staleRun: number;
   #changes: number;
+  /** Ordinal and tool of the last call that succeeded with something new. */
+  #newAt: number;
+  #newTool: string;
+  #cameBack = false;
 
   constructor(snapshot?: StructureSnapshot) {
     this.#calls = [...(snapshot?.calls ?? [])];
@@ -85,6 +93,13 @@ export class Structure {
     );
     this.#staleRun = snapshot?.staleRun ?? 0;
     this.#changes = snapshot?.changes ?? 0;
+    this.#newAt = snapshot?.newAt ?? -1;
+    this.#newTool = snapshot?.newTool ?? '';
+  }
+
+  /** The last call was made before, and another tool has done something new since, or it is new work after a look by another tool. */
+  get cameBack(): boolean {
+    return this.#cameBack;
   }
 
   /** @returns the features after this step, in the order of `FEATURES` */
@@ -92,6 +107,14 @@ export class Structure {
     if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
     const now = this.#seen(step, context);
     const others = this.#calls.filter((call) => call.turn !== now.turn && call.era === now.era);
+    const before = this.#calls.findLast((call) => call.argsKey === now.argsKey);
+    const isNew = context.novel && step.failure === undefined;
+    const last = this.#calls.at(-1);
+    this.#cameBack =
+      before === undefined
+        ? isNew && last !== undefined && last.tool !== step.tool
+        : this.#newAt > before.ordinal && this.#newTool !== step.tool;
+    if (isNew) [this.#newAt, this.#newTool] = [context.ordinal, step.tool];
     this.#calls.push(now);
     if (this.#calls.length > WINDOW) this.#calls.shift();
     this.#staleRun = now.freshLines === 0 && now.old && !now.advanced ? Math.min(MAX_STALE, this.#staleRun + 1) : 0;
@@ -126,6 +149,8 @@ export class Structure {
       shapes: this.#shapes.entries().map(([key]) => key),
       staleRun: this.#staleRun,
       changes: this.#changes,
+      newAt: this.#newAt,
+      newTool: this.#newTool,
     };
   }
 
@@ -139,6 +164,8 @@ export class Structure {
     );
     return {
       turn: step.turn,
+      ordinal: context.ordinal,
+      tool: step.tool,
       era,
       argsKey: step.argsKey,
       frameKey: step.frameKey,

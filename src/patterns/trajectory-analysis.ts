@@ -1,16 +1,4 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
+import { passOver } from '../records/pass-over.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -134,16 +122,7 @@ export class TrajectoryAnalysis {
         return this.#finish(payload, at);
       default:
         passOver<
-          | LifeKind
-          | TalkKind
-          | RequestKind
-          | HostKind
-          | PatternKind
-          | ProducedKind
-          | DeliveredKind
-          | AskedKind
-          | FaultKind
-          | UnreadKind
+          'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
         >(payload);
         return NO_CHANGES;
     }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 
@@ -15,8 +16,7 @@ export function gapFor(
   return {
     schema_version: TRAJECTORY_SCHEMA_VERSION,
     seq: range.fromSeq ?? record.seq,
-    ...(record.run_id === undefined ? {} : { run_id: record.run_id }),
-    ...(record.parent_run_id === undefined ? {} : { parent_run_id: record.parent_run_id }),
+    ...present({ run_id: record.run_id, parent_run_id: record.parent_run_id }),
     depth: record.depth,
     // The record may have been refused for its time.
     recorded_at_unix_ms: record.recorded_at_unix_ms >= 0 ? record.recorded_at_unix_ms : 0,

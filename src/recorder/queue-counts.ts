@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { appendFault } from './append-fault.ts';
 import { CoxswainError } from '../base/error.ts';
 import { faultText } from './fault-text.ts';
@@ -90,7 +91,7 @@ export class QueueCounts {
       isRejection(cause) ? 'trajectory-rejected' : 'trajectory-io',
       `records could not be stored: ${lost} lost, ${waiting} still waiting` +
         (cause === undefined ? '' : `; the last error was: ${faultText(cause)}`),
-      { details: { lost, waiting }, ...(cause === undefined ? {} : { cause }) },
+      { details: { lost, waiting }, ...present({ cause }) },
     );
   }
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
@@ -128,8 +129,7 @@ export class RecordQueue {
       ...this.#counts.health(),
       failingRuns: failing.length,
       failingForMs: Math.round(Math.max(0, ...failing.map((sinceMs) => nowMs - sinceMs))),
-      ...(spill === undefined ? {} : { spill }),
-      ...(this.#recovered === undefined ? {} : { recovered: this.#recovered }),
+      ...present({ spill, recovered: this.#recovered }),
     };
   }
 

@@ -1,10 +1,10 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CoxswainError } from '../base/error.ts';
+import { isRunning } from '../base/process-identity.ts';
 import { parseRecord } from '../records/decode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { nodeFileSystem } from '../store/file-system.ts';
-import { readChunks } from '../store/jsonl/jsonl-chunks.ts';
 import { readLines } from '../store/jsonl/read-lines.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink } from '../store/trajectory-store.ts';
 import { expectedSeqOf } from './append-fault.ts';
@@ -48,14 +48,6 @@ async function takeLeft(folder: string): Promise<readonly string[]> {
     if (path === join(folder, name) || (await renamed(join(folder, name), path))) taken.push(path);
   }
   return taken;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }
 
 async function renamed(from: string, to: string): Promise<boolean> {
@@ -104,9 +96,9 @@ async function recoverFile(
 
 /** The record of each line; undefined for a line that holds none. */
 async function* recordsIn(path: string): AsyncGenerator<TrajectoryRecord | undefined, void, void> {
-  const chunks = readChunks(nodeFileSystem, path, { isCompressed: false }, { fromOffset: 0 });
   // Not `node:readline`: it also ends a line at characters that stand in the texts of records.
-  for await (const lines of readLines(chunks, 0)) for (const { bytes } of lines) yield recordIn(bytes.toString());
+  for await (const lines of readLines(nodeFileSystem.read(path, 0), 0))
+    for (const { bytes } of lines) yield recordIn(bytes.toString());
 }
 
 function recordIn(line: string): TrajectoryRecord | undefined {

@@ -4,7 +4,7 @@ import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
 import { mendPayload } from '../records/decode-payload.ts';
-import { count } from '../records/field-decode.ts';
+import { countDecode } from '../records/field-decode.ts';
 import {
   TRAJECTORY_SCHEMA_VERSION,
   type TrajectoryPayload,
@@ -181,7 +181,7 @@ export class RunLog {
     if (id !== runId || parent !== (parentRunId ?? undefined))
       this.noteInput('wrongTypes', 'the id of a run cannot be stored');
     // `count` gives a number, or nothing.
-    const level = (count.mend(depth, this.#budget, 'depth') ?? 0) as number;
+    const level = (countDecode.mend(depth, this.#budget, 'depth') ?? 0) as number;
     return { runId: id, ...(parent === undefined ? {} : { parentRunId: parent }), depth: level };
   }
 }

@@ -252,6 +252,7 @@ function toStoredUsage(usage: Usage): StoredUsage {
     output_tokens: usage.outputTokens,
     cache_read_tokens: usage.cacheReadTokens,
     cache_write_tokens: usage.cacheWriteTokens,
+    reasoning_tokens: usage.reasoningTokens,
     cost_usd: usage.costUsd,
   });
 }

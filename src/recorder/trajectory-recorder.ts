@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { readEventTime } from '../base/unix-time.ts';
@@ -217,7 +218,7 @@ export class TrajectoryRecorder implements EventObserver {
     const known = this.#logs.get(runId);
     if (known !== undefined) return known;
     const log = new RunLog(
-      { runId, depth, ...(parentRunId === undefined ? {} : { parentRunId }) },
+      { runId, depth, ...present({ parentRunId }) },
       { clock: this.#clock, queue: this.#queue, redact: this.#redact, tally: this.#tally },
     );
     this.#logs.set(runId, log);

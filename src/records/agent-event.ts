@@ -119,3 +119,6 @@ export type AgentEvent = EventTime &
     /** What an adapter met and has no name for; kept, so that nothing is lost. */
     | { readonly type: 'unrecognised'; readonly original: JsonObject }
   );
+
+/** What a host knows of how a run went, when it ends it. */
+export type AgentEnding = Omit<Extract<AgentEvent, { readonly type: 'agent_end' }>, 'type' | 'messages' | 'atMs'>;

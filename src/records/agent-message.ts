@@ -5,6 +5,7 @@ export type ContentBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call'; readonly id: string; readonly name: string; readonly args: Json }
+  /** Of the bytes only their number and a digest are stored. */
   | { readonly type: 'image'; readonly mediaType: string; readonly dataBase64?: string; readonly url?: string }
   /** What the host had and this version has no name for. */
   | { readonly type: 'other'; readonly value: Json };
@@ -18,6 +19,8 @@ export interface Usage {
   readonly outputTokens?: number;
   readonly cacheReadTokens?: number;
   readonly cacheWriteTokens?: number;
+  /** Those of the output that are reasoning. */
+  readonly reasoningTokens?: number;
   readonly costUsd?: number;
 }
 

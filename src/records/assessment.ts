@@ -1,6 +1,6 @@
 import type { SpokenAdvice } from './feedback.ts';
 
 /** What a trajectory observer produced, as stored. Plain data. */
-export interface Assessment extends SpokenAdvice {
+export interface StoredAssessment extends SpokenAdvice {
   readonly observerName: string;
 }

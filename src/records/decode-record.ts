@@ -1,9 +1,8 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
 import { decodePayload } from './decode-payload.ts';
-import { amount, brokenField, count, text } from './field-decode.ts';
-import { TRAJECTORY_SCHEMA_VERSION } from './trajectory-record.ts';
-import type { TrajectoryRecord } from './trajectory-record.ts';
+import { amountDecode, brokenField, countDecode, textDecode } from './field-decode.ts';
+import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from './trajectory-record.ts';
 import { withSourceText } from './unrecognised-text.ts';
 
 /**
@@ -23,12 +22,12 @@ import { withSourceText } from './unrecognised-text.ts';
 export function decodeRecord(value: unknown): TrajectoryRecord {
   if (!isJsonObject(value)) throw brokenField('record', 'an object', value);
   const version = value['schema_version'] ?? 0;
-  count(version, 'schema_version');
+  countDecode(version, 'schema_version');
   if (Number(version) > TRAJECTORY_SCHEMA_VERSION) throw newerSchema(Number(version), value['seq']);
-  count(value['seq'], 'seq');
-  amount(value['recorded_at_unix_ms'], 'recorded_at_unix_ms');
+  countDecode(value['seq'], 'seq');
+  amountDecode(value['recorded_at_unix_ms'], 'recorded_at_unix_ms');
   const depth = value['depth'] ?? 0;
-  count(depth, 'depth');
+  countDecode(depth, 'depth');
 
   const payload = decodePayload(value['payload']);
   if (payload.kind === 'gap' && payload.through_seq < Number(value['seq'])) {
@@ -84,7 +83,7 @@ export function parseRecord(line: string): TrajectoryRecord {
 /** False for null, which reads as absent. */
 function isText(value: unknown, path: string): boolean {
   if (value === null) return false;
-  if (value !== undefined) text(value, path);
+  if (value !== undefined) textDecode(value, path);
   return true;
 }
 

@@ -1,17 +1,17 @@
 import { isJsonObject } from '../base/json.ts';
 import { toJson } from '../base/to-json.ts';
 import {
-  amount,
+  amountDecode,
   anyJson,
   anyNumber,
   brokenField,
-  count,
+  countDecode,
   deadlineTime,
   decodeFields,
   fieldDecode,
-  flag,
+  flagDecode,
   jsonObject,
-  listOf,
+  listDecode,
   literal,
   mendFields,
   nullable,
@@ -19,20 +19,13 @@ import {
   oneOf,
   optional,
   pathOf,
-  text,
+  textDecode,
   type FieldDecode,
   type FieldDecodes,
 } from './field-decode.ts';
 import type { Base, Fields, Word } from './field-types.ts';
 import { BLOCKS, CHOICES, FIGURES, MESSAGES, SHAPES } from './shapes.ts';
-
-/** Half a picture is none: one that is over the limit is left out. */
-const picture: FieldDecode = fieldDecode((value, path, key) => text(value, path, key), {
-  mend: (value, budget, key) => {
-    const kept = text.mend(value, budget, key);
-    return typeof value !== 'string' || kept === value ? kept : undefined;
-  },
-});
+import { withoutPicture } from './without-bytes.ts';
 
 /** A block of a type that has no name here becomes `other`, which is what `other` is for. */
 const block: FieldDecode = fieldDecode(
@@ -47,12 +40,12 @@ const block: FieldDecode = fieldDecode(
       if (typeof value === 'string') return { type: 'text', text: budget.text(value) };
       const decodes = isJsonObject(value) ? decodesNamed(BLOCKS, 'type', value) : undefined;
       if (!isJsonObject(value) || decodes === undefined) return { type: 'other', value: toJson(value, budget) };
-      return mendFields(value, decodes, budget);
+      return mendFields(withoutPicture(value), decodes, budget);
     },
   },
 );
 
-const blockList = listOf(block);
+const blockList = listDecode(block);
 const messageContent: FieldDecode = fieldDecode(
   (value, path, key) => (typeof value === 'string' ? value : blockList(value, path, key)),
   {
@@ -90,22 +83,22 @@ const message: FieldDecode = fieldDecode(
 /** Made anew for every word that is met: a short-lived process meets few. */
 const MADE = new Map<string, FieldDecode>(
   Object.entries({
-    content: text,
-    name: text,
-    id: text,
-    configured: text,
-    own: text,
-    picture,
+    content: textDecode,
+    name: textDecode,
+    id: textDecode,
+    configured: textDecode,
+    own: textDecode,
+    picture: textDecode,
     json: anyJson,
     result: anyJson,
     object: jsonObject,
-    flag,
+    flag: flagDecode,
     true: literal(true),
-    count,
-    amount,
+    count: countDecode,
+    amount: amountDecode,
     number: anyNumber,
     deadline: deadlineTime(anyNumber),
-    deadline_from_0: deadlineTime(amount),
+    deadline_from_0: deadlineTime(amountDecode),
     unchecked_number: anyJson,
     message,
     message_content: messageContent,
@@ -124,7 +117,7 @@ function decodeOf(word: string): FieldDecode {
 
 function madeOf(word: string): FieldDecode {
   if (word.endsWith('?')) return optional(decodeOf(word.slice(0, -1)));
-  if (word.endsWith('[]')) return listOf(decodeOf(word.slice(0, -2)));
+  if (word.endsWith('[]')) return listDecode(decodeOf(word.slice(0, -2)));
   if (word.endsWith('|null')) return nullable(decodeOf(word.slice(0, -5)));
   if (Object.hasOwn(CHOICES, word)) return oneOf(CHOICES[word as keyof typeof CHOICES]);
   // What is left of the words are shapes.

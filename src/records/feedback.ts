@@ -14,6 +14,6 @@ export type Observation = ShapeOf<'observation'>;
 export type SpokenAdvice = ShapeOf<'spoken_advice'>;
 
 /** Progress feedback, as stored. Plain data. */
-export interface Feedback extends SpokenAdvice {
+export interface StoredFeedback extends SpokenAdvice {
   readonly providerName: string;
 }

@@ -57,7 +57,7 @@ function nameOf(value: unknown): string {
   return `a value of type ${typeof value}`;
 }
 
-export const text: FieldDecode = fieldDecode(
+export const textDecode: FieldDecode = fieldDecode(
   (value, path, key) => {
     if (typeof value === 'string') return value;
     throw brokenField(pathOf(path, key), 'a text', value);
@@ -75,7 +75,7 @@ export const text: FieldDecode = fieldDecode(
   },
 );
 
-export const flag: FieldDecode = fieldDecode(
+export const flagDecode: FieldDecode = fieldDecode(
   (value, path, key) => {
     if (typeof value === 'boolean') return value;
     throw brokenField(pathOf(path, key), 'true or false', value);
@@ -92,7 +92,7 @@ export const flag: FieldDecode = fieldDecode(
 );
 
 /** A whole number from 0 that JavaScript holds exactly. */
-export const count: FieldDecode = fieldDecode(
+export const countDecode: FieldDecode = fieldDecode(
   (value, path, key) => {
     if (Number.isSafeInteger(value) && Number(value) >= 0) return value;
     throw brokenField(pathOf(path, key), 'a whole number from 0', value);
@@ -125,7 +125,7 @@ export const anyNumber: FieldDecode = fieldDecode(
 );
 
 /** A finite number from 0: a duration or a time in milliseconds. */
-export const amount: FieldDecode = fieldDecode(
+export const amountDecode: FieldDecode = fieldDecode(
   (value, path, key) => {
     if (Number.isFinite(value) && Number(value) >= 0) return value;
     throw brokenField(pathOf(path, key), 'a number from 0', value);
@@ -145,7 +145,7 @@ export function deadlineTime(decode: FieldDecode): FieldDecode {
   return fieldDecode((value, path, key) => decode(value, path, key), {
     ...decode,
     mend: (value, budget, key) => {
-      const atMs = amount.mend(withoutDate(value), budget, key);
+      const atMs = amountDecode.mend(withoutDate(value), budget, key);
       if (typeof atMs !== 'number' || budget.nowMs === 0) return atMs;
       const { ms, fault, detail = '' } = readDeadlineTime(atMs, budget.nowMs);
       if (fault !== undefined) budget.note(fault, detail);
@@ -231,7 +231,7 @@ export function oneOf(words: readonly string[]): FieldDecode {
 }
 
 /** A list, each item of which `decode` takes. */
-export function listOf(decode: FieldDecode): FieldDecode {
+export function listDecode(decode: FieldDecode): FieldDecode {
   return fieldDecode(
     (value, path, key) => {
       const own = pathOf(path, key);

@@ -25,4 +25,4 @@ export type PatternReference = ShapeOf<'pattern_reference'>;
 export type ClassificationResult = ShapeOf<'classification'>;
 
 /** Guidance that was produced, and whether it reached the agent. Plain data, as stored. */
-export type GuidanceDelivered = ShapeOf<'guidance'>;
+export type StoredGuidance = ShapeOf<'guidance'>;

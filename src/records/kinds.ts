@@ -27,6 +27,8 @@ export const LIFE = {
       source: 'content?',
       /** The import format, for an imported run. */
       format: 'name?',
+      /** The agent program that reported the run by its hooks, such as `codex`. */
+      host: 'name?',
       /** What steering went by: a replay needs the same. Absent for an imported run. */
       steering: 'steering?',
     },
@@ -45,6 +47,8 @@ export const LIFE = {
       reward: 'number?',
       /** What the host says of the run. */
       labels: 'object?',
+      /** What the session has used in all, where the host adds it up: of a run that went on, since its beginning. */
+      usage: 'budget?',
     },
   },
   /** The host goes on with a run that had ended. Such as a session that is opened again. */
@@ -210,6 +214,17 @@ export const HOST = {
       attempt: 'count',
       /** Set when it did not hold and the agent was let go all the same, because it had been sent back often enough. */
       gave_up: 'true?',
+    },
+  },
+  /** A policy of the configuration asks the host to stop the run. Once, until the run is resumed. */
+  stop_requested: {
+    role: 'derived',
+    row: 'event',
+    fields: {
+      /** `stuck` or `budget`. */
+      policy: 'configured',
+      /** In one sentence, for people. */
+      reason: 'configured',
     },
   },
   /** An event of the host's own that session slices fold. */

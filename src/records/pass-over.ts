@@ -1,23 +1,28 @@
 import type { ASKED, CALLS, DELIVERED, FAULTS, HOST, LIFE, LOST, PATTERNS, PRODUCED, REQUESTS, TALK } from './kinds.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
-type Kind = TrajectoryPayload['kind'];
+/** The kinds of each group. */
+interface Groups {
+  readonly life: keyof typeof LIFE;
+  readonly talk: keyof typeof TALK;
+  readonly calls: keyof typeof CALLS;
+  readonly requests: keyof typeof REQUESTS;
+  readonly host: keyof typeof HOST;
+  readonly patterns: keyof typeof PATTERNS;
+  readonly produced: keyof typeof PRODUCED;
+  readonly delivered: keyof typeof DELIVERED;
+  readonly asked: keyof typeof ASKED;
+  readonly faults: keyof typeof FAULTS;
+  /** What cannot be read: lost, or unknown to this version. */
+  readonly unread: keyof typeof LOST | 'unrecognised';
+}
 
-export type LifeKind = keyof typeof LIFE;
-export type TalkKind = keyof typeof TALK;
-export type CallKind = keyof typeof CALLS;
-export type RequestKind = keyof typeof REQUESTS;
-export type HostKind = keyof typeof HOST;
-export type PatternKind = keyof typeof PATTERNS;
-export type ProducedKind = keyof typeof PRODUCED;
-export type DeliveredKind = keyof typeof DELIVERED;
-export type AskedKind = keyof typeof ASKED;
-export type FaultKind = keyof typeof FAULTS;
-/** What cannot be read: lost, or unknown to this version. */
-export type UnreadKind = keyof typeof LOST | 'unrecognised';
+type KindsOf<Name> = Name extends keyof Groups ? Groups[Name] : Name;
 
 /**
- * Ends a switch over record kinds that has nothing to do for the rest of these groups. A kind that is neither a case of the switch nor in
- * one of the groups does not compile, so a new kind is a decision in every switch, or in the group that it joins.
+ * Ends a switch over record kinds that has nothing to do for the rest of these groups and kinds. A kind that is neither a case of the
+ * switch nor named here does not compile, so a new kind is a decision in every switch, or in the group that it joins.
  */
-export function passOver<Passed extends Kind>(_payload: Extract<TrajectoryPayload, { readonly kind: Passed }>): void {}
+export function passOver<Passed extends keyof Groups | TrajectoryPayload['kind']>(
+  _payload: Extract<TrajectoryPayload, { readonly kind: KindsOf<Passed> }>,
+): void {}

@@ -45,13 +45,19 @@ export const FIGURES = {
     output_tokens: 'count?',
     cache_read_tokens: 'count?',
     cache_write_tokens: 'count?',
+    /** Those of the output that are reasoning. */
+    reasoning_tokens: 'count?',
     cost_usd: 'amount?',
   },
   /** The run's part in an experiment. */
   holdout: {
     share: 'amount',
-    /** Advice is worked out and recorded, not given. */
-    withheld: 'flag',
+    /** The run was drawn as a whole: true where its advice is recorded and not given. Absent: each episode is drawn. */
+    withheld: 'flag?',
+    /** What episodes are drawn with. */
+    seed: 'own?',
+    /** The outcome that was declared beforehand: a pattern is left within so many calls. */
+    within_calls: 'count?',
   },
   /** Something the trajectory shows. A loop, a run of errors, a stall. */
   pattern: {
@@ -178,8 +184,8 @@ export const BLOCKS = {
   reasoning: { text: 'content' },
   /** A call that the model asks for. */
   tool_call: { id: 'id', name: 'name', args: 'json' },
-  /** An image. */
-  image: { media_type: 'name', data_base64: 'picture?', url: 'content?' },
+  /** An image: where it lies, or how many bytes it has and their digest. Only records of earlier versions have the bytes. */
+  image: { media_type: 'name', bytes: 'count?', digest: 'own?', data_base64: 'picture?', url: 'content?' },
   /** What the source had and this version has no name for. */
   other: { value: 'json' },
 } as const;

@@ -7,7 +7,7 @@ import type { SecretSpan } from './secret-span.ts';
 
 /**
  * A keyword, and the character in it that the search looks for: its anchor. Keywords of letters and digits alone have none;
- * they begin a run, see `findInRun`.
+ * they begin a run, see `findInEncoded`.
  */
 interface Anchored {
   readonly rule: number;
@@ -225,7 +225,7 @@ function findKeyword(
 let inRuns: RegExp | undefined;
 
 /** The first secret in a run that is known by a keyword of letters and digits alone. */
-export function findInRun(text: string, run: EncodedRun, done: number): SecretSpan | undefined {
+export function findInEncoded(text: string, run: EncodedRun, done: number): SecretSpan | undefined {
   const entries = (table ??= keywordTable()).inRuns;
   inRuns ??= new RegExp(entries.map(({ keyword }) => `(${keyword})`).join('|'), 'g');
   const piece = text.slice(run.start, run.end);

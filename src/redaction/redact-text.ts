@@ -1,8 +1,8 @@
 import { decodeRun, type EncodedRun } from './encoded-run.ts';
-import { findForm, findInRun, Marks } from './keyword-scan.ts';
+import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { findNamed } from './find-named.ts';
 import { isPlaceholder, placeholderEnd, placeholderOf, type Fingerprint, type SecretSpan } from './secret-span.ts';
-import { beginsEscape, viewOf } from './text-view.ts';
+import { beginsEscape, viewText } from './text-view.ts';
 
 /** Which secrets are left as they are, and how the others are replaced. */
 export interface RedactTextOptions {
@@ -45,7 +45,7 @@ function redactOnce(text: string, options: RedactTextOptions, depth: number): st
   const found = scan(text, { options, depth, inView: false });
   if (found !== 'escaped') return replaceAll(text, found);
   // What the text says without its escapes is looked at instead.
-  const { text: view, offsets } = viewOf(text);
+  const { text: view, offsets } = viewText(text);
   const inView = scan(view, { options, depth, inView: true });
   if (inView === 'escaped') return text;
   const place = (at: number): number => offsets[at] ?? text.length;
@@ -132,7 +132,7 @@ const FIRST_RULE = /\[REDACTED:([a-z0-9-]{1,40})/;
 /** The replacement of a token in a run, or of the whole run when it holds a secret once it is decoded. */
 function inRun(text: string, run: EncodedRun, done: number, how: Scan): Replacement | undefined {
   const { options, depth } = how;
-  const span = findInRun(text, run, done);
+  const span = findInEncoded(text, run, done);
   if (span !== undefined) {
     const secret = text.slice(span.start, span.end);
     const by = replacementOf(secret, span, how);

@@ -1,5 +1,4 @@
-import type { Json } from '../base/json.ts';
-import { isJsonObject } from '../base/json.ts';
+import { type Json, isJsonObject } from '../base/json.ts';
 import { lettersOf } from './fingerprint.ts';
 import type { FieldWriter } from './payload-fields.ts';
 

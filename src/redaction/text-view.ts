@@ -37,7 +37,7 @@ export function beginsEscape(text: string, at: number): boolean {
 }
 
 /** Cost: one pass, and four bytes a character. */
-export function viewOf(text: string): TextView {
+export function viewText(text: string): TextView {
   const offsets = new Uint32Array(text.length + 1);
   let view = '';
   let done = 0;

@@ -5,6 +5,8 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isDerived } from '../records/is-derived.ts';
 import { Replay } from './replay.ts';
 import { SteeringReplay } from './steering-replay.ts';
+import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
+import { standardSteering } from '../steering/standard-steering.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { createFakeClock } from '../testing/fake-clock.ts';
 import { scriptedRecords, times } from '../../test/support/scripted-run.ts';
@@ -12,17 +14,32 @@ import { scriptedRecords, times } from '../../test/support/scripted-run.ts';
 const deadline = { minutes: 8 };
 
 /** A run that gets stuck, a call every ten seconds. */
-const script: readonly TrajectoryRecord[] = scriptedRecords([
+const script: readonly TrajectoryRecord[] = goesOn([
   ...times(9, { tool: 'bash', args: { command: 'make' }, result: 'no rule', isError: true }),
   ...times(3, (index) => ({ tool: 'read_file', args: { path: `${index}` }, result: `part ${index}` })),
 ]).map(timed);
+
+/** The records of a script, and a turn after them. */
+function goesOn(calls: Parameters<typeof scriptedRecords>[0]): readonly TrajectoryRecord[] {
+  return followed(scriptedRecords(calls), { kind: 'turn_started' });
+}
+
+function followed(
+  records: readonly TrajectoryRecord[],
+  payload: TrajectoryRecord['payload'],
+): readonly TrajectoryRecord[] {
+  const last = records.at(-1);
+  return last === undefined ? [] : [...records, { ...last, seq: last.seq + 1, payload }];
+}
 
 function timed(record: TrajectoryRecord): TrajectoryRecord {
   return { ...record, recorded_at_unix_ms: 1_000_000 + record.seq * 10_000 };
 }
 
+const steering = { ...standardSteering(), guidance: [{ provider: diagnosticSignal() }], noise: {} };
+
 function steered(records: readonly TrajectoryRecord[]): readonly TrajectoryRecord[] {
-  const replay = new SteeringReplay({ deadline });
+  const replay = new SteeringReplay({ steering, deadline });
   return records.flatMap((record) => replay.take(record));
 }
 
@@ -31,7 +48,7 @@ const derivedOf = (records: readonly TrajectoryRecord[]) => records.map(({ paylo
 test('what it gives is a run that replays to itself, gapless from 0', () => {
   const records = steered(script);
   expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
-  const replay = new Replay();
+  const replay = new Replay({ steering });
   expect(records.flatMap((record) => replay.take(record))).toEqual(derivedOf(records));
   const kinds = new Set(records.map(({ payload }) => payload.kind));
   expect(kinds).toContain('pattern_flagged');
@@ -42,7 +59,7 @@ test('what it gives is a run that replays to itself, gapless from 0', () => {
 test('it says what a live run says that is asked at the same points', async () => {
   const store = memoryStore();
   const clock = createFakeClock(1_000_000);
-  const run = createCoxswain({ store, clock, measureMs: () => 0 }).startRun({ runId: 'run', deadline });
+  const run = createCoxswain({ ...steering, store, clock, measureMs: () => 0 }).startRun({ runId: 'run', deadline });
   let lastMs = 1_000_000;
   for (const { payload, recorded_at_unix_ms: atMs } of script) {
     if (payload.kind === 'turn_started' && run.analysis.turns > 0) run.advise('pre_tool_selection');
@@ -88,4 +105,22 @@ test('a call without a result is no decision point, and a gap keeps its length',
   expect(kindsOf(at(2, ended))).toEqual(['2 tool_ended']);
   expect(kindsOf(at(3, { kind: 'gap', through_seq: 7, reason: 'lost' }))).toEqual(['3 gap']);
   expect(kindsOf(at(8, { kind: 'turn_started' }))).toEqual(['8 turn_started']);
+});
+
+test('nothing is said after the last call: nobody is there to hear', () => {
+  const loop = times(3, { tool: 'bash', args: { command: 'make' }, result: 'no rule', isError: true });
+  const textsOf = (records: readonly TrajectoryRecord[]): number => {
+    const replay = new SteeringReplay();
+    return records.flatMap((record) => replay.follow(record)).filter(({ kind }) => kind === 'feedback_produced').length;
+  };
+  const end = { kind: 'run_ended', outcome: 'completed', new_messages: [] } as const;
+  expect(textsOf(followed(scriptedRecords(loop), end))).toBe(0);
+  expect(textsOf(followed(goesOn(loop), end))).toBe(1);
+});
+
+test('of a run that still grows, a call is spoken of before the next record', () => {
+  const loop = times(3, { tool: 'bash', args: { command: 'make' }, result: 'no rule', isError: true });
+  const replay = new SteeringReplay({ growing: true });
+  const derived = scriptedRecords(loop).map((record) => replay.follow(record).map(({ kind }) => kind));
+  expect(derived.at(-1)).toContain('feedback_produced');
 });

@@ -25,6 +25,8 @@ export interface SteeringReplayOptions {
   readonly deadline?: TimeSpan;
   /** Default: no limit. */
   readonly budget?: Budget;
+  /** Whether the run still goes on, so that a tool result is weighed at once; default: when the next record shows it. */
+  readonly growing?: boolean;
   /** `steering` with its defaults filled in, where many runs share it. */
   readonly resolved?: ResolvedSteering;
   /**
@@ -44,7 +46,8 @@ type Visit = (record: TrajectoryRecord, derived: readonly DerivedPayload[]) => v
 /**
  * A run as it would have been recorded under a steering it did not have: what the agent did is taken over record by
  * record, and the steering is asked after every tool result and before every turn but the first, at the time of the
- * record before. What an earlier steering left in the records is passed over. A `Replay` of what it gives, with the same
+ * record before. A tool result is weighed when the next record shows that the run goes on: after the last one nobody is
+ * there to hear. What an earlier steering left in the records is passed over. A `Replay` of what it gives, with the same
  * steering, gives the same derived records.
  *
  * What it shows is what would have been said, not what the agent would have done about it.
@@ -58,6 +61,8 @@ export class SteeringReplay {
   #nextSeq = 0;
   #lastMs = 0;
   #turns = 0;
+  /** The result after which the steering has not been asked yet. */
+  #result: TrajectoryRecord | undefined;
 
   /**
    * @throws CoxswainError "invalid-definition" when two providers share a name
@@ -106,14 +111,19 @@ export class SteeringReplay {
     if (roleOf(payload) !== 'input') return;
     // Another deadline was asked for, so those of the host are not in force.
     if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
+    if (this.#result !== undefined) {
+      if (payload.kind !== 'run_ended') this.#add(ASK_AFTER_CALL, this.#result, this.#lastMs, visit);
+      this.#result = undefined;
+    }
     if (payload.kind === 'turn_started') {
       if (this.#turns > 0) this.#add(ASK_BEFORE_TURN, record, this.#lastMs, visit);
       this.#turns += 1;
     }
     this.#lastMs = Math.max(this.#lastMs, record.recorded_at_unix_ms);
     this.#add(this.#steered(payload, record), record, record.recorded_at_unix_ms, visit);
-    const hasResult = payload.kind === 'tool_ended' && payload.result_missing !== true;
-    if (hasResult) this.#add(ASK_AFTER_CALL, record, this.#lastMs, visit);
+    if (payload.kind !== 'tool_ended' || payload.result_missing === true) return;
+    if (this.#options.growing === true) this.#add(ASK_AFTER_CALL, record, this.#lastMs, visit);
+    else this.#result = record;
   }
 
   /** A payload and what follows from it, in the run of `near`. */

@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { passOver, type FaultKind, type HostKind, type RequestKind, type UnreadKind } from '../records/pass-over.ts';
+import { passOver } from '../records/pass-over.ts';
 import type { PatternReference } from '../records/guidance.ts';
 import type { StoredMessage } from '../records/stored-message.ts';
 import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -98,6 +98,16 @@ export interface AdviceOutcomeOptions {
 const MAX_FLAGGED = 256;
 const DEFAULT_MAX_PIECES = 1_000;
 
+/** What else is known of a record. */
+interface FoldedRecord {
+  /** Of the run so far, with this record. */
+  readonly calls: number;
+  /** That it began or ended. */
+  readonly call: RunCall | undefined;
+  /** Of the answer that it is. */
+  readonly costUsd: number | undefined;
+}
+
 /** A call with its result. */
 interface EndedCall {
   readonly call: RunCall;
@@ -151,13 +161,8 @@ export class AdviceOutcomeFold {
     return this.#leftOut;
   }
 
-  /**
-   * Takes the next record.
-   *
-   * @param calls  of the run so far, with this record
-   * @param call  that it began or ended
-   */
-  fold(record: TrajectoryRecord, calls: number, call: RunCall | undefined): void {
+  /** Takes the next record. */
+  fold(record: TrajectoryRecord, { call, calls, costUsd }: FoldedRecord): void {
     const { payload, recorded_at_unix_ms: atMs } = record;
     while (this.#calls < calls) this.#called();
     switch (payload.kind) {
@@ -181,7 +186,7 @@ export class AdviceOutcomeFold {
         if (call !== undefined) this.#ended({ call, record });
         return;
       case 'message_appended':
-        this.#used(payload.message);
+        this.#used(payload.message, costUsd);
         return;
       case 'pattern_flagged':
         this.#flag(payload.pattern.identity);
@@ -207,12 +212,12 @@ export class AdviceOutcomeFold {
           | 'turn_started'
           | 'turn_ended'
           | 'compaction'
-          | RequestKind
-          | Exclude<HostKind, 'deadline_set'>
+          | 'requests'
+          | 'host'
           | 'evaluation'
           | 'model_answered'
-          | FaultKind
-          | UnreadKind
+          | 'faults'
+          | 'unread'
         >(payload);
     }
   }
@@ -265,9 +270,9 @@ export class AdviceOutcomeFold {
     if (isOver) this.#counting = this.#counting.filter((piece) => this.#calls - piece.callsBefore <= this.#within);
   }
 
-  #used(message: StoredMessage): void {
+  #used(message: StoredMessage, costUsd: number | undefined): void {
     if (message.role !== 'assistant' || message.usage === undefined) return;
-    const { cost_usd: costUsd, input_tokens: input, output_tokens: output } = message.usage;
+    const { input_tokens: input, output_tokens: output } = message.usage;
     if (input !== undefined || output !== undefined) this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
     for (const piece of this.#counting) {
       if (input !== undefined || output !== undefined) {

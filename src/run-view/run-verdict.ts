@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import { endReasonText } from '../records/end-reason.ts';
+import { inWords } from '../records/words.ts';
 
 /** How a run ended, as its source says. Plain JSON. */
 export interface RunOutcome {
@@ -34,9 +34,13 @@ export interface RunVerdict {
 /** Outcomes that say that the run was cut off, in the words of several sources. */
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
-/** @param checks  the last result of each, the latest last */
-export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCheck[]): RunVerdict {
-  if (ended === undefined) return { verdict: 'unknown', evidence: 'no answer yet: cut off, or still at work' };
+/**
+ * @param checks  the last result of each, the latest last
+ * @param waitsFor  what a run without an end waits for, in words
+ */
+export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCheck[], waitsFor = ''): RunVerdict {
+  if (ended === undefined)
+    return { verdict: 'unknown', evidence: waitsFor || 'no answer yet: cut off, or still at work' };
   const { labels, outcome, reason, success } = ended;
   if (success !== undefined) {
     return {
@@ -47,7 +51,10 @@ export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCh
   if (isCutOff(ended)) {
     const error = labels?.['error'];
     const detail = typeof error === 'string' && error !== '' ? `: ${error}` : '';
-    return { verdict: 'failed', evidence: `${endReasonText(reason ?? outcome)}${detail}` };
+    return {
+      verdict: 'failed',
+      evidence: `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`,
+    };
   }
   const failing = checks.findLast(({ failed }) => failed);
   if (failing !== undefined) return { verdict: 'unknown', evidence: `its last ${checkText(failing)} failed` };

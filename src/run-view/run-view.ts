@@ -1,20 +1,13 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
+import { waitText } from '../records/host-notes.ts';
+import { present } from '../base/present.ts';
+import { passOver } from '../records/pass-over.ts';
 import type { JsonObject } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { checkCommandOf } from '../calls/check-command.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
-import type { StoredMessage } from '../records/stored-message.ts';
+import { answerCost, type ModelPrices } from '../records/answer-cost.ts';
+import { MODEL_PRICES } from '../records/model-prices.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type {
   RunStarted,
@@ -35,6 +28,8 @@ import { isFlagged, type RunPatterns } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_CHECKS = 16;
+/** Patterns whose cost is kept. */
+const MAX_PATTERNS = 500;
 
 /** How a run is read. */
 export interface RunViewOptions {
@@ -47,12 +42,19 @@ export interface RunViewOptions {
   readonly recompute?: boolean;
   /** How the outcome of advice is measured. */
   readonly advice?: AdviceOutcomeOptions;
+  /** What models cost, for answers whose cost the host does not state, in place of the built-in prices of those models. */
+  readonly prices?: ModelPrices;
 }
 
-/** What the answers of the model took, as they say; a member is absent where none does. */
+/** What the answers of the model took. A member is absent where nothing is known. */
 export interface RunUsage {
   readonly tokens?: number;
+  /** Read from or written to the model's cache. Anthropic counts them beside `tokens`, OpenAI within. */
+  readonly cacheTokens?: number;
+  /** As the host states it, else by the prices of models; over the answers of which it is known. */
   readonly costUsd?: number;
+  /** Answers that count tokens and whose cost is not known; absent where there are none. */
+  readonly answersWithoutCost?: number;
 }
 
 /**
@@ -68,21 +70,29 @@ export class RunView {
   readonly #recorded = new RecordedPatterns();
   readonly #advice: AdviceOutcomeFold;
   readonly #recompute: boolean;
+  readonly #prices: ModelPrices;
+  #answersWithoutCost = 0;
+  readonly #patternCosts = new LruMap<{ readonly from: number; readonly to?: number }>(MAX_PATTERNS);
   #analysis: TrajectoryAnalysis | undefined;
   #started: RunStarted | undefined;
   #labels: JsonObject | undefined;
   #reason: string | undefined;
   readonly #checks = new LruMap<LastCheck>(MAX_CHECKS);
   #tokens: number | undefined;
+  #cacheTokens: number | undefined;
   #costUsd: number | undefined;
+  /** As the host has added it up, over the whole session. */
+  #sessionCostUsd: number | undefined;
+  #waitsFor: string | undefined;
   #changed: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
   #lostRecords = 0;
   #lostStarts = 0;
   #missingResults = 0;
 
-  constructor({ advice, detectors = [], recompute = false }: RunViewOptions = {}) {
+  constructor({ advice, detectors = [], prices, recompute = false }: RunViewOptions = {}) {
     this.#advice = new AdviceOutcomeFold(advice);
+    this.#prices = prices === undefined ? MODEL_PRICES : { ...MODEL_PRICES, ...prices };
     this.#recompute = recompute;
     if (detectors.length > 0) this.#analysis = new TrajectoryAnalysis({ detectors });
   }
@@ -101,7 +111,8 @@ export class RunView {
     const changes = this.#analysis?.fold(record);
     this.#changed = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#take(record, this.#counter.calls > callsBefore);
-    this.#advice.fold(record, this.#counter.calls, call);
+    this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd: this.#used(payload) });
+    for (const pattern of this.#changed) this.#price(pattern);
     return call;
   }
 
@@ -125,19 +136,22 @@ export class RunView {
     const { outcome, reward, success } = this.counts;
     if (outcome === undefined) return undefined;
     return {
-      ...(success === undefined ? {} : { success }),
-      ...(reward === undefined ? {} : { reward }),
+      ...present({ success, reward }),
       outcome,
-      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
-      ...(this.#labels === undefined ? {} : { labels: this.#labels }),
+      ...present({ reason: this.#reason, labels: this.#labels }),
     };
   }
   /** Whether the run did what it was for, as far as its records say. */
   get verdict(): RunVerdict {
-    return verdictOf(
-      this.outcome,
-      this.#checks.entries().map(([, check]) => check),
-    );
+    return verdictOf(this.outcome, this.checks, this.#waitsFor);
+  }
+  /** What a run without an end waits for, in words; empty where nothing is known of that. */
+  get waitsFor(): string {
+    return this.#waitsFor ?? '';
+  }
+  /** The last result of each check: tests, types, lint, build; the latest last. */
+  get checks(): readonly LastCheck[] {
+    return this.#checks.entries().map(([, check]) => check);
   }
   /** How often the run went on after an end, or in another process. */
   get resumptions(): number {
@@ -165,9 +179,18 @@ export class RunView {
   }
   get usage(): RunUsage {
     return {
-      ...(this.#tokens === undefined ? {} : { tokens: this.#tokens }),
-      ...(this.#costUsd === undefined ? {} : { costUsd: this.#costUsd }),
+      ...present({
+        tokens: this.#tokens,
+        cacheTokens: this.#cacheTokens,
+        costUsd: this.#sessionCostUsd ?? this.#costUsd,
+      }),
+      ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
     };
+  }
+  /** Cost of the answers from the flag of a pattern until it was left, or until now; undefined where it is not known. */
+  costOfPattern(identity: string): number | undefined {
+    const { from, to = this.#costUsd } = this.#patternCosts.get(identity) ?? {};
+    return from === undefined || to === undefined ? undefined : to - from;
   }
   /** What came of each piece of advice, in the order in which they were produced. */
   get advice(): readonly AdviceOutcome[] {
@@ -211,6 +234,10 @@ export class RunView {
       case 'run_ended':
         this.#labels = payload.labels;
         this.#reason = payload.reason;
+        this.#sessionCostUsd = payload.usage?.cost_usd ?? this.#sessionCostUsd;
+        return undefined;
+      case 'session_event':
+        this.#waitsFor = waitText(payload) ?? this.#waitsFor;
         return undefined;
       case 'run_resumed':
         this.#resumptions += 1;
@@ -219,7 +246,7 @@ export class RunView {
         this.#lostRecords += Math.max(0, payload.through_seq - seq) + 1;
         return undefined;
       case 'message_appended':
-        this.#used(payload.message);
+        this.#waitsFor = undefined;
         return undefined;
       case 'tool_started': {
         const call = this.#begun(payload, seq);
@@ -233,9 +260,7 @@ export class RunView {
         this.#recorded.take(payload, seq);
         return undefined;
       default:
-        passOver<TalkKind | RequestKind | HostKind | ProducedKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
-          payload,
-        );
+        passOver<'talk' | 'requests' | 'host' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
         return undefined;
     }
   }
@@ -248,6 +273,7 @@ export class RunView {
 
   #ended(ended: ToolEnded, seq: number, startLost: boolean): RunCall {
     const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = ended;
+    this.#waitsFor = undefined;
     // Both join by one rule, so there is a call here exactly where no new one was counted.
     const open = this.#open.end(id);
     const begun = startLost || open === undefined ? this.#begun({ ...ended, args: null }, seq) : open;
@@ -262,7 +288,7 @@ export class RunView {
     }
     return {
       ...begun,
-      ...(read === undefined ? {} : { kind: read.kind }),
+      ...present({ kind: read?.kind }),
       endSeq: seq,
       startLost,
       failed,
@@ -271,11 +297,30 @@ export class RunView {
     };
   }
 
-  #used(message: StoredMessage): void {
-    if (message.role !== 'assistant' || message.usage === undefined) return;
-    const { cost_usd: costUsd, input_tokens: input, output_tokens: output } = message.usage;
-    if (input !== undefined || output !== undefined) this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
+  #price({ clearedAt, identity, level }: TrajectoryPattern): void {
+    if (level === 'hint' || this.#costUsd === undefined) return;
+    const { from = this.#costUsd, to } = this.#patternCosts.get(identity) ?? {};
+    // A pattern that comes back is another one: what it cost before is not its.
+    if (clearedAt !== undefined) this.#patternCosts.set(identity, { from, to: this.#costUsd });
+    else this.#patternCosts.set(identity, { from: to === undefined ? from : this.#costUsd });
+  }
+
+  /** @returns what the answer cost, where that is known */
+  #used(payload: TrajectoryPayload): number | undefined {
+    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
+    const { model_id: modelId = this.counts.modelId, usage } = payload.message;
+    if (usage === undefined) return undefined;
+    const { input_tokens: input, output_tokens: output } = usage;
+    const { cache_read_tokens: read, cache_write_tokens: written } = usage;
+    if (read !== undefined || written !== undefined)
+      this.#cacheTokens = (this.#cacheTokens ?? 0) + (read ?? 0) + (written ?? 0);
+    const costUsd = answerCost(usage, modelId, this.#prices);
+    if (input !== undefined || output !== undefined) {
+      this.#tokens = (this.#tokens ?? 0) + (input ?? 0) + (output ?? 0);
+      if (costUsd === undefined) this.#answersWithoutCost += 1;
+    }
     if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd;
+    return costUsd;
   }
 }
 

@@ -26,3 +26,9 @@ export function isFlagged({ level }: Pick<TrajectoryPattern, 'level'>): boolean 
 export function saysStuck(patterns: readonly TrajectoryPattern[]): boolean {
   return patterns.some((pattern) => pattern.stuck && isFlagged(pattern));
 }
+
+/** What a flag says: at the call where the pattern was flagged it is new; at a later one it has become more certain. */
+export function changeOf({ flaggedAt, evidence }: TrajectoryPattern): 'flagged' | 'raised' {
+  const last = evidence.at(-1) ?? 0;
+  return flaggedAt !== null && last > flaggedAt ? 'raised' : 'flagged';
+}

@@ -1,7 +1,10 @@
+import { present } from '../base/present.ts';
+import { unitOf } from '../steering/holdout.ts';
+import type { RunFold } from './run-fold.ts';
 import { severityOfLevel } from '../steering/advice/advice.ts';
 import type { AdviceHandle } from './advice-handle.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
-import type { DecisionPoint } from '../records/guidance.ts';
+import type { DecisionPoint, PatternReference } from '../records/guidance.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /** Where advice came up, and who takes the record of what became of it. */
@@ -37,6 +40,25 @@ export function adviceHandleOf(item: DerivedPayload, origin: AdviceOrigin): read
     return [{ ...handle, injection, point, ...settle }];
   }
   return [];
+}
+
+/** What an experiment draws together with a piece of advice. */
+export function drawnUnit(
+  item: DerivedPayload,
+  { analysis, situation }: Pick<RunFold, 'analysis' | 'situation'>,
+): string {
+  const { stretch } = situation;
+  const identity = patternOf(item)?.identity;
+  // One that was seen again stands last.
+  const pattern = identity === undefined ? undefined : analysis.patterns().findLast((one) => one.identity === identity);
+  const providerName = 'provider_name' in item ? item.provider_name : '';
+  const speaker = item.kind === 'feedback_produced' ? 'feedback' : 'guidance';
+  return unitOf({ providerName, speaker, ...present({ pattern, stretch }) });
+}
+
+function patternOf(item: DerivedPayload): PatternReference | undefined {
+  if (item.kind === 'feedback_produced') return item.feedback.pattern;
+  return item.kind === 'guidance_produced' ? item.classification.pattern : undefined;
 }
 
 /** The two answers a host can give, of which the first counts. */

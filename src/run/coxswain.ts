@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
@@ -243,12 +244,12 @@ class Process implements Coxswain {
     const listeners = this.#listeners.health();
     for (const run of this.#open) if (run.isEnded) this.#open.delete(run);
     return {
-      ...(this.#queue === undefined ? {} : { recorder: this.#queue.health() }),
+      ...present({ recorder: this.#queue?.health() }),
       openRuns: this.#open.size,
       ...this.#tally.health(),
-      ...(listeners === undefined ? {} : { listeners }),
+      ...present({ listeners }),
       faults: this.#faults,
-      ...(this.#lastFault === undefined ? {} : { lastFault: this.#lastFault }),
+      ...present({ lastFault: this.#lastFault }),
     };
   }
 
@@ -294,7 +295,7 @@ class Process implements Coxswain {
       return this.startRun({ ...start, runId });
     }
     const { depth, lastAtMs, parentRunId } = opened.summary;
-    const identity = { runId, depth, ...(parentRunId === undefined ? {} : { parentRunId }) };
+    const identity = { runId, depth, ...present({ parentRunId }) };
     this.#shared?.reopen(runId);
     const log = new RunLog(identity, { ...this.#logParts(), nextSeq: opened.nextSeq, lastMs: lastAtMs });
     const { fold, overruns, steering } = opened;

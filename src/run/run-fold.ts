@@ -1,16 +1,5 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
+import { present } from '../base/present.ts';
+import { passOver } from '../records/pass-over.ts';
 import { wordsRedactor } from '../redaction/words-redactor.ts';
 import { rearmAdvice } from '../steering/advice/advice-ledger.ts';
 import { adviceId } from '../steering/advice/advice.ts';
@@ -27,13 +16,14 @@ import { guidanceContextOf } from './guidance-context.ts';
 import type { GuidanceContext } from '../steering/prompt/guidance-provider.ts';
 import { acknowledge } from '../steering/feedback/acknowledge.ts';
 import { watchedFiles } from '../steering/feedback/evaluate-feedback.ts';
-import { FeedbackCadence } from '../steering/feedback/feedback-cadence.ts';
+import { CadenceSlice } from '../steering/feedback/feedback-cadence.ts';
 import { feedbackSlices } from '../steering/feedback/prepare-feedback.ts';
 import { GuidanceDelivered, GuidanceDeliveredEvent } from '../steering/guidance/guidance-delivered.ts';
 import type { ResolvedSteering } from '../steering/options.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import { answered, asked, begun, type RunSituation } from './run-situation.ts';
+import { answered, asked, begun, stopAfter, type RunSituation } from './run-situation.ts';
 import { RunSpeakersByPrompt } from './run-speakers-by-prompt.ts';
+import { stretchAfter } from '../steering/stuck-stretch.ts';
 import { EMPTY_STEERING, type SteeringState } from './steering-state.ts';
 import { adoptSession, createSession, restoreSession } from '../session/create-session.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
@@ -162,6 +152,7 @@ export class RunFold {
     this.#follow(this.analysis.fold(record));
     this.#reportDetectors();
     if (record.payload.kind === 'evaluation') this.#evaluate(record);
+    if (this.#options.steering.stop !== undefined) this.#decideStop(record.payload);
     if (this.#drafts.length === 0) return NOTHING;
     // What providers and detectors say passes the gate here too, so that a replay gives what the live run recorded.
     return this.#drafts.map((draft, ordinal) => mendPayload(complete(draft, record.seq, ordinal), new ValueBudget()));
@@ -242,10 +233,9 @@ export class RunFold {
         acknowledge(
           this.session,
           {
-            ...(payload.advice_id === undefined ? {} : { adviceId: payload.advice_id }),
-            ...(payload.provider_name === undefined ? {} : { provider: payload.provider_name }),
+            ...present({ adviceId: payload.advice_id, provider: payload.provider_name }),
             response: payload.response,
-            ...(payload.note === undefined ? {} : { note: payload.note }),
+            ...present({ note: payload.note }),
           },
           { nowMs: atMs, isKnown: (reference) => this.#hasSpoken(reference) },
         );
@@ -261,16 +251,7 @@ export class RunFold {
         return;
       default:
         passOver<
-          | LifeKind
-          | TalkKind
-          | RequestKind
-          | HostKind
-          | PatternKind
-          | ProducedKind
-          | DeliveredKind
-          | AskedKind
-          | FaultKind
-          | UnreadKind
+          'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
         >(payload);
     }
   }
@@ -282,7 +263,7 @@ export class RunFold {
     const { session } = this;
     return (
       session
-        .slice(FeedbackCadence)
+        .slice(CadenceSlice)
         .all()
         .some((item) => item.name === provider) ||
       session
@@ -307,12 +288,12 @@ export class RunFold {
   #follow(changes: readonly PatternChange[]): void {
     for (const { type, pattern } of changes) {
       if (pattern.level === 'hint') continue;
-      if (type === 'cleared') {
-        this.#change({ ledger: rearmAdvice(this.#steering.ledger, pattern.identity) });
-        this.#drafts.push({ kind: 'pattern_cleared', pattern });
-      } else {
-        this.#drafts.push({ kind: 'pattern_flagged', pattern });
-      }
+      const isLeft = type === 'cleared';
+      const { ledger, situation } = this.#steering;
+      const stretch = stretchAfter(situation.stretch, isLeft ? 'cleared' : 'flagged', pattern);
+      this.#change({ situation: { ...situation, stretch } });
+      if (isLeft) this.#change({ ledger: rearmAdvice(ledger, pattern.identity) });
+      this.#drafts.push({ kind: isLeft ? 'pattern_cleared' : 'pattern_flagged', pattern });
     }
   }
 
@@ -323,6 +304,16 @@ export class RunFold {
       this.#drafts.push({ kind: 'provider_failed', provider_name: detector, phase: 'observe', code: 'threw', message });
     }
     this.#detectorFaults = faults.length;
+  }
+
+  #decideStop(payload: TrajectoryPayload): void {
+    const { situation } = this.#steering;
+    const stop = stopAfter(payload, { situation, policy: this.#options.steering.stop, calls: this.analysis.calls });
+    if (stop === situation.stop) return;
+    // Who goes on with a stopped run gives it another chance.
+    const { stretch } = stop === undefined ? { stretch: undefined } : situation;
+    this.#change({ situation: { ...situation, stretch, stop } });
+    if (stop !== undefined) this.#drafts.push({ kind: 'stop_requested', ...stop });
   }
 
   #evaluate(record: TrajectoryRecord): void {

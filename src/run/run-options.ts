@@ -23,6 +23,8 @@ export interface ChildOptions {
   readonly conversationId?: string;
   readonly agentName?: string;
   readonly modelId?: string;
+  /** The agent program that reports the run by its hooks, such as `codex`. */
+  readonly host?: string;
   /** The parent hands its task over: the child goes on with the parent's, unless `task` names another. Default false. */
   readonly handoff?: boolean;
   /**

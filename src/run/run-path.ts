@@ -3,6 +3,7 @@ import type { DerivedPayload } from '../records/derived-draft.ts';
 import { isDerived } from '../records/is-derived.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EmitAnswer } from '../recorder/recorder-answers.ts';
+import type { StopRequest } from '../steering/stop-policy.ts';
 import type { RunLog } from '../recorder/run-log.ts';
 import { LaterEvents, MAX_LATER_EVENTS } from './later-events.ts';
 import type { RunFamily } from './run-family.ts';
@@ -21,17 +22,33 @@ export interface RunPathParts {
   readonly family: RunFamily;
   /** Called with a fault of ours. */
   readonly onFault: (message: string) => void;
+  readonly mode: 'steer' | 'shadow';
 }
 
 /** The path of everything that happens to a run: record, store, fold, and what follows from it. Nothing here throws. */
 export class RunPath {
   readonly #parts: RunPathParts;
   readonly #later = new LaterEvents();
+  readonly #stop = new AbortController();
   #busy = false;
   #hasAskedWithin = false;
 
   constructor(parts: RunPathParts) {
     this.#parts = parts;
+    this.#signalStop();
+  }
+
+  /** Why the run should stop; nobody is asked in shadow mode. */
+  get shouldStop(): StopRequest | undefined {
+    return this.#parts.mode === 'shadow' ? undefined : this.#parts.fold.situation.stop;
+  }
+
+  get stopSignal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  #signalStop(): void {
+    if (this.shouldStop !== undefined) this.#stop.abort(this.shouldStop);
   }
 
   /** A provider, detector or subscriber is at work: what happens now comes from within it. */
@@ -84,6 +101,7 @@ export class RunPath {
         const stamped = this.#parts.log.stamp(item, record.recorded_at_unix_ms);
         // The agent is told what the record says.
         if (isDerived(stamped.payload)) derived.push(stamped.payload);
+        if (stamped.payload.kind === 'stop_requested') this.#signalStop();
         this.#parts.log.write(stamped);
       }
     } catch (error) {

@@ -11,13 +11,20 @@ import type {
   RunStarted,
   SteeringStart,
   StoredBudget,
+  TrajectoryPayload,
 } from '../records/trajectory-record.ts';
+import { budgetStop, stuckStop, type StopPolicy, type StopRequest } from '../steering/stop-policy.ts';
+import type { StuckStretch } from '../steering/stuck-stretch.ts';
 
 /** What is known of a run besides its calls: limits, use, and the model's last words. Plain JSON. */
 export interface RunSituation {
   readonly promptName: string;
   /** The run's part in an experiment; absent where there is none. */
   readonly holdout?: SteeringStart['holdout'];
+  /** Absent while the agent is not stuck. */
+  readonly stretch?: StuckStretch | undefined;
+  /** The host is asked to stop the run. */
+  readonly stop?: StopRequest | undefined;
   readonly deadlineAtMs: number | null;
   /** Absent: the run began with its deadline. */
   readonly deadlineSetAtMs?: number;
@@ -59,7 +66,7 @@ export function begun(situation: RunSituation, payload: RunStarted | RunIdentifi
   const { identity, steering, task } = payload;
   return {
     ...identified(situation, identity),
-    ...(task === undefined ? {} : { task: task.slice(0, TASK_CHARS) }),
+    ...present({ task: task?.slice(0, TASK_CHARS) }),
     ...(steering === undefined ? {} : steered(steering)),
   };
 }
@@ -167,4 +174,22 @@ function fromStoredBudget(stored: StoredBudget): Budget {
   return {
     ...present({ calls: stored.calls, tokens: stored.tokens, costUsd: stored.cost_usd }),
   };
+}
+
+/** Whether the host is asked to stop the run after a record, where a policy says when. */
+export function stopAfter(
+  payload: TrajectoryPayload,
+  {
+    calls,
+    policy = {},
+    situation,
+  }: { readonly situation: RunSituation; readonly policy: StopPolicy | undefined; readonly calls: number },
+): StopRequest | undefined {
+  const { budget, stop, stretch } = situation;
+  if (payload.kind === 'run_resumed') return undefined;
+  if (stop !== undefined) return stop;
+  if (payload.kind === 'tool_ended') return stuckStop(policy, { calls, stretch });
+  return payload.kind === 'evaluation'
+    ? budgetStop(policy, { budget, usage: knownUsage(situation, calls, payload) })
+    : undefined;
 }

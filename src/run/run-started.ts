@@ -39,10 +39,10 @@ export function runStarted(options: ChildOptions, start: RunStart): RunStarted {
       ...identity,
       ...present({ conversationId: options.conversationId, agentName: options.agentName, modelId: options.modelId }),
     }),
-    ...present({ task: options.task }),
+    ...present({ task: options.task, host: options.host }),
     steering: {
       prompt_name: (start.prompt ?? DEFAULT_PROMPT).name,
-      ...(deadline === undefined ? {} : { deadline_at_unix_ms: deadline.atMs }),
+      ...present({ deadline_at_unix_ms: deadline?.atMs }),
       ...(options.budget === undefined ? {} : { budget: toStoredBudget(options.budget) }),
       configuration_hash: steering.configurationHash,
       mode: steering.mode,

@@ -72,14 +72,14 @@ export interface RunStepResult<Result> {
 /** What a step gives its caller besides what is stored. */
 export interface RunStepOutcome<State extends Json, Result> extends RunStepResult<Result> {
   /** The run after the step, for the next one; undefined when it has not begun. */
-  readonly held?: HeldRun<State>;
+  readonly held?: RunInMemory<State>;
 }
 
 /**
  * A run as a step left it, for the next one in the same process, in place of its snapshot. Good for one step, which changes
  * it; and only where that step's records were stored.
  */
-export interface HeldRun<State extends Json> {
+export interface RunInMemory<State extends Json> {
   /** Last `seq` that was folded. */
   readonly throughSeq: number;
   /** As of the summary: tells a run from one that was begun anew under its id. */
@@ -92,7 +92,7 @@ export interface RunStepSources<State extends Json> {
   /** Folded anew by `rebuild`, for when its snapshot cannot be used. */
   readonly rebuilt?: RebuiltRun<State> | undefined;
   /** What the step before it, in this process, gave; used where nobody has saved anything since that it does not know. */
-  readonly held?: HeldRun<State> | undefined;
+  readonly held?: RunInMemory<State> | undefined;
 }
 
 /** A run's state from elsewhere than its snapshot. */
@@ -208,7 +208,7 @@ export class RunStepper<State extends Json> {
       run.begin(runStarted(started, { identity: work.identity, steering: this.#steering, nowMs }));
     }
     const result = work.work(run, () => state);
-    const held: HeldRun<State> = {
+    const held: RunInMemory<State> = {
       throughSeq: log.nextSeq - 1,
       startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
       restored: { ...before, state, ended: run.isEnded },
@@ -348,7 +348,7 @@ export class RunStepper<State extends Json> {
 }
 
 /** Whether a run in memory is at least as far as what is saved of it, and no other one under its id. */
-function isOf({ throughSeq, startedAtMs }: HeldRun<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
+function isOf({ throughSeq, startedAtMs }: RunInMemory<Json>, { nextSeq, snapshotSeq, summary }: StoredRun): boolean {
   return summary?.startedAtMs === startedAtMs && throughSeq >= snapshotSeq && throughSeq < nextSeq;
 }
 

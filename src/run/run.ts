@@ -1,17 +1,19 @@
-import { adviceHandleOf } from './advice-handle-of.ts';
+import { present } from '../base/present.ts';
+import { adviceHandleOf, drawnUnit } from './advice-handle-of.ts';
 import { deliverAdvice, type AdviceHandle } from './advice-handle.ts';
 import type { BudgetUsage } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { Json } from '../base/json.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
-import type { AgentEvent } from '../records/agent-event.ts';
+import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
 import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
-import type { RunStarted } from '../records/trajectory-record.ts';
-import { readAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
+import type { RunEnding, RunStarted, TrajectoryPayload } from '../records/trajectory-record.ts';
+import { readAdviceAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
 import { Acknowledgement } from '../steering/feedback/acknowledgement.ts';
 import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
 import { silenceReason, type HoldoutArm } from '../steering/holdout.ts';
+import type { StopRequest } from '../steering/stop-policy.ts';
 import { Filesystem } from '../steering/prompt/filesystem.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
@@ -73,7 +75,7 @@ export class Run {
   /** @internal */
   readonly family: RunFamily;
   readonly #path: RunPath;
-  readonly #beforeEnd: (() => string | undefined)[] = [];
+  readonly #beforeEnd: (() => string | RunEnding | undefined)[] = [];
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
   #ended: boolean;
 
@@ -89,7 +91,7 @@ export class Run {
       },
     });
     const { log, onFault } = parts;
-    this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault });
+    this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault, mode: parts.mode });
   }
 
   get id(): string {
@@ -135,9 +137,20 @@ export class Run {
   get changesOfChildren(): ChildOptions['children'] {
     return this.#parts.children;
   }
-  /** Its part in an experiment; undefined where there is none. */
+  /** The experiment that it is in; undefined where there is none. */
   get holdout(): HoldoutArm | undefined {
     return this.#fold.situation.holdout;
+  }
+  /**
+   * Why the host should stop the run now, by the option `stop`; undefined where it need not, and in shadow mode. A run that goes on all
+   * the same is not hindered.
+   */
+  get shouldStop(): StopRequest | undefined {
+    return this.#path.shouldStop;
+  }
+  /** Aborted with a `StopRequest` once the run should stop; for SDKs and `fetch`, which take such a signal. */
+  get stopSignal(): AbortSignal {
+    return this.#path.stopSignal;
   }
   get isEnded(): boolean {
     return this.#ended;
@@ -254,16 +267,15 @@ export class Run {
    */
   acknowledge(answer: AdviceAnswer): AcknowledgeOutcome {
     if (this.#ended) return { status: 'refused', reason: 'The run is over.' };
-    const read = readAnswer(answer);
+    const read = readAdviceAnswer(answer);
     if (typeof read === 'string') return { status: 'refused', reason: read };
     const view = this.session.slice(Acknowledgement);
     const before = view.total();
     this.#path.take({
       kind: 'advice_acknowledged',
-      ...(read.adviceId === undefined ? {} : { advice_id: read.adviceId }),
-      ...(read.provider === undefined ? {} : { provider_name: read.provider }),
+      ...present({ advice_id: read.adviceId, provider_name: read.provider }),
       response: read.response,
-      ...(read.note === undefined ? {} : { note: read.note }),
+      ...present({ note: read.note }),
     });
     const acknowledgement = view.latest();
     if (acknowledgement !== undefined && view.total() > before) return { status: 'recorded', acknowledgement };
@@ -301,19 +313,20 @@ export class Run {
   /**
    * Ends the run, if the host has not told of its end, and stores what is left.
    *
-   * @param outcome  default: what an adapter knows of how it went, such as `aborted`, else `ended`
+   * @param ending  how it went: the outcome, or with `success`, `reward` and `reason` what is known of it; default: what an adapter
+   *   knows, such as `aborted`, else `ended`
    * @throws as `flush`
    */
-  async end(outcome?: string, limit?: TimeLimit): Promise<FlushAnswer> {
-    this.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
+  async end(ending?: string | AgentEnding, limit?: TimeLimit): Promise<FlushAnswer> {
+    this.emit({ type: 'agent_end', ...(typeof ending === 'string' ? { outcome: ending } : ending) });
     return this.flush(limit);
   }
 
   /**
    * Asks a listener for last words, just before the end of the run is recorded: an adapter settles there what is open.
-   * What it returns is the outcome where the host names none. A fault in it is recorded.
+   * What it returns is the outcome, or the whole ending, where the host names none. A fault in it is recorded.
    */
-  beforeEnd(listener: () => string | undefined): void {
+  beforeEnd(listener: () => string | RunEnding | undefined): void {
     this.#beforeEnd.push(listener);
   }
 
@@ -356,8 +369,9 @@ export class Run {
         return [];
       }
     });
-    const outcome = event.outcome ?? known[0];
-    return outcome === undefined ? event : { ...event, outcome };
+    const [ending] = known;
+    if (event.outcome !== undefined || ending === undefined) return event;
+    return { ...(typeof ending === 'string' ? { outcome: ending } : ending), ...event };
   }
 
   #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {
@@ -369,18 +383,16 @@ export class Run {
       const limit_ms = this.#parts.providerTimeLimitMs;
       this.#path.take({ kind: 'provider_overran', provider_name: provider, duration_ms: durationMs, limit_ms });
     }
-    const handles = derived.flatMap((item) =>
-      // Also after the end: the last words of a run may be settled late, and the record must say so.
-      adviceHandleOf(item, {
-        point,
-        atMs: record.recorded_at_unix_ms,
-        take: (settled) => void this.#path.take(settled),
+    // Also after the end: the last words of a run may be settled late, and the record must say so.
+    const take = (settled: TrajectoryPayload): void => void this.#path.take(settled);
+    return derived.flatMap((item) =>
+      adviceHandleOf(item, { point, atMs: record.recorded_at_unix_ms, take }).filter((handle) => {
+        const unit = drawnUnit(item, this.#fold);
+        const reason = silenceReason(this.#parts.mode, this.holdout, { runId: this.id, unit });
+        if (reason !== undefined) handle.undelivered(reason);
+        return reason === undefined;
       }),
     );
-    const reason = silenceReason(this.#parts.mode, this.holdout);
-    if (reason === undefined) return handles;
-    for (const handle of handles) handle.undelivered(reason);
-    return [];
   }
 
   /** Files that triggers watch for and that exist now; asked outside the folds, because a replay cannot ask. */
@@ -394,7 +406,7 @@ export class Run {
       if (!model.decisionPoints.includes(point)) continue;
       const { classifier, bank, timeLimitMs } = model;
       const { redactWords: redact } = this.#fold;
-      const limits = { bank, redact, ...(timeLimitMs === undefined ? {} : { timeLimitMs }) };
+      const limits = { bank, redact, ...present({ timeLimitMs }) };
       void askModel(classifier, this.#fold.guidanceContext(point), limits).then((answer) =>
         this.#hear(classifier.name, answer),
       );

@@ -1,5 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
-import type { CoxswainErrorCode } from '../base/error.ts';
+import { CoxswainError, type CoxswainErrorCode } from '../base/error.ts';
 import type { Json } from '../base/json.ts';
 
 /** JSON nested deeper than this is refused, which also ends the walk over a cycle. */

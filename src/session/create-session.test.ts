@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSession } from './create-session.ts';
-import { defineEvent } from './define-event.ts';
-import type { SessionEvent } from './define-event.ts';
+import { defineEvent, type SessionEvent } from './define-event.ts';
 import { defineSlice } from './define-slice.ts';
 import type { SessionFault } from './fault-log.ts';
 import { appendAll } from './reducers.ts';

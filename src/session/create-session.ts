@@ -1,15 +1,11 @@
 import { CoxswainError } from '../base/error.ts';
 import type { EventInput, EventType, SessionEvent } from './define-event.ts';
 import type { Slice, SliceView } from './define-slice.ts';
-import { checkEventTime, EventQueue } from './event-queue.ts';
-import type { QueuedEvent } from './event-queue.ts';
-import { FaultLog } from './fault-log.ts';
-import type { FaultPlace, SessionFault } from './fault-log.ts';
+import { checkEventTime, EventQueue, type QueuedEvent } from './event-queue.ts';
+import { FaultLog, type FaultPlace, type SessionFault } from './fault-log.ts';
 import type { Session, SessionOptions, SnapshotOptions } from './session.ts';
-import { decodeSnapshot, SESSION_SNAPSHOT_VERSION } from './session-snapshot.ts';
-import type { SessionSnapshot } from './session-snapshot.ts';
-import { SliceRegistry } from './slice-registry.ts';
-import type { BoundReducer } from './slice-registry.ts';
+import { decodeSnapshot, SESSION_SNAPSHOT_VERSION, type SessionSnapshot } from './session-snapshot.ts';
+import { SliceRegistry, type BoundReducer } from './slice-registry.ts';
 import { ToolCallCount } from './tool-call-count.ts';
 import { ToolInvoked } from './tool-invoked.ts';
 
@@ -62,6 +58,7 @@ interface Subscription {
 
 /** The one mutable cell around the folds. */
 class FoldingSession implements Session {
+  readonly task: string | undefined;
   readonly #queue: EventQueue;
   readonly #faults: FaultLog;
   readonly #slices: SliceRegistry;
@@ -73,6 +70,7 @@ class FoldingSession implements Session {
 
   constructor(snapshot: SessionSnapshot, options: SessionOptions) {
     this.#faults = new FaultLog(options, snapshot.faults, snapshot.fault_count);
+    this.task = options.task;
     this.#queue = new EventQueue(options.clock);
     this.#slices = new SliceRegistry(snapshot.slices, options.retain);
     this.#eventCount = snapshot.event_count;

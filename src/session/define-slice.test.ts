@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { defineEvent } from './define-event.ts';
-import { defineSlice } from './define-slice.ts';
-import type { Slice } from './define-slice.ts';
+import { defineSlice, type Slice } from './define-slice.ts';
 import { appendAll } from './reducers.ts';
 
 const Noted = defineEvent<Note>('noted');

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSession, restoreSession } from './create-session.ts';
-import { defineEvent } from './define-event.ts';
-import type { EventType } from './define-event.ts';
-import { defineSlice } from './define-slice.ts';
-import type { Slice, SliceView } from './define-slice.ts';
+import { defineEvent, type EventType } from './define-event.ts';
+import { defineSlice, type Slice, type SliceView } from './define-slice.ts';
 import { append, none, replace } from './slice-operation.ts';
 
 // The pattern by which a reducer asks for an observer to run, built from the public parts alone.

@@ -1,7 +1,6 @@
 import type { Reducer, SliceView } from './define-slice.ts';
 import type { SessionEvent } from './define-event.ts';
-import { amend, append, replace } from './slice-operation.ts';
-import type { SliceOperation } from './slice-operation.ts';
+import { amend, append, replace, type SliceOperation } from './slice-operation.ts';
 
 /** Reducer: appends the event's data. Cost: O(1). */
 export function appendAll<Item>(_view: SliceView<Item>, event: SessionEvent<Item>): SliceOperation<Item> {

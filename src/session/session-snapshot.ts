@@ -1,6 +1,5 @@
 import { CoxswainError } from '../base/error.ts';
-import { isJsonObject } from '../base/json.ts';
-import type { Json } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import { copyJson } from './copy-json.ts';
 import { isDefinitionName } from './definition-name.ts';
 import type { SessionFault } from './fault-log.ts';

@@ -9,6 +9,9 @@ import type { SessionSnapshot } from './session-snapshot.ts';
  * else changes a slice.
  */
 export interface Session {
+  /** What the agent was asked to do; undefined where nobody said. A snapshot does not hold it. */
+  readonly task: string | undefined;
+
   /**
    * Folds an event: stamps it, runs every reducer of its type (slices in order of registration, reducers in order of
    * `on`), then its subscribers in order of subscription. Events that these dispatch in turn wait in one queue, first
@@ -74,6 +77,8 @@ export interface Session {
 export interface SessionOptions {
   /** Read once per outermost dispatch of an event without `atMs`. */
   readonly clock: Clock;
+  /** What the agent was asked to do, for what compares the work with it. Default: nobody knows. */
+  readonly task?: string;
   /** Registered in this order, after `ToolInvoked` and `ToolCallCount`, which every session has. Default: none. */
   readonly slices?: readonly Slice<unknown>[];
   /** Most items kept by slice name, where that is less than the slice's own `retain`; totals stay exact. Default: none. */

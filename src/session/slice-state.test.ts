@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { append, amend, clear, extend, none, replace } from './slice-operation.ts';
-import type { SliceOperation } from './slice-operation.ts';
+import { append, amend, clear, extend, none, replace, type SliceOperation } from './slice-operation.ts';
 import { SliceState } from './slice-state.ts';
 import { upsertBy } from './reducers.ts';
 

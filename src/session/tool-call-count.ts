@@ -1,5 +1,4 @@
-import { defineSlice } from './define-slice.ts';
-import type { Slice, SliceView } from './define-slice.ts';
+import { defineSlice, type Slice, type SliceView } from './define-slice.ts';
 import { amend, append } from './slice-operation.ts';
 import { ToolInvokedEvent } from './tool-invoked.ts';
 

@@ -1,12 +1,9 @@
 import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
-import { defineEvent } from './define-event.ts';
-import type { EventInput, EventType, SessionEvent } from './define-event.ts';
-import { defineSlice } from './define-slice.ts';
-import type { Slice, SliceView } from './define-slice.ts';
-import { append } from './slice-operation.ts';
-import type { SliceOperation } from './slice-operation.ts';
+import { defineEvent, type EventInput, type EventType, type SessionEvent } from './define-event.ts';
+import { defineSlice, type Slice, type SliceView } from './define-slice.ts';
+import { append, type SliceOperation } from './slice-operation.ts';
 
 const PARAMS_PREVIEW_LENGTH = 512;
 const RESULT_PREVIEW_LENGTH = 256;
@@ -32,6 +29,8 @@ export interface ToolInvoked {
   readonly resultHash: string;
   /** The result, a string as it is and all else as canonical JSON; its beginning and its end where it is over 256 characters. */
   readonly resultPreview: string;
+  /** UTF-16 units of the whole result; absent where the preview is all of it. */
+  readonly resultChars?: number;
   readonly success: boolean;
   /** 0-based position among the calls of the session. */
   readonly callIndex: number;
@@ -94,6 +93,7 @@ export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation
     success: outcome.success ?? true,
     promptName: outcome.promptName ?? '',
   };
+  if (result.length > RESULT_PREVIEW_LENGTH) data.resultChars = result.length;
   if (durationMs !== undefined) data.durationMs = durationMs;
   if (callIndex !== undefined) data.callIndex = callIndex;
   return ToolInvokedEvent(data, atMs === undefined ? {} : { atMs });

@@ -1,7 +1,22 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { checkHoldout, holdoutArmOf } from './holdout.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import { WITHHELD_REASON } from '../records/delivery-reason.ts';
+import {
+  checkHoldout,
+  holdoutArmOf,
+  silenceReason,
+  unitOf,
+  type DrawnAdvice,
+  type HoldoutArm,
+  type HoldoutOptions,
+} from './holdout.ts';
+import { stretchAfter } from './stuck-stretch.ts';
+
+function isWithheld(options: HoldoutOptions, runId: string, advice: DrawnAdvice): boolean {
+  return silenceReason('steer', holdoutArmOf(options, runId), { runId, unit: unitOf(advice) }) === WITHHELD_REASON;
+}
 
 const shares = fc.double({ min: 0.001, max: 1, noNaN: true });
 const IDS = 20_000;
@@ -18,7 +33,7 @@ test('about that share of runs is withheld, whatever the seed and however alike 
     fc.property(shares, fc.string(), fc.constantFrom(...makers), (share, seed, idOf) => {
       let withheld = 0;
       for (let index = 0; index < IDS; index += 1) {
-        if (holdoutArmOf({ share, seed }, idOf(index))?.withheld === true) withheld += 1;
+        if (holdoutArmOf({ share, seed, unit: 'run' }, idOf(index))?.withheld === true) withheld += 1;
       }
       const spread = Math.sqrt((share * (1 - share)) / IDS);
       // Five standard errors: a fair coin fails this once in 1.7 million times.
@@ -31,28 +46,28 @@ test('about that share of runs is withheld, whatever the seed and however alike 
 test('the arm follows from seed and id alone, and a greater share only adds runs to those withheld', () => {
   fc.assert(
     fc.property(shares, shares, fc.string(), fc.string(), (one, other, seed, id) => {
-      const arm = holdoutArmOf({ share: one, seed }, id);
-      expect(holdoutArmOf({ share: one, seed }, id)).toEqual(arm);
+      const arm = holdoutArmOf({ share: one, seed, unit: 'run' }, id);
+      expect(holdoutArmOf({ share: one, seed, unit: 'run' }, id)).toEqual(arm);
       expect(arm?.share).toBe(one);
-      const greater = holdoutArmOf({ share: Math.max(one, other), seed }, id);
+      const greater = holdoutArmOf({ share: Math.max(one, other), seed, unit: 'run' }, id);
       expect(arm?.withheld === true && greater?.withheld !== true).toBe(false);
     }),
   );
 });
 
 test('another seed puts other runs into the arms', () => {
+  const armOf = (seed: string, id: string): HoldoutArm | undefined =>
+    holdoutArmOf({ share: 0.5, seed, unit: 'run' }, id);
   const ids = Array.from({ length: 1_000 }, (_, index) => `run-${index}`);
-  const moved = ids.filter(
-    (id) =>
-      holdoutArmOf({ share: 0.5, seed: 'a' }, id)?.withheld !== holdoutArmOf({ share: 0.5, seed: 'b' }, id)?.withheld,
-  );
+  const moved = ids.filter((id) => armOf('a', id)?.withheld !== armOf('b', id)?.withheld);
   expect(moved.length).toBeGreaterThan(400);
   expect(moved.length).toBeLessThan(600);
 });
 
 test('at share 0 there is no experiment, at 1 nobody is told anything', () => {
   expect(holdoutArmOf({ share: 0 }, 'a')).toBeUndefined();
-  expect(holdoutArmOf({ share: 1 }, 'a')).toEqual({ share: 1, withheld: true });
+  expect(holdoutArmOf({ share: 1, unit: 'run' }, 'a')).toMatchObject({ share: 1, withheld: true });
+  expect(isWithheld({ share: 1 }, 'a', { providerName: 'P', speaker: 'feedback' })).toBe(true);
 });
 
 test.each([-0.1, 1.1, Number.NaN, '0.1', null])('a share of %j is refused', (share) => {
@@ -63,4 +78,65 @@ test('a number is a share, nothing is none', () => {
   expect(checkHoldout(0.1)).toEqual({ share: 0.1 });
   expect(checkHoldout(undefined)).toEqual({ share: 0 });
   expect(() => checkHoldout({ share: 0.1, seed: 7 as never })).toThrow('holdout.seed must be a text, got 7');
+});
+
+test('about that share of episodes is withheld, each drawn by itself', () => {
+  const options = { share: 0.3, seed: 's' };
+  let [withheld, both] = [0, 0];
+  for (let index = 0; index < IDS; index += 1) {
+    const runId = `run-${Math.floor(index / 50)}`;
+    const inStretch = (since: number): boolean =>
+      isWithheld(options, runId, { providerName: 'P', speaker: 'guidance', stretch: { since, open: [] } });
+    const isOut = inStretch(index % 50);
+    withheld += Number(isOut);
+    if (isOut && inStretch((index % 50) + 1_000)) both += 1;
+  }
+  expect(withheld / IDS).toBeCloseTo(0.3, 1);
+  // Independent of another episode: of those withheld, 30 % are withheld again.
+  expect(both / withheld).toBeCloseTo(0.3, 1);
+});
+
+test('while the agent is stuck, all that speaks of it is drawn as one; a deadline and other patterns are drawn by themselves', () => {
+  const stretch = { since: 7, open: ['identical_call:x'] };
+  const stuck = { identity: 'identical_call:x', firstSeen: 5, stuck: true };
+  const slow = { identity: 'sequential:x', firstSeen: 2, stuck: false };
+  const unit = (advice: Omit<DrawnAdvice, 'stretch' | 'providerName'>): string =>
+    unitOf({ providerName: 'P', stretch, ...advice });
+  expect(unit({ speaker: 'feedback', pattern: stuck })).toBe('stretch 7');
+  expect(unit({ speaker: 'guidance', pattern: { ...stuck, identity: 'error_cascade:y' } })).toBe('stretch 7');
+  expect(unit({ speaker: 'guidance' })).toBe('stretch 7');
+  expect(unit({ speaker: 'feedback' })).toBe('provider P');
+  expect(unit({ speaker: 'feedback', pattern: slow })).toBe('sequential:x 2');
+});
+
+test('a stretch lasts from the first stuck pattern until the last of those that overlap is left', () => {
+  const pattern = (identity: string, flaggedAt: number, stuck = true): TrajectoryPattern => ({
+    kind: 'k',
+    identity,
+    stuck,
+    level: 'warn',
+    confidence: 1,
+    evidence: [],
+    firstSeen: 0,
+    flaggedAt,
+    occurrences: 3,
+  });
+  const [a, b] = [pattern('a', 4), pattern('b', 9)];
+  let stretch = stretchAfter(undefined, 'flagged', pattern('slow', 1, false));
+  expect(stretch).toBeUndefined();
+  for (const [change, one] of [
+    ['flagged', a],
+    ['flagged', b],
+    ['cleared', a],
+  ] as const)
+    stretch = stretchAfter(stretch, change, one);
+  expect(stretch).toEqual({ since: 4, open: ['b'] });
+  expect(stretchAfter(stretch, 'cleared', b)).toBeUndefined();
+});
+
+test.each([
+  [{ share: 0.5, unit: 'call' }, 'holdout.unit must be episode or run'],
+  [{ share: 0.5, withinCalls: 0 }, 'holdout.withinCalls must be a whole number from 1 to 1000'],
+])('%j is refused', (holdout, message) => {
+  expect(() => checkHoldout(holdout as HoldoutOptions)).toThrow(message);
 });

@@ -10,6 +10,7 @@ import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt
 import type { ObserverConfig } from './prompt/trajectory-observer.ts';
 import type { Slice } from '../session/define-slice.ts';
 import { checkHoldout, type HoldoutOptions } from './holdout.ts';
+import { checkStopPolicy, type StopPolicy } from './stop-policy.ts';
 import { COMPACT_RETENTION, FULL_RETENTION, type Retention } from './retention.ts';
 import { standardSteering } from './standard-steering.ts';
 import type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts';
@@ -28,6 +29,7 @@ export interface ResolvedSteering {
   readonly maxGuidancePerTurn: number;
   readonly mode: 'steer' | 'shadow';
   readonly holdout: HoldoutOptions;
+  readonly stop: StopPolicy | undefined;
   readonly detectors: readonly PatternDetector[];
   readonly tools: ToolDeclarations;
   readonly slices: readonly Slice<unknown>[];
@@ -47,9 +49,7 @@ export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplat
   const named = [options.feedback, options.observers, options.guidance, options.models];
   const declared = [prompt?.feedbackProviders, prompt?.observers, prompt?.guidanceProviders];
   const silent = named.every((list) => list === undefined) && declared.every((list) => (list?.length ?? 0) === 0);
-  // Tools the host declares exist, so advice may name them.
-  const standard = (): SteeringOptions => standardSteering({ tools: Object.keys(options.tools ?? {}) });
-  const chosen: SteeringOptions = silent ? { ...standard(), ...options } : options;
+  const chosen: SteeringOptions = silent ? { ...standardSteering(), ...options } : options;
   const limit = chosen.providerTimeLimitMs ?? 50;
   checkAmount('providerTimeLimitMs', limit, 1);
   checkAmount('maxGuidancePerTurn', chosen.maxGuidancePerTurn, 0);
@@ -69,6 +69,7 @@ export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplat
     maxGuidancePerTurn: chosen.maxGuidancePerTurn ?? 3,
     mode: chosen.mode ?? 'steer',
     holdout: checkHoldout(chosen.holdout),
+    stop: checkStopPolicy(chosen.stop),
     detectors: chosen.detectors ?? defaultDetectors(),
     tools: chosen.tools ?? {},
     slices: chosen.slices ?? [],
@@ -106,7 +107,7 @@ function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknow
     maxGuidancePerTurn: steering.maxGuidancePerTurn,
     detectors: steering.detectors.map((detector) => detector.name),
     tools: steering.tools,
-    ...present({ madeFrom: steering.madeFrom }),
+    ...present({ madeFrom: steering.madeFrom, stop: steering.stop }),
     ...(steering.retain === FULL_RETENTION ? {} : { retain: steering.retain }),
   };
 }

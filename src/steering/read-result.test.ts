@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { readResult } from './read-result.ts';
 import { classifyError } from '../calls/error-class.ts';
-import { inferIsError } from '../calls/infer-error.ts';
-import { isAcknowledgement, isPending, saysUnchanged } from '../calls/result-text.ts';
-import { saysFailureSoftly } from '../calls/told-failure.ts';
+import { readAnswer } from '../calls/answer-reading.ts';
+import { inferIsError } from '../calls/answer-rules.ts';
 
 /** As it is stored. */
 function stored(text: string): string {
@@ -31,7 +30,7 @@ test.each([
 test.each(['connect ECONNREFUSED 10.0.0.1:5432', 'Permission was not permitted'])(
   'the cause of %j stays, and it reads as a failure where the text did, and only there',
   (text) => {
-    const fails = (answer: string): boolean => inferIsError(answer) || saysFailureSoftly(answer);
+    const fails = (answer: string): boolean => readAnswer(answer).refuses;
     expect(classifyError(stored(text)).category).toBe(classifyError(text).category);
     expect(fails(stored(text))).toBe(fails(text));
   },
@@ -40,9 +39,8 @@ test.each(['connect ECONNREFUSED 10.0.0.1:5432', 'Permission was not permitted']
 test.each(['ok', 'File written.', 'Build queued', 'No changes detected', 'a listing of 12 files', 'true'])(
   '%j reads alike in what else the analysis asks',
   (text) => {
-    expect(isAcknowledgement(stored(text))).toBe(isAcknowledgement(text));
-    expect(isPending(stored(text))).toBe(isPending(text));
-    expect(saysUnchanged(stored(text))).toBe(saysUnchanged(text));
+    const { acknowledges, isPending, isUnchanged } = readAnswer(text);
+    expect(readAnswer(stored(text))).toMatchObject({ acknowledges, isPending, isUnchanged });
     expect(inferIsError(stored(text))).toBe(inferIsError(text));
   },
 );

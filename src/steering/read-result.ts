@@ -1,9 +1,6 @@
 import type { TextReading } from '../redaction/structure-only.ts';
 import { classifyError, type ErrorCategory } from '../calls/error-class.ts';
-import { inferIsError } from '../calls/infer-error.ts';
-import { lightMask } from '../calls/mask.ts';
-import { isAcknowledgement, isPending, saysIneffective, saysUnchanged } from '../calls/result-text.ts';
-import { saysFailureSoftly } from '../calls/told-failure.ts';
+import { readAnswer } from '../calls/answer-reading.ts';
 
 /** What is said of each cause; the analysis reads the same cause in it. */
 const CAUSES: { readonly [Category in ErrorCategory]: string } = {
@@ -30,19 +27,18 @@ const SHORT_CHARS = 400;
  * Cost: as the reading in the analysis, a few linear passes.
  */
 export function readResult(text: string): TextReading {
-  return { plain: lightMask(text), says: saying(text) };
+  return { plain: readAnswer(text).masked, says: saying(text) };
 }
 
 function saying(text: string): string {
   if (text.trim() === '') return '';
-  if (inferIsError(text) || saysFailureSoftly(text)) {
-    return `Error: ${CAUSES[classifyError(text).category]}`;
-  }
-  if (saysIneffective(text)) return 'Nothing happens.';
-  if (saysUnchanged(text)) return 'no changes';
-  if (isPending(text)) return 'pending';
-  if (isAcknowledgement(text)) return 'ok';
+  const answer = readAnswer(text);
   const { category } = classifyError(text);
+  if (answer.refuses) return `Error: ${CAUSES[category]}`;
+  if (answer.isIneffective) return 'Nothing happens.';
+  if (answer.isUnchanged) return 'no changes';
+  if (answer.isPending) return 'pending';
+  if (answer.acknowledges) return 'ok';
   // A host may flag it as a failure; then its cause counts. Unflagged, "says" keeps it from reading as one.
   return text.length > SHORT_CHARS || category === 'other' || category === 'silent' ? '' : `says ${CAUSES[category]}`;
 }

@@ -3,6 +3,7 @@ import type { DecisionPoint } from '../records/guidance.ts';
 import type { GuidanceBank } from './guidance/guidance-bank.ts';
 import type { ModelClassifier } from './guidance/model-classifier.ts';
 import type { HoldoutOptions } from './holdout.ts';
+import type { StopPolicy } from './stop-policy.ts';
 import type { FeedbackProviderConfig } from './prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from './prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from './prompt/prompt-template.ts';
@@ -43,10 +44,15 @@ export interface SteeringOptions {
   /** `shadow`: everything is worked out and recorded, nothing is said. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
   /**
-   * An experiment: the share of runs, 0 to 1, from which advice is withheld at random, by run; or with a seed. What is
+   * An experiment: the share of episodes, 0 to 1, of which advice is withheld at random; or with a seed and a unit. What is
    * withheld is worked out and recorded. In shadow mode there is none. Default 0. See docs/effect.md.
    */
   readonly holdout?: number | HoldoutOptions;
+  /**
+   * When a run is to be stopped: a host that can stop does so, and each stop is on record with its reason. Advice stays advice. Default:
+   * never. See docs/runs.md.
+   */
+  readonly stop?: StopPolicy;
   /** Patterns that are looked for; default `defaultDetectors()`. */
   readonly detectors?: readonly PatternDetector[];
   /** What the host says of its tools; default: guessed from names, arguments and shell commands. */

@@ -1,6 +1,6 @@
+import { present } from '../base/present.ts';
 import { CoxswainError, messageOf } from '../base/error.ts';
-import { checkBatch } from './check-batch.ts';
-import type { CheckedBatch } from './check-batch.ts';
+import { checkBatch, type CheckedBatch } from './check-batch.ts';
 import type { RunChange } from './trajectory-store.ts';
 
 /** What a transaction has to store. */
@@ -30,7 +30,7 @@ export function checkChange<Result>(runId: string, change: RunChange<Result>): C
   }
   return {
     result: change.result,
-    ...(batch !== undefined && { batch }),
+    ...present({ batch }),
     ...(change.snapshot !== undefined && { snapshotJson: encodeSnapshot(change.snapshot) }),
   };
 }

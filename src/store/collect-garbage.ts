@@ -1,7 +1,7 @@
+import { present } from '../base/present.ts';
 import { systemClock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
-import { planGc } from './plan-gc.ts';
-import type { GcLimits, PlannedTree, StoredRun } from './plan-gc.ts';
+import { planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
 import { toStoreError } from './store-error.ts';
 import type { TrajectoryStore } from './trajectory-store.ts';
 
@@ -101,17 +101,16 @@ async function planFor(
   const limits: GcLimits = {
     nowMs,
     bytes,
-    ...(olderThanMs !== undefined && { olderThanMs }),
-    ...(most !== undefined && { maxBytes: most }),
+    ...present({ olderThanMs, maxBytes: most }),
   };
   return planGc(await allRuns(store), limits);
 }
 
-async function allRuns(store: CollectableStore): Promise<readonly StoredRun[]> {
-  const runs: StoredRun[] = [];
+async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
+  const runs: SizedRun[] = [];
   let after: string | undefined;
   do {
-    const page = await store.listRuns({ limit: PAGE_RUNS, withBytes: true, ...(after !== undefined && { after }) });
+    const page = await store.listRuns({ limit: PAGE_RUNS, withBytes: true, ...present({ after }) });
     runs.push(...page.runs.map((summary, index) => ({ summary, bytes: page.bytes?.[index] ?? 0 })));
     after = page.next;
   } while (after !== undefined);
@@ -144,7 +143,7 @@ async function deleteTree(
   }
 }
 
-function toCollected({ summary, bytes }: StoredRun, { reason }: PlannedTree): CollectedRun {
+function toCollected({ summary, bytes }: SizedRun, { reason }: PlannedTree): CollectedRun {
   const { runId, records, lastAtMs } = summary;
   return { runId, bytes, records, lastAtMs, reason };
 }

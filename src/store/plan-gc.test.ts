@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { OPEN_RUN_KEPT_MS, planGc } from './plan-gc.ts';
-import type { GcLimits, PlannedTree, StoredRun } from './plan-gc.ts';
+import { OPEN_RUN_KEPT_MS, planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -16,7 +15,7 @@ interface RunFacts {
   readonly isDamaged?: boolean;
 }
 
-function run(runId: string, facts: RunFacts): StoredRun {
+function run(runId: string, facts: RunFacts): SizedRun {
   const lastAtMs = facts.agoMs === Infinity ? 0 : NOW_MS - facts.agoMs;
   const counts = { records: 1, lastSeq: 0, turns: 0, calls: 0, errors: 0 };
   return {
@@ -34,7 +33,7 @@ function run(runId: string, facts: RunFacts): StoredRun {
   };
 }
 
-function plan(runs: readonly StoredRun[], limits: Partial<GcLimits>): readonly PlannedTree[] {
+function plan(runs: readonly SizedRun[], limits: Partial<GcLimits>): readonly PlannedTree[] {
   return planGc(runs, { nowMs: NOW_MS, bytes: sumOf(runs), ...limits });
 }
 
@@ -42,7 +41,7 @@ function ids(planned: readonly PlannedTree[]): readonly string[] {
   return planned.flatMap((tree) => tree.runs.map(({ summary }) => summary.runId));
 }
 
-function sumOf(runs: readonly StoredRun[]): number {
+function sumOf(runs: readonly SizedRun[]): number {
   return runs.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -94,7 +93,7 @@ test('a run without any time is never too old, and the first to go for size', ()
 
 test('a tree is as old as its latest run, and stays with one that is open or damaged', () => {
   const old = { agoMs: 40 * DAY_MS };
-  const tree = (last: Omit<RunFacts, 'parent'>): readonly StoredRun[] => [
+  const tree = (last: Omit<RunFacts, 'parent'>): readonly SizedRun[] => [
     run('parent', old),
     run('child', { ...old, parent: 'parent' }),
     run('grandchild', { ...last, parent: 'child' }),
@@ -151,7 +150,7 @@ const anyLimits = fc.record(
 );
 
 /** The runs that hang together with one, found by asking again and again for neighbours. */
-function familyOf(one: StoredRun, runs: readonly StoredRun[]): ReadonlySet<StoredRun> {
+function familyOf(one: SizedRun, runs: readonly SizedRun[]): ReadonlySet<SizedRun> {
   const family = new Set([one]);
   for (let size = 0; size < family.size;) {
     size = family.size;
@@ -195,16 +194,16 @@ test('no run that is at work or damaged goes; of the others all that are too old
     fc.property(anyRuns, anyLimits, fc.integer({ min: 0, max: 300 }), (runs, limits, besides) => {
       const bytes = sumOf(runs) + besides;
       const planned = plan(runs, { ...limits, bytes });
-      const isKept = ({ summary }: StoredRun): boolean =>
+      const isKept = ({ summary }: SizedRun): boolean =>
         summary.problem !== undefined ||
         (summary.outcome === undefined && summary.lastAtMs > NOW_MS - OPEN_RUN_KEPT_MS);
       const gone = new Set(planned.flatMap((tree) => tree.runs));
       expect([...gone].filter(isKept)).toEqual([]);
 
       const mayGo = runs.filter((one) => ![...familyOf(one, runs)].some(isKept));
-      const lastOf = (one: StoredRun): number =>
+      const lastOf = (one: SizedRun): number =>
         Math.max(...Array.from(familyOf(one, runs), ({ summary }) => summary.lastAtMs));
-      const isOld = (one: StoredRun): boolean =>
+      const isOld = (one: SizedRun): boolean =>
         limits.olderThanMs !== undefined && lastOf(one) > 0 && NOW_MS - lastOf(one) >= limits.olderThanMs;
       const forAge = planned.filter(({ reason }) => reason === 'age').flatMap((tree) => tree.runs);
       expect(new Set(forAge)).toEqual(new Set(mayGo.filter(isOld)));

@@ -7,7 +7,7 @@ import type { RunSummary } from './run-summary.ts';
 export const OPEN_RUN_KEPT_MS: number = 24 * 60 * 60 * 1000;
 
 /** A run that a store lists, with what it takes. */
-export interface StoredRun {
+export interface SizedRun {
   readonly summary: RunSummary;
   readonly bytes: number;
 }
@@ -27,7 +27,7 @@ export interface GcLimits {
 /** A run with all that hang together with it as parents and children: it goes or stays as one. */
 export interface PlannedTree {
   /** Children before their parents, so that what ends in the middle leaves no child without its parent. */
-  readonly runs: readonly StoredRun[];
+  readonly runs: readonly SizedRun[];
   readonly bytes: number;
   /** Of the run among them that was active last; 0 where no record had a time. */
   readonly lastAtMs: number;
@@ -46,7 +46,7 @@ export interface PlannedTree {
  * @returns what goes, in the order in which to delete it
  * Cost: a sort of the runs.
  */
-export function planGc(runs: readonly StoredRun[], limits: GcLimits): readonly PlannedTree[] {
+export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly PlannedTree[] {
   const { nowMs, olderThanMs = Infinity, maxBytes = Infinity } = limits;
   const trees = treesOf(runs).filter((tree) => !tree.runs.some((run) => isKept(run.summary, nowMs)));
   const isOld = ({ lastAtMs }: Tree): boolean => lastAtMs > 0 && nowMs - lastAtMs >= olderThanMs;
@@ -69,13 +69,13 @@ function isKept({ outcome, lastAtMs, problem }: RunSummary, nowMs: number): bool
 }
 
 /** All trees, the one that was active longest ago first; the same for every order of the runs. */
-function treesOf(runs: readonly StoredRun[]): readonly Tree[] {
+function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
   const sorted = runs.toSorted((left, right) => (left.summary.runId < right.summary.runId ? -1 : 1));
   const byId = new Map(sorted.map((run) => [run.summary.runId, run]));
-  const parentOf = ({ summary }: StoredRun): StoredRun | undefined =>
+  const parentOf = ({ summary }: SizedRun): SizedRun | undefined =>
     summary.parentRunId === undefined ? undefined : byId.get(summary.parentRunId);
   const childrenOf = Map.groupBy(sorted, parentOf);
-  const seen = new Set<StoredRun>();
+  const seen = new Set<SizedRun>();
   const trees: Tree[] = [];
   for (const run of sorted) {
     if (seen.has(run)) continue;
@@ -92,7 +92,7 @@ function treesOf(runs: readonly StoredRun[]): readonly Tree[] {
 }
 
 /** The run above all; of runs that are each other's parents, which only a broken record can say, one of them. */
-function rootOf(run: StoredRun, parentOf: (run: StoredRun) => StoredRun | undefined): StoredRun {
+function rootOf(run: SizedRun, parentOf: (run: SizedRun) => SizedRun | undefined): SizedRun {
   const above = new Set([run]);
   let root = run;
   for (let parent = parentOf(run); parent !== undefined && !above.has(parent); parent = parentOf(parent)) {

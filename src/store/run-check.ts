@@ -6,11 +6,23 @@ import type { StoreProblem } from './trajectory-store.ts';
 
 /** Looks at the records of one run, in the order in which they are stored. Each call gives what it finds wrong. */
 export interface RunCheck {
+  readonly nextSeq: number;
   take(record: TrajectoryRecord, place: string): readonly StoreProblem[];
   /** In place of `take`, for a record at `seq` that cannot be read. */
   damaged(seq: number, problem: Pick<StoreProblem, 'place' | 'problem'>): readonly StoreProblem[];
   /** Compares the run's stored summary with its records, where all of those could be read. */
   end(stored: RunSummary | undefined, place: string): readonly StoreProblem[];
+}
+
+/** What is wrong when `seq` comes where `nextSeq` should, and for which `seq`; undefined when they are the same. */
+export function orderProblem(
+  nextSeq: number,
+  seq: number,
+): { readonly seq: number; readonly problem: string } | undefined {
+  if (seq === nextSeq) return undefined;
+  if (seq < nextSeq) return { seq, problem: `seq ${nextSeq} should stand here, found ${seq}` };
+  const problem = seq === nextSeq + 1 ? `seq ${nextSeq} is missing` : `seq ${nextSeq} to ${seq - 1} are missing`;
+  return { seq: nextSeq, problem };
 }
 
 /** Finds holes, repeats, records of another run and a summary that does not say what the records say. */
@@ -21,12 +33,16 @@ export function createRunCheck(runId: string): RunCheck {
   let isEmpty = true;
 
   function continues(seq: number, place: string): readonly StoreProblem[] {
-    if (seq === nextSeq) return [];
+    const found = orderProblem(nextSeq, seq);
+    if (found === undefined) return [];
     isWhole = false;
-    return [{ runId, seq, place, problem: `seq ${nextSeq} should stand here, found ${seq}` }];
+    return [{ runId, place, ...found }];
   }
 
   return {
+    get nextSeq() {
+      return nextSeq;
+    },
     take(record, place) {
       const problems = [...continues(record.seq, place)];
       nextSeq = Math.max(nextSeq, lastSeqOf(record) + 1);

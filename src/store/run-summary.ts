@@ -1,15 +1,5 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../records/pass-over.ts';
+import { present } from '../base/present.ts';
+import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
@@ -144,17 +134,9 @@ export class RunCounter {
         forgetEnd(draft);
         return;
       default:
-        passOver<
-          | TalkKind
-          | RequestKind
-          | HostKind
-          | PatternKind
-          | ProducedKind
-          | DeliveredKind
-          | AskedKind
-          | FaultKind
-          | UnreadKind
-        >(payload);
+        passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
+          payload,
+        );
     }
   }
 }
@@ -180,8 +162,7 @@ export function expectedSummary(
   return {
     ...rest,
     calls,
-    ...(success === undefined ? {} : { success }),
-    ...(reward === undefined ? {} : { reward }),
+    ...present({ success, reward }),
   };
 }
 
@@ -234,4 +215,10 @@ function forgetEnd(draft: Draft): void {
   delete draft.outcome;
   delete draft.success;
   delete draft.reward;
+}
+
+/** Stands in for the summary of a run that cannot be read: it counts nothing and names the problem. */
+export function damagedSummary(runId: string, problem: string, startedAtMs = 0): RunSummary {
+  const counts = { depth: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
+  return { runId, ...counts, startedAtMs, lastAtMs: startedAtMs, problem };
 }

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { Buffer } from 'node:buffer';
 
 import { toStoredRecord } from '../records/encode-record.ts';
@@ -32,8 +33,7 @@ export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
   return {
     phrases: phrasesIn(text),
     limit,
-    ...(runId !== undefined && { runId }),
-    ...(kinds !== undefined && { kinds }),
+    ...present({ runId, kinds }),
     ...(after !== undefined && { after: readPageCursor(after, toPlace) }),
   };
 }

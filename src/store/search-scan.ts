@@ -1,6 +1,12 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { compareHits, storedKind, toHit, toSearchPage } from './search-page.ts';
-import type { CheckedSearchQuery, SearchPlace } from './search-page.ts';
+import {
+  compareHits,
+  storedKind,
+  toHit,
+  toSearchPage,
+  type CheckedSearchQuery,
+  type SearchPlace,
+} from './search-page.ts';
 import type { SearchHit, SearchPage } from './trajectory-store.ts';
 
 /** A search without an index: every record is offered, in any order. */

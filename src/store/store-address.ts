@@ -1,4 +1,8 @@
 import { CoxswainError } from '../base/error.ts';
+import { present } from '../base/present.ts';
+
+/** The kinds of store that an address may lead to. Of `jsonl`, which `jsonlSink` writes, all but the sink itself only read. */
+export type StoreKind = 'sqlite' | 'postgres' | 'memory' | 'jsonl';
 
 /** Where a store is, as `parseStoreAddress` reads it. */
 export type StoreAddress =
@@ -26,7 +30,7 @@ export function parseStoreAddress(text: string): StoreAddress {
     const url = text.replace(/([?&])schema=[^&#]*(&?)/i, (_all, before: string, after: string) =>
       after === '' ? '' : before,
     );
-    return { kind: 'postgres', url, ...(schema === undefined || schema === '' ? {} : { schema }) };
+    return { kind: 'postgres', url, ...present({ schema: schema === '' ? undefined : schema }) };
   }
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
   if (!SCHEME.test(path)) return { kind: 'path', path };

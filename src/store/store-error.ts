@@ -24,7 +24,7 @@ export function storeDamaged(place: DamagedPlace, problem: string): CoxswainErro
 }
 
 /** What is wrong, for a list that names the place and says by itself what can be done. */
-export function problemOf(thrown: unknown): string {
+export function damageText(thrown: unknown): string {
   const problem = thrown instanceof CoxswainError ? thrown.details['problem'] : undefined;
   return typeof problem === 'string' ? problem : messageOf(thrown);
 }

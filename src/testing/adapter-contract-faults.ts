@@ -74,6 +74,12 @@ export function faultsContract(contract: AdapterContractCase): void {
     });
   }
 
+  check('a call of a tool that there is not is a failed call', async () => {
+    const { records } = await play(UNKNOWN_TOOL, SPEAKING, { openCalls: true });
+    const ended = payloadsOf(records, 'tool_ended').find(({ tool_call_id }) => tool_call_id === 'call_1_1');
+    expect(ended?.is_error).toBe(true);
+  });
+
   check('answers of a shape that is unknown today do what they do without coxswain', async () => {
     for (const streaming of [false, true]) await endsTheSame({ ...FUTURE, streaming }, SPEAKING, { openCalls: true });
   });

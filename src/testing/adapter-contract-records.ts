@@ -1,5 +1,4 @@
-import type { StoredMessage } from '../records/stored-message.ts';
-import { textOfContent } from '../records/stored-message.ts';
+import { type StoredMessage, textOfContent } from '../records/stored-message.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
 import { payloadsOf, type Scene } from './adapter-player.ts';
@@ -69,6 +68,22 @@ export function recordsContract(contract: AdapterContractCase): void {
     const results = ended.map(({ result }) => JSON.stringify(result));
     expect(results.map((text) => text.includes('COX-'))).toEqual([false, false]);
     expect([results[0]?.includes('It is quiet'), results[1]?.includes('the kettle exploded')]).toEqual([true, true]);
+  });
+
+  check('each request is on record with its model, its tools and its sizes', async () => {
+    const { records, requests } = await play(SEQUENTIAL);
+    const prepared = payloadsOf(records, 'provider_request_prepared');
+    // Where no request is seen, none is on record.
+    if (harness.seesNoRequests === true) return expect(prepared).toEqual([]);
+    expect(prepared.map(({ iteration }) => iteration)).toEqual(requests.map((_, at) => at));
+    for (const { tools, tool_count, message_count } of prepared) {
+      expect([tools.includes(nameOf('look')), tool_count === tools.length, message_count > 0]).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    }
+    expect(prepared.every(({ model_id: model }) => typeof model === 'string')).toBe(true);
   });
 
   check('calls asked for together are in one turn, others in turns of their own', async () => {

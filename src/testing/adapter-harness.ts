@@ -13,6 +13,8 @@ export interface AdapterHarness {
   run(scene: AdapterScene): Promise<AdapterOutcome>;
   /** Tests of the contract that cannot hold here, by their exact names, each with the reason. */
   readonly skips?: Readonly<Record<string, string>>;
+  /** The adapter hears of calls and answers, but does not see what a request offers to which model. Default false. */
+  readonly seesNoRequests?: boolean;
   /** What the SDK calls a tool of a scene, such as `mcp__scene__look`; default: its own name. */
   readonly toolNameOf?: (name: string) => string;
   /**

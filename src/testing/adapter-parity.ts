@@ -1,5 +1,7 @@
 import { DECISION_POINTS, type DecisionPoint } from '../records/guidance.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
+import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../steering/standard-steering.ts';
 import type { AdapterHarness } from './adapter-harness.ts';
 import { playScene, type Scene } from './adapter-player.ts';
@@ -12,8 +14,8 @@ import type { ScriptedTools } from './scripted-toolbox.ts';
 const ANSWER_SECONDS = 5;
 
 /**
- * Registers the tests that hold adapters against each other: one scripted run with the standard steering gives the
- * same patterns and the same advice through each of them.
+ * Registers the tests that hold adapters against each other: one scripted run with the standard steering, two
+ * providers of guidance and no limit over the run gives the same patterns and the same advice through each of them.
  */
 export function adapterParity(harnesses: readonly AdapterHarness[], { describe, test, expect }: ContractTools): void {
   const points = sharedPoints(harnesses);
@@ -93,7 +95,8 @@ async function playAlike(
     return scriptedAnswer(script, request, index);
   };
   const scene: Scene = { prompt: 'Look until you see something.', script: thinking, tools };
-  const steering = { ...standardSteering(), clock };
+  const guidance = [diagnosticSignal(), doomLoopGuidance()].map((provider) => ({ provider, maxPerTurn: 1 }));
+  const steering = { ...standardSteering(), guidance, noise: {}, clock };
   const { ended, records } = await playScene(harness, scene, steering, { deadline: { minutes: 2 } });
   return { ended, said: readRecords(records, harness, points) };
 }
@@ -134,7 +137,12 @@ function turnOf(callId: string | undefined): number {
 
 /** Puts the scene's names of tools in the place of the SDK's. */
 function plainNames({ toolNameOf }: AdapterHarness): (text: string) => string {
-  return (text) => ['look', 'boom'].reduce((said, name) => said.replaceAll(toolNameOf?.(name) ?? name, name), text);
+  return (text) =>
+    ['look', 'boom'].reduce(
+      (said, name) => said.replaceAll(toolNameOf?.(name) ?? name, name),
+      // Advice quotes the failing line as the SDK words it: some put this before it.
+      text.replaceAll('"Error: ', '"'),
+    );
 }
 
 function byCall({ said }: PlayedAlike): readonly string[] {

@@ -10,6 +10,7 @@ test('a turn gets ids from its place, a reason to end that fits, and usage', () 
   expect(completeTurn({ calls: [{ name: 'look', args: 1 }] }, 4)).toEqual({
     text: undefined,
     calls: [{ id: 'call_5_1', name: 'look', args: 1 }],
+    items: [],
     finish: 'tool-calls',
     usage: { inputTokens: 100, outputTokens: 20, cacheReadTokens: 0 },
     fromTheFuture: false,

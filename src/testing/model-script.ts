@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 
 /** A tool call that a scripted model asks for. */
 export interface ModelCall {
@@ -21,6 +21,8 @@ export interface ModelTurn {
   readonly text?: string;
   /** Asked for together: run in parallel by SDKs that do so. */
   readonly calls?: readonly ModelCall[];
+  /** Items of Responses as OpenAI writes them, before text and calls: `web_search_call`, `shell_call`. Other APIs have none. */
+  readonly items?: readonly JsonObject[];
   /** Default `tool-calls` where there are calls, else `stop`. */
   readonly finish?: ModelFinish;
   /** Default `DEFAULT_USAGE`. */
@@ -92,6 +94,7 @@ export function mapModelCalls(script: ModelScript | ModelFunction, map: (call: M
 export interface CompleteTurn {
   readonly text: string | undefined;
   readonly calls: readonly Required<ModelCall>[];
+  readonly items: readonly JsonObject[];
   readonly finish: ModelFinish;
   readonly usage: Required<ModelUsage>;
   readonly fromTheFuture: boolean;
@@ -107,6 +110,7 @@ export function completeTurn(turn: ModelTurn, index: number): CompleteTurn {
   return {
     text: turn.text,
     calls,
+    items: turn.items ?? [],
     finish: turn.finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'),
     usage: { cacheReadTokens: 0, ...(turn.usage ?? DEFAULT_USAGE) },
     fromTheFuture: turn.fromTheFuture === true,

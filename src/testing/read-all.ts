@@ -8,14 +8,7 @@ export async function readAll(
   runId: string,
   query?: ReadQuery,
 ): Promise<readonly TrajectoryRecord[]> {
-  return await allOf(store.readRun(runId, query));
-}
-
-/** Everything that is given, as a list. */
-export async function allOf<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const list: Item[] = [];
-  for await (const item of items) list.push(item);
-  return list;
+  return await Array.fromAsync(store.readRun(runId, query));
 }
 
 /** All runs of a store in listing order, read page by page. */

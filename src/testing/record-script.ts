@@ -1,5 +1,8 @@
-import { TRAJECTORY_SCHEMA_VERSION } from '../records/trajectory-record.ts';
-import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import {
+  TRAJECTORY_SCHEMA_VERSION,
+  type TrajectoryPayload,
+  type TrajectoryRecord,
+} from '../records/trajectory-record.ts';
 
 /** What `scriptRecord` may be told; the rest is filled in. */
 interface RecordScript {

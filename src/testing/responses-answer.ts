@@ -15,6 +15,7 @@ function outputOf(turn: CompleteTurn, id: number): readonly JsonObject[] {
   const future = turn.fromTheFuture ? { future_field: { since: 'tomorrow' } } : {};
   return [
     ...(turn.fromTheFuture ? [{ type: 'future_item', id: `future_fake_${id}`, status: 'completed' }] : []),
+    ...turn.items,
     ...(turn.text === undefined
       ? []
       : [

@@ -1,6 +1,6 @@
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { ContractStore, StoreContractCase } from './contract-store.ts';
-import { allOf, listAll } from './read-all.ts';
+import { listAll } from './read-all.ts';
 import { scriptCalls } from './record-script.ts';
 
 const NO_DAMAGE = 'the driver was not told how to damage what it stores';
@@ -27,9 +27,9 @@ export function damageContract({ test, expect, withStore }: StoreContractCase): 
       })();
       await expect(reading).rejects.toMatchObject({ code: 'store-damaged', details: { runId: 'a', seq: 3 } });
       expect(seqs).toEqual([0, 1, 2]);
-      expect((await allOf(store.readRun('a', { fromSeq: 4 }))).map(({ seq }) => seq)).toEqual([4]);
-      expect(await allOf(store.readRun('b'))).toEqual(scriptCalls('b', RECORDS));
-      expect((await allOf(store.verify())).some(({ runId, seq }) => runId === 'a' && seq === 3)).toBe(true);
+      expect((await Array.fromAsync(store.readRun('a', { fromSeq: 4 }))).map(({ seq }) => seq)).toEqual([4]);
+      expect(await Array.fromAsync(store.readRun('b'))).toEqual(scriptCalls('b', RECORDS));
+      expect((await Array.fromAsync(store.verify())).some(({ runId, seq }) => runId === 'a' && seq === 3)).toBe(true);
       const { hits } = await store.search({ text: 'call-3', runId: 'a' });
       expect(hits).toEqual([]);
     }),
@@ -46,7 +46,7 @@ export function damageContract({ test, expect, withStore }: StoreContractCase): 
         ['b', RECORDS - 1],
       ] as const) {
         await damage({ what: 'missing record', runId, seq });
-        await expect(allOf(store.readRun(runId))).rejects.toMatchObject({
+        await expect(Array.fromAsync(store.readRun(runId))).rejects.toMatchObject({
           code: 'store-damaged',
           details: { runId, seq },
         });
@@ -85,5 +85,5 @@ export function damageContract({ test, expect, withStore }: StoreContractCase): 
 }
 
 async function damagedRuns(store: TrajectoryStore): Promise<ReadonlySet<string | undefined>> {
-  return new Set((await allOf(store.verify())).map(({ runId }) => runId));
+  return new Set((await Array.fromAsync(store.verify())).map(({ runId }) => runId));
 }

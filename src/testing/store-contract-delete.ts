@@ -1,8 +1,9 @@
+import { present } from '../base/present.ts';
 import { CoxswainError } from '../base/error.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { TrajectoryStore } from '../store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { allOf, listAll, readAll } from './read-all.ts';
+import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 
 /** What `deleteRun` removes and leaves, and what `sizeOf` says. */
@@ -25,7 +26,7 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
       expect(await snapshotOf(store, 'a')).toEqual([0, -1, undefined]);
       expect(await readAll(store, 'b')).toEqual(scriptCalls('b', 5));
       expect(await snapshotOf(store, 'b')).toEqual([5, 4, 'kept']);
-      expect(await allOf(store.verify())).toEqual([]);
+      expect(await Array.fromAsync(store.verify())).toEqual([]);
       expect(await store.deleteRun('a')).toBe(false);
     }),
   );
@@ -62,7 +63,7 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
       expect(await readAll(store, 'a')).toEqual(again);
       expect(await hitsOf(store)).toEqual([]);
       expect(await store.findRun('a')).toMatchObject({ records: 3, startedAtMs: 9000, calls: 0, turns: 3 });
-      expect(await allOf(store.verify())).toEqual([]);
+      expect(await Array.fromAsync(store.verify())).toEqual([]);
       await store.deleteRun('a');
       const found = [scriptRecord({ runId: 'a', seq: 0, payload: { kind: 'compaction', trigger: 'a new call' } })];
       await store.transact('a', () => ({ records: found, snapshot: 'new', result: 0 }));
@@ -106,7 +107,7 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
       expect(await deleting).toBe(true);
       expect(await readAll(store, 'big')).toEqual([]);
       expect(await readAll(store, 'other')).toEqual(scriptCalls('other', 40));
-      expect(await allOf(store.verify())).toEqual([]);
+      expect(await Array.fromAsync(store.verify())).toEqual([]);
     }),
   );
 
@@ -146,7 +147,7 @@ export function deleteContract({ test, expect, withStore }: StoreContractCase): 
       expect(await readAll(again, 'a')).toEqual([]);
       expect(await again.append(scriptCalls('a', 1))).toBe(0);
       expect(await again.deleteRun('b')).toBe(true);
-      expect(await allOf(again.verify())).toEqual([]);
+      expect(await Array.fromAsync(again.verify())).toEqual([]);
     }),
   );
 
@@ -216,7 +217,7 @@ async function sizesOf(store: TrajectoryStore): Promise<ReadonlyMap<string, numb
   const sizes = new Map<string, number>();
   let after: string | undefined;
   do {
-    const page = await store.listRuns({ limit: 1, withBytes: true, ...(after !== undefined && { after }) });
+    const page = await store.listRuns({ limit: 1, withBytes: true, ...present({ after }) });
     if (page.bytes?.length !== page.runs.length) throw new Error('a page has as many sizes as runs');
     for (const [index, { runId }] of page.runs.entries()) sizes.set(runId, page.bytes?.[index] ?? Number.NaN);
     after = page.next;

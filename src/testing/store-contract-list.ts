@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { listAll } from './read-all.ts';
 import { scriptCalls, scriptRecord, scriptRun } from './record-script.ts';
@@ -129,8 +130,8 @@ export function listContract({ test, expect, withStore }: StoreContractCase): vo
       await add('newer', 500);
       await add('tie-before', 103);
       await add('late', 101);
-      const second = await store.listRuns({ limit: 3, ...(first.next !== undefined && { after: first.next }) });
-      const third = await store.listRuns({ limit: 3, ...(second.next !== undefined && { after: second.next }) });
+      const second = await store.listRuns({ limit: 3, ...present({ after: first.next }) });
+      const third = await store.listRuns({ limit: 3, ...present({ after: second.next }) });
       const seen = [...first.runs, ...second.runs, ...third.runs].map((run) => run.runId);
       expect(seen).toEqual(['run-5', 'run-4', 'run-3', 'tie-before', 'run-2', 'late', 'run-1', 'run-0']);
       expect(third.next).toBeUndefined();

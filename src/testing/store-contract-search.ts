@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { SearchHit, SearchPage, SearchQuery, TrajectoryStore } from '../store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
@@ -121,7 +122,7 @@ export function searchContract({ test, expect, withStore }: StoreContractCase): 
         const hits: SearchHit[] = [];
         let after: string | undefined;
         do {
-          const page = await settled(store, { text: 'word', limit, ...(after !== undefined && { after }) });
+          const page = await settled(store, { text: 'word', limit, ...present({ after }) });
           expect(page.hits.length).toBeLessThanOrEqual(limit);
           hits.push(...page.hits);
           after = page.next;
@@ -140,7 +141,7 @@ export function searchContract({ test, expect, withStore }: StoreContractCase): 
       await store.append([
         scriptRecord({ runId: 'b', seq: 0, atMs: 1001.5, payload: { kind: 'compaction', trigger: 'late word' } }),
       ]);
-      const second = await settled(store, { text: 'word', ...(first.next !== undefined && { after: first.next }) });
+      const second = await settled(store, { text: 'word', ...present({ after: first.next }) });
       expect([...first.hits, ...second.hits].map(placeOf)).toEqual(['a/3', 'a/2', 'b/0', 'a/1', 'a/0']);
       expect(second.next).toBeUndefined();
     }),

@@ -1,7 +1,7 @@
 import type { CoxswainErrorCode } from '../base/error.ts';
 import type { RunChange, StoredRun, TrajectoryStore } from '../store/trajectory-store.ts';
 import type { StoreContractCase } from './contract-store.ts';
-import { allOf, listAll, readAll } from './read-all.ts';
+import { listAll, readAll } from './read-all.ts';
 import { scriptCalls, scriptRecord } from './record-script.ts';
 
 /** What `transact` reads, stores and refuses, and what `verify` says of a whole store. */
@@ -183,14 +183,14 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
       const closed = { code: 'store-closed' };
       await expect(store.transact('a', countOne)).rejects.toMatchObject(closed);
       await expect(store.search({ text: 'a' })).rejects.toMatchObject(closed);
-      await expect(allOf(store.verify())).rejects.toMatchObject(closed);
+      await expect(Array.fromAsync(store.verify())).rejects.toMatchObject(closed);
     }),
   );
 
   test(
     'verify finds nothing in a whole store, empty or not',
     withStore(async ({ store }) => {
-      expect(await allOf(store.verify())).toEqual([]);
+      expect(await Array.fromAsync(store.verify())).toEqual([]);
       await store.append(scriptCalls('a', 40));
       await store.append([
         scriptRecord({ runId: 'a', seq: 40, payload: { kind: 'gap', through_seq: 49, reason: 'lost' } }),
@@ -198,7 +198,7 @@ export function transactContract({ test, expect, withStore }: StoreContractCase)
       await store.transact('a', () => ({ records: scriptCalls('a', 2, 50), snapshot: { at: 51 }, result: undefined }));
       await store.transact('only a snapshot', () => ({ records: [], snapshot: 1, result: undefined }));
       await store.append([scriptRecord({ runId: 'späť\n', seq: 0, atMs: 1.5 })]);
-      expect(await allOf(store.verify())).toEqual([]);
+      expect(await Array.fromAsync(store.verify())).toEqual([]);
     }),
   );
 }

@@ -152,7 +152,7 @@ export const FOLDER_LINKS: readonly Trick[] = [
     make: (place) => place.link('.claude/settings.local.json', join(place.root, 'outside/made.json')),
     loud: /it is a link/,
     also: [
-      ['init', '--local', '--yes'],
+      ['init', '--yes'],
       ['init', '--http', '--yes'],
     ],
   },
@@ -160,7 +160,7 @@ export const FOLDER_LINKS: readonly Trick[] = [
     name: 'settings that are a link to a private file',
     make: (place) => place.link('.claude/settings.json', join(place.home, '.ssh/id')),
     loud: /it is a link/,
-    also: [['init', '--dry-run']],
+    also: [['init', '--shared', '--dry-run']],
   },
   {
     name: 'a configuration that init would write through',

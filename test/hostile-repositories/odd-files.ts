@@ -185,7 +185,7 @@ const SPILL = `${'0'.repeat(18)}-${'0'.repeat(16)}-1-abc.spill`;
 
 function initOf(name: 'settings.json' | 'settings.local.json'): NonNullable<Trick['also']> {
   return [
-    ['init', ...(name === 'settings.json' ? [] : ['--local']), '--yes'],
+    ['init', ...(name === 'settings.json' ? ['--shared'] : []), '--yes'],
     ['init', '--undo'],
   ];
 }

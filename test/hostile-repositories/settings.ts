@@ -9,7 +9,7 @@ import type { Step, Trick } from './trick.ts';
 const NOT_TRIED = /not tried/;
 const MARK = 'coxswain-hook';
 /** `init` takes out what bears its mark, and `--undo` does not bring it back. */
-const MARKED = /^\/\.claude\/settings\.json$/;
+const MARKED = /^\/\.claude\/settings(?:\.local)?\.json$/;
 /** All that touches the settings. */
 const INIT: readonly Step[] = [
   ['init', '--yes'],
@@ -84,6 +84,7 @@ export const SETTINGS: readonly Trick[] = [
       place.write('.claude/settings.local.json', JSON.stringify({ hooks: { PreToolUse: [{ hooks }] } }));
     },
     also: INIT,
+    writes: MARKED,
   },
   {
     name: 'settings that switch hooks off',

@@ -4,7 +4,7 @@ import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 
 import { STATE_FILES, folderOfProject, stateRoot } from '../../src/base/state-places.ts';
-import { processIdentity } from '../../src/store/lock-identity.ts';
+import { thisProcess } from '../../src/base/process-identity.ts';
 import { spillEvent } from '../../src/hosts/claude-code/spilled-events.ts';
 import type { Trick } from './trick.ts';
 
@@ -51,7 +51,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       });
       place.write(
         '.coxswain/serve.pid',
-        JSON.stringify({ build: '0.1.0', holder: { ...processIdentity.holder(), pid: child.pid, processStart: '' } }),
+        JSON.stringify({ build: '0.1.0', holder: { ...thisProcess(), pid: child.pid, processStart: '' } }),
       );
       place.write('.coxswain/serve.json', serveSettings(['sleep', '1000']), 0o600);
     },

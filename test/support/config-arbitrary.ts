@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { configShape } from '../../src/config/config-shape.ts';
 import type { CoxswainConfig } from '../../src/config/coxswain-config.ts';
-import { isRegExp } from '../../src/config/decode-shape.ts';
+import { isRegExp } from '../../src/base/describe-shape.ts';
 import type { NumberShape, ObjectShape, Shape, TextShape } from '../../src/base/shape.ts';
 
 /** Configurations in which each field is in order by itself. */

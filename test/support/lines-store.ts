@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 
 import { isMissing, nodeFileSystem } from '../../src/store/file-system.ts';
 import { JsonlReader } from '../../src/store/jsonl/jsonl-reader.ts';
-import { resolveJsonlSettings, type JsonlSinkOptions } from '../../src/store/jsonl/jsonl-settings.ts';
-import { JsonlSink, type JsonlPorts } from '../../src/store/jsonl/jsonl-sink.ts';
-import { processIdentity } from '../../src/store/lock-identity.ts';
+import { JsonlSink, type JsonlPorts, type JsonlSinkOptions } from '../../src/store/jsonl/jsonl-sink.ts';
+import { takeRunLock } from '../../src/store/jsonl/run-lock.ts';
 import type { LiveReader, TrajectorySink } from '../../src/store/trajectory-store.ts';
 
 /** A sink and a reader of the same folder. */
@@ -12,9 +11,9 @@ export type LinesStore = TrajectorySink & Pick<LiveReader, 'listRuns' | 'findRun
 
 /** Opens both; `close` closes both. */
 export function linesStore(folder: string, options: JsonlSinkOptions = {}, ports?: JsonlPorts): LinesStore {
-  const { fileSystem, identity } = ports ?? { fileSystem: nodeFileSystem, identity: processIdentity };
+  const { fileSystem, takeLock } = ports ?? { fileSystem: nodeFileSystem, takeLock: takeRunLock };
   const path = resolve(folder);
-  const sink = new JsonlSink(path, resolveJsonlSettings(options), { fileSystem, identity });
+  const sink = new JsonlSink(path, options, { fileSystem, takeLock });
   const reader = new JsonlReader(path, fileSystem);
   const isThere = (): Promise<boolean> =>
     fileSystem.list(path).then(

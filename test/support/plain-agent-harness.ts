@@ -14,6 +14,8 @@ export function plainHarness(steer: typeof steerPlainAgent): AdapterHarness {
   return {
     name: 'plain agent',
     capabilities: PLAIN_AGENT_CAPABILITIES,
+    // Its hook has the messages of a request, not its model and tools.
+    seesNoRequests: true,
     run: (scene) => playPlainAgent(scene, steer),
   };
 }

@@ -116,7 +116,7 @@ export async function* foldCorpus(
   }
 }
 
-async function isReadable(path: string): Promise<boolean> {
+export async function isReadable(path: string): Promise<boolean> {
   try {
     for await (const item of importSource(path)) return item.type !== undefined;
     return true;

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { dirname } from 'node:path';
 
-import type { FileSystem, OpenFile, OpenMode } from '../../src/store/file-system.ts';
+import type { FileSystem, OpenFile } from '../../src/store/file-system.ts';
 
 /** An operation that a disk is asked for. */
 export type DiskOperation =
@@ -13,10 +13,6 @@ export type DiskOperation =
   | 'write'
   | 'truncate'
   | 'sync'
-  | 'link'
-  | 'rename'
-  | 'remove'
-  | 'removeFolder'
   | 'syncFolder';
 
 /** What a test does to a disk. May be changed at any time. */
@@ -29,8 +25,6 @@ export interface DiskFaults {
   capacityBytes?: number;
   /** Operations that change something and still happen; at the one after them the power is cut. */
   operationsLeft?: number;
-  /** Writes to a file that was opened so are synced by themselves, as on Linux; default false. */
-  canSyncWrites?: boolean;
 }
 
 /** A file system in memory that knows what is on the disk and what only the operating system has. */
@@ -59,15 +53,10 @@ interface Inode {
   changedAt: number;
 }
 
-type NameEdit =
-  | { readonly kind: 'set'; readonly path: string; readonly inode: Inode | 'folder' }
-  | { readonly kind: 'delete'; readonly path: string }
-  | { readonly kind: 'move'; readonly from: string; readonly to: string };
-
-/** A change of names in one folder that no `syncFolder` has covered. It is on the disk as a whole or not at all. */
-interface NameChange {
-  readonly folders: ReadonlySet<string>;
-  readonly edits: readonly NameEdit[];
+/** A name that no `syncFolder` has covered. */
+interface NewName {
+  readonly path: string;
+  readonly inode: Inode | 'folder';
 }
 
 type Names = Map<string, Inode | 'folder'>;
@@ -78,7 +67,7 @@ const BLOCK_BYTES = 512;
 export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]])): SimulatedDisk {
   const names: Names = new Map(synced);
   const durable: Names = new Map(synced);
-  let pending: NameChange[] = [];
+  let pending: NewName[] = [];
   const faults: DiskFaults = {};
   let changes = 0;
   let ids = Math.max(0, ...Array.from(names.values(), (one) => (one === 'folder' ? 0 : one.id)));
@@ -96,13 +85,6 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
     if (faults.operationsLeft === undefined) return;
     faults.operationsLeft -= 1;
     if (faults.operationsLeft < 0 && operation !== 'write') throw fault('EIO', 'the power is off');
-  }
-
-  function change(...edits: readonly NameEdit[]): void {
-    const paths = edits.flatMap((edit) => (edit.kind === 'move' ? [edit.from, edit.to] : [edit.path]));
-    const done = { folders: new Set(paths.map((path) => dirname(path))), edits };
-    applyChanges(names, [done], () => true);
-    pending.push(done);
   }
 
   function inodeAt(path: string): Inode {
@@ -129,20 +111,11 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
     return most;
   }
 
-  function openFile(inode: Inode, path: string, syncsWrites: boolean): OpenFile {
+  function openFile(inode: Inode, path: string): OpenFile {
     return {
-      syncsWrites,
-      read: async (into, position) => {
-        await begin('read', path);
-        const part = inode.content.subarray(position, position + into.length);
-        into.set(part);
-        return part.length;
-      },
       write: async (bytes) => {
         await beginChange('write', path);
-        const taken = write(inode, bytes);
-        if (syncsWrites) inode.durable = Buffer.from(inode.content);
-        return taken;
+        return write(inode, bytes);
       },
       truncate: async (sizeBytes) => {
         await beginChange('truncate', path);
@@ -159,17 +132,8 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
   }
 
   function addName(path: string, inode: Inode | 'folder'): void {
-    change({ kind: 'set', path, inode });
-  }
-
-  function renameFolder(from: string, to: string): void {
-    if (names.has(to)) throw fault('EEXIST', to);
-    // What changed in the folder and is not on the disk yet is from now on spoken of under the new name.
-    pending = pending.map(({ folders, edits }) => ({
-      folders: new Set(Array.from(folders, (folder) => movedPath(folder, from, to))),
-      edits: edits.map((edit) => movedEdit(edit, from, to)),
-    }));
-    change({ kind: 'move', from, to });
+    names.set(path, inode);
+    pending.push({ path, inode });
   }
 
   const fileSystem: FileSystem = {
@@ -192,53 +156,24 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
       if (inode === undefined || inode === 'folder') return undefined;
       return { inode: inode.id, sizeBytes: inode.content.length, modifiedMs: inode.changedAt };
     },
-    open: async (path, mode: OpenMode, options) => {
-      const isThere = names.has(path);
-      await (mode === 'read' || isThere ? begin('open', path) : beginChange('open', path));
-      if (mode === 'create' && names.has(path)) throw fault('EEXIST', path);
-      if ((mode === 'make' || mode === 'create') && !names.has(path)) {
+    openEnd: async (path) => {
+      await (names.has(path) ? begin('open', path) : beginChange('open', path));
+      if (!names.has(path)) {
         if (!names.has(dirname(path))) throw fault('ENOENT', path);
         ids += 1;
         addName(path, { id: ids, content: Buffer.alloc(0), durable: Buffer.alloc(0), changedAt: 0 });
       }
-      return openFile(inodeAt(path), path, options?.syncsWrites === true && faults.canSyncWrites === true);
+      return openFile(inodeAt(path), path);
     },
-    readWhole: async (path) => {
+    async *read(path, fromOffset) {
       await begin('read', path);
-      return Buffer.from(inodeAt(path).content);
-    },
-    link: async (from, to) => {
-      await beginChange('link', to);
-      const inode = inodeAt(from);
-      if (names.has(to)) throw fault('EEXIST', to);
-      addName(to, inode);
-    },
-    rename: async (from, to) => {
-      await beginChange('rename', to);
-      if (names.get(from) === 'folder') {
-        renameFolder(from, to);
-        return;
-      }
-      const inode = inodeAt(from);
-      change({ kind: 'delete', path: from }, { kind: 'set', path: to, inode });
-    },
-    remove: async (path) => {
-      await beginChange('remove', path);
-      inodeAt(path);
-      change({ kind: 'delete', path });
-    },
-    removeFolder: async (path) => {
-      await beginChange('removeFolder', path);
-      if (names.get(path) !== 'folder') throw fault('ENOENT', path);
-      if ([...names.keys()].some((inside) => inside !== path && dirname(inside) === path))
-        throw fault('ENOTEMPTY', path);
-      change({ kind: 'delete', path });
+      yield Buffer.from(inodeAt(path).content.subarray(fromOffset));
     },
     syncFolder: async (folder) => {
       await beginChange('syncFolder', folder);
       if (!names.has(folder)) throw fault('ENOENT', folder);
-      applyChanges(durable, pending, ({ folders }) => folders.has(folder));
-      pending = pending.filter(({ folders }) => !folders.has(folder));
+      for (const { path, inode } of pending) if (dirname(path) === folder) durable.set(path, inode);
+      pending = pending.filter(({ path }) => dirname(path) !== folder);
     },
   };
 
@@ -256,8 +191,7 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
     paths: () => [...names.keys()].filter((path) => names.get(path) !== 'folder'),
     afterPowerCut(random) {
       const left: Names = new Map(durable);
-      const kept = new Set(pending.filter(() => random() >= 0.5));
-      applyChanges(left, pending, (one) => kept.has(one));
+      for (const { path, inode } of pending) if (random() >= 0.5) left.set(path, inode);
       const copies = new Map<Inode, Inode>();
       for (const [path, inode] of left) {
         if (inode === 'folder') continue;
@@ -270,51 +204,6 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
       return simulatedDisk(left);
     },
   };
-}
-
-/**
- * Applies some of the changes that wait. Their paths are those of now, so where a folder got its name after a change, or
- * its new name is not kept, the change happens under the name before.
- */
-function applyChanges(into: Names, waiting: readonly NameChange[], isApplied: (change: NameChange) => boolean): void {
-  const moves = waiting.flatMap((change, index) =>
-    change.edits.flatMap((edit) => (edit.kind === 'move' ? [{ edit, index, isApplied: isApplied(change) }] : [])),
-  );
-  for (const [index, one] of waiting.entries()) {
-    if (!isApplied(one)) continue;
-    const nameThen = (path: string): string =>
-      moves.reduceRight(
-        (at, { edit, index: movedAt, isApplied: isKept }) =>
-          movedAt > index || (movedAt < index && !isKept) ? movedPath(at, edit.to, edit.from) : at,
-        path,
-      );
-    for (const edit of one.edits) {
-      if (edit.kind === 'move') moveAll(into, edit.from, edit.to);
-      else if (edit.kind === 'set') into.set(nameThen(edit.path), edit.inode);
-      else into.delete(nameThen(edit.path));
-    }
-  }
-}
-
-function moveAll(names: Names, from: string, to: string): void {
-  for (const [path, inode] of Array.from(names)) {
-    const moved = movedPath(path, from, to);
-    if (moved === path) continue;
-    names.delete(path);
-    names.set(moved, inode);
-  }
-}
-
-/** A path as it is after a folder, which may be above it, got another name. */
-function movedPath(path: string, from: string, to: string): string {
-  return path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path;
-}
-
-function movedEdit(edit: NameEdit, from: string, to: string): NameEdit {
-  // Only files move within a run's folder, which itself is moved by name.
-  if (edit.kind === 'move') return edit;
-  // The folder itself is named in the one above it, where that change still stands before the move.
-  return edit.path === from ? edit : { ...edit, path: movedPath(edit.path, from, to) };
 }
 
 function isReachable(names: Names, path: string): boolean {

@@ -153,7 +153,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
   });
 
   test('is inert in the list', async () => {
-    const page = await scene.open('/');
+    const page = await scene.open('/?page=runs');
     await page.locator('.run-row').nth(1).waitFor();
     expect(await activeParts(page)).toEqual(INERT);
     await page.context().close();

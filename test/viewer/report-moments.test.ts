@@ -70,9 +70,9 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
     const { moments } = ruleRow(page, 'Advice', 'Pattern');
     await moments.waitFor();
     expect(await moments.innerText()).toMatch(
-      /^False alarms:\s*went-well call 3\s+In runs that went wrong:\s*went-wrong call 3/,
+      /^False alarms:\s*went-well call 4\s+In runs that went wrong:\s*went-wrong call 4/,
     );
-    await moments.getByRole('link', { name: 'went-well call 3' }).click();
+    await moments.getByRole('link', { name: 'went-well call 4' }).click();
     await page.locator('.row.is-selected').waitFor();
     expect(page.url()).toContain('run=went-well');
     expect(await page.locator('.row.is-selected').innerText()).toContain('make all');
@@ -84,10 +84,14 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
 
   test('patterns have their moments too, and so has each pattern of a provider with its decision point', async () => {
     const page = await scene.open('/?page=reports&report=0');
-    const pattern = ruleRow(page, 'Patterns', 'repeated error');
+    const pattern = ruleRow(page, 'Patterns', 'the same error again and again');
     await pattern.moments.waitFor();
     expect(await pattern.moments.getByRole('link').count()).toBe(3);
-    const detail = ruleRow(page, 'Advice by pattern and decision point', 'repeated error, post tool result');
+    const detail = ruleRow(
+      page,
+      'Advice by pattern and decision point',
+      'the same error again and again, post tool result',
+    );
     await detail.moments.getByRole('link', { name: /^went-wrong/ }).click();
     await page.locator('.row.is-selected').waitFor();
     expect(page.url()).toContain('run=went-wrong');

@@ -28,23 +28,23 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
   afterAll(() => scene.close());
 
   test('shows every run with its figures, its patterns, and child runs below their parents', async () => {
-    const page = await scene.open('/');
+    const page = await scene.open('/?page=runs');
     await page.locator('.run-row').nth(3).waitFor();
     const stuck = page.locator('.run-row', { hasText: 'stuck-run' });
     await stuck.locator('.tag.stuck').first().waitFor();
-    expect(await stuck.innerText()).toContain('same failure after edits');
+    expect(await stuck.innerText()).toContain('the same failure after each edit');
     expect(await stuck.locator('.strip title').textContent()).toMatch(/\d+ with advice/);
     const order = await page.locator('.run-row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
     const parent = order.findIndex((text) => text.includes('Look after two others'));
     expect(order[parent + 1]).toContain('One of the two');
     await page.getByRole('button', { name: 'Hide child runs' }).click();
-    await expect.poll(() => page.getByText('One of the two').count()).toBe(0);
+    await expect.poll(() => page.locator('.run-row', { hasText: 'One of the two' }).count()).toBe(0);
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 
   test('keeps its filters in the address, also after the page is loaded again', async () => {
-    const page = await scene.open('/');
+    const page = await scene.open('/?page=runs');
     await page.getByLabel('Search everything in the runs').fill('zebra');
     await expect.poll(() => page.url()).toContain('q=zebra');
     await expect.poll(() => page.locator('.run-row').count()).toBe(1);
@@ -60,6 +60,72 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
+  test('a hit opens at its place, with its words kept, and Back leads to where the reader was', async () => {
+    const page = await scene.open('/?q=zebra');
+    const row = page.locator('.run-row', { hasText: 'One of the two' });
+    await expect.poll(() => row.innerText()).toContain('zebra');
+    await row.click();
+    await expect.poll(() => page.locator('.row.is-selected mark').innerText()).toBe('zebra');
+    expect(await page.getByLabel('Find in this run').inputValue()).toBe('zebra');
+    await page.goto(new URL('/?sort=calls', page.url()).href);
+    await page.locator('.run-row').nth(3).waitFor();
+    await page.setViewportSize({ width: 1366, height: 260 });
+    await page.evaluate("document.querySelector('.run-scroll').scrollTop = 52");
+    await page.locator('.run-row', { hasText: 'Look after two others' }).dispatchEvent('click');
+    await page.locator('.timeline').waitFor();
+    await page.goBack();
+    await page.locator('.run-row').first().waitFor();
+    await expect.poll(() => page.evaluate("document.querySelector('.run-scroll').scrollTop")).toBe(52);
+    await page.context().close();
+  });
+
+  test('a link that is opened without a session is gone to when there is one', async () => {
+    const context = await scene.browser.newContext();
+    const page = await context.newPage();
+    const { origin, hash } = new URL(scene.viewer.url);
+    await page.goto(`${origin}/?source=0&run=child&at=3`);
+    await page.getByText('Open the whole address that').waitFor();
+    await page.goto('about:blank');
+    await page.goto(`${origin}/${hash}`);
+    await page.locator('.row.is-selected').waitFor();
+    expect(page.url()).toContain('run=child&at=3');
+    await context.close();
+  });
+
+  test('the run that wasted most calls is two clicks away, and filters count their runs', async () => {
+    const page = await scene.open('/?page=runs');
+    await page.locator('.run-row').nth(3).waitFor();
+    await page.getByRole('button', { name: 'Wasted' }).click();
+    await expect.poll(() => page.locator('.run-row').first().innerText()).toContain('stuck-run');
+    await page.locator('.run-row').first().click();
+    await expect.poll(() => page.locator('.story').innerText()).toMatch(/27 calls .* after the first warning/);
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('Status').innerText()).toContain('failed (1)');
+    await page.context().close();
+  });
+
+  test('every tag is a filter that finds its runs', async () => {
+    const page = await scene.open('/?page=runs');
+    await page
+      .locator('.run-row', { hasText: 'stuck-run' })
+      .getByRole('link', { name: 'the same failure after each edit' })
+      .click();
+    await expect.poll(() => page.url()).toContain('pattern=same_failure_after_edits');
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1);
+    await page.goto(new URL('/?page=runs', page.url()).href);
+    await page
+      .locator('.run-row', { hasText: 'Nothing works' })
+      .getByRole('link', { name: 'ended with an error' })
+      .click();
+    await expect.poll(() => page.url()).toContain('outcome=error');
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1);
+    await page.locator('.run-row').click();
+    await page.locator('.run-title').getByRole('link', { name: 'Failed' }).click();
+    await expect.poll(() => page.url()).toContain('status=failed');
+    await expect.poll(() => page.locator('.run-row').count()).toBe(1);
+    await page.context().close();
+  });
+
   test('says what to do when nothing matches', async () => {
     const page = await scene.open('/?outcome=no-such-outcome');
     await page.getByText('No run matches').waitFor();
@@ -69,7 +135,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
   });
 
   test('sorts by a column, and the other way round by a second click', async () => {
-    const page = await scene.open('/');
+    const page = await scene.open('/?page=runs');
     const first = (): Promise<string> => page.locator('.run-row').first().innerText();
     await page.getByRole('button', { name: 'Calls' }).click();
     await expect.poll(first).toContain('stuck-run');
@@ -89,7 +155,7 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
   });
 
   test('announces a run that appears while it is open', async () => {
-    const page = await scene.open('/');
+    const page = await scene.open('/?page=runs');
     await page.locator('.run-row').first().waitFor();
     await addRun(scene.store, 'newcomer', [startOf('newcomer', 'Just begun')], { startMs: Date.now() });
     await page.getByText('1 run appeared since.').waitFor();

@@ -35,6 +35,18 @@ async function addWithheldRun(store: TrajectoryStore): Promise<void> {
   await store.append(records);
 }
 
+/** What an MCP tool gives back that shows the screen: a picture of four pixels. */
+const PICTURE = [
+  { type: 'text', text: 'The screen:' },
+  {
+    type: 'image',
+    mimeType: 'image/png',
+    data: 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==',
+  },
+];
+
+const EDIT = { path: 'a.ts', old_str: 'keep\nreturn 1;', new_str: 'keep\nreturn 2;' };
+
 function placeOf(page: Page): number {
   return Number(new URL(page.url()).searchParams.get('at'));
 }
@@ -58,6 +70,28 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
           { kind: 'tool_started', tool_call_id: 'a', tool_name: 'n'.repeat(30_000), args: {} },
           ...shellTurn(1, 'ls', 'after it'),
         ]);
+        await addRun(store, 'picture', [
+          startOf('picture', 'Look at it'),
+          { kind: 'tool_started', tool_call_id: 'p', tool_name: 'screenshot', args: {} },
+          { kind: 'tool_ended', tool_call_id: 'p', tool_name: 'screenshot', result: PICTURE, is_error: false },
+          { kind: 'tool_started', tool_call_id: 't', tool_name: 'Task', args: { prompt: 'Count the lines of a.ts' } },
+          { kind: 'tool_ended', tool_call_id: 't', tool_name: 'Task', result: '7', is_error: false },
+        ]);
+        await addRun(store, 'counter', [startOf('counter', 'Count the lines of a.ts'), ...shellTurn(0, 'wc', '7')], {
+          parentRunId: 'picture',
+        });
+        const spent = (input_tokens: number): TrajectoryRecord['payload'] => ({
+          kind: 'message_appended',
+          message: { role: 'assistant', content: 'On it.', usage: { input_tokens } },
+        });
+        await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
+        await addRun(store, 'edits', [
+          startOf('edits', 'Look at it'),
+          ...shellTurn(0, 'make', 'no rule', true),
+          ...shellTurn(1, 'make', 'no rule', true),
+          { kind: 'tool_started', tool_call_id: 'e', tool_name: 'edit', args: EDIT },
+          { kind: 'tool_ended', tool_call_id: 'e', tool_name: 'edit', result: 'ok', is_error: false },
+        ]);
         await addRun(store, 'long-output', [
           startOf('long-output', 'Print much'),
           ...shellTurn(0, 'seq 200', Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n')),
@@ -77,10 +111,10 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     const call = page.locator('.row', { hasText: 'invoice.mjs' }).first();
     await call.waitFor();
     expect(await page.locator('.row', { hasText: 'import { taxOf }' }).first().innerText()).toContain('read_file');
-    const card = page.locator('.card', { hasText: 'has failed 5 times' }).first();
+    const card = page.locator('.card', { has: page.getByRole('button', { name: 'Call 4', exact: true }) }).first();
     await card.waitFor();
     expect(await card.innerText()).toMatch(/delivered[\s\S]*Evidence[\s\S]*Then/);
-    await card.getByRole('button', { name: 'Call 3', exact: true }).click();
+    await card.getByRole('button', { name: 'Call 4', exact: true }).click();
     await expect.poll(() => chosen(page)).toContain('FAIL total');
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
@@ -110,7 +144,7 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.keyboard.press('E');
     await expect.poll(() => placeOf(page)).toBe(first);
     await page.keyboard.press('p');
-    await expect.poll(() => chosen(page)).toContain('same failure after edits');
+    await expect.poll(() => chosen(page)).toContain('the same failure after each edit');
     await page.keyboard.press('a');
     await expect.poll(() => chosen(page)).toContain('Feedback by Pattern');
     await page.keyboard.press('A');
@@ -186,6 +220,27 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.context().close();
   });
 
+  test('finds words in what is folded, and unfolds it', async () => {
+    const page = await scene.open('/?source=0&run=long-output');
+    await page.locator('.row .call-head').first().waitFor();
+    await page.getByLabel('Find in this run').fill('"line 150"');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('.row.is-selected mark').innerText()).toBe('line 150');
+    await page.context().close();
+  });
+
+  test('shows the pictures of a result, and leads from a call to the run that it started', async () => {
+    const page = await scene.open('/?source=0&run=picture');
+    const image = page.locator('.output img');
+    await image.waitFor({ state: 'attached' });
+    expect(await page.locator('.output', { has: page.locator('img') }).innerText()).toContain('The screen:');
+    await expect.poll(() => page.evaluate("document.querySelector('.output img').naturalWidth")).toBe(2);
+    await page.getByRole('link', { name: 'Open the run that this call started' }).click();
+    await expect.poll(() => page.url()).toContain('run=counter');
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test('shows as JSON what is not of the shape that its kind has, and the rest as ever', async () => {
     const page = await scene.open('/?source=0&run=odd');
     await page.getByText('after it').waitFor();
@@ -230,11 +285,11 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.keyboard.press('e');
     await expect.poll(() => chosen(page)).toContain('failed');
     await page.keyboard.press('y');
-    await page.getByText('Call 3: stuck.').waitFor();
-    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('stuck-run@3,stuck');
+    await page.getByText('Call 4: stuck.').waitFor();
+    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('stuck-run@4,stuck');
     await page.keyboard.press('u');
-    await page.getByText('Call 3 has no label now.').waitFor();
-    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).not.toContain('stuck-run@3');
+    await page.getByText('Call 4 has no label now.').waitFor();
+    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).not.toContain('stuck-run@4');
     await page.context().close();
   });
 
@@ -243,8 +298,109 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
     await page.locator('.row .call-head').nth(1).click();
     await expect.poll(() => page.locator('.row.is-selected').count()).toBe(1);
     await page.keyboard.press('y');
-    await page.getByText('Call 1: stuck.').waitFor();
-    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('other-run@1,stuck');
+    await page.getByText('Call 2: stuck.').waitFor();
+    expect(await readFile(join(labels.path, 'labels.csv'), 'utf8')).toContain('other-run@2,stuck');
+    await page.context().close();
+  });
+
+  test('numbers calls from 1 on their rows, in the evidence, on the timeline and in labels', async () => {
+    const page = await scene.open('/?source=0&run=stuck-run');
+    const calls = page.locator('.row:has(.call-head)');
+    await expect.poll(() => calls.first().locator('.when').innerText()).toMatch(/^Call\s+1\b/);
+    await expect.poll(() => calls.nth(3).locator('.when').innerText()).toMatch(/^Call\s+4\b/);
+    const evidence = page.locator('.card .calls-list button', { hasText: /^4$/ }).first();
+    await evidence.click();
+    await expect.poll(() => page.locator('.row.is-selected .when').innerText()).toMatch(/^Call\s+4\b/);
+    await expect.poll(() => page.locator('.timeline .tools').innerText()).toContain('call 4');
+    await expect.poll(() => page.getByRole('group', { name: 'Label' }).innerText()).toContain('At call 4');
+    await page.context().close();
+  });
+
+  test('labels by a button, and shows the label on the row, the timeline, the run and in the list', async () => {
+    const page = await scene.open('/?source=0&run=withheld');
+    await page.locator('.row .call-head').nth(2).click();
+    const bar = page.getByRole('group', { name: 'Label' });
+    await expect.poll(() => bar.innerText()).toContain('At call 3');
+    await bar.getByRole('button', { name: /^stuck/ }).click();
+    await expect.poll(() => page.locator('.row.is-selected .tag.label').innerText()).toBe('stuck');
+    await expect
+      .poll(() => page.locator('.timeline canvas').nth(1).getAttribute('aria-label'))
+      .toContain('1 call labelled');
+    await expect.poll(() => page.locator('.run-title').innerText()).toContain('labelled 1 moment');
+    await page.goto(new URL('/?page=runs', page.url()).href);
+    await expect
+      .poll(() => page.locator('.run-row', { hasText: 'withheld' }).innerText())
+      .toContain('labelled 1 moment');
+    await page.context().close();
+  });
+
+  test('says in four sentences what happened, and shows the state at the call that arrow keys lead to', async () => {
+    const page = await scene.open('/?source=0&run=stuck-run');
+    await expect.poll(() => page.locator('.story').innerText()).toMatch(/From call 4 .* noticed at call 12/);
+    expect(await page.locator('.story').innerText()).toMatch(/\d+ times, first after call 1/);
+    await page.getByRole('tab', { name: 'State' }).click();
+    await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain('At call 39');
+    await page.locator('.row .call-head').first().click();
+    await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain('At call 1');
+    for (const call of [2, 3, 4]) {
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain(`At call ${call}`);
+    }
+    await expect.poll(() => page.getByRole('tabpanel').innerText()).toMatch(/failed at call 4|call 4, /);
+    await page.context().close();
+  });
+
+  test('shows on the timeline what the run had used by the place that is pointed at', async () => {
+    const page = await scene.open('/?source=0&run=counted');
+    const lanes = page.locator('.timeline canvas').nth(1);
+    await lanes.waitFor();
+    const box = await lanes.boundingBox();
+    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 2, (box?.y ?? 0) + 110);
+    await expect.poll(() => page.locator('.timeline .tools').innerText()).toContain('1,500 tokens so far');
+    await page.context().close();
+  });
+
+  test('copies the link to the chosen row, and the row as Markdown', async () => {
+    const page = await scene.open('/?source=0&run=stuck-run&at=45', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.locator('.row.is-selected').waitFor();
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText('Link to the chosen row copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
+    await page.locator('.row .call-head').first().click();
+    await page.getByRole('button', { name: 'Copy Markdown' }).click();
+    await page.getByText('The chosen row copied as Markdown.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(
+      /^### Call of `read_file`\n\n<http[^\n]*>\n\n```\n[\s\S]*It gave back:/,
+    );
+    await page.context().close();
+  });
+
+  test('says which call an equal one repeats, folds its result away, and shows an edit as a difference', async () => {
+    const page = await scene.open('/?source=0&run=edits');
+    const again = page.locator('.row:has(.call-head)').nth(1);
+    await expect.poll(() => again.locator('.call-head').innerText()).toContain('= call 1');
+    await again.getByText('the same result as call 1').waitFor();
+    expect(await again.locator('pre', { hasText: 'no rule' }).isVisible()).toBe(false);
+    expect(await page.locator('.diff .gone').innerText()).toContain('- return 1;');
+    expect(await page.locator('.diff .new').innerText()).toContain('+ return 2;');
+    expect(await page.locator('.diff').innerText()).toContain('keep');
+    await page.context().close();
+  });
+
+  test('goes to the next run of the list, and compares two runs of one task in three clicks', async () => {
+    const page = await scene.open('/?page=runs&task=Look%20at%20it&sort=calls');
+    await page.locator('.run-row').nth(1).waitFor();
+    await page.locator('.run-row').first().click();
+    await page.getByText('run 1 of 2').waitFor();
+    await page.keyboard.press('J');
+    await page.getByText('run 2 of 2').waitFor();
+    await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
+    const first = page.locator('tbody tr').first();
+    await expect.poll(() => first.innerText()).toContain('the same task');
+    await first.getByRole('link').click();
+    await page.locator('.pair.line').first().waitFor();
     await page.context().close();
   });
 
@@ -259,9 +415,9 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
   });
 
   test('finds the moment that a report names, and says when no source has the run', async () => {
-    const page = await scene.open('/?page=moment&run=stuck-run&call=13');
+    const page = await scene.open('/?page=moment&run=stuck-run&call=14');
     await page.locator('.row.is-selected').waitFor();
-    expect(await chosen(page)).toContain('FAIL total');
+    await expect.poll(() => chosen(page)).toMatch(/Call\s+14[\s\S]*node check.mjs/);
     expect(page.url()).toContain('run=stuck-run');
     await page.goto(`${new URL(scene.viewer.url).origin}/?page=moment&run=gone&call=0`);
     await expect.poll(() => page.getByText('No run gone here').count()).toBe(1);

@@ -16,7 +16,7 @@ describe.skipIf(chromium === undefined)('a store in trouble while it is looked a
   afterAll(() => scene.close());
 
   test.each([
-    ['the list', '/', '.run-row'],
+    ['the list', '/?page=runs', '.run-row'],
     ['a run', '/?source=0&run=stuck-run', '.row .call-head'],
   ])('that is gone is told in %s, which goes on when it is back', async (_name, path, ready) => {
     const page = await scene.open(path);
@@ -31,7 +31,7 @@ describe.skipIf(chromium === undefined)('a store in trouble while it is looked a
 
   test('whose viewer has ended is told, with what to do', async () => {
     const page = await scene.open('/?source=0&run=stuck-run');
-    const list = await scene.open('/');
+    const list = await scene.open('/?page=runs');
     await page.locator('.row .call-head').first().waitFor();
     await list.locator('.run-row').first().waitFor();
     await scene.viewer.close();

@@ -1,5 +1,5 @@
 import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-tool.ts';
-import { readAnswer, type AdviceAnswer } from '../../steering/feedback/acknowledge.ts';
+import { readAdviceAnswer, type AdviceAnswer } from '../../steering/feedback/acknowledge.ts';
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import type { Run } from '../../run/run.ts';
 
@@ -26,8 +26,12 @@ export interface AcknowledgeTool {
   readonly execute: (answer: AdviceAnswer) => string;
 }
 
-/** Makes the tool. What it answers is for the model: that the answer was recorded, or why not. */
-export function acknowledgeTool(run: Run): AcknowledgeTool {
+/**
+ * Makes the tool. What it answers is for the model: that the answer was recorded, or why not.
+ *
+ * @param run  the run that the answer belongs to
+ */
+export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { description, inputSchema } = acknowledgeToolDefinition;
   const jsonSchema = (): Record<string, unknown> => structuredClone({ ...inputSchema });
   return {
@@ -37,12 +41,12 @@ export function acknowledgeTool(run: Run): AcknowledgeTool {
         version: 1,
         vendor: 'coxswain',
         validate: (value) => {
-          const answer = readAnswer(value);
+          const answer = readAdviceAnswer(value);
           return typeof answer === 'string' ? { issues: [{ message: answer }] } : { value: answer };
         },
         jsonSchema: { input: jsonSchema, output: jsonSchema },
       },
     },
-    execute: (answer) => answerAcknowledgement(run, answer),
+    execute: (answer) => answerAcknowledgement(run(), answer),
   };
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../base/json.ts';
 import type { AdviceHandle } from '../../run/advice-handle.ts';
 import { CallIds } from '../../host/call-ids.ts';
 import type { Run } from '../../run/run.ts';
@@ -72,7 +73,8 @@ export class CallBook {
     if (call === undefined || call.state === 'ended') return;
     if (call.state === 'asked') this.#start(call, call.args);
     call.state = 'ended';
-    const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError };
+    const failed = isError || saysThatItFailed(result);
+    const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError: failed };
     this.#run.emit({ type: 'tool_execution_end', ...ended });
     call.waiting = this.#run.advise('post_tool_result');
   }
@@ -155,4 +157,9 @@ export class CallBook {
       if (state === 'ended' && waiting.length === 0 && text === undefined) this.#calls.delete(id);
     }
   }
+}
+
+/** The result of an MCP tool has a flag of its own, which the SDK hands on with it. */
+function saysThatItFailed(result: unknown): boolean {
+  return isJsonObject(result) && result['isError'] === true && Array.isArray(result['content']);
 }

@@ -9,7 +9,7 @@ import type { GuidanceProviderConfig } from '../../steering/prompt/guidance-prov
 import type { Run } from '../../run/run.ts';
 import { memoryStore } from '../../store/memory/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
-import { allOf, readAll } from '../../testing/read-all.ts';
+import { readAll } from '../../testing/read-all.ts';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from './coxswain-agent.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 
@@ -144,7 +144,7 @@ async function stream(
   request: object,
 ): Promise<readonly { readonly type: string }[]> {
   const { stream: parts } = (await model.doStream(request as never)) as { stream: ReadableStream<{ type: string }> };
-  return await allOf(parts);
+  return await Array.fromAsync(parts);
 }
 
 function guidanceAt(...points: readonly DecisionPoint[]): GuidanceProviderConfig[] {
@@ -206,7 +206,7 @@ test('the name of a model cannot be watched: it stays, and that is a fault', asy
   expect(cox.model('openai/gpt-5')).toBe('openai/gpt-5');
   expect(faults()).toBe(1);
   expect(await told('fault_noticed')).toMatchObject([{ message: expect.stringContaining('gateway("openai/gpt-5")') }]);
-  expect(() => setUp({ onError: 'throw' }).cox.model('openai/gpt-5')).toThrow('is a name');
+  expect(() => setUp({ onError: 'throw' }).cox.model('openai/gpt-5')).toThrow('no model was found');
 });
 
 test('two plugins of one kind need two names', () => {
@@ -289,7 +289,7 @@ test('feedback after a tool of any kind reaches the model, and the tool’s own 
   expect(await modelOutput(tools.own, 'c3', 1)).toEqual(own);
   // The SDK may ask more than once.
   expect(await modelOutput(tools.own, 'c3', 1)).toEqual(own);
-  expect(await allOf(tools.each.execute({}, { toolCallId: 'c4' }))).toEqual(['half', 'whole']);
+  expect(await Array.fromAsync(tools.each.execute({}, { toolCallId: 'c4' }))).toEqual(['half', 'whole']);
   expect(await modelOutput(tools.each, 'c4', 'whole')).toEqual({ type: 'text', value: `whole\n\n${SAID}` });
 });
 

@@ -2,10 +2,14 @@ import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { CoxswainError } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { RunScope } from '../../host/run-scope.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
 import { AgentLoop } from './agent-loop.ts';
+import type { ModelWatch } from './attempt.ts';
 import type { ContextTransform } from './context-transform.ts';
 import { checkEscalation, type OutputEscalation } from './output-escalation.ts';
+import { modelNamed } from './model-named.ts';
 import type { LanguageModelShape } from './sdk-shapes.ts';
 import type { ToolGate } from './tool-gate.ts';
 import { watchModel } from './watch-model.ts';
@@ -34,11 +38,14 @@ export interface AgentSettings {
 
 /** A run joined to the SDK. */
 export interface CoxswainAgent {
-  /** Model and tools in one: `generateText({ ...cox.wrap({ model, tools }), prompt })`. Other members stay as they are. */
+  /**
+   * Model and tools in one: `generateText({ ...cox.wrap({ model, tools }), prompt })`. The models and tools that `prepareStep` and
+   * `prepareCall` return are watched too. Other members stay as they are.
+   */
   wrap<Settings extends AgentSettings>(settings: Settings): Settings;
   /**
-   * A model that is watched: for `generateText`, `streamText`, `ToolLoopAgent`, and what `prepareStep` returns. The name
-   * of a model (a string) cannot be watched: it stays as it is, and that is recorded as a fault.
+   * A model that is watched: for `generateText`, `streamText`, `ToolLoopAgent`, and what `prepareStep` returns. A name (a
+   * string) becomes the model that the SDK would find for it; where none is found it stays a name, with a fault.
    */
   model<Model extends LanguageModelShape | string>(model: Model): Model;
   /** Tools whose calls are watched. Results, errors and types stay what they are. */
@@ -49,7 +56,7 @@ export interface CoxswainAgent {
 
 /**
  * Joins a run to the AI SDK (ai 7, and 6): what model and tools do is told to the run, and its advice reaches the model.
- * One loop at a time; end the run with `run.end()` after it.
+ * One loop at a time; end the run with `run.end()` after it. A loop within a tool has a child run.
  *
  * @throws CoxswainError "invalid-argument" for an option outside its range, or two plugins of one kind with one name
  * Cost: some tens of microseconds a request, plus what the run's own steering costs.
@@ -60,27 +67,36 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
   checkNames('context transforms', transforms);
   const escalation = outputEscalation === undefined ? undefined : checkEscalation(outputEscalation);
   const guard = guarded(run, options);
-  const loop = new AgentLoop(run, guard, { maxChars, gates, transforms, escalation, forceTurn });
-  run.beforeEnd(() => loop.closing());
-  const watch = { loop, guard, ready: async () => await run.ready() };
+  const scope = new RunScope(() => run);
+  const loops = new WeakMap<Run, AgentLoop>();
+  const loopOf = (owner: Run): AgentLoop => {
+    const known = loops.get(owner);
+    if (known !== undefined) return known;
+    const loop = new AgentLoop(owner, guard, { maxChars, gates, transforms, escalation, forceTurn });
+    loops.set(owner, loop);
+    owner.beforeEnd(() => loop.closing());
+    return loop;
+  };
+  loopOf(run);
+  const watchOf = (): ModelWatch => {
+    const { asking } = scope;
+    return { loop: loopOf(asking), guard, ready: async () => await asking.ready() };
+  };
   const watched = new WeakSet();
 
   const model = <Model extends LanguageModelShape | string>(given: Model): Model => {
-    if (typeof given === 'string') {
-      const error = new CoxswainError(
-        'invalid-argument',
-        `model "${given}" is a name: give the model itself, gateway("${given}")`,
-      );
-      return guard('watching a model', () => rethrow(error), given);
-    }
-    if (watched.has(given)) return given;
-    const result = watchModel<LanguageModelShape>(given, watch);
+    const named: LanguageModelShape | string = given;
+    const found = typeof named === 'string' ? guard('watching a model', () => modelNamed(named), undefined) : named;
+    if (found === undefined || watched.has(found)) return given;
+    const result = watchModel<LanguageModelShape>(found, watchOf);
     watched.add(result);
-    // No name, and the watched model has the given one as its prototype.
+    // The SDK takes a model in the place of a name, and the watched model has the given one as its prototype.
     return result as Model;
   };
-  const tools = <Tools extends object>(given: Tools): Tools =>
-    guard('watching tools', () => watchTools(given, { calls: loop.calls, guard, watched }), given);
+  const tools = <Tools extends object>(given: Tools): Tools => {
+    const watch = { scope, callsOf: (owner: Run) => loopOf(owner).calls, guard, watched };
+    return guard('watching tools', () => watchTools(given, watch), given);
+  };
   return {
     model,
     tools,
@@ -88,8 +104,9 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
       ...settings,
       model: model(settings.model),
       ...(settings.tools === undefined ? {} : { tools: tools(settings.tools) }),
+      ...prepared(settings, { model, tools }),
     }),
-    acknowledgeTool: () => acknowledgeTool(run),
+    acknowledgeTool: () => acknowledgeTool(() => scope.calling),
   };
 }
 
@@ -102,6 +119,24 @@ function checkNames(what: string, plugins: readonly { readonly name: string }[])
   });
 }
 
-function rethrow(error: unknown): never {
-  throw error;
+/** The functions of the settings that may change model and tools of a step or a call, with what they give watched. */
+function prepared(settings: AgentSettings, watch: Pick<CoxswainAgent, 'model' | 'tools'>): object {
+  const functions = ['prepareStep', 'prepareCall'].flatMap((name): readonly [string, unknown][] => {
+    const own: unknown = Reflect.get(settings, name);
+    if (typeof own !== 'function') return [];
+    const prepare = async (...args: readonly unknown[]): Promise<unknown> => {
+      // Called as the SDK calls it.
+      const changes: unknown = await Reflect.apply(own, settings, args);
+      if (!isJsonObject(changes)) return changes;
+      const { model, tools } = changes;
+      return {
+        ...changes,
+        // What the SDK takes as a model or as tools.
+        ...(model === undefined ? {} : { model: watch.model(model as LanguageModelShape) }),
+        ...(isJsonObject(tools) ? { tools: watch.tools(tools) } : {}),
+      };
+    };
+    return [[name, prepare]];
+  });
+  return Object.fromEntries(functions);
 }

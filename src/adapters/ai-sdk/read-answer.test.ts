@@ -30,7 +30,7 @@ test('an answer is read: text, calls, who ran them, usage, reason, model', () =>
     providerResults: [{ id: 'c2', name: 'web_search', result: ['a'], isError: true }],
     finishReason: 'tool-calls',
     modelId: 'model-of-today',
-    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 1 },
+    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 1, reasoningTokens: 1 },
     unknownTypes: ['hologram'],
   });
 });

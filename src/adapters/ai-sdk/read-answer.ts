@@ -61,11 +61,15 @@ export function readUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const input = isJsonObject(value['inputTokens']) ? value['inputTokens'] : { total: value['inputTokens'] };
   const output = isJsonObject(value['outputTokens']) ? value['outputTokens'] : { total: value['outputTokens'] };
+  // The SDK's own form, which its telemetry has.
+  const inputDetails = isJsonObject(value['inputTokenDetails']) ? value['inputTokenDetails'] : {};
+  const outputDetails = isJsonObject(value['outputTokenDetails']) ? value['outputTokenDetails'] : {};
   const usage: Usage = {
     ...amount('inputTokens', input['total']),
     ...amount('outputTokens', output['total']),
-    ...amount('cacheReadTokens', input['cacheRead'] ?? value['cachedInputTokens']),
-    ...amount('cacheWriteTokens', input['cacheWrite']),
+    ...amount('cacheReadTokens', input['cacheRead'] ?? value['cachedInputTokens'] ?? inputDetails['cacheReadTokens']),
+    ...amount('cacheWriteTokens', input['cacheWrite'] ?? inputDetails['cacheWriteTokens']),
+    ...amount('reasoningTokens', output['reasoning'] ?? value['reasoningTokens'] ?? outputDetails['reasoningTokens']),
   };
   return Object.keys(usage).length === 0 ? undefined : usage;
 }

@@ -36,7 +36,10 @@ test('an answer becomes one message with its parts, its end, its model and its u
     content: [
       { type: 'text', text: 'I look.' },
       { type: 'tool_call', id: 'c1', name: 'run', args: { a: 1 } },
-      { type: 'other', value: { type: 'file', mediaType: 'image/png' } },
+      {
+        type: 'other',
+        value: { type: 'file', mediaType: 'image/png', data: expect.objectContaining({ bytes: 7_499 }) },
+      },
     ],
     stopReason: 'tool-calls',
     modelId: 'asked-model',

@@ -105,7 +105,7 @@ function userMessage(message: PromptMessage): AgentMessage {
   return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
 }
 
-/** One part. Bytes of files are not recorded: a run may read gigabytes. */
+/** One part. Of the bytes of a file their digest and number are kept. */
 function blockOf(part: SdkFields): ContentBlock {
   const type = textField(part, 'type');
   switch (type) {
@@ -119,11 +119,6 @@ function blockOf(part: SdkFields): ContentBlock {
         name: textField(part, 'toolName'),
         args: readArgs(part['input']),
       };
-    case 'file':
-    case 'reasoning-file': {
-      const { data: _data, ...rest } = part;
-      return { type: 'other', value: toJson(rest) };
-    }
     default:
       return { type: 'other', value: toJson(part) };
   }

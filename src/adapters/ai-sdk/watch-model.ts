@@ -2,8 +2,12 @@ import { askFirst, standsIn, takeAnswer, withUsage, type AskModel, type Attempt,
 import type { LanguageModelShape } from './sdk-shapes.ts';
 import { watchStream } from './watch-stream.ts';
 
-/** A model like the given one, of the same specification, whose requests and answers are watched. */
-export function watchModel<Model extends LanguageModelShape>(model: Model, watch: ModelWatch): Model {
+/**
+ * A model like the given one, of the same specification, whose requests and answers are watched.
+ *
+ * @param watchOf  what stands between the SDK and the model in the run that asks now
+ */
+export function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () => ModelWatch): Model {
   // The SDK made the request for this model, so the model takes it.
   const generate: AskModel = (request) => model.doGenerate(request as never);
   const stream: AskModel = (request) => model.doStream(request as never);
@@ -17,8 +21,10 @@ export function watchModel<Model extends LanguageModelShape>(model: Model, watch
     provider: field('provider'),
     modelId: field('modelId'),
     supportedUrls: field('supportedUrls'),
-    doGenerate: { value: async (options: unknown) => await generateWatched(options, generate, model.modelId, watch) },
-    doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watch) },
+    doGenerate: {
+      value: async (options: unknown) => await generateWatched(options, generate, model.modelId, watchOf()),
+    },
+    doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watchOf()) },
   });
   // The model is its prototype, and the two methods take and give what the model's own do.
   return watched as Model;

@@ -1,13 +1,17 @@
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Guard } from '../../host/guarded.ts';
+import type { RunScope, ScopedTool } from '../../host/run-scope.ts';
+import type { Run } from '../../run/run.ts';
 import type { CallBook } from './call-book.ts';
 import { textField } from './sdk-shapes.ts';
 import { plainOutput, type ToolOutput } from './to-output.ts';
 
 /** What stands between the SDK and its tools. */
 export interface ToolWatch {
-  readonly calls: CallBook;
+  readonly scope: RunScope;
+  /** The calls of a run. */
+  readonly callsOf: (run: Run) => CallBook;
   readonly guard: Guard;
   /** Tools that are watched already. */
   readonly watched: WeakSet<object>;
@@ -49,43 +53,53 @@ function method(value: AnyFunction): PropertyDescriptor {
 
 /** Runs a tool; its result, or what it throws, goes on untouched: a value, a promise, or results one after another. */
 function executeWatched(name: string, run: () => unknown, args: readonly unknown[], watch: ToolWatch): unknown {
-  const { calls, guard } = watch;
+  const { callsOf, guard, scope } = watch;
   const [input, options] = args;
   const id = isJsonObject(options) ? textField(options, 'toolCallId') : '';
   // Not a call of the model's: somebody runs the tool by hand.
   if (id === '') return run();
+  const caller = scope.calling;
+  const calls = callsOf(caller);
+  const tool = scope.tool(caller, name);
   const end = (result: unknown, isError: boolean): void =>
     guard('a tool result', () => calls.end(id, result, isError), undefined);
+  const succeed = (result: unknown): unknown => {
+    tool.leave();
+    end(result, false);
+    return result;
+  };
   const fail = (error: unknown): never => {
+    tool.leave({ error });
     end(errorText(error), true);
     throw error;
   };
   guard('a tool call', () => calls.begin(id, name, input), undefined);
   let result: unknown;
   try {
-    result = run();
+    result = tool.run(run);
   } catch (error) {
     return fail(error);
   }
-  if (isAsyncIterable(result)) return eachWatched(result, id, watch);
-  if (isPromiseLike(result)) {
-    return Promise.resolve(result).then((value) => {
-      end(value, false);
-      return value;
-    }, fail);
-  }
-  end(result, false);
-  return result;
+  if (isAsyncIterable(result)) return eachWatched(result, { id, calls, tool, guard });
+  return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result);
 }
 
-async function* eachWatched(results: AsyncIterable<unknown>, id: string, { calls, guard }: ToolWatch): AsyncGenerator {
+/** What stands around a tool that gives results one after another. */
+interface EachWatch {
+  readonly id: string;
+  readonly calls: CallBook;
+  readonly tool: ScopedTool;
+  readonly guard: Guard;
+}
+
+async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, guard }: EachWatch): AsyncGenerator {
   let last: unknown;
   let ended: { readonly result: unknown; readonly isError: boolean } = {
     result: 'the tool was stopped before its end',
     isError: true,
   };
   try {
-    for await (const result of results) {
+    for await (const result of inScope(results, tool)) {
       last = result;
       guard('a preliminary result', () => calls.update(id, result), undefined);
       yield result;
@@ -95,19 +109,32 @@ async function* eachWatched(results: AsyncIterable<unknown>, id: string, { calls
     ended = { result: errorText(error), isError: true };
     throw error;
   } finally {
+    tool.leave();
     guard('a tool result', () => calls.end(id, ended.result, ended.isError), undefined);
   }
 }
 
+/** The same results: what gives each one runs within the tool. */
+function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterable<unknown> {
+  const iterator = tool.run(() => results[Symbol.asyncIterator]());
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => tool.run(() => iterator.next()),
+      return: async (value) => (await tool.run(() => iterator.return?.(value))) ?? { done: true, value },
+    }),
+  };
+}
+
 /** What the model sees of a result: what the tool says, else what the SDK makes of it, with advice after it. */
-function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], { calls, guard }: ToolWatch): unknown {
+function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
+  const { callsOf, guard, scope } = watch;
   const [given] = args;
   const isCall = isJsonObject(given) && 'output' in given;
   const output = own === undefined ? plainOutput(isCall ? given['output'] : given) : own(...args);
   const id = isCall ? textField(given, 'toolCallId') : '';
   if (id === '') return output;
   const place = (said: unknown): unknown =>
-    isToolOutput(said) ? guard('advice after a result', () => calls.inHistory(id, said), said) : said;
+    isToolOutput(said) ? guard('advice after a result', () => callsOf(scope.calling).inHistory(id, said), said) : said;
   return isPromiseLike(output) ? Promise.resolve(output).then(place) : place(output);
 }
 

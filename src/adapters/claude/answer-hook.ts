@@ -1,5 +1,5 @@
 import { present } from '../../base/present.ts';
-import { interpretEvent, settle, type HostThread } from '../../host/interpret-event.ts';
+import { interpretEvent, stopAt, settle, type HostThread } from '../../host/interpret-event.ts';
 import type { HostEvent } from '../../host/host-event.ts';
 import type { ClaudeSession } from './claude-session.ts';
 import type { ClaudeThread } from './claude-thread.ts';
@@ -23,9 +23,9 @@ export function answerHook(event: HostEvent, context: HookContext): ClaudeHookAn
   // The messages tell how a query ends.
   if (event.kind === 'session_ended') return {};
   const thread = threadOf(event, session);
-  return thread === undefined
-    ? {}
-    : contextAnswer(event.name, interpretEvent(event, inMemory(thread, context), context));
+  if (thread === undefined) return {};
+  const text = interpretEvent(event, inMemory(thread, context), context);
+  return contextAnswer(event.name, text, stopAt(event, thread.run));
 }
 
 /** The thread of an event; undefined for the SDK's own agents, as for a summary: they stop without having started. */

@@ -6,7 +6,7 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { Run } from '../../run/run.ts';
 import { PendingAnswer } from './pending-answer.ts';
-import type { AnswerPart, ShownResult } from './read-message.ts';
+import type { StreamedPart, ShownResult } from './read-message.ts';
 import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts';
 
 /** Calls that are remembered, so that what hooks and messages both tell of is recorded once. */
@@ -120,7 +120,7 @@ export class ClaudeThread {
    *
    * @param startsCalls nobody else tells when a call begins
    */
-  hear(part: AnswerPart, startsCalls: boolean): void {
+  hear(part: StreamedPart, startsCalls: boolean): void {
     const { messageId } = part;
     if (this.#answer?.messageId !== messageId) {
       this.tellAnswer(true);
@@ -137,7 +137,7 @@ export class ClaudeThread {
   }
 
   /** The answer is through; its use is final. */
-  finish(messageId: string | undefined, rest: Pick<AnswerPart, 'usage' | 'stopReason'>): void {
+  finish(messageId: string | undefined, rest: Pick<StreamedPart, 'usage' | 'stopReason'>): void {
     if (messageId === undefined || this.#answer?.messageId === messageId) this.#answer?.add({ blocks: [], ...rest });
   }
 

@@ -3,7 +3,7 @@ import type { AgentEvent } from '../../records/agent-event.ts';
 import type { ContentBlock, Usage } from '../../records/agent-message.ts';
 import { plainContent } from '../../host/content-blocks.ts';
 import { textOfBlocks } from './content-blocks.ts';
-import type { AnswerPart } from './read-message.ts';
+import type { StreamedPart } from './read-message.ts';
 
 /** A model's answer that arrives part by part. Told of once it is whole, or once a result of it is there. */
 export class PendingAnswer {
@@ -33,7 +33,7 @@ export class PendingAnswer {
     return this.#errorMessage !== undefined;
   }
 
-  add(part: Omit<AnswerPart, 'messageId'>): void {
+  add(part: Omit<StreamedPart, 'messageId'>): void {
     this.#blocks.push(...part.blocks);
     this.#modelId = part.modelId ?? this.#modelId;
     this.#stopReason = part.stopReason ?? this.#stopReason;

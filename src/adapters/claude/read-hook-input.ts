@@ -39,6 +39,18 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
       const text = wordOf(input['last_assistant_message']) ?? '';
       return { ...place, kind: 'failed', ending: failedEnding({ error: input['error'], text }) };
     }
+    case 'PermissionRequest':
+    case 'PermissionDenied':
+      return {
+        ...place,
+        kind: 'permission',
+        isDenied: name === 'PermissionDenied',
+        ...optional('toolName', wordOf(input['tool_name'])),
+      };
+    case 'Notification':
+      return input['notification_type'] === 'permission_prompt'
+        ? { ...place, kind: 'permission', isDenied: false }
+        : undefined;
     case 'UserPromptSubmit':
       return promptEvent(input, place);
     case 'PreCompact':

@@ -16,7 +16,7 @@ export interface MessagePlace {
 }
 
 /** A part of a model's answer: the SDK gives each content block as a message of its own, with the answer's id. */
-export interface AnswerPart {
+export interface StreamedPart {
   readonly messageId: string;
   readonly blocks: readonly ContentBlock[];
   readonly modelId?: string;
@@ -36,7 +36,7 @@ export interface ShownResult {
 /** A message of the SDK's stream, as far as it is read. */
 export type SessionMessage =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly modelId?: string }
-  | { readonly kind: 'answer'; readonly place: MessagePlace; readonly part: AnswerPart }
+  | { readonly kind: 'answer'; readonly place: MessagePlace; readonly part: StreamedPart }
   | {
       readonly kind: 'user';
       readonly place: MessagePlace;

@@ -15,6 +15,9 @@ export type ClaudeContextEvent =
 
 /** What a hook answers: nothing, or text for the model. Part of the SDK's `SyncHookJSONOutput`. */
 export interface ClaudeHookAnswer {
+  /** The agent stops now, for the reason in `stopReason`, which the user sees. */
+  continue?: false;
+  stopReason?: string;
   hookSpecificOutput?: {
     [Event in ClaudeContextEvent]: { hookEventName: Event; additionalContext: string };
   }[ClaudeContextEvent];

@@ -1,4 +1,3 @@
-import { present } from '../../base/present.ts';
 import { identityOf } from '../../host/adapter-options.ts';
 import { Conversation } from '../../host/conversation.ts';
 import { RunScope } from '../../host/run-scope.ts';
@@ -20,22 +19,20 @@ export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#active);
   readonly #root: Run;
   readonly #options: { readonly maxChars?: number };
-  readonly #all = new WeakMap<Run, Followed>();
+  readonly #all = new Map<Run, Followed>();
   readonly #byAgent = new Map<string, Run>();
   #active: Run;
   /** Calls of tools that are not wrapped and still run, each with what ends its scope. */
-  readonly #running = new Map<string, () => void>();
+  readonly #running = new Map<string, () => boolean>();
 
   constructor(root: Run, options: { readonly maxChars?: number }) {
     this.#root = root;
     this.#active = root;
     this.#options = options;
     root.beforeEnd(() => {
-      const { outcome } = this.of(this.#active).conversation;
-      for (const run of this.#byAgent.values()) {
-        if (run !== root) run.emit({ type: 'agent_end', ...present({ outcome }) });
-      }
-      return outcome;
+      const { ending } = this.of(this.#active).conversation;
+      for (const run of this.#byAgent.values()) if (run !== root) run.emit({ type: 'agent_end', ...ending });
+      return ending;
     });
   }
 
@@ -47,6 +44,11 @@ export class AgentRuns {
     const made = { conversation, seen: 0, instructions: undefined };
     this.#all.set(run, made);
     return made;
+  }
+
+  /** A request of any of the agents was seen. */
+  get hasAsked(): boolean {
+    return [...this.#all.values()].some(({ conversation }) => conversation.hasAsked);
   }
 
   /** Where a request belongs that is made now. */
@@ -89,9 +91,10 @@ export class AgentRuns {
     this.#running.set(callId, this.scope.enter(this.scope.calling, name));
   }
 
-  /** It came back. */
-  toolDone(callId: string): void {
-    this.#running.get(callId)?.();
+  /** It came back. @returns true if it was said to have failed */
+  toolDone(callId: string): boolean {
+    const leave = this.#running.get(callId);
     this.#running.delete(callId);
+    return leave?.() ?? false;
   }
 }

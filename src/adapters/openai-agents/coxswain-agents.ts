@@ -1,7 +1,9 @@
+import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { guarded } from '../../host/guarded.ts';
-import { followed } from '../../host/run-outcome.ts';
+import { callOfItem } from '../../host/response-items.ts';
+import { followed, troubleOf } from '../../host/run-outcome.ts';
 import { runTool, type ToolParts } from '../../host/run-tool.ts';
 import type { Run } from '../../run/run.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
@@ -15,7 +17,7 @@ import {
   type SteeredModelParts,
   type SteeredRequest,
 } from './steered-model.ts';
-import { callOf, itemsOf, newsOf, saysThatItFailed, unrecognised } from './to-events.ts';
+import { itemsOf, newsOf, saysThatItFailed, sentRequest, unrecognised } from './to-events.ts';
 import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './to-output.ts';
 
 /** How the @openai/agents adapter works. */
@@ -59,6 +61,10 @@ export interface AgentsSteering {
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
+const UNSEEN =
+  'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), for the run() of the ' +
+  'package has a runner that cannot be listened to, or give each agent model: steering.model(yourModel)';
+
 /** Calls whose agent is remembered. */
 const REMEMBERED_CALLS = 1_024;
 
@@ -76,7 +82,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     onToolError: 'throw',
     isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
   };
-  const prepare = (request: ModelRequest): SteeredRequest | undefined => {
+  const prepare = (request: ModelRequest, modelId: string | undefined): SteeredRequest | undefined => {
     const asking = runs.asking();
     const { conversation } = asking;
     const items = itemsOf(request);
@@ -87,8 +93,10 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     const outgoing = conversation.request(request.input, newsOf(request, items, asking));
     asking.seen = items.length;
     asking.instructions = request.systemInstructions;
-    if (outgoing.text === undefined) return { conversation, outgoing, request, channel: '' };
-    return { conversation, outgoing, ...withGuidance(request, items, outgoing.text) };
+    const said = outgoing.text === undefined ? undefined : withGuidance(request, items, outgoing.text);
+    const { request: edited, channel } = said ?? { request, channel: '' };
+    conversation.sent(outgoing, sentRequest(edited, modelId));
+    return { conversation, outgoing, request: edited, channel };
   };
   const models: SteeredModelParts = { prepare, guard };
   const hinted = new Set<string>();
@@ -106,7 +114,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     const { name } = tool;
     const invoke = async (context: never, input: string, details?: never): Promise<unknown> => {
       const told: unknown = (details as { readonly toolCall?: unknown } | undefined)?.toolCall;
-      const call = callOf(told) ?? { id: '', name, args: input, argsText: input };
+      const call = callOfItem(told) ?? { id: '', name, args: input, argsText: input };
       const caller = callers.get(call.id);
       const { result, feedback } = await runTool(parts, {
         call,
@@ -119,6 +127,11 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     // All members, also those under symbols; only what it runs is another.
     return { ...tool, invoke };
   };
+  let isAttached = false;
+  run.beforeEnd(() => {
+    if (!isAttached && !runs.hasAsked) run.reportFault('openai-agents', new Error(UNSEEN));
+    return undefined;
+  });
   return {
     attach(runner) {
       const work = (): void => {
@@ -126,11 +139,14 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
         const onCall = (callId: string, agent: AgentShape): void => callers.set(callId, agent);
         const { config } = runner;
         const { model, modelProvider } = config;
+        isAttached = true;
+        const unfollow = followRuns(runner, (error) => runs.calling().conversation.troubled(troubleOf(error)));
         const detach = listen(runner, { runs, guard, isWrapped, onAgent, onCall });
         config.modelProvider = steeredProvider(models, modelProvider);
         if (typeof model === 'object') config.model = steeredModel(models, model);
         run.beforeEnd(() => {
           detach();
+          unfollow();
           config.modelProvider = modelProvider;
           if (model !== undefined) config.model = model;
           return undefined;
@@ -149,6 +165,33 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     },
     acknowledgeTool: () => steerTool(acknowledgeTool(() => runs.scope.calling)),
     follow: (work) => followed(run, work),
+  };
+}
+
+/**
+ * Tells of what ends the agents that a runner runs, also where nobody follows its work.
+ *
+ * @returns to be called when nothing is to be told any more
+ */
+function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () => void {
+  const before = Object.getOwnPropertyDescriptor(runner, 'run');
+  const own: unknown = Reflect.get(runner, 'run');
+  if (typeof own !== 'function') return () => undefined;
+  const tell = (error: unknown): never => {
+    onError(error);
+    throw error;
+  };
+  const run = async (...args: readonly unknown[]): Promise<unknown> => {
+    const result: unknown = await Promise.resolve(Reflect.apply(own, runner, args)).catch(tell);
+    const completed = isJsonObject(result) ? result['completed'] : undefined;
+    // Of a stream; what the user gets is the SDK's own promise.
+    if (completed instanceof Promise) completed.catch(onError);
+    return result;
+  };
+  Object.defineProperty(runner, 'run', { value: run, configurable: true, writable: true });
+  return () => {
+    if (before === undefined) Reflect.deleteProperty(runner, 'run');
+    else Object.defineProperty(runner, 'run', before);
   };
 }
 

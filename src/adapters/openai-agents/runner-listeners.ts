@@ -2,7 +2,11 @@ import { isJsonObject } from '../../base/json.ts';
 import type { Guard } from '../../host/guarded.ts';
 import type { AgentRuns } from './agent-runs.ts';
 import type { AgentShape, RunnerShape } from './sdk-shapes.ts';
-import { callOf, saysThatItFailed } from './to-events.ts';
+import { decodedArgs } from '../../host/content-blocks.ts';
+import type { CallOutcome } from '../../host/issued-call.ts';
+import { callOfItem, itemOutcome } from '../../host/response-items.ts';
+import { mcpServersOf, watchMcpServer } from './watch-mcp-server.ts';
+import { saysThatItFailed } from './to-events.ts';
 
 /** What the listeners are made from. */
 export interface ListenerParts {
@@ -37,6 +41,7 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
     if (!isAgent(agent)) return;
     runs.begins(agent.name);
     onAgent(agent);
+    for (const server of mcpServersOf(agent)) offs.push(watchMcpServer(server, () => runs.scope.failed()));
   });
   on('agent_handoff', (_context, _from, to) => {
     if (isAgent(to)) runs.handsOver(to.name);
@@ -54,18 +59,34 @@ export function listen(runner: RunnerShape, { runs, guard, isWrapped, onAgent, o
     const [, , tool, result, details] = args;
     const call = callIn(details);
     if (call === undefined || isWrapped(tool)) return;
-    runs.toolDone(call.id);
+    const isMcpError = runs.toolDone(call.id);
     const { conversation } = runs.calling();
     const openCall = conversation.callOf(call);
-    conversation.later(conversation.ended(openCall, { result, isError: saysThatItFailed(result) }));
+    const outcome = { result, isError: isMcpError || saysThatItFailed(result) };
+    if (isFunction(details)) conversation.later(conversation.ended(openCall, outcome));
+    // Of a shell, a patch and a computer only the next request has exit code and status.
+    else conversation.returned(openCall, shellOutcome(details, result) ?? outcome);
   });
   return () => {
     for (const off of offs) off();
   };
 }
 
-function callIn(details: unknown): ReturnType<typeof callOf> {
-  return isJsonObject(details) ? callOf(details['toolCall']) : undefined;
+function isFunction(details: unknown): boolean {
+  return (
+    !isJsonObject(details) || !isJsonObject(details['toolCall']) || details['toolCall']['type'] === 'function_call'
+  );
+}
+
+/** The SDK hands the output of a shell over as JSON. */
+function shellOutcome(details: unknown, result: unknown): CallOutcome | undefined {
+  const call = isJsonObject(details) ? details['toolCall'] : undefined;
+  if (!isJsonObject(call) || call['type'] !== 'shell_call' || typeof result !== 'string') return undefined;
+  return itemOutcome({ type: 'shell_call_output', output: decodedArgs(result) });
+}
+
+function callIn(details: unknown): ReturnType<typeof callOfItem> {
+  return isJsonObject(details) ? callOfItem(details['toolCall']) : undefined;
 }
 
 function isAgent(value: unknown): value is AgentShape {

@@ -9,6 +9,8 @@ export interface ModelRequest {
   readonly input: unknown;
   readonly previousResponseId?: string;
   readonly conversationId?: string;
+  readonly tools?: unknown;
+  readonly handoffs?: unknown;
 }
 
 /** A model. */
@@ -35,6 +37,7 @@ export interface AgentShape {
   readonly name: string;
   readonly model?: unknown;
   readonly toolUseBehavior?: unknown;
+  readonly mcpServers?: unknown;
 }
 
 /** What runs agents: tells of what they do, and holds the models' provider. */

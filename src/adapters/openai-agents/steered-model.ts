@@ -1,8 +1,7 @@
-import { messageOf } from '../../base/error.ts';
 import type { OutgoingRequest } from '../../host/advice-under-way.ts';
 import type { Conversation } from '../../host/conversation.ts';
 import type { Guard } from '../../host/guarded.ts';
-import { outcomeOf } from '../../host/run-outcome.ts';
+import { troubleOf } from '../../host/run-outcome.ts';
 import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
 import { answerOf, deltaOf, doneResponseOf, unrecognised } from './to-events.ts';
 
@@ -18,7 +17,7 @@ export interface SteeredRequest {
 /** What the wrapper is made from. */
 export interface SteeredModelParts {
   /** Prepares a request; undefined where it is of an unknown shape. */
-  readonly prepare: (request: ModelRequest) => SteeredRequest | undefined;
+  readonly prepare: (request: ModelRequest, modelId: string | undefined) => SteeredRequest | undefined;
   readonly guard: Guard;
 }
 
@@ -88,7 +87,7 @@ interface Asked {
 
 async function respond(parts: SteeredModelParts, model: OpenModel, { request, name }: Asked): Promise<unknown> {
   const { guard } = parts;
-  const steered = guard('openai-agents request', () => parts.prepare(request), undefined);
+  const steered = guard('openai-agents request', () => parts.prepare(request, name), undefined);
   if (steered === undefined) return await model.getResponse(request);
   const { conversation, outgoing, channel } = steered;
   await conversation.run.ready();
@@ -105,7 +104,7 @@ async function respond(parts: SteeredModelParts, model: OpenModel, { request, na
 
 /** Not a generator itself: which run it belongs to is asked when the SDK asks, not when it begins to read. */
 function stream(parts: SteeredModelParts, model: OpenModel, asked: Asked): AsyncIterable<unknown> {
-  const steered = parts.guard('openai-agents request', () => parts.prepare(asked.request), undefined);
+  const steered = parts.guard('openai-agents request', () => parts.prepare(asked.request, asked.name), undefined);
   if (steered === undefined) return model.getStreamedResponse(asked.request);
   return watched(parts, steered, { events: () => model.getStreamedResponse(steered.request), name: asked.name });
 }
@@ -154,8 +153,4 @@ function take(steered: SteeredRequest, response: unknown, name: string | undefin
   const answer = answerOf(response, name);
   if (answer === undefined) conversation.run.emit(unrecognised('answer', response));
   else conversation.answered(answer);
-}
-
-function troubleOf(error: unknown): { readonly outcome: ReturnType<typeof outcomeOf>; readonly reason: string } {
-  return { outcome: outcomeOf(error), reason: messageOf(error) };
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import {
   answerOf,
-  callOf,
   deltaOf,
   doneResponseOf,
   isChained,
@@ -11,15 +10,21 @@ import {
   unrecognised,
 } from './to-events.ts';
 
+const SEARCH = { id: 'ws', type: 'web_search_call', action: { type: 'search', query: 'tides' } };
 const BEFORE = { seen: 0, instructions: undefined };
 
 test('a response is all its items in order, with usage, model and reason as the provider said them', () => {
   const answer = answerOf(
     {
-      usage: { inputTokens: 9, outputTokens: 3, inputTokensDetails: [{ cached_tokens: 4 }] },
+      usage: {
+        inputTokens: 9,
+        outputTokens: 3,
+        inputTokensDetails: [{ cached_tokens: 4 }],
+        outputTokensDetails: { reasoning_tokens: 2 },
+      },
       output: [
         { type: 'reasoning', content: [{ type: 'input_text', text: 'Hm.' }] },
-        { type: 'hosted_tool_call', name: 'web_search', status: 'completed' },
+        { type: 'hosted_tool_call', id: 'ws', name: 'web_search_call', status: 'completed', providerData: SEARCH },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
         { type: 'function_call', callId: 'a', name: 'look', arguments: '{"at":1}' },
         { type: 'shell_call', callId: 'b', action: { commands: ['ls'] } },
@@ -28,23 +33,24 @@ test('a response is all its items in order, with usage, model and reason as the 
     },
     'gpt-5',
   );
-  expect(answer).toEqual({
+  expect(answer).toMatchObject({
     message: {
       role: 'assistant',
       content: [
         { type: 'reasoning', text: 'Hm.' },
-        { type: 'other', value: { type: 'hosted_tool_call', name: 'web_search', status: 'completed' } },
+        { type: 'tool_call', id: 'ws', name: 'web_search', args: { type: 'search', query: 'tides' } },
         { type: 'text', text: 'I look.' },
         { type: 'tool_call', id: 'a', name: 'look', args: { at: 1 } },
-        { type: 'tool_call', id: 'b', name: 'shell_call', args: { commands: ['ls'] } },
+        { type: 'tool_call', id: 'b', name: 'shell', args: { command: 'ls' } },
       ],
       stopReason: 'completed',
       modelId: 'gpt-5-2026',
-      usage: { inputTokens: 9, outputTokens: 3, cacheReadTokens: 4 },
+      usage: { inputTokens: 9, outputTokens: 3, cacheReadTokens: 4, reasoningTokens: 2 },
     },
     calls: [
+      { id: 'ws', answer: { result: 'completed', isError: false } },
       { id: 'a', name: 'look', args: { at: 1 }, argsText: '{"at":1}' },
-      { id: 'b', name: 'shell_call', args: { commands: ['ls'] }, argsText: '' },
+      { id: 'b', name: 'shell', args: { command: 'ls' } },
     ],
   });
 });
@@ -77,7 +83,11 @@ test('what the user said and what tools answered is news, instructions where the
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go.' }] },
     { type: 'function_call', callId: 'a', name: 'look', arguments: '{}' },
     { type: 'function_call_result', callId: 'a', name: 'look', output: { type: 'text', text: 'quiet' } },
-    { type: 'shell_call_output', callId: 'b', output: [{ type: 'stdout', text: 'x' }] },
+    {
+      type: 'shell_call_output',
+      callId: 'b',
+      output: [{ stdout: '', stderr: 'no', outcome: { type: 'exit', exitCode: 2 } }],
+    },
   ];
   const request = { input, systemInstructions: 'Be kind.' };
   expect(newsOf(request, input.slice(0, 1), BEFORE)).toEqual({
@@ -91,7 +101,7 @@ test('what the user said and what tools answered is news, instructions where the
     messages: [],
     results: [
       { id: 'a', result: 'quiet', isError: false },
-      { id: 'b', result: [{ type: 'stdout', text: 'x' }], isError: false },
+      { id: 'b', result: 'no\nexit code 2', isError: true },
     ],
   });
 });
@@ -126,11 +136,6 @@ test('events of a stream: words, and the whole at the end', () => {
   expect(deltaOf({ type: 'output_text_delta', delta: 'Hel' })).toBe('Hel');
   expect(doneResponseOf({ type: 'response_done', response })).toBe(response);
   expect([deltaOf({ type: 'model', event: {} }), doneResponseOf(undefined)]).toEqual([undefined, undefined]);
-});
-
-test('a call needs an id; its arguments may be no JSON', () => {
-  expect(callOf({ id: 'x', name: 'look', arguments: '{"at"' })).toMatchObject({ id: 'x', args: '{"at"' });
-  expect([callOf({ name: 'look' }), callOf(null)]).toEqual([undefined, undefined]);
 });
 
 test('what nobody knows is an event that keeps it', () => {

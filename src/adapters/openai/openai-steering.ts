@@ -2,12 +2,13 @@ import { isJsonObject } from '../../base/json.ts';
 import type { AdapterOptions } from '../../host/adapter-options.ts';
 import { Conversation } from '../../host/conversation.ts';
 import { guarded } from '../../host/guarded.ts';
+import { newsOfItems } from '../../host/response-items.ts';
 import { followed } from '../../host/run-outcome.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import { runTool } from '../../host/run-tool.ts';
 import type { Run } from '../../run/run.ts';
 import { acknowledgeTool, type AcknowledgeTool } from './acknowledge-tool.ts';
-import { requestOf, newsOf } from './request-news.ts';
+import { requestOf, sentRequest } from './model-request.ts';
 import type {
   ChatToolCall,
   ChatToolMessage,
@@ -58,8 +59,11 @@ export interface OpenAiSteering {
    * @throws what `execute` throws, unless `onToolError` is `result`
    */
   runToolCall(call: ChatToolCall, execute: ExecuteCall): Promise<ChatToolMessage>;
-  runToolCall<Part = never>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
-  runToolCall<Part = never>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
+  runToolCall(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<never>>;
+  runToolCall(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<never>>;
+  /** With a type of parts that `execute` answers, such as images. */
+  runToolCall<Part>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
+  runToolCall<Part>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
   /** A tool for `runTools` with which the agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
   /** Where no `fetch` can be given: the body to send instead. Tell the answer by `observe`. */
@@ -115,12 +119,19 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
       conversation.run.emit(unrecognised('request', body));
       return undefined;
     }
-    const outgoing = conversation.request(key, newsOf(request, asking.seen));
+    const outgoing = conversation.request(
+      key,
+      newsOfItems(request.items, { seen: asking.seen, isChained: request.isChained }),
+    );
     asking.seen = request.isChained ? 0 : request.items.length;
     asking.endsWithTool = request.api === 'chat' && isJsonObject(body['tool_choice']);
     const { text } = outgoing;
-    if (text === undefined) return { conversation, outgoing, edited: undefined, channel: '' };
+    if (text === undefined) {
+      conversation.sent(outgoing, sentRequest(body));
+      return { conversation, outgoing, edited: undefined, channel: '' };
+    }
     const { body: edited, channel } = withGuidance(body, request, { text, role: options.guidanceRole ?? 'system' });
+    conversation.sent(outgoing, sentRequest(edited));
     return { conversation, outgoing, edited, channel };
   };
   let usesFetch = false;

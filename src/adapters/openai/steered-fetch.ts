@@ -2,7 +2,7 @@ import { messageOf } from '../../base/error.ts';
 import type { OutgoingRequest } from '../../host/advice-under-way.ts';
 import type { Conversation } from '../../host/conversation.ts';
 import type { Guard } from '../../host/guarded.ts';
-import { outcomeOf } from '../../host/run-outcome.ts';
+import { troubleOf } from '../../host/run-outcome.ts';
 import { answerStream, type AnswerStream } from './answer-stream.ts';
 import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognised } from './to-events.ts';
@@ -43,11 +43,7 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
     try {
       response = await base(input, edited === undefined ? init : { ...init, body: JSON.stringify(edited) });
     } catch (error) {
-      guard(
-        'openai request',
-        () => outgoing.failed({ outcome: outcomeOf(error), reason: messageOf(error) }),
-        undefined,
-      );
+      guard('openai request', () => outgoing.failed(troubleOf(error)), undefined);
       throw error;
     }
     return guard(
@@ -138,7 +134,7 @@ export function takeAnswer(conversation: Conversation, body: unknown): void {
 /** What came of an answer that broke off is recorded as a message; its calls never ran. */
 function takeBroken(conversation: Conversation, body: unknown, error: unknown): void {
   const reason = error === undefined ? 'the answer was not read to its end' : messageOf(error);
-  if (error !== undefined) conversation.troubled({ outcome: outcomeOf(error), reason });
+  if (error !== undefined) conversation.troubled(troubleOf(error));
   const answer = answerOf(body);
   if (answer === undefined) return;
   conversation.run.emit({ type: 'message_end', message: { ...answer.message, errorMessage: reason } });

@@ -57,20 +57,25 @@ test('a response is all its items in order; what has no name here is kept whole'
     incomplete_details: { reason: 'max_output_tokens' },
     output: [
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] },
-      { type: 'web_search_call', id: 'ws', status: 'completed' },
+      { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search', query: 'tides' } },
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
       { type: 'function_call', id: 'fc', call_id: 'a', name: 'look', arguments: '{"at":' },
       { type: 'custom_tool_call', call_id: 'b', name: 'run', input: 'ls' },
       { type: 'mcp_call', id: 'mcp', name: 'find', arguments: '{}', output: 'found', error: null },
       { type: 'mcp_call', id: 'mcp2', name: 'find', arguments: '{}', output: null, error: 'no server' },
     ],
-    usage: { input_tokens: 7, output_tokens: 2, input_tokens_details: { cached_tokens: 0 } },
+    usage: {
+      input_tokens: 7,
+      output_tokens: 2,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 1 },
+    },
   });
   expect(answer?.message).toEqual({
     role: 'assistant',
     content: [
       { type: 'reasoning', text: 'Hm.' },
-      { type: 'other', value: { type: 'web_search_call', id: 'ws', status: 'completed' } },
+      { type: 'tool_call', id: 'ws', name: 'web_search', args: { type: 'search', query: 'tides' } },
       { type: 'text', text: 'I look.' },
       { type: 'tool_call', id: 'a', name: 'look', args: '{"at":' },
       { type: 'tool_call', id: 'b', name: 'run', args: 'ls' },
@@ -79,9 +84,10 @@ test('a response is all its items in order; what has no name here is kept whole'
     ],
     stopReason: 'max_output_tokens',
     modelId: 'gpt-5',
-    usage: { inputTokens: 7, outputTokens: 2, cacheReadTokens: 0 },
+    usage: { inputTokens: 7, outputTokens: 2, cacheReadTokens: 0, reasoningTokens: 1 },
   });
   expect(answer?.calls.map(({ id, answer: own }) => [id, own])).toEqual([
+    ['ws', { result: 'completed', isError: false }],
     ['a', undefined],
     ['b', undefined],
     ['mcp', { result: 'found', isError: false }],

@@ -4,6 +4,7 @@ import { toJson } from '../../base/to-json.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 import type { ContentBlock } from '../../records/agent-message.ts';
 import { contentBlocks, decodedArgs, plainContent, usageOf } from '../../host/content-blocks.ts';
+import { answerParts, callPart, nonEmptyText, type ItemPart } from '../../host/response-items.ts';
 import type { ConversationAnswer } from '../../host/conversation.ts';
 import type { IssuedCall } from '../../host/issued-call.ts';
 import type { ToolCall } from './sdk-shapes.ts';
@@ -54,110 +55,66 @@ function answerOfChoice(body: Members, choice: Members): ConversationAnswer | un
   const { message, finish_reason } = choice;
   if (!isJsonObject(message)) return undefined;
   const found = chatCalls(message);
-  const reasoning = textOf(message['reasoning_content']) ?? textOf(message['reasoning']);
+  const reasoning = nonEmptyText(message['reasoning_content']) ?? nonEmptyText(message['reasoning']);
   const blocks: readonly ContentBlock[] = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
     ...contentBlocks(message['content']),
     ...contentBlocks(message['refusal']),
     ...found.map(({ block }) => block),
   ];
-  const usage = isJsonObject(body['usage']) ? body['usage'] : {};
-  const details = isJsonObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
+  const usage = membersIn(body['usage']);
   return answer(
     blocks,
     found.flatMap(({ call }) => (call === undefined ? [] : [call])),
     {
-      stopReason: textOf(finish_reason),
-      modelId: textOf(body['model']),
+      stopReason: nonEmptyText(finish_reason),
+      modelId: nonEmptyText(body['model']),
       usage: usageOf({
         inputTokens: usage['prompt_tokens'],
         outputTokens: usage['completion_tokens'],
-        cacheReadTokens: details['cached_tokens'],
+        cacheReadTokens: membersIn(usage['prompt_tokens_details'])['cached_tokens'],
+        reasoningTokens: membersIn(usage['completion_tokens_details'])['reasoning_tokens'],
       }),
     },
   );
 }
 
-/** A part of an answer, and the call that it is. */
-interface Part {
-  readonly block: ContentBlock;
-  readonly call?: IssuedCall;
-}
-
-function chatCalls(message: Members): readonly Part[] {
+function chatCalls(message: Members): readonly ItemPart[] {
   const { tool_calls, function_call } = message;
   const list: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : [];
   const legacy = isJsonObject(function_call) ? [{ function: function_call }] : [];
-  return [...list, ...legacy].map((value): Part => {
+  return [...list, ...legacy].map((value): ItemPart => {
     const call = isJsonObject(value) ? value : {};
     const named = call['function'] ?? call['custom'];
     if (!isJsonObject(named)) return { block: { type: 'other', value: toJson(value) } };
-    return callPart(call['id'], named['name'], named['arguments'] ?? named['input']);
+    return callPart(issuedCall(call['id'], named['name'], named['arguments'] ?? named['input']));
   });
 }
 
 function issuedCall(id: unknown, name: unknown, input: unknown): IssuedCall {
-  const argsText = textOf(input) ?? '';
-  return { id: textOf(id) ?? '', name: textOf(name) ?? 'unknown', args: decodedArgs(argsText), argsText };
-}
-
-function callPart(id: unknown, name: unknown, input: unknown): Part {
-  const call = issuedCall(id, name, input);
-  return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
+  const argsText = nonEmptyText(input) ?? '';
+  return { id: nonEmptyText(id) ?? '', name: nonEmptyText(name) ?? 'unknown', args: decodedArgs(argsText), argsText };
 }
 
 function answerOfResponse(body: Members, output: readonly unknown[]): ConversationAnswer {
-  const parts = output.flatMap(responsePart);
+  const parts = answerParts(output);
   const { incomplete_details: incomplete, error, status } = body;
-  const usage = isJsonObject(body['usage']) ? body['usage'] : {};
-  const details = isJsonObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
+  const usage = membersIn(body['usage']);
   return answer(
     parts.map(({ block }) => block),
     parts.flatMap(({ call }) => (call === undefined ? [] : [call])),
     {
-      stopReason: (isJsonObject(incomplete) ? textOf(incomplete['reason']) : undefined) ?? textOf(status),
-      errorMessage: isJsonObject(error) ? textOf(error['message']) : undefined,
-      modelId: textOf(body['model']),
+      stopReason: (isJsonObject(incomplete) ? nonEmptyText(incomplete['reason']) : undefined) ?? nonEmptyText(status),
+      errorMessage: isJsonObject(error) ? nonEmptyText(error['message']) : undefined,
+      modelId: nonEmptyText(body['model']),
       usage: usageOf({
         inputTokens: usage['input_tokens'],
         outputTokens: usage['output_tokens'],
-        cacheReadTokens: details['cached_tokens'],
+        cacheReadTokens: membersIn(usage['input_tokens_details'])['cached_tokens'],
+        reasoningTokens: membersIn(usage['output_tokens_details'])['reasoning_tokens'],
       }),
     },
   );
-}
-
-function responsePart(value: unknown): readonly Part[] {
-  const item = isJsonObject(value) ? value : {};
-  switch (item['type']) {
-    case 'message':
-      return contentBlocks(item['content']).map((block) => ({ block }));
-    case 'reasoning':
-      return reasoningTexts(item).map((text) => ({ block: { type: 'reasoning', text } }));
-    case 'function_call':
-      return [callPart(item['call_id'], item['name'], item['arguments'])];
-    case 'custom_tool_call':
-      return [callPart(item['call_id'], item['name'], item['input'])];
-    case 'mcp_call':
-      return [mcpPart(item)];
-    default:
-      return [{ block: { type: 'other', value: toJson(value) } }];
-  }
-}
-
-/** A call that the provider made itself: it came back within the answer. */
-function mcpPart(item: Members): Part {
-  const { block, call } = callPart(item['id'], item['name'], item['arguments']);
-  if (call === undefined) return { block };
-  const isError = isJsonObject(item['error']) || typeof item['error'] === 'string';
-  return { block, call: { ...call, answer: { result: isError ? item['error'] : (item['output'] ?? null), isError } } };
-}
-
-function reasoningTexts(item: Members): readonly string[] {
-  const parts = [item['summary'], item['content']].flatMap((list): readonly unknown[] =>
-    Array.isArray(list) ? list : [],
-  );
-  return parts.flatMap((part) => (isJsonObject(part) ? (textOf(part['text']) ?? []) : []));
 }
 
 function answer(
@@ -176,6 +133,6 @@ function answer(
   return { message, calls };
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function membersIn(value: unknown): Members {
+  return isJsonObject(value) ? value : {};
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestOf } from './request-news.ts';
+import { requestOf } from './model-request.ts';
 import { runnerText, toolOutput, withGuidance } from './to-output.ts';
 
 function guided(body: Readonly<Record<string, unknown>>): ReturnType<typeof withGuidance> {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { ModelRequest } from './request-news.ts';
+import type { ModelRequest } from './model-request.ts';
 import type { ChatToolMessage, CustomToolCallOutput, FunctionCallOutput, ToolCall } from './sdk-shapes.ts';
 
 /** Who seems to speak where guidance is added to a request. */

@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandDefinition>>
   notify: async () => (await import('./notify/define-notify.ts')).notify,
   demo: async () => (await import('./demo/define-demo.ts')).demo,
   init: async () => (await import('./init/define-init.ts')).init,
+  mcp: async () => (await import('./mcp/define-mcp.ts')).mcp,
   serve: async () => (await import('./serve/define-serve.ts')).serve,
   view: async () => (await import('./view/define-view.ts')).view,
   doctor: async () => (await import('./doctor/define-doctor.ts')).doctor,

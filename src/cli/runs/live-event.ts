@@ -1,15 +1,5 @@
-import {
-  passOver,
-  type AskedKind,
-  type CallKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../records/pass-over.ts';
+import { passOver } from '../../records/pass-over.ts';
+import { changeOf } from '../../run-view/seen-pattern.ts';
 import { severityOfLevel } from '../../steering/advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
 import type { DecisionPoint } from '../../records/guidance.ts';
@@ -80,15 +70,7 @@ export function liveEventOf(payload: TrajectoryPayload): LiveEvent | undefined {
     case 'provider_failed':
       return { type: 'fault', provider: payload.provider_name, phase: payload.phase, message: payload.message };
     default:
-      passOver<
-        LifeKind | TalkKind | CallKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind
-      >(payload);
+      passOver<'life' | 'talk' | 'calls' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
       return undefined;
   }
-}
-
-/** At the call where it was flagged it is new; at a later one it has become more certain. */
-function changeOf({ flaggedAt, evidence }: TrajectoryPattern): 'flagged' | 'raised' {
-  const last = evidence.at(-1) ?? 0;
-  return flaggedAt !== null && last > flaggedAt ? 'raised' : 'flagged';
 }

@@ -1,6 +1,8 @@
+import { callNumber } from '../../base/call-number.ts';
+import { inWords } from '../../records/words.ts';
 import type { Severity } from '../../records/feedback.ts';
 import type { AdviceEvent, CallEvent, LiveEvent, PatternEvent } from './live-event.ts';
-import { countOf } from '../terminal/number-text.ts';
+import { countOf } from '../../base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 
@@ -36,7 +38,7 @@ export function liveLines(event: LiveEvent, options: LiveTextOptions): readonly 
 }
 
 function callLine({ index, call, failed, error, missing }: CallEvent, { paint, width }: LiveTextOptions): string {
-  const number = `#${index}`;
+  const number = `#${callNumber(index)}`;
   const room = Math.max(MIN_CALL_CHARS, width - number.length - 3);
   const head = `  ${paint('dim', number)} `;
   if (missing === true) return `${head}${printableCut(call, room - 14)}  ${paint('dim', '? no result')}`;
@@ -47,13 +49,13 @@ function callLine({ index, call, failed, error, missing }: CallEvent, { paint, w
 }
 
 function patternLine({ change, pattern }: PatternEvent, paint: Paint): string {
-  const { kind, level, tool, occurrences, firstSeen } = pattern;
-  const name = paint('bold', printableCut(kind, 60));
-  const by = tool === undefined ? [] : [`tool ${printableCut(tool, 60)}`];
-  if (change === 'cleared') return `  ${paint('green', '△ left:')} ${[name, ...by].join(', ')}`;
+  const { kind, level, stuck, tool, occurrences, firstSeen } = pattern;
+  const name = paint('bold', printableCut(inWords('pattern', kind), 60));
+  const by = tool === undefined ? [] : [printableCut(tool, 60)];
+  if (change === 'cleared') return `  ${paint('green', '△ over:')} ${[name, ...by].join(', ')}`;
   const style = level === 'strong' ? 'red' : 'yellow';
-  const facts = [...by, `seen ${countOf(occurrences, 'time')} since call ${firstSeen}`];
-  return `  ${paint(style, `▲ ${change === 'raised' ? 'worse' : 'flagged'}:`)} ${name} ${paint(style, level)}, ${facts.join(', ')}`;
+  const facts = [...by, `seen ${countOf(occurrences, 'time')} since call ${callNumber(firstSeen)}`];
+  return `  ${paint(style, `▲ ${change === 'raised' ? 'worse, ' : stuck ? 'stuck, ' : ''}${inWords('level', level)}:`)} ${name}, ${facts.join(', ')}`;
 }
 
 function adviceLines({ source, provider, severity, text }: AdviceEvent, options: LiveTextOptions): readonly string[] {

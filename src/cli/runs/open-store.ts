@@ -34,7 +34,7 @@ export function storeFlag(address: string): string {
  *
  * @throws CoxswainError as `openStore` of the registry; `unsafe-path`
  */
-export async function openStore(address: string): Promise<TrajectoryStore> {
+export async function openStoreNamed(address: string): Promise<TrajectoryStore> {
   checkPlace(address);
   return openStoreAt(address);
 }
@@ -42,11 +42,11 @@ export async function openStore(address: string): Promise<TrajectoryStore> {
 /**
  * Opens a store that is there.
  *
- * @throws CoxswainError `input-io` when it is not, saying how to make one; else as `openStore`
+ * @throws CoxswainError `input-io` when it is not, saying how to make one; else as `openStoreNamed`
  */
 export async function openExistingStore(address: string): Promise<TrajectoryStore> {
   await requireStore(address);
-  return openStore(address);
+  return openStoreNamed(address);
 }
 
 /**

@@ -1,5 +1,7 @@
+import { callNumber } from '../../base/call-number.ts';
+import { inWords } from '../../records/words.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import { countOf } from '../terminal/number-text.ts';
+import { countOf, usdText } from '../../base/number-text.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import { shownEvidence } from './report-fold.ts';
@@ -65,20 +67,20 @@ function markLine(pattern: TrajectoryPattern, { letter, report, paint }: Pattern
 
 function detailLines(pattern: TrajectoryPattern, context: DetailContext): readonly string[] {
   const { letter, report, paint } = context;
-  const { kind, stuck, level, tool, firstSeen, flaggedAt, occurrences, confidence, clearedAt } = pattern;
+  const { kind, stuck, level, tool, firstSeen, flaggedAt, occurrences, clearedAt } = pattern;
   const head = [
-    `${letter} ${paint('bold', printable(kind))}`,
-    paint(LEVEL_STYLE[level], level),
-    ...(stuck ? [paint('red', 'stuck')] : []),
-    ...(tool === undefined ? [] : [`tool ${printableCut(tool, 60)}`]),
+    `${letter} ${paint('bold', printable(inWords('pattern', kind)))}`,
+    paint(LEVEL_STYLE[level], `${stuck ? 'stuck, ' : ''}${inWords('level', level)}`),
+    ...(tool === undefined ? [] : [printableCut(tool, 60)]),
   ];
+  const cost = report.patternCosts.get(pattern.identity);
   const facts = [
     flaggedAt === null
-      ? `first seen at call ${firstSeen}, never beyond a hint`
-      : `first seen at call ${firstSeen} → flagged at call ${flaggedAt} (of ${report.calls})`,
+      ? `from call ${callNumber(firstSeen)}, never more than perhaps`
+      : `from call ${callNumber(firstSeen)}, noticed at call ${callNumber(flaggedAt)} of ${report.calls}`,
     `seen ${countOf(occurrences, 'time')}`,
-    `confidence ${confidence.toFixed(2)}`,
-    clearedAt === undefined ? 'not left until the end' : `left at call ${clearedAt}`,
+    clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`,
+    ...(cost === undefined ? [] : [`${usdText(cost)} while it lasted`]),
   ];
   const lines = [`  ${head.join('  ')}`, `    ${facts.join(', ')}`];
   return context.evidence ? ['', ...lines, ...evidenceLines(pattern, context)] : lines;
@@ -92,7 +94,7 @@ function evidenceLines(pattern: TrajectoryPattern, { report, paint }: PatternCon
     const preview = report.previews.get(index);
     if (preview === undefined) continue;
     const mark = index === pattern.flaggedAt ? paint('yellow', '▲') : ' ';
-    const number = paint('dim', `#${index}`.padStart(width));
+    const number = paint('dim', `#${callNumber(index)}`.padStart(width));
     lines.push(`   ${mark} ${number} ${printableCut(preview.call, CALL_CHARS)}`);
     const { error } = preview;
     if (error !== undefined) lines.push(`${indent}${paint('red', '×')} ${printableCut(error, CALL_CHARS)}`);

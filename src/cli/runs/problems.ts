@@ -1,5 +1,5 @@
 import { CoxswainError, messageOf } from '../../base/error.ts';
-import { countText } from '../terminal/number-text.ts';
+import { countText } from '../../base/number-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -1,9 +1,12 @@
+import { callNumber } from '../../base/call-number.ts';
 import { present } from '../../base/present.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
 import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
+import { saysStuck } from '../../run-view/seen-pattern.ts';
 import { RunView } from '../../run-view/run-view.ts';
+import { pricesInForce } from './prices-in-force.ts';
 import { CallPreviews, type CallPreview } from './call-previews.ts';
 import type { RunDiagnostic, RunReport } from './run-report.ts';
 import { stripOf } from './run-strip.ts';
@@ -37,12 +40,18 @@ export class ReportFold {
   readonly #previews = new CallPreviews();
   readonly #diagnostics: RunDiagnostic[] = [];
   #diagnosticsLeftOut = 0;
+  /** Where the first stuck pattern was flagged. */
+  #firstFlag: { readonly calls: number; readonly costUsd: number | undefined } | undefined;
 
   constructor(id: string, options: ReportFoldOptions = {}) {
     const { hints = false, recompute = false } = options;
     this.#id = id;
     this.#options = options;
-    this.view = new RunView({ detectors: defaultDetectors(), recompute: recompute || hints });
+    this.view = new RunView({
+      detectors: defaultDetectors(),
+      recompute: recompute || hints,
+      ...present({ prices: pricesInForce() }),
+    });
   }
 
   /** Takes the next record. @returns the call that it began or ended */
@@ -54,7 +63,11 @@ export class ReportFold {
       if (endSeq === undefined || startLost) this.#previews.add(number - 1, tool, args);
       if (errorLine !== undefined) this.#previews.fail(number - 1, errorLine);
     }
-    for (const pattern of this.view.changedPatterns) this.#previews.keep(shownEvidence(pattern));
+    const { changedPatterns } = this.view;
+    for (const pattern of changedPatterns) this.#previews.keep(shownEvidence(pattern));
+    if (this.#firstFlag === undefined && saysStuck(changedPatterns)) {
+      this.#firstFlag = { calls: this.view.calls, costUsd: this.view.usage.costUsd };
+    }
     return call;
   }
 
@@ -66,21 +79,25 @@ export class ReportFold {
 
   /** The report of what was folded so far. */
   report(): RunReport {
-    const { counts, failures, flaggedPatterns, outcome, patterns: found, started } = this.view;
+    const { counts, failures, flaggedPatterns, outcome, patterns: found, started, verdict } = this.view;
     const { calls, errors, lastAtMs, startedAtMs, turns } = counts;
     const patterns = this.#options.hints === true ? found.patterns.map(({ pattern }) => pattern) : flaggedPatterns;
     const task = started?.task;
     return {
       id: this.#id,
       source: this.#options.source ?? started?.source ?? '',
-      format: started?.format ?? 'coxswain',
-      ...(task === undefined ? {} : { task: task.slice(0, TASK_CHARS).toWellFormed() }),
+      format: started?.format ?? started?.host ?? 'coxswain',
+      ...present({ task: task?.slice(0, TASK_CHARS).toWellFormed() }),
       calls,
       turns,
       errors,
       ...(startedAtMs > 0 ? { durationMs: lastAtMs - startedAtMs } : {}),
       ...present({ outcome }),
+      verdict,
+      ...present({ modelId: started?.identity.model_id ?? counts.modelId, afterFlag: this.#afterFlag(calls) }),
       patternBasis: found.basis,
+      usage: this.view.usage,
+      patternCosts: this.#patternCosts(patterns),
       steered: started?.steering !== undefined,
       patterns,
       diagnostics: this.#allDiagnostics(),
@@ -89,10 +106,22 @@ export class ReportFold {
     };
   }
 
+  #patternCosts(patterns: readonly TrajectoryPattern[]): ReadonlyMap<string, number> {
+    const costs = patterns.map(({ identity }) => [identity, this.view.costOfPattern(identity)] as const);
+    return new Map(costs.flatMap(([identity, cost]) => (cost === undefined ? [] : [[identity, cost] as const])));
+  }
+
+  #afterFlag(calls: number): RunReport['afterFlag'] {
+    if (this.#firstFlag === undefined) return undefined;
+    const { calls: before, costUsd: from } = this.#firstFlag;
+    const { costUsd } = this.view.usage;
+    return { calls: calls - before, ...(costUsd === undefined ? {} : { costUsd: costUsd - (from ?? 0) }) };
+  }
+
   #allDiagnostics(): readonly RunDiagnostic[] {
     const faults = this.view.detectorFaults.map(({ detector, callIndex, message }): RunDiagnostic => ({
       severity: 'error',
-      message: `the detector ${detector} failed at call ${callIndex} and was switched off: ${message}`,
+      message: `the detector ${detector} failed at call ${callNumber(callIndex)} and was switched off: ${message}`,
     }));
     const left = this.#diagnosticsLeftOut;
     const more: readonly RunDiagnostic[] = left === 0 ? [] : [{ severity: 'note', message: `and ${left} more` }];

@@ -1,7 +1,8 @@
 import { present } from '../../base/present.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
-import type { RunOutcome } from '../../run-view/run-verdict.ts';
+import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
+import type { RunUsage } from '../../run-view/run-view.ts';
 import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { CallPreview } from './call-previews.ts';
 import type { StripText } from './run-strip.ts';
@@ -24,10 +25,18 @@ export interface RunReport {
   readonly turns: number;
   readonly errors: number;
   readonly durationMs?: number;
+  readonly usage: RunUsage;
+  readonly modelId?: string;
+  /** What came after the first flag of a stuck pattern; absent for a run that did not get stuck. */
+  readonly afterFlag?: { readonly calls: number; readonly costUsd?: number };
   readonly outcome?: RunOutcome;
+  /** Whether it did what it was for, as far as its records say. */
+  readonly verdict: RunVerdict;
   readonly patternBasis: RunPatterns['basis'];
   /** By coxswain, so that there may be patterns on record. */
   readonly steered: boolean;
+  /** Cost of each pattern while it was open, by its identity, as far as it is known. */
+  readonly patternCosts: ReadonlyMap<string, number>;
   /** By their first call; hints only where they were asked for. */
   readonly patterns: readonly TrajectoryPattern[];
   readonly diagnostics: readonly RunDiagnostic[];
@@ -47,9 +56,14 @@ export function reportJson(report: RunReport): JsonObject {
     turns,
     errors,
     ...present({ durationMs }),
+    ...report.usage,
     ...(outcome === undefined ? {} : { outcome: { ...outcome } }),
+    verdict: { ...report.verdict },
     patternBasis: report.patternBasis,
-    patterns: report.patterns.map(patternJson),
+    patterns: report.patterns.map((pattern) => ({
+      ...patternJson(pattern),
+      ...present({ costUsd: report.patternCosts.get(pattern.identity) }),
+    })),
     diagnostics: report.diagnostics.map((diagnostic) => ({ ...diagnostic })),
   };
 }

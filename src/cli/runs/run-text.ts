@@ -1,56 +1,91 @@
-import type { RunOutcome } from '../../run-view/run-verdict.ts';
-import { saysStuck } from '../../run-view/seen-pattern.ts';
-import { countOf, durationText } from '../terminal/number-text.ts';
+import { inWords } from '../../records/words.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
+import type { RunOutcome, RunVerdict } from '../../run-view/run-verdict.ts';
+import { countOf, durationText, usdText } from '../../base/number-text.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { patternLines, type ReportTextOptions } from './pattern-text.ts';
 import { printable, printableCut } from '../terminal/printable.ts';
+import type { RunUsage } from '../../run-view/run-view.ts';
 import type { RunReport } from './run-report.ts';
 
 const ID_CHARS = 80;
-const TASK_CHARS = 100;
+const TASK_CHARS = 76;
 
 /** The report of one run for a reader: one line when nothing was found, else a block with an empty line behind. */
 export function runText(report: RunReport, paint: Paint, options: ReportTextOptions = {}): string {
-  const id = printableCut(report.id, ID_CHARS);
   if (report.patterns.length === 0) {
-    return `${paint('green', '✓')} ${id}  ${paint('dim', `${factsOf(report).join(', ')}: no pattern`)}\n`;
+    const { id, title } = namesOf(report);
+    return `${verdictMark(report, paint)} ${title}  ${paint('dim', `${factsOf(report).join(', ')}: no pattern${id}`)}\n`;
   }
   return `${runLines(report, paint, options).join('\n')}\n\n`;
 }
 
 /** The report of one run as a block, also when nothing was found. */
 export function runLines(report: RunReport, paint: Paint, options: ReportTextOptions = {}): readonly string[] {
-  const mark = saysStuck(report.patterns)
-    ? paint('red', '●')
-    : paint(report.patterns.length === 0 ? 'green' : 'yellow', '●');
-  const head = `${mark} ${paint('bold', printableCut(report.id, ID_CHARS))}`;
-  const { task } = report;
+  const { id, title } = namesOf(report);
   return [
-    `${head}  ${printable(report.format)}  ${paint('dim', printable(report.source))}`,
+    `${verdictMark(report, paint)} ${paint('bold', title)}`,
     `  ${factsOf(report).join(', ')}`,
-    ...(task === undefined ? [] : [paint('dim', `  task: ${printableCut(task, TASK_CHARS)}`)]),
+    paint(
+      'dim',
+      `  ${[report.format, report.source]
+        .filter((part) => part !== '')
+        .map(printable)
+        .join(', ')}${id}`,
+    ),
     ...patternLines(report, paint, options),
   ];
 }
 
+/** A run is known by its task, which says more than an id. */
+function namesOf({ id, task }: RunReport): { readonly title: string; readonly id: string } {
+  const shownId = printableCut(id, ID_CHARS);
+  return task === undefined
+    ? { title: `run ${shownId}`, id: '' }
+    : { title: printableCut(task, TASK_CHARS), id: `, run ${shownId}` };
+}
+
+/** ✓ only for a run that worked, ✗ for one that failed or died, ● for one that was stuck at its end, · for any other. */
+export function verdictMark({ patterns, verdict: { verdict } }: MarkedRun, paint: Paint): string {
+  if (verdict === 'worked') return paint('green', '✓');
+  if (verdict === 'failed') return paint('red', '✗');
+  const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
+  return isStuck ? paint('yellow', '●') : paint('dim', '·');
+}
+
+interface MarkedRun {
+  readonly verdict: RunVerdict;
+  readonly patterns: readonly Pick<TrajectoryPattern, 'clearedAt' | 'level' | 'stuck'>[];
+}
+
 function factsOf(report: RunReport): readonly string[] {
-  const { calls, turns, errors, durationMs, outcome, patternBasis, steered } = report;
+  const { calls, turns, errors, durationMs, outcome, patternBasis, steered, usage } = report;
   return [
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
     ...(durationMs === undefined ? [] : [durationText(durationMs)]),
+    ...usageFacts(usage),
     ...(outcome === undefined ? [] : [outcomeText(outcome)]),
     ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
   ];
 }
 
-/** How a run went, in words: `ended: success, reward 1`. */
-export function outcomeText({ outcome, success, reward }: RunOutcome): string {
+/** What the model took: `12,345 tokens`, `$0.42`, or `at least $0.42` where some answers have no known cost. */
+export function usageFacts({ answersWithoutCost, costUsd, tokens }: RunUsage): readonly string[] {
+  const least = answersWithoutCost === undefined ? '' : 'at least ';
+  return [
+    ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
+    ...(costUsd === undefined ? [] : [`${least}${usdText(costUsd)}`]),
+  ];
+}
+
+/** How a run went, in words: `finished (it worked, reward 1)`. */
+export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {
   const facts = [
-    ...(success === undefined ? [] : [success ? 'success' : 'no success']),
+    ...(success === undefined ? [] : [success ? 'it worked' : 'it did not work']),
     ...(reward === undefined ? [] : [`reward ${Math.round(reward * 1000) / 1000}`]),
   ];
-  const word = printableCut(outcome, 60);
-  return facts.length === 0 ? `outcome ${word}` : `outcome ${word} (${facts.join(', ')})`;
+  const word = printableCut(reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason), 60);
+  return facts.length === 0 ? word : `${word} (${facts.join(', ')})`;
 }

@@ -1,9 +1,11 @@
-import { countOf, countText, shareText } from '../terminal/number-text.ts';
+import { inWords } from '../../records/words.ts';
+import { countOf, countText } from '../../base/number-text.ts';
+import { shareText } from '../terminal/number-text.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { printableCut } from '../terminal/printable.ts';
 import type { RunTally, RunTotals } from './run-totals.ts';
 
-const NAME_CHARS = 40;
+const NAME_CHARS = 60;
 
 /** The totals of an invocation as two small tables: by outcome, and by kind of pattern. */
 export function totalsText(totals: RunTotals, paint: Paint): string {
@@ -18,21 +20,35 @@ export function totalsText(totals: RunTotals, paint: Paint): string {
       `succeeded: ${countText(all.succeeded)} of ${countText(all.judged)} (${shareText(all.succeeded, all.judged)})`,
     );
   }
-  lines.push('', ...table(['outcome', 'runs', 'share', 'stuck'], rowsOf(outcomes, all.runs, stuckShare), paint));
+  lines.push(
+    '',
+    ...table(
+      ['outcome', 'runs', 'share', 'stuck'],
+      rowsOf('outcome', outcomes, { runs: all.runs, last: stuckShare }),
+      paint,
+    ),
+  );
   if (patterns.length === 0) return `${lines.join('\n')}\n\nno pattern\n`;
-  lines.push('', ...table(['pattern', 'runs', 'share', 'succeeded'], rowsOf(patterns, all.runs, successShare), paint));
+  lines.push(
+    '',
+    ...table(
+      ['pattern', 'runs', 'share', 'succeeded'],
+      rowsOf('pattern', patterns, { runs: all.runs, last: successShare }),
+      paint,
+    ),
+  );
   return `${lines.join('\n')}\n`;
 }
 
 type Row = readonly [string, string, string, string];
 
 function rowsOf(
+  words: 'outcome' | 'pattern',
   tallies: readonly (readonly [string, RunTally])[],
-  runs: number,
-  last: (tally: RunTally) => string,
+  { last, runs }: { readonly runs: number; readonly last: (tally: RunTally) => string },
 ): readonly Row[] {
   return tallies.map(([name, tally]) => [
-    printableCut(name, NAME_CHARS),
+    printableCut(inWords(words, name), NAME_CHARS),
     countText(tally.runs),
     shareText(tally.runs, runs),
     last(tally),

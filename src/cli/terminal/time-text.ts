@@ -13,3 +13,8 @@ export function zoneText(ms: number): string {
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
   return `UTC${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
 }
+
+/** A time on the clock of this machine, and its zone: `2026-11-23 04:12 UTC+02:00`. @param ms  Unix milliseconds */
+export function timeText(ms: number): string {
+  return `${localTimeText(ms)} ${zoneText(ms)}`;
+}

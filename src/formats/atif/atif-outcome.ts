@@ -1,6 +1,5 @@
 import { present } from '../../base/present.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 

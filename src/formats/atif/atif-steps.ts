@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';

@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
 
 /** A `tool_result` block. */
@@ -26,7 +25,7 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
  * `toolUseResult` is the host's own view and is not used. No `is_error` means success: the format writes the
  * flag only on failure.
  */
-export function toolResultOf(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
+export function resultInBlock(block: unknown, atMs: number | undefined): ClaudeToolResult | undefined {
   if (!isJsonObject(block) || block.type !== 'tool_result') return undefined;
   return {
     sourceId: textOrUndefined(block.tool_use_id),

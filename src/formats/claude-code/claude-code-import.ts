@@ -14,6 +14,9 @@ type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Entries of a resumed session come again soon or not at all. */
 const REMEMBERED_ENTRIES = 8192;
+/** Entries that are kept back at the beginning of a file. */
+const MAX_HELD = 64;
+const COPIED = 'entries copied from the session that it was forked from';
 /** Runs of one file that are open at a time; the one that was silent longest ends when another begins. */
 const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
@@ -28,6 +31,10 @@ export class ClaudeCodeImport implements LineImport {
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   readonly #skipped = new SkipCounts();
   readonly #lost = new SkipCounts();
+  #heldEntries: JsonMembers[] = [];
+  /** In a fork, until the first answer of its own. */
+  #mayBeCopied = false;
+  #isFork = false;
 
   constructor(source: ImportSource) {
     this.#source = source;
@@ -38,6 +45,8 @@ export class ClaudeCodeImport implements LineImport {
       this.#lost.add('lines that are no object', lineNumber);
       return;
     }
+    // A session that has used tools before anything was said in it is a fork, unless its file was cut.
+    if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (!isUsed(value)) {
       this.#skipped.add(kindOf(value));
       return;
@@ -52,13 +61,54 @@ export class ClaudeCodeImport implements LineImport {
       this.#lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
       return;
     }
-    const runId = this.#runIdOf(value, uuid);
+    if (this.#isCopied(value)) {
+      this.#skipped.add(COPIED);
+      return;
+    }
+    if (
+      this.#mayBeCopied &&
+      value.type === 'user' &&
+      value.isSidechain !== true &&
+      this.#heldEntries.length < MAX_HELD
+    ) {
+      this.#heldEntries.push(value);
+      if (uuid !== undefined) this.#runOfEntry.set(uuid, '');
+      return;
+    }
+    yield* this.#release();
+    yield* this.#taken(value);
+  }
+
+  *#taken(entry: JsonMembers): Generator<ImportItem> {
+    const uuid = textOrUndefined(entry.uuid);
+    const runId = this.#runIdOf(entry, uuid);
+    // The sum of a fork begins with that of the session that it was forked from.
+    if (entry.type === 'cost-state' && (this.#isFork || !this.#runs.has(runId))) return;
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
-    yield* this.#run(runId, value).entry(value);
+    yield* this.#run(runId, entry).entry(entry);
+  }
+
+  /** A fork begins with the entries of another session under its own id: the answers among them say whose they are. */
+  #isCopied({ requestSessionId: original, sessionId, type }: JsonMembers): boolean {
+    if (type !== 'assistant' || typeof original !== 'string' || original === sessionId) return false;
+    this.#heldEntries.forEach(() => this.#skipped.add(COPIED));
+    this.#heldEntries = [];
+    this.#isFork = true;
+    this.#mayBeCopied = true;
+    return true;
+  }
+
+  /** Gives what was said before the first answer: it was kept back, because it may have been a copy too. */
+  *#release(): Generator<ImportItem> {
+    const held = this.#heldEntries;
+    this.#heldEntries = [];
+    this.#mayBeCopied = false;
+    for (const entry of held) yield* this.#taken(entry);
   }
 
   *end(): Generator<ImportItem> {
+    yield* this.#release();
     for (const run of this.#runs.values()) yield* run.finish();
     this.#runs.clear();
     yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
@@ -107,6 +157,8 @@ export class ClaudeCodeImport implements LineImport {
   }
 }
 
+const USED_TYPES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'result', 'cost-state']);
+
 /** Transcripts write `sessionId`, stream-json writes `session_id`. */
 function sessionOf(entry: JsonMembers): string | undefined {
   return textOrUndefined(entry.sessionId) ?? textOrUndefined(entry.session_id);
@@ -115,7 +167,7 @@ function sessionOf(entry: JsonMembers): string | undefined {
 function isUsed(entry: JsonMembers): boolean {
   if (entry.type === 'system') return entry.subtype === 'compact_boundary';
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
-  return entry.type === 'user' || entry.type === 'assistant' || entry.type === 'result';
+  return USED_TYPES.has(entry.type);
 }
 
 function kindOf(entry: JsonMembers): string {

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { StoredContentBlock } from '../../records/stored-message.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
-import { blocksOf, isCall, isTaskText, providerResultOf, toolResultOf } from './claude-code-entry.ts';
+import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import { endingAfter, failureReason } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
@@ -23,8 +22,13 @@ export class ClaudeCodeRun {
     this.#session = new SessionItems({ ...identity, format: 'claude-code' });
   }
 
-  /** Takes a user, assistant, compact_boundary, result or attachment entry of this run. */
+  /** Takes a user, assistant, compact_boundary, result, attachment or cost-state entry of this run. */
   *entry(entry: JsonMembers): Generator<ImportItem> {
+    if (entry.type === 'cost-state') {
+      const { totalCostUSD: usd } = entry;
+      if (typeof usd === 'number' && usd >= 0) this.#session.cost(usd);
+      return;
+    }
     const atMs = sourceTimeMs(entry.timestamp);
     const ending = endingAfter(entry);
     if (ending !== 'same') this.#session.outcome(ending && { kind: 'run_ended', new_messages: [], ...ending }, atMs);
@@ -46,7 +50,7 @@ export class ClaudeCodeRun {
   *#user(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     let said: StoredContentBlock[] = [];
     for (const block of blocksOf(entry)) {
-      const result = toolResultOf(block, atMs);
+      const result = resultInBlock(block, atMs);
       if (result === undefined) {
         said.push(sourceBlock(block));
         continue;

@@ -76,3 +76,28 @@ test.each([
 ] as const)('a transcript that ends with %s says so', (_what, entries, expected) => {
   expect(outcomeAfter(...entries)).toEqual(expected);
 });
+
+test('the cost that the host added up stands at the end', () => {
+  const cost = { type: 'cost-state', sessionId: 's1', totalCostUSD: 0.25 };
+  const { runs } = importLines(claudeCodeImporter, [prompt, call, result, answer('Done.', 'end_turn'), cost]);
+  const ended = runs[0]?.payloads.find((payload) => payload.kind === 'run_ended');
+  expect(ended).toMatchObject({ usage: { cost_usd: 0.25 } });
+});
+
+test('a fork has what came after it: entries and cost of the session that it was forked from are not its own', () => {
+  const copied = { ...call, requestSessionId: 's0' };
+  const { diagnostics, runs } = importLines(claudeCodeImporter, [
+    { type: 'tools-used', tools: ['Bash'], sessionId: 's1' },
+    prompt,
+    copied,
+    result,
+    { ...answer('Done.', 'end_turn'), requestSessionId: 's0' },
+    entry({ type: 'user', message: { role: 'user', content: 'Go another way' } }),
+    answer('Gone.', 'end_turn'),
+    { type: 'cost-state', sessionId: 's1', totalCostUSD: 0.25 },
+  ]);
+  expect(runs.length).toBe(1);
+  expect([runs[0]?.run.task, runs[0]?.calls.length]).toEqual(['Go another way', 0]);
+  expect(runs[0]?.payloads.find((payload) => payload.kind === 'run_ended')).not.toHaveProperty('usage');
+  expect(JSON.stringify(diagnostics)).toContain('copied from the session');
+});

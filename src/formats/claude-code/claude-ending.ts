@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { EndReason } from '../../records/end-reason.ts';
+import type { EndReason } from '../../records/words.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';

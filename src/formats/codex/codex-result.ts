@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
@@ -32,11 +31,16 @@ export class CodexCallFacts {
     return true;
   }
 
+  /** What was noted about the call. */
+  look(id: string | undefined): CallFact {
+    return (id === undefined ? undefined : this.#facts.get(id)) ?? {};
+  }
+
   /** What was noted about the call. Each fact serves once. */
   take(id: string | undefined): CallFact {
-    const fact = id === undefined ? undefined : this.#facts.get(id);
-    if (id !== undefined && fact !== undefined) this.#facts.delete(id);
-    return fact ?? {};
+    const fact = this.look(id);
+    if (id !== undefined) this.#facts.delete(id);
+    return fact;
   }
 }
 

@@ -1,7 +1,6 @@
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { StoredContentBlock } from '../../records/stored-message.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport } from '../importer.ts';
 import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
@@ -120,7 +119,7 @@ export class CodexRollout implements LineImport {
       const sourceId = textOrUndefined(item.call_id);
       yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
     } else if (type.endsWith('_call')) {
-      yield* this.#answer([{ type: 'call', call: callOf(item, type) }], atMs);
+      yield* this.#answer([{ type: 'call', call: codexCall(item, type) }], atMs);
     } else {
       this.#skipped.add(type);
     }
@@ -200,7 +199,8 @@ export class CodexRollout implements LineImport {
   }
 }
 
-function callOf(item: JsonMembers, type: string): CallShape {
+/** A call of a response item, whose `type` ends in `_call`. */
+export function codexCall(item: JsonMembers, type: string): CallShape {
   const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
   const namespace = textOrUndefined(item.namespace);
   const isJoined = name.startsWith('_') || namespace?.endsWith('_') === true;

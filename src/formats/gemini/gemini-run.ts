@@ -1,7 +1,7 @@
+import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { shellAnswer } from '../../calls/shell-answer.ts';
-import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { type StoredContentBlock, type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
@@ -157,5 +157,6 @@ function usageOf(tokens: JsonMembers): StoredUsage | undefined {
     input_tokens: input,
     output_tokens: (numberOrUndefined(tokens.output) ?? 0) + (numberOrUndefined(tokens.thoughts) ?? 0),
     cache_read_tokens: numberOrUndefined(tokens.cached) ?? 0,
+    ...present({ reasoning_tokens: numberOrUndefined(tokens.thoughts) }),
   };
 }

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { StoredContentBlock } from '../../records/stored-message.ts';
+import type { StoredContentBlock, StoredContent } from '../../records/stored-message.ts';
 import { plainest, sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
-import type { StoredContent } from '../../records/stored-message.ts';
 
 /** Inspect's message parts as stored blocks; attachments are resolved before. */
 export function inspectBlocks(content: unknown): readonly StoredContentBlock[] {

@@ -1,9 +1,7 @@
 import { present } from '../../base/present.ts';
-import type { Json } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
-import { membersOf } from '../parts/json-member.ts';
+import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { asJson, textOrUndefined } from '../parts/source-content.ts';
 
 const MAX_ERROR_CHARS = 500;

@@ -1,7 +1,7 @@
 import { present } from '../../base/present.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { inferIsError } from '../../calls/infer-error.ts';
+import { inferIsError } from '../../calls/answer-rules.ts';
 import { resultText } from '../../calls/result-text.ts';
 import { SourceCallIds } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';

@@ -1,6 +1,5 @@
 import { present } from '../../base/present.ts';
-import type { StoredUsage } from '../../records/stored-message.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
@@ -142,6 +141,7 @@ function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
     output_tokens: (numberOrUndefined(output) ?? 0) + (numberOrUndefined(reasoning) ?? 0),
     cache_read_tokens: numberOrUndefined(membersOf(cache).read) ?? 0,
     cache_write_tokens: numberOrUndefined(membersOf(cache).write) ?? 0,
+    ...present({ reasoning_tokens: numberOrUndefined(reasoning) }),
     ...(costUsd > 0 ? { cost_usd: costUsd } : {}),
   };
 }

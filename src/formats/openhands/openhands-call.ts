@@ -1,7 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import type { CallShape } from '../parts/call-ids.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
-import { listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
+import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 

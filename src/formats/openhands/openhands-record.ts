@@ -1,10 +1,8 @@
 import { present } from '../../base/present.ts';
-import type { Json } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
-import { listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
+import { type JsonMembers, listOf, membersOf, numberOrUndefined } from '../parts/json-member.ts';
 import { OpenHandsRun } from './openhands-run.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { textOrUndefined } from '../parts/source-content.ts';

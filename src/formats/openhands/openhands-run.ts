@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
-import { membersOf } from '../parts/json-member.ts';
+import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { sdkCall, sdkResult, streamCall, streamErrorFlag } from './openhands-call.ts';
 import { isSdkEvent, isStreamEvent } from './openhands-event.ts';
 import { OpenHandsTurns } from './openhands-turns.ts';

@@ -4,8 +4,7 @@ import type { Json } from '../../base/json.ts';
 import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { withDuration } from './result-duration.ts';
-import { RunItems } from './run-items.ts';
-import type { AnswerPart } from './run-items.ts';
+import { RunItems, type AnswerPart } from './run-items.ts';
 import { plainest } from './source-content.ts';
 
 /** Messages kept back while the task is not known: instructions, caveats and reminders come before it. */
@@ -72,6 +71,7 @@ export class SessionItems {
   #held: HeldMessage[] = [];
   #pending: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
+  #costUsd: number | undefined;
   #outcome: { readonly payload: RunEnded; readonly atMs: number | undefined } | undefined;
 
   constructor(identity: SessionIdentity) {
@@ -167,11 +167,18 @@ export class SessionItems {
     this.#outcome = payload === undefined ? undefined : { payload, atMs };
   }
 
+  /** What the session has cost so far in US dollars, as the source adds it up. Of a session without an end it is lost. */
+  cost(usd: number): void {
+    this.#costUsd = usd;
+  }
+
   /** Nothing more comes. */
   *finish(): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#begin(undefined, undefined);
-    yield* items.finish(this.#outcome?.payload, this.#outcome?.atMs);
+    const usage = this.#costUsd === undefined ? undefined : { cost_usd: this.#costUsd };
+    const ended = this.#outcome?.payload;
+    yield* items.finish(ended && { ...ended, ...present({ usage }) }, this.#outcome?.atMs);
   }
 
   /** Gives the answer that was kept back, and what followed it. */

@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { asJson, textOrUndefined } from './source-content.ts';

@@ -1,5 +1,4 @@
-import type { Json } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { type Json, isJsonObject } from '../../base/json.ts';
 import type { StoredContent, StoredContentBlock } from '../../records/stored-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;

@@ -8,8 +8,17 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
   ['output_tokens', ['output_tokens', 'completion_tokens']],
   ['cache_read_tokens', ['cache_read_input_tokens', 'cached_tokens', 'cached_input_tokens']],
   ['cache_write_tokens', ['cache_creation_input_tokens', 'cache_write_input_tokens']],
+  ['reasoning_tokens', ['reasoning_tokens', 'reasoning_output_tokens']],
   ['cost_usd', ['cost_usd']],
 ];
+
+/** Where sources of OpenAI's form keep the parts of a count. */
+const DETAILS = [
+  'prompt_tokens_details',
+  'completion_tokens_details',
+  'input_tokens_details',
+  'output_tokens_details',
+] as const;
 
 /**
  * Tokens and cost of one answer, from Anthropic, OpenAI or ATIF field names; undefined when there is none.
@@ -19,7 +28,8 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
  */
 export function sourceUsage(value: unknown): StoredUsage | undefined {
   if (!isJsonObject(value)) return undefined;
-  const details = isJsonObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const details: Record<string, unknown> = {};
+  for (const name of DETAILS) if (isJsonObject(value[name])) Object.assign(details, value[name]);
   const usage: Mutable<StoredUsage> = {};
   for (const [field, names] of FIELD_NAMES) {
     for (const name of names) {

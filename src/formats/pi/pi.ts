@@ -1,6 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { StoredUsage } from '../../records/stored-message.ts';
-import { textOfContent } from '../../records/stored-message.ts';
+import { type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';

@@ -45,11 +45,6 @@ export class LineReader {
     return this.#take(false);
   }
 
-  /** True while the line that is being collected is over the limit. */
-  get isOverLimit(): boolean {
-    return this.#isOver;
-  }
-
   /** Counts the blank lines that begin here, a byte at a time: compressed, a hundred kilobytes hold a hundred million of them. */
   #skipBlankLines(chunk: Buffer, start: number): number {
     if (this.#isOver || this.#partBytes > 0) return start;

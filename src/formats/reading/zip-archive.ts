@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import { openPromise } from 'yauzl';
-import type { Entry, ZipFile } from 'yauzl';
+import { openPromise, type Entry, type ZipFile } from 'yauzl';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { decompress } from './decompress.ts';

@@ -1,8 +1,7 @@
 import { present } from '../../base/present.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
-import { listOf, membersOf } from '../parts/json-member.ts';
+import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';

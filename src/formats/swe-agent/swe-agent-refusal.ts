@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import { inferIsError } from '../../calls/infer-error.ts';
+import { inferIsError } from '../../calls/answer-rules.ts';
 
 /** How SWE-agent's own commands begin an answer that refuses what was asked. */
 const REFUSAL =

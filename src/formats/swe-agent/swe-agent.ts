@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource } from '../importer.ts';
-import type { JsonMembers } from '../parts/json-member.ts';
-import { listOf, membersOf } from '../parts/json-member.ts';
+import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { isMiniTrajectory, miniSweAgentItems } from './swe-agent-mini.ts';

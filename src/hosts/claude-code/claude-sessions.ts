@@ -1,12 +1,15 @@
+import { present } from '../../base/present.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import type { Clock } from '../../base/clock.ts';
 import { hashText } from '../../base/hash.ts';
 import { toJson } from '../../base/to-json.ts';
 import { messageOf } from '../../base/error.ts';
 import type { ResolvedConfig } from '../../config/resolved-config.ts';
-import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { HostCall, HostEvent } from '../../host/host-event.ts';
-import { interpretEvent } from '../../host/interpret-event.ts';
+import { completionText, missingForCompletion } from '../../run/completion-check.ts';
+import { withoutSessionSecrets } from './session-secrets.ts';
+import { interpretEvent, stopAt } from '../../host/interpret-event.ts';
 import type { RunMemory } from '../../run/run-memory.ts';
 import type { ChildOptions } from '../../run/run-options.ts';
 import {
@@ -18,8 +21,9 @@ import {
   type RunStepWork,
 } from '../../run/run-step.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import type { StopRequest } from '../../steering/stop-policy.ts';
+import type { HookAnswer } from '../dialects/hook-dialect.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
-import { completionText, missingForCompletion } from './completion-check.ts';
 import { RecordedThread } from './recorded-thread.ts';
 
 /** What the hook calls of a project are answered with. */
@@ -36,23 +40,22 @@ export interface ClaudeSessionsOptions {
   readonly measureMs?: () => number;
   /** Runs that stay in memory from one event to the next; default: none do. */
   readonly memory?: RunMemory<ClaudeState>;
-}
-
-/** What a hook prints: JSON that Claude Code knows. Empty: nothing. */
-export interface HookAnswer {
-  readonly decision?: 'block';
-  readonly reason?: string;
-  /** Shown to the user, not to the model. */
-  readonly systemMessage?: string;
-  /** Where Copilot CLI looks for text for the model. */
-  readonly additionalContext?: string;
-  readonly hookSpecificOutput?: { readonly hookEventName: string; readonly additionalContext: string };
+  /** Hears what was stored, after the fact. Must not throw. */
+  readonly onStored?: (records: readonly TrajectoryRecord[]) => void;
 }
 
 /** An answer, and what went wrong on the way to it and was survived. */
 export interface AnsweredHook {
   readonly answer: HookAnswer;
   readonly faults: readonly string[];
+}
+
+/** What came of an event. */
+interface HookStep {
+  /** For the model. */
+  readonly text?: string;
+  /** The agent is to stop. */
+  readonly stop?: StopRequest;
 }
 
 /** What an event says that only some readers need. */
@@ -106,10 +109,11 @@ export class ClaudeSessions {
   /** @throws CoxswainError as `store.transact` */
   async answer(input: HostEvent, sessionId: string, details: HookDetails): Promise<AnsweredHook> {
     const faults: string[] = [];
-    const text = await this.#stepEvent({ input, late: undefined }, sessionId, faults);
+    const { stop, text } = await this.#stepEvent({ input, late: undefined }, sessionId, faults);
     details.onStored?.();
     const answer: HookAnswer =
       text === undefined ? {} : { hookSpecificOutput: { hookEventName: input.name, additionalContext: text } };
+    if (stop !== undefined) return { answer: { continue: false, stopReason: `coxswain: ${stop.reason}` }, faults };
     const isStop = input.kind === 'stopped' && !input.isSubagent;
     if (!isStop || this.#options.config.completion === undefined || details.hasBackgroundWork) {
       return { answer, faults };
@@ -131,14 +135,14 @@ export class ClaudeSessions {
     return faults;
   }
 
-  async #stepEvent(event: TakenEvent, sessionId: string, faults: string[]): Promise<string | undefined> {
+  async #stepEvent(event: TakenEvent, sessionId: string, faults: string[]): Promise<HookStep> {
     const { agentId } = event.input;
     return agentId === undefined
       ? this.#stepSession(event, sessionId, faults)
       : this.#stepAgent(event, { sessionId, agentId }, faults);
   }
 
-  async #stepSession(event: TakenEvent, runId: string, faults: string[]): Promise<string | undefined> {
+  async #stepSession(event: TakenEvent, runId: string, faults: string[]): Promise<HookStep> {
     const { input } = event;
     return this.#step(
       event,
@@ -155,6 +159,7 @@ export class ClaudeSessions {
       conversationId,
       ...(input.kind === 'prompted' && input.isTask ? { task: input.text } : {}),
       ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
+      ...(input.host === undefined ? {} : { host: input.host }),
       ...(state.modelId === null ? {} : { modelId: state.modelId }),
       ...(budget === undefined ? {} : { budget }),
     };
@@ -164,7 +169,7 @@ export class ClaudeSessions {
     event: TakenEvent,
     { sessionId, agentId }: { readonly sessionId: string; readonly agentId: string },
     faults: string[],
-  ): Promise<string | undefined> {
+  ): Promise<HookStep> {
     const { input } = event;
     const identity = { runId: `${sessionId}/${agentId}`, parentRunId: sessionId, depth: 1 };
     // Agents of Claude Code's own, as for a summary, stop without having started.
@@ -174,13 +179,14 @@ export class ClaudeSessions {
     const agent: ChildOptions = {
       conversationId: sessionId,
       ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
+      ...(input.host === undefined ? {} : { host: input.host }),
     };
     let isNew = false;
     const begin = (): undefined => {
       isNew = true;
     };
-    const text = await this.#step(event, { identity, begin }, faults);
-    if (!isNew) return text;
+    const step = await this.#step(event, { identity, begin }, faults);
+    if (!isNew) return step;
     const atMs = await this.#deadlineOf(sessionId);
     const options = atMs === null ? agent : { ...agent, deadline: { atMs } };
     return this.#step(event, { identity, begin: () => options }, faults);
@@ -196,29 +202,28 @@ export class ClaudeSessions {
 
   async #step(
     { input, late }: TakenEvent,
-    run: Pick<RunStepWork<ClaudeState, string | undefined>, 'identity' | 'begin'>,
+    run: Pick<RunStepWork<ClaudeState, HookStep>, 'identity' | 'begin'>,
     faults: string[],
-  ): Promise<string | undefined> {
+  ): Promise<HookStep> {
     const { deadline, deadlineFrom } = this.#options.config;
     const { forceTurnAtStop = false } = this.#options;
     const { result } = await this.#transact(
       {
         ...run,
         late,
-        work: (stepped, state) =>
-          interpretEvent(
-            input,
-            new RecordedThread({
-              run: stepped,
-              state,
-              deadline,
-              deadlineFrom,
-              storedId: (id) => this.#storedId(id),
-              pairKey: (call) => this.#pairKey(call),
-              undeliverable: late === undefined ? undefined : LATE_REASON,
-            }),
-            { forceTurnAtStop },
-          ),
+        work: (stepped, state) => {
+          const thread = new RecordedThread({
+            run: stepped,
+            state,
+            deadline,
+            deadlineFrom,
+            storedId: (id) => this.#storedId(id),
+            pairKey: (call) => this.#pairKey(call),
+            undeliverable: late === undefined ? undefined : LATE_REASON,
+          });
+          const text = interpretEvent(input, thread, { forceTurnAtStop });
+          return present({ text, stop: stopAt(input, stepped) });
+        },
         isTaken: (state) => late !== undefined && state.lateInputIds?.includes(late.id) === true,
         ...(input.kind === 'session_started' && input.modelId !== undefined
           ? { waiting: remembering(input.modelId) }
@@ -227,7 +232,7 @@ export class ClaudeSessions {
       faults,
       late?.isWaiting,
     );
-    return result;
+    return result ?? {};
   }
 
   async #checkCompletion(runId: string, faults: string[]): Promise<HookAnswer> {
@@ -239,7 +244,7 @@ export class ClaudeSessions {
     }));
     // Nothing was asked for yet, or the agent was let go.
     if (completion === undefined || state === undefined || state.gaveUp) return {};
-    const missing = await missingForCompletion(completion, projectFolder);
+    const missing = await missingForCompletion(completion, projectFolder, withoutSessionSecrets(process.env));
     const attempt = state.unmet + 1;
     const met = missing.length === 0;
     const gaveUp = !met && attempt > completion.maxAttempts;
@@ -266,13 +271,17 @@ export class ClaudeSessions {
     for (let rebuilds = 0; ; rebuilds += 1) {
       try {
         let taken = memory?.take(runId);
+        let stored: readonly TrajectoryRecord[] = [];
         const step = await store.transact(runId, (view) => {
           // A second call, after a transaction that did not come through, must not meet what the first one changed.
           const held = taken;
           taken = undefined;
           if (!isWanted()) return { records: [], result: { result: undefined, faults: [] } };
-          return this.#stepper.step(view, work, { rebuilt, held });
+          const stepped = this.#stepper.step(view, work, { rebuilt, held });
+          stored = stepped.records;
+          return stepped;
         });
+        this.#options.onStored?.(stored);
         if (step.held !== undefined) memory?.keep(runId, step.held);
         faults.push(...step.faults);
         return step;

@@ -1,14 +1,4 @@
-import {
-  passOver,
-  type AskedKind,
-  type FaultKind,
-  type HostKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../records/pass-over.ts';
+import { passOver } from '../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
@@ -24,6 +14,8 @@ export type ClaudeState = {
   readonly openCalls: readonly (readonly [string, string])[];
   /** Calls of this turn that came back: told of again, they are the same. */
   readonly closedCalls: readonly string[];
+  /** The call that came back last, of whatever turn; absent before the first. */
+  readonly lastClosedCall?: string;
   /** A deadline was set since the session began or was opened again. */
   readonly deadlineSet: boolean;
   /** Unix milliseconds; null for none. */
@@ -36,6 +28,10 @@ export type ClaudeState = {
   readonly forcedTurn: boolean;
   /** The model, where the session has begun and the run has not; null where that is not known. */
   readonly modelId: string | null;
+  /** An answer has made the agent go on, and nothing has happened since. Absent: false. */
+  readonly isForcing?: boolean;
+  /** A call has ended since advice on results was last asked for. Absent: false. */
+  readonly hasUnheardCall?: boolean;
   /** Ids of events that were folded late, the last ones; absent before the first. */
   readonly lateInputIds?: readonly string[];
 };
@@ -63,6 +59,7 @@ const MAX_LATE_INPUTS = 256;
 const STOP_CHANNELS: ReadonlySet<string | undefined> = new Set([
   'Stop additionalContext',
   'SubagentStop additionalContext',
+  'AfterAgent additionalContext',
 ]);
 
 /** The state after a record. Pure. */
@@ -79,7 +76,7 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'run_ended':
       return closed(state);
     case 'turn_started':
-      return { ...state, turnOpen: true, closedCalls: [] };
+      return { ...state, turnOpen: true, closedCalls: [], isForcing: false };
     case 'tool_started':
       return {
         ...state,
@@ -88,34 +85,44 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
     case 'tool_ended': {
       const { tool_call_id: id } = payload;
       const openCalls = state.openCalls.filter(([open]) => open !== id);
-      return { ...state, openCalls, closedCalls: [...state.closedCalls, id].slice(-MAX_CALLS) };
+      return {
+        ...state,
+        openCalls,
+        closedCalls: [...state.closedCalls, id].slice(-MAX_CALLS),
+        lastClosedCall: id,
+        hasUnheardCall: true,
+      };
     }
     case 'evaluation':
+      if (payload.point === 'post_tool_result') return { ...state, hasUnheardCall: false };
       return payload.point === 'pre_tool_selection' ? { ...state, turnOpen: false } : state;
     case 'message_appended':
       return foldMessage(state, payload.message.role, textOfContent(payload.message.content));
     case 'completion_checked':
-      return { ...state, unmet: payload.met ? 0 : payload.attempt, gaveUp: payload.gave_up === true };
+      return {
+        ...state,
+        unmet: payload.met ? 0 : payload.attempt,
+        gaveUp: payload.gave_up === true,
+        isForcing: !payload.met && payload.gave_up !== true,
+      };
     case 'feedback_delivered':
       return delivered(state, payload.delivered, payload.channel);
     case 'guidance_delivered':
       return delivered(state, payload.guidance.delivered, payload.guidance.channel);
     default:
-      passOver<TalkKind | RequestKind | HostKind | PatternKind | ProducedKind | AskedKind | FaultKind | UnreadKind>(
-        payload,
-      );
+      passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'asked' | 'faults' | 'unread'>(payload);
       return state;
   }
 }
 
 function foldMessage(state: ClaudeState, role: string, text: string): ClaudeState {
-  const over = { ...state, turnOpen: false };
+  const over = { ...state, turnOpen: false, isForcing: false };
   // What the host says in the user's place, such as that a task in the background is done, asks for nothing new.
   return role === 'user' && isTaskText(text) ? { ...over, unmet: 0, gaveUp: false } : over;
 }
 
 function delivered(state: ClaudeState, arrived: boolean, channel: string | undefined): ClaudeState {
-  return arrived && STOP_CHANNELS.has(channel) ? { ...state, forcedTurn: true } : state;
+  return arrived && STOP_CHANNELS.has(channel) ? { ...state, forcedTurn: true, isForcing: true } : state;
 }
 
 function withLateInput(state: ClaudeState, id: string): ClaudeState {

@@ -18,7 +18,7 @@ function parsed(text: string): {
 
 test('where there are no settings, they hold one hook for each event', () => {
   const { hooks = {} } = parsed(addHooks('', wanted));
-  expect(Object.keys(hooks)).toHaveLength(12);
+  expect(Object.keys(hooks)).toHaveLength(15);
   expect(hooks['PostToolUse']).toEqual([{ matcher: '*', hooks: [{ type: 'command', command, timeout: 10 }] }]);
   expect(hooks['Stop']).toEqual([{ hooks: [{ type: 'command', command, timeout: 600 }] }]);
 });
@@ -59,7 +59,7 @@ test('requests to a server take the place of commands, and the other way round, 
   const http = httpHookGroups(command, { port: 23456, token: 'the-token' });
   const served = addHooks(addHooks('{"model": "x"}', wanted), http);
   const { hooks = {} } = parsed(served);
-  expect(Object.keys(hooks)).toHaveLength(12);
+  expect(Object.keys(hooks)).toHaveLength(15);
   expect(hooks['SessionStart']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
   expect(hooks['UserPromptSubmit']).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }]);
   expect(hooks['PostToolUse']).toEqual([
@@ -138,7 +138,7 @@ test('whatever others have there, adding and removing gives their settings back'
       const settings = Object.keys(hooks).length === 0 ? { model: 'x' } : { model: 'x', hooks };
       const before = JSON.stringify(settings, undefined, indent);
       const after = addHooks(before, wanted);
-      expect(ourHooks(after).size).toBe(12);
+      expect(ourHooks(after).size).toBe(15);
       expect(addHooks(after, wanted)).toBe(after);
       expect(JSON.parse(removeHooks(after))).toEqual(settings);
     }),

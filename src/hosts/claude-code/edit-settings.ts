@@ -3,7 +3,7 @@ import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import { CoxswainError } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { readJson } from '../../config/read-json.ts';
-import { markOf, type HookGroup } from './init-hooks.ts';
+import { markOf } from './init-hooks.ts';
 
 const BOM = '\uFEFF';
 const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
@@ -13,13 +13,13 @@ const PARSE = { allowTrailingComma: true, allowEmptyContent: true };
  * formatting of all else stay. Settings that have it already come back as they are.
  *
  * @param text  the settings file, JSON with or without comments; the empty text where there is none yet
- * @param wanted  our groups by event, of one hook each
+ * @param wanted  our groups by event, of one hook each; for Copilot CLI, which has no groups, our hooks
  * @throws CoxswainError `invalid-argument` for text that is no JSON object, with line and column, or whose `hooks` are of
  *   another shape than Claude Code's
  */
-export function addHooks(text: string, wanted: ReadonlyMap<string, HookGroup>): string {
+export function addHooks(text: string, wanted: ReadonlyMap<string, object>): string {
   const [mark, body] = text.startsWith(BOM) ? [BOM, text.slice(1)] : ['', text];
-  const wantedMark = (event: string): string | undefined => markOf(wanted.get(event)?.hooks[0]);
+  const wantedMark = (event: string): string | undefined => marksOf(wanted.get(event))[0];
   let edited = dropHooks(body, (found, event) => found !== wantedMark(event));
   for (const [event, group] of wanted) {
     const groups = groupsOf(edited, event);
@@ -95,10 +95,13 @@ function groupsAt(text: string, event: string): readonly unknown[] | undefined {
 }
 
 function groupsOf(text: string, event: string): readonly FoundGroup[] {
-  return (groupsAt(text, event) ?? []).map((group: unknown) => {
-    const hooks: unknown = isJsonObject(group) ? group['hooks'] : undefined;
-    return { marks: Array.isArray(hooks) ? hooks.map(markOf) : [] };
-  });
+  return (groupsAt(text, event) ?? []).map((group: unknown) => ({ marks: marksOf(group) }));
+}
+
+/** Of the hooks in a group, or of a hook that stands alone. */
+function marksOf(group: unknown): readonly (string | undefined)[] {
+  const hooks: unknown = isJsonObject(group) ? group['hooks'] : undefined;
+  return Array.isArray(hooks) ? hooks.map(markOf) : [markOf(group)].filter((mark) => mark !== undefined);
 }
 
 function valueAt(text: string, path: readonly string[]): unknown {

@@ -4,7 +4,7 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import { isJsonObject, type Json } from '../../base/json.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { toJson } from '../../base/to-json.ts';
-import type { AnsweredHook, ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
+import type { ClaudeSessions, ClaudeSessionsOptions } from './claude-sessions.ts';
 import type { HookFault } from './fault-log.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from './hook-event.ts';
 import {
@@ -24,6 +24,12 @@ export interface EventIntakeOptions {
   readonly redact: ClaudeSessionsOptions['redact'];
   readonly clock: Clock;
   readonly onFault: (fault: HookFault) => void;
+}
+
+/** What a host is answered, in its own form, and what went wrong on the way and was survived. */
+export interface AnsweredEvent {
+  readonly answer: object;
+  readonly faults: readonly string[];
 }
 
 /** How far the folding of waiting events came. */
@@ -60,7 +66,7 @@ export class EventIntake {
     event: KnownHookEvent,
     open: () => Promise<ClaudeSessions>,
     onStored: () => void = () => undefined,
-  ): Promise<AnsweredHook> {
+  ): Promise<AnsweredEvent> {
     const { input, sessionId, hasBackgroundWork, answerFor } = event.told;
     const arrivedAtMs = this.#options.clock.nowMs();
     let isStored = false;
@@ -162,7 +168,19 @@ function isOfTheStore(error: unknown): boolean {
 }
 
 /** Fields of an event that are kept as they are: words of a closed set, ids of runs, numbers and flags. */
-const CLOSED = ['hook_event_name', 'session_id', 'agent_id', 'stop_hook_active', 'duration_ms', 'timestamp'];
+const CLOSED = [
+  'hook_event_name',
+  'host_event',
+  'host',
+  'session_id',
+  'agent_id',
+  'stop_hook_active',
+  'duration_ms',
+  'forced_prompts',
+  'is_error',
+  'is_mute',
+  'pairs_by_arguments',
+];
 /** Short words of the host. */
 const NAMES = ['agent_type', 'source', 'model', 'reason', 'trigger'];
 
@@ -191,6 +209,14 @@ function storableEvent(
     const result = storableResult(typeof error === 'string' ? error : JSON.stringify(error), json, redact);
     stored['error'] = result;
   }
+  const { answers, batch } = json;
+  if (Array.isArray(answers)) {
+    stored['answers'] = answers
+      .filter(Array.isArray)
+      .map((calls) => calls.filter(isJsonObject).map((call) => storableCall(call, redact)));
+  }
+  if (batch === 'open-calls') stored['batch'] = batch;
+  else if (Array.isArray(batch)) stored['batch'] = batch.map((id) => storableId(String(id), redact));
   const calls = json['tool_calls'];
   if (Array.isArray(calls)) {
     stored['tool_calls'] = calls.filter(isJsonObject).map((call) => storableCall(call, redact));
@@ -202,31 +228,23 @@ function storableCall(
   call: Readonly<Record<string, unknown>>,
   redact: ClaudeSessionsOptions['redact'],
 ): Readonly<Record<string, unknown>> {
-  const { tool_input: args, tool_name: name, tool_response: response, tool_result: answer } = call;
-  // Copilot CLI's calls have no ids, and their text lies in another field.
-  const { tool_use_id: id = '' } = call;
+  const { is_error, duration_ms, tool_input: args, tool_name: name, tool_response: response, tool_use_id: id } = call;
   if (typeof name !== 'string' || typeof id !== 'string') return {};
   const probe = redact({ kind: 'tool_started', tool_call_id: id, tool_name: name, args: toJson(args ?? {}) });
   if (probe.kind !== 'tool_started') return {};
   return {
     tool_name: probe.tool_name,
-    ...(id === '' ? {} : { tool_use_id: probe.tool_call_id }),
+    tool_use_id: probe.tool_call_id,
     tool_input: probe.args,
     ...(response === undefined ? {} : { tool_response: storableResult(toolResultOf(response), call, redact) }),
-    ...(isJsonObject(answer) ? { tool_result: storableAnswer(answer, call, redact) } : {}),
+    ...(typeof is_error === 'boolean' ? { is_error } : {}),
+    ...(typeof duration_ms === 'number' ? { duration_ms } : {}),
   };
 }
 
-/** A `tool_result` of Copilot CLI. */
-function storableAnswer(
-  { result_type: type, text_result_for_llm: text }: Readonly<Record<string, unknown>>,
-  call: Readonly<Record<string, unknown>>,
-  redact: ClaudeSessionsOptions['redact'],
-): Readonly<Record<string, unknown>> {
-  return {
-    ...(type === undefined ? {} : { result_type: type === 'success' ? type : 'failure' }),
-    text_result_for_llm: storableResult(toJson(text ?? ''), call, redact),
-  };
+function storableId(id: string, redact: ClaudeSessionsOptions['redact']): string {
+  const probe = redact({ kind: 'tool_started', tool_call_id: id, tool_name: '', args: null });
+  return probe.kind === 'tool_started' ? probe.tool_call_id : id;
 }
 
 function storableResult(

@@ -1,14 +1,16 @@
-import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
 import type { HostEvent } from '../../host/host-event.ts';
-import type { HookAnswer } from './claude-sessions.ts';
-import { copilotAnswer, isCopilotEvent, readCopilotInput } from './copilot-dialect.ts';
+import { dialectOf } from '../dialects/dialects.ts';
+import type { HookAnswer, HookPayload, HostName } from '../dialects/hook-dialect.ts';
+import { readPayload } from '../dialects/read-payload.ts';
 import { endingOfTranscript } from './transcript-ending.ts';
 
-/** What Claude Code sent, as far as it is read. */
+/** What a host sent, as far as it is read. */
 export interface HookEvent {
   /** The event and the session, where they could be read: for what is written down of a fault. */
   readonly about: { readonly event?: string; readonly sessionId?: string };
+  readonly host: HostName;
   /** The session's working folder. */
   readonly cwd: string | undefined;
   /** What is to be taken; undefined for an event that is not known, or lacks what it must have. */
@@ -18,11 +20,11 @@ export interface HookEvent {
         readonly sessionId: string;
         readonly hasBackgroundWork: boolean;
         /** Puts an answer where the host looks for it. */
-        readonly answerFor: (answer: HookAnswer) => HookAnswer;
+        readonly answerFor: (answer: HookAnswer) => object;
       }
     | undefined;
-  /** What was read. */
-  readonly json: Readonly<Record<string, unknown>>;
+  /** What was read, in the form of `readPayload`. */
+  readonly json: HookPayload;
 }
 
 /** An event that can be taken. */
@@ -39,29 +41,30 @@ export function isKnownEvent(event: HookEvent): event is KnownHookEvent {
 const MAX_NAME_CHARS = 100;
 
 /**
- * Reads the JSON that Claude Code, or Copilot CLI in its place, gives a hook, with or without a byte order mark.
+ * Reads the JSON that a host gives a hook, with or without a byte order mark.
  *
  * @returns undefined where it is no JSON object
  */
 export function readHookEvent(bytes: Buffer): HookEvent | undefined {
-  const json = parse(bytes);
-  if (!isJsonObject(json)) return undefined;
-  const event = textOf(json['hook_event_name']);
+  const sent = parse(bytes);
+  if (!isJsonObject(sent)) return undefined;
+  const dialect = dialectOf(sent);
+  const { host } = dialect;
+  // One that waited in a file is in that form already.
+  const json = sent['host'] === undefined ? { ...dialect.toPayload(sent), host } : sent;
+  const event = textOf(json['hook_event_name'] ?? sent['hook_event_name']);
   const sessionId = textOf(json['session_id']);
-  const isCopilots = isCopilotEvent(json);
-  const input = isCopilots ? readCopilotInput(json) : withEnding(readHookInput(json), json['transcript_path']);
+  const input = withEnding(readPayload(json), host === 'claude-code' ? json['transcript_path'] : undefined);
   const background = json['background_tasks'];
   const hasBackgroundWork = Array.isArray(background) && background.length > 0;
   return {
-    about: {
-      ...(event === undefined ? {} : { event: event.slice(0, MAX_NAME_CHARS) }),
-      ...(sessionId === undefined ? {} : { sessionId: sessionId.slice(0, MAX_NAME_CHARS) }),
-    },
-    cwd: textOf(json['cwd']),
+    about: present({ event: event?.slice(0, MAX_NAME_CHARS), sessionId: sessionId?.slice(0, MAX_NAME_CHARS) }),
+    host,
+    cwd: textOf(sent['cwd']),
     told:
       input === undefined || sessionId === undefined
         ? undefined
-        : { input, sessionId, hasBackgroundWork, answerFor: isCopilots ? copilotAnswer : (answer) => answer },
+        : { input, sessionId, hasBackgroundWork, answerFor: (answer) => dialect.toAnswer(answer, input, sent) },
     json,
   };
 }

@@ -6,7 +6,7 @@ import { messageOf } from '../../base/error.ts';
 import { faultText } from '../../recorder/fault-text.ts';
 import { refusalError } from '../../store/records-folder.ts';
 import type { OneShotStore } from '../../store/sqlite/sqlite-one-shot.ts';
-import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
+import type { ClaudeSessions } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
 import { logFault, MAX_CONFIG_FAULTS, type HookFault } from './fault-log.ts';
 import { hookConfig } from './hook-config.ts';
@@ -64,7 +64,9 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
     return note({ where: 'input', message: `standard input is no JSON object (${bytes.length} bytes)` }, known);
   }
   const { env } = process;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: event.cwd });
+  // Other programs set this variable too, or inherit it.
+  const projectDir = event.host === 'claude-code' ? env['CLAUDE_PROJECT_DIR'] : undefined;
+  const projectFolder = projectFolderOf({ projectDir, cwd: event.cwd });
   known.projectFolder = projectFolder;
   known.about = event.about;
   if (!isKnownEvent(event)) {
@@ -117,7 +119,7 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
     await intake.foldWaiting(opened.sessions, { limitMs });
     await opened.store.close();
   }
-  const problem = await wakeServer(input.name, { projectFolder, env });
+  const problem = await wakeServer(input.kind, { projectFolder, env });
   if (problem !== undefined) note({ where: 'server', message: problem }, known);
   if (input.kind === 'session_ended') {
     const { trimStore } = await import('./trim-store.ts');
@@ -125,7 +127,7 @@ async function takeEvent(bytes: Buffer, known: Known): Promise<void> {
   }
 }
 
-function say(answer: HookAnswer): void {
+function say(answer: object): void {
   if (Object.keys(answer).length > 0) writeStdout(JSON.stringify(answer));
 }
 

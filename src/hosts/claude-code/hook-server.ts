@@ -6,7 +6,6 @@ import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import type { Json } from '../../base/json.ts';
 import { hasCode } from '../../store/file-system.ts';
-import type { HookAnswer } from './claude-sessions.ts';
 import type { HookFault } from './fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
@@ -17,7 +16,7 @@ export interface HookServerOptions {
   readonly port: number;
   readonly token: string;
   /** Takes an event in and answers it; what it rejects with is a fault, and the agent is answered nothing. */
-  readonly answer: (event: HookEvent) => Promise<HookAnswer>;
+  readonly answer: (event: HookEvent) => Promise<object>;
   /** What `GET /health` tells whoever has the token. */
   readonly health: () => Json;
   /** @param unlessKnown  leaves out what was said just before */
@@ -105,7 +104,7 @@ async function takeEvent(
   request: IncomingMessage,
   { answer, onFault }: HookServerOptions,
   buffered: RequestContext['buffered'],
-): Promise<HookAnswer> {
+): Promise<object> {
   const body = await bodyOf(request, buffered);
   if (!Buffer.isBuffer(body)) {
     onFault({ where: 'input', message: `an event over http was passed over: ${body.tooMuch}` });

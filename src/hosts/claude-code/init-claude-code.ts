@@ -8,22 +8,23 @@ import { CoxswainError, messageOf } from '../../base/error.ts';
 import { insideFolder, readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
-import { addHooks, removeHooks } from './edit-settings.ts';
+import { removeHooks } from './edit-settings.ts';
 import type { IgnoreFile } from './keep-settings-out.ts';
-import { hookCommand, hookGroups, HOOK_MARK, httpHookGroups, type HookServerAddress } from './init-hooks.ts';
+import type { HostName } from '../dialects/hook-dialect.ts';
+import { HOOK_MARK } from './init-hooks.ts';
 import { findFile, replaceFile } from './written-file.ts';
 
-/** What `coxswain init claude-code` is asked for. */
+/** What `coxswain init` is asked to do for a host. */
 export interface InitRequest {
-  /** The settings file that gets the hooks. */
+  readonly host: HostName;
+  /** The file that gets the hooks. */
   readonly settingsFile: string;
+  /** Its text with the hooks. @throws CoxswainError `invalid-argument` for text that cannot be edited */
+  readonly edit: (before: string) => string;
   /** The project, in whose folder no link is followed, or without one the user; what was there before is kept beside the rest of their state. */
   readonly owner: StateOwner;
-  /** Node, and the bundled hook, by absolute path. */
-  readonly node: string;
-  readonly hookFile: string;
-  /** Where events go to a server instead of a process each. The settings hold its token then, and are for their owner only. */
-  readonly server?: HookServerAddress;
+  /** The hooks hold a token: the file is for its owner only. */
+  readonly isSecret?: boolean;
   /** A file that should keep the settings out of git, and its text with the line that does. */
   readonly ignore?: IgnoreFile;
   /** A configuration to write where there is none: path and text. */
@@ -32,6 +33,7 @@ export interface InitRequest {
 
 /** A file that would change. */
 export interface InitChange {
+  readonly host: HostName;
   readonly file: string;
   /** Undefined where there is none yet. */
   readonly before: string | undefined;
@@ -55,6 +57,8 @@ export interface UndoneFile {
 }
 
 interface Backup {
+  /** Absent: Claude Code. */
+  readonly host?: string;
   readonly file: string;
   /** Base64; null where there was none. */
   readonly before: string | null;
@@ -80,26 +84,25 @@ export function ownHookFile(): string {
  * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io` where they cannot be read
  */
 export function planInit(request: InitRequest): readonly InitChange[] {
-  const { settingsFile, config, ignore, owner, server } = request;
+  const { host, settingsFile, config, edit, ignore, owner, isSecret } = request;
   const below = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };
   // Before anything is read: what is behind a link is not shown either.
   if (owner.projectFolder !== undefined) insideFolder(owner.projectFolder, settingsFile);
   const before = textOf(settingsFile);
-  const command = hookCommand(request.node, request.hookFile);
-  const groups = server === undefined ? hookGroups(command) : httpHookGroups(command, server);
-  const after = named(settingsFile, () => addHooks(before ?? '', groups));
-  const secret = server === undefined ? {} : { mode: OWNER_ONLY };
-  const changes: InitChange[] = before === after ? [] : [{ file: settingsFile, before, after, ...secret, ...below }];
+  const after = named(settingsFile, () => edit(before ?? ''));
+  const secret = isSecret === true ? { mode: OWNER_ONLY } : {};
+  const changes: InitChange[] =
+    before === after ? [] : [{ host, file: settingsFile, before, after, ...secret, ...below }];
   if (ignore !== undefined) {
     insideFolder(ignore.within, ignore.file);
     const ignored = textOf(ignore.file);
     // First, so that there is no moment in which git sees them.
     if (ignored !== ignore.text) {
-      changes.unshift({ file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
+      changes.unshift({ host, file: ignore.file, before: ignored, after: ignore.text, within: ignore.within });
     }
   }
   if (config !== undefined && findFile(config.file) === undefined) {
-    changes.push({ file: config.file, before: undefined, after: config.text, ...below });
+    changes.push({ host, file: config.file, before: undefined, after: config.text, ...below });
   }
   return changes;
 }
@@ -111,7 +114,7 @@ export function planInit(request: InitRequest): readonly InitChange[] {
  * @throws CoxswainError `input-io` where a file cannot be written; what was written until then can be undone
  */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
-  for (const { file, after, mode, within } of changes) {
+  for (const { file, after, host, mode, within } of changes) {
     const backups = readBackups(owner);
     const known = backups.find((backup) => backup.file === file);
     const found = findFile(file);
@@ -124,6 +127,7 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
         : foreignBytes(file, found.bytes).toString('base64');
     const modeBefore = mode === undefined ? undefined : isOurs ? known.mode : modeOf(file);
     const backup: Backup = {
+      host,
       file,
       before,
       after_sha256: sha256(bytes),
@@ -138,24 +142,60 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
 }
 
 /**
+ * Keeps what is needed to undo a change that another program made for us.
+ *
+ * @throws CoxswainError `input-io` where it cannot be written
+ */
+export function keepBackup(
+  { file, before, host }: Pick<InitChange, 'file' | 'host'> & { readonly before: Buffer | undefined },
+  owner: StateOwner,
+): void {
+  const after = findFile(file)?.bytes;
+  const known = readBackups(owner);
+  if (after === undefined || (before?.equals(after) ?? false)) return;
+  const earlier = known.find(
+    (backup) => backup.file === file && before !== undefined && sha256(before) === backup.after_sha256,
+  );
+  const backup: Backup = {
+    host,
+    file,
+    before: earlier === undefined ? (before?.toString('base64') ?? null) : earlier.before,
+    after_sha256: sha256(after),
+    folder_made: null,
+  };
+  writeBackups(owner, [...known.filter((other) => other.file !== file), backup]);
+}
+
+/**
  * Takes `init` back: the same bytes as before where nobody has changed the file since, else without our hooks.
  *
- * @param settingsFile  looked at also where no backup tells of it
+ * @param settingsFiles  looked at also where no backup tells of them
+ * @param host  whose files; default: those of every host
  * @throws CoxswainError `input-io` where a file cannot be written, `invalid-argument` for settings that cannot be edited
  */
-export function undoInit({ owner, settingsFile }: Pick<InitRequest, 'owner' | 'settingsFile'>): readonly UndoneFile[] {
+export function undoInit({ host, owner, settingsFiles }: UndoRequest): readonly UndoneFile[] {
   const backups = readBackups(owner);
-  const undone = backups.map((backup) => ({ file: backup.file, outcome: undo(backup) }));
-  rmSync(stateFile('initBackup', owner), { force: true });
-  if (backups.some(({ file }) => file === settingsFile)) return undone;
-  const outcome = withoutHooks(settingsFile, owner.projectFolder);
-  return outcome === 'edited' ? [...undone, { file: settingsFile, outcome }] : undone;
+  const isMeant = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
+  const undone = backups.filter(isMeant).map((backup) => ({ file: backup.file, outcome: undo(backup) }));
+  const left = backups.filter((backup) => !isMeant(backup));
+  if (left.length > 0) writeBackups(owner, left);
+  else rmSync(stateFile('initBackup', owner), { force: true });
+  const others = settingsFiles
+    .filter((file) => backups.every((backup) => backup.file !== file))
+    .map((file): UndoneFile => ({ file, outcome: withoutHooks(file, owner.projectFolder) }));
+  return [...undone, ...others.filter(({ outcome }) => outcome === 'edited' || outcome === 'removed')];
+}
+
+/** What is to be taken back. */
+interface UndoRequest extends Pick<InitRequest, 'owner'> {
+  readonly host?: HostName | undefined;
+  readonly settingsFiles: readonly string[];
 }
 
 /** What of a file is not ours: after a change by somebody else since the last `init` it still holds our hooks. */
 function foreignBytes(file: string, bytes: Buffer): Buffer {
   const text = bytes.toString('utf8');
-  return text.includes(HOOK_MARK)
+  return text.includes(HOOK_MARK) && file.endsWith('.json')
     ? Buffer.from(
         named(file, () => removeHooks(text)),
         'utf8',
@@ -177,8 +217,13 @@ function undo({ file, before, after_sha256, folder_made, mode, within }: Backup)
   return 'removed';
 }
 
-function withoutHooks(file: string, within: string | undefined): 'edited' | 'kept' {
+function withoutHooks(file: string, within: string | undefined): 'edited' | 'kept' | 'removed' {
   if (within !== undefined) insideFolder(within, file);
+  if (isPluginFile(file)) {
+    if (textOf(file)?.startsWith(`// ${HOOK_MARK}`) !== true) return 'kept';
+    rmSync(file);
+    return 'removed';
+  }
   const before = file.endsWith('.json') ? textOf(file) : undefined;
   const after = before === undefined ? undefined : named(file, () => removeHooks(before));
   if (after === undefined || after === before) return 'kept';
@@ -205,6 +250,10 @@ function textOf(file: string): string | undefined {
   const text = found.bytes.toString('utf8');
   if (Buffer.from(text, 'utf8').equals(found.bytes)) return text;
   throw new CoxswainError('invalid-argument', `${file} is not UTF-8; mend it first`, { details: { file } });
+}
+
+function isPluginFile(file: string): boolean {
+  return /\.[jt]s$/.test(file);
 }
 
 function named<Result>(file: string, edit: () => Result): Result {
@@ -242,7 +291,8 @@ function readBackups(owner: StateOwner): readonly Backup[] {
 
 function isBackup(value: unknown): value is Backup {
   if (!isJsonObject(value)) return false;
-  const { file, before, after_sha256, folder_made, mode, within } = value;
+  const { file, before, after_sha256, folder_made, host, mode, within } = value;
+  if (host !== undefined && typeof host !== 'string') return false;
   if (within !== undefined && typeof within !== 'string') return false;
   if (mode !== undefined && !Number.isInteger(mode)) return false;
   const orNull = (member: unknown): boolean => member === null || typeof member === 'string';

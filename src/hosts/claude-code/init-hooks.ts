@@ -13,6 +13,9 @@ const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
   ['PreCompact', { tools: false }],
   ['Stop', { tools: false }],
   ['StopFailure', { tools: false }],
+  ['PermissionRequest', { tools: true }],
+  ['PermissionDenied', { tools: true }],
+  ['Notification', { tools: false }],
   ['SessionEnd', { tools: false }],
 ];
 
@@ -20,7 +23,7 @@ const EVENTS: readonly (readonly [string, { readonly tools: boolean }])[] = [
  * The events that stay commands where the others go to a server: Claude Code sends no `SessionStart` over http, and a prompt
  * may come when the server has long stopped. They start it again.
  */
-export const WAKING_EVENTS: readonly string[] = ['SessionStart', 'UserPromptSubmit'];
+const WAKING_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit']);
 
 /** The last word of every command of ours: by it our entries are told from others. The hook reads no arguments. */
 export const HOOK_MARK = 'coxswain-hook';
@@ -75,7 +78,7 @@ export function hookGroups(command: string): ReadonlyMap<string, HookGroup> {
  */
 export function httpHookGroups(command: string, { port, token }: HookServerAddress): ReadonlyMap<string, HookGroup> {
   return groupsOf((event, timeout) => {
-    if (WAKING_EVENTS.includes(event)) return { type: 'command', command, timeout };
+    if (WAKING_EVENTS.has(event)) return { type: 'command', command, timeout };
     return {
       type: 'http',
       url: `http://127.0.0.1:${port}/${HOOK_MARK}`,
@@ -102,7 +105,7 @@ function groupsOf(entryOf: (event: string, timeout: number) => HookEntry): Reado
  */
 export function markOf(hook: unknown): string | undefined {
   if (!isJsonObject(hook)) return undefined;
-  const { type, command, url, headers } = hook;
+  const { bash, type, command = bash, url, headers } = hook;
   if (type === 'http') {
     const isOurs = typeof url === 'string' && URL.parse(url)?.pathname === `/${HOOK_MARK}`;
     return isOurs ? `${url} ${JSON.stringify(headers)}` : undefined;

@@ -16,18 +16,19 @@ export interface IgnoreFile {
 }
 
 /**
- * How a file that holds a secret is kept out of git: by a line in `info/exclude` of the repository, which is only the user's
+ * How a file of this machine alone is kept out of git: by a line in `info/exclude` of the repository, which is only the user's
  * and never committed. Git itself is not run: a repository's configuration can name programs.
  *
- * @returns undefined where the line is there already, or there is no repository
- * @throws CoxswainError `invalid-argument` for a file that git tracks; `unsafe-path` where `info/exclude` is a link
+ * @returns undefined where the line is there already, there is no repository, or git tracks the file
+ * @throws CoxswainError `invalid-argument` for a file that git tracks and that holds a secret; `unsafe-path` where `info/exclude` is a link
  */
-export function ignoreFileFor(file: string, projectFolder: string): IgnoreFile | undefined {
+export function ignoreFileFor(file: string, projectFolder: string, holdsSecret: boolean): IgnoreFile | undefined {
   const project = realProject(projectFolder);
   const place = findGit(project);
   if (place === undefined) return undefined;
   const real = join(project, relative(projectFolder, file));
   if (isTracked(place, real)) {
+    if (!holdsSecret) return undefined;
     throw new CoxswainError(
       'invalid-argument',
       `git tracks ${file}, and the hooks hold a token; take it out first: git rm --cached ${basename(file)} in ${dirname(file)}`,

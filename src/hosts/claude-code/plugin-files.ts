@@ -9,7 +9,7 @@ Records each session in .coxswain/runs.db of the project, notices when the agent
 and again, or runs out of time, and tells it so in a few lines. It never denies or changes a call, and a fault of its own never
 reaches the agent.
 
-Needs Node 24 or newer on the PATH; on an older one it does nothing but leave a line in ~/.local/state/coxswain/faults.jsonl.
+Needs Node 22.23 or newer on the PATH; on an older one it does nothing but leave a line in ~/.local/state/coxswain/faults.jsonl.
 Secrets are replaced before anything is written. Nothing leaves the machine. COXSWAIN_DISABLE=1 turns it off. What it says, and
 when, is set in coxswain.config.json; "coxswain doctor" and "coxswain report" of the npm package coxswain read what it recorded.
 `;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { logFault } from './fault-log.ts';
 
 /** As `engines` of the package. */
-const LEAST_NODE = 24;
+const LEAST_NODE = 22;
 
 const major = Number(process.versions.node.split('.')[0]);
 if (major >= LEAST_NODE) {

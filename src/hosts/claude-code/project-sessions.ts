@@ -12,7 +12,7 @@ import type { HookConfig } from './hook-config.ts';
 const PROVIDER_TIME_LIMIT_MS = 500;
 
 /** What the sessions of a project are taken with, besides its configuration. */
-export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory'> {
+export interface ProjectSetup extends Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'memory' | 'onStored'> {
   readonly redact: ClaudeSessionsOptions['redact'];
 }
 

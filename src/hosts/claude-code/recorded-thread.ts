@@ -1,8 +1,9 @@
 import { callCutOff, callEnded, callStarted, answerEvent } from '../../adapters/claude/to-events.ts';
 import { channelOf } from '../../adapters/claude/to-output.ts';
 import type { TimeSpan } from '../../base/deadline.ts';
-import type { EndedCall, HostCall, PromptEvent } from '../../host/host-event.ts';
+import type { EndedCall, HostCall, PromptEvent, TranscriptCall } from '../../host/host-event.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
+import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import { settle, type HostThread } from '../../host/interpret-event.ts';
 import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
 import type { Run } from '../../run/run.ts';
@@ -24,6 +25,9 @@ export interface RecordedThreadOptions {
   readonly undeliverable?: string | undefined;
 }
 
+/** The tool of `coxswain mcp`, as hosts name it. The server itself cannot know whose call it is. */
+const ACKNOWLEDGES = /(?:^|[^a-z])coxswain[^a-z]+acknowledge_advice$/;
+
 /** Most characters of one answer; Claude Code moves a longer one into a file. */
 const MAX_CHARS = 9_000;
 
@@ -42,8 +46,37 @@ export class RecordedThread implements HostThread {
     return this.#state.forcedTurn;
   }
 
-  get hasOpenCalls(): boolean {
-    return this.#state.openCalls.length > 0;
+  get isForcing(): boolean {
+    return this.#state.isForcing === true;
+  }
+
+  get isTurnOpen(): boolean {
+    return this.#state.turnOpen;
+  }
+
+  get hasUnheardCall(): boolean {
+    return this.#state.hasUnheardCall === true;
+  }
+
+  hasUnfinished(batch: 'open-calls' | readonly string[]): boolean {
+    const { closedCalls, openCalls } = this.#state;
+    if (batch === 'open-calls') return openCalls.length > 0;
+    return batch.some((id) => !closedCalls.includes(this.#options.storedId(id)));
+  }
+
+  /** What follows the last call that events have told of, and what of those before it is still open. */
+  missed(answers: readonly (readonly TranscriptCall[])[]): readonly (readonly EndedCall[])[] {
+    const calls = answers.flat();
+    const found = new Map(calls.map((call) => [call, this.#lookUp(call)]));
+    const { lastClosedCall } = this.#state;
+    const lastKnown = calls.findLastIndex(
+      (call) => found.get(call) !== 'new' || this.#options.storedId(call.id) === lastClosedCall,
+    );
+    const isMissed = (call: TranscriptCall): boolean =>
+      found.get(call) === 'open' || (found.get(call) === 'new' && calls.indexOf(call) > lastKnown);
+    return answers
+      .map((answer) => answer.flatMap((call) => (call.ended !== undefined && isMissed(call) ? [call.ended] : [])))
+      .filter((ended) => ended.length > 0);
   }
 
   beginPrompt({ isTask }: PromptEvent): void {
@@ -71,7 +104,11 @@ export class RecordedThread implements HostThread {
     const call = this.#paired(ended);
     if (this.#lookUp(call) === 'closed') return false;
     if (this.expectCall(call)) this.startCall(call);
-    this.run.emit(callEnded(call));
+    const begun = this.#state.openCalls.find(([id]) => id === this.#options.storedId(call.id));
+    // A transcript may have another name for the tool.
+    const name = begun?.[1] ?? call.name;
+    this.run.emit(callEnded({ ...call, name }));
+    if (ACKNOWLEDGES.test(name) && !call.isError) answerAcknowledgement(this.run, call.args);
     return true;
   }
 

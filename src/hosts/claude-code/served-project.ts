@@ -6,13 +6,16 @@ import { messageOf } from '../../base/error.ts';
 import { stateFile } from '../../base/state-places.ts';
 import { factsOf, findProject, userFolders } from '../../config/find-config.ts';
 import { loadConfigSync } from '../../config/load-config.ts';
+import type { NotifySection } from '../../config/coxswain-config.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
+import { notifySink, type NotifySink } from '../../notify/notify-sink.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { RunMemory } from '../../run/run-memory.ts';
 import { RECORDS_FOLDER } from '../../store/records-folder.ts';
 import { collectGarbage } from '../../store/collect-garbage.ts';
 import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
-import type { ClaudeSessions, HookAnswer } from './claude-sessions.ts';
+import type { ClaudeSessions } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';
 import { EventIntake, type FoldedEvents } from './event-intake.ts';
 import { MAX_CONFIG_FAULTS, type HookFault } from './fault-log.ts';
@@ -49,6 +52,8 @@ interface Opened {
   readonly ready: Promise<Ready>;
   readonly intake: EventIntake;
   readonly memory: RunMemory<ClaudeState>;
+  /** Who is notified; undefined: nobody. */
+  readonly people: NotifySink | undefined;
   /** Old runs may go for size. */
   readonly isTrimmed: boolean;
   /** Events that are being taken. */
@@ -83,7 +88,7 @@ export class ServedProject {
    *
    * @throws CoxswainError as `EventIntake.take`, and what loading the configuration throws
    */
-  async answer(event: HookEvent): Promise<HookAnswer> {
+  async answer(event: HookEvent): Promise<object> {
     const { onFault } = this.#options;
     const { about } = event;
     if (!isKnownEvent(event)) {
@@ -158,15 +163,19 @@ export class ServedProject {
     const { place } = usableStore(resolved.store, { env });
     const redact = projectRedaction(resolved, onFault);
     const memory = new RunMemory<ClaudeState>(this.#options.maxRuns ?? DEFAULT_MAX_RUNS);
+    const people = this.#peopleOf(resolved.notify);
+    const onStored = (records: readonly TrajectoryRecord[]): void =>
+      records.forEach((record) => people?.record(record));
     const ready = this.#openStore(place).then((store) => ({
       store,
-      sessions: projectSessions(resolved, { store, projectFolder, memory, redact }),
+      sessions: projectSessions(resolved, { store, projectFolder, memory, redact, onStored }),
     }));
     const opened: Opened = {
       key: '',
       ready,
       intake: new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault }),
       memory,
+      people,
       isTrimmed: isDefaultPlace(place, { env }),
       pending: 0,
       isOver: false,
@@ -196,6 +205,18 @@ export class ServedProject {
     return [...users, stateFile('trust', { env, projectFolder: folder }), mark, ...files];
   }
 
+  /** Whom the user's own configuration names. What cannot be sent is a fault, and costs no event. */
+  #peopleOf(notify: NotifySection | undefined): NotifySink | undefined {
+    if (notify === undefined) return undefined;
+    const onFailure = (message: string): void => this.#options.onFault({ where: 'notify', message });
+    try {
+      return notifySink({ ...notify, onFailure });
+    } catch (error) {
+      onFailure(messageOf(error));
+      return undefined;
+    }
+  }
+
   /** A file is opened, and made, before anything is awaited: it is there for `keyOf`. */
   async #openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
     const { storeTimeoutMs = DEFAULT_STORE_TIMEOUT_MS } = this.#options;
@@ -213,8 +234,9 @@ export class ServedProject {
         }),
       () => undefined,
     );
-    this.#closing.add(closed);
-    void closed.finally(() => this.#closing.delete(closed));
+    const over = Promise.all([closed, opened.people?.finish()]).then(() => undefined);
+    this.#closing.add(over);
+    void over.finally(() => this.#closing.delete(over));
   }
 }
 

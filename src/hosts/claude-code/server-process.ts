@@ -5,9 +5,9 @@ import { messageOf } from '../../base/error.ts';
 import { readGuarded, replaceGuarded } from '../../base/guarded-file.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { makeStateFolder, stateFile, type Environment } from '../../base/state-places.ts';
-import { processIdentity, type LockHolder } from '../../store/lock-identity.ts';
+import { mayBeAlive, thisProcess, type ProcessIdentity } from '../../base/process-identity.ts';
 import { BUILD } from './build.ts';
-import { withoutSessionSecrets } from './completion-check.ts';
+import { withoutSessionSecrets } from './session-secrets.ts';
 import { readServeSettings, type ServeSettings } from './serve-settings.ts';
 import { serverHealth, type ServerFacts } from './server-health.ts';
 
@@ -23,7 +23,7 @@ const POLL_MS = 20;
 
 /** Who serves a project, as it says in the file that it leaves while it runs. */
 export interface ServerRecord {
-  readonly holder: LockHolder;
+  readonly holder: ProcessIdentity;
   readonly build: string;
 }
 
@@ -44,7 +44,7 @@ export type StartResult =
 
 /** Writes down that this process serves the project. @throws what the file system refuses */
 export function writeServerRecord(projectFolder: string, env: Environment): void {
-  const record: ServerRecord = { holder: processIdentity.holder(), build: BUILD };
+  const record: ServerRecord = { holder: thisProcess(), build: BUILD };
   makeStateFolder({ env, projectFolder });
   replaceGuarded(recordFileOf(projectFolder, env), `${JSON.stringify(record)}\n`);
 }
@@ -67,7 +67,7 @@ export function findServer(projectFolder: string, env: Environment = process.env
   if (!isRecord(record)) return undefined;
   const { holder } = record;
   // One on another host, or in another container, is none for whoever calls the loopback address of this one.
-  return holder.host === processIdentity.holder().host && processIdentity.mayBeAlive(holder) ? record : undefined;
+  return holder.host === thisProcess().host && mayBeAlive(holder) ? record : undefined;
 }
 
 /**
@@ -155,7 +155,7 @@ export async function stopServer(
   const { pid } = record.holder;
   signal(pid, 'SIGTERM');
   const untilMs = Date.now() + limitMs;
-  while (processIdentity.mayBeAlive(record.holder)) {
+  while (mayBeAlive(record.holder)) {
     if (Date.now() > untilMs) {
       signal(pid, 'SIGKILL');
       break;

@@ -5,7 +5,7 @@ import { makeOwnFolder, replaceGuarded } from '../../base/guarded-file.ts';
 import { stateRoot } from '../../base/state-places.ts';
 import type { ResolvedStore } from '../../config/resolved-config.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../store/collect-garbage.ts';
-import { withoutSessionSecrets } from './completion-check.ts';
+import { withoutSessionSecrets } from './session-secrets.ts';
 import { isDefaultPlace, trimMarkOf } from './open-hook-store.ts';
 
 /** How often a store is trimmed. */

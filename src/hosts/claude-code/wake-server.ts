@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { WAKING_EVENTS } from './init-hooks.ts';
+import type { HostEvent } from '../../host/host-event.ts';
 import { serveFileOf } from './serve-settings.ts';
 
 /**
@@ -9,10 +9,11 @@ import { serveFileOf } from './serve-settings.ts';
  * @returns what is wrong, if anything; never rejects
  */
 export async function wakeServer(
-  event: string,
+  event: HostEvent['kind'],
   { projectFolder, env }: { readonly projectFolder: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<string | undefined> {
-  if (!WAKING_EVENTS.includes(event) || !existsSync(serveFileOf(projectFolder, env))) return undefined;
+  if ((event !== 'session_started' && event !== 'prompted') || !existsSync(serveFileOf(projectFolder, env)))
+    return undefined;
   const { ensureServer } = await import('./server-process.ts');
-  return ensureServer(projectFolder, { env, renew: event === 'SessionStart' });
+  return ensureServer(projectFolder, { env, renew: event === 'session_started' });
 }

@@ -13,6 +13,8 @@ export interface ErrorCascadeOptions {
 
 interface State {
   readonly count: number;
+  /** Index of the first of them, by which the row is known. */
+  readonly first: number;
   readonly turn: number;
   readonly programs: readonly string[];
   readonly causes: readonly string[];
@@ -31,6 +33,7 @@ interface State {
 
 const EMPTY: State = {
   count: 0,
+  first: -1,
   turn: -1,
   programs: [],
   causes: [],
@@ -78,6 +81,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
           const sameTurn = state.turn === step.turn;
           state = {
             count: state.count + (sameTurn ? 0 : 1),
+            first: state.count === 0 ? step.index : state.first,
             turn: step.turn,
             programs: state.programs.includes(step.program)
               ? state.programs
@@ -97,7 +101,7 @@ export function errorCascadeDetector(options: ErrorCascadeOptions = {}): Pattern
           return [
             {
               kind: 'error_cascade',
-              key: `from-${state.evidence[0] ?? step.index}`,
+              key: `from-${state.first}`,
               stuck: true,
               ...grade,
               occurrences: state.count,

@@ -1,7 +1,9 @@
 import type { Json } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import type { Step } from '../step.ts';
+import { gradeCount, surer, withEvidence } from './level.ts';
 import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, repeats, type DetectorDefinition } from './define-detector.ts';
 
@@ -24,6 +26,13 @@ interface State {
 
 interface Entry {
   readonly resultKey: string;
+  readonly shapeKey: number;
+  readonly effectKey?: string;
+  /** Numbers of the last answer, and which way each has moved while nothing else did: 1 up, -1 down, 0 not yet, 2 both. */
+  readonly numbers: readonly number[];
+  readonly ways: readonly number[];
+  /** Answers in a row that differ in digits at most. */
+  readonly alike: number;
   /** The result before this one, if it was another. */
   readonly earlierKey?: string;
   readonly count: number;
@@ -61,31 +70,49 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
         observe(step, context) {
           if (context.epoch !== epoch) entries = new LruMap(MAX_ENTRIES);
           epoch = context.epoch;
-          if (context.novel && !step.transparent) novelAt = context.ordinal;
-          if (step.kind === 'poll' || step.kind === 'wait' || step.resultMissing) return undefined;
           const before = entries.get(step.argsKey);
+          const ways = before?.shapeKey === step.shapeKey ? waysOf(before, step.numbers) : [];
+          // Digits that have gone both ways, or the same effect on a screen, are nothing new by themselves.
+          const isSameCall =
+            before !== undefined && (ways.includes(2) || isSameScreen(before, step, context.freshLines));
+          if (context.novel && !step.transparent && !isSameCall) novelAt = context.ordinal;
+          if (step.kind === 'poll' || step.kind === 'wait' || step.resultMissing) return undefined;
           // Equal changes with looks between may add up; whether anything moves is for `cycle` to tell.
           const between = step.kind === 'write' && step.acknowledged ? 0 : maxBetween;
           const again = before !== undefined && (step.transparent || context.ordinal - before.ordinal <= between + 1);
           const loud = step.failure !== undefined && step.failure.category !== 'silent';
           if (loud && !again) return undefined;
-          const same = again && before.resultKey === step.resultKey;
+          const same = again && (before.resultKey === step.resultKey || isSameScreen(before, step, context.freshLines));
+          const isAlike = again && before.shapeKey === step.shapeKey;
           if (same && before.turn === step.turn) return undefined;
           const earlierKey = again ? (same ? before.earlierKey : before.resultKey) : undefined;
           const entry: Entry = {
             resultKey: step.resultKey,
+            shapeKey: step.shapeKey,
+            ...present({ effectKey: step.effectKey }),
+            numbers: step.numbers,
+            ways: isAlike ? ways : [],
+            alike: isAlike ? before.alike + 1 : 1,
             ...(earlierKey === undefined ? {} : { earlierKey }),
             count: same ? before.count + 1 : 1,
             moves: again && (before.moves || (!same && tellsOfMoves(before, step.resultKey))),
             ordinal: context.ordinal,
             turn: step.turn,
-            evidence: withEvidence(same ? before.evidence : [], step.index),
+            evidence: withEvidence(same || isAlike ? before.evidence : [], step.index),
           };
           entries.set(step.argsKey, entry);
           if (loud) return undefined;
           const needed = step.kind === 'ui' && step.acknowledged ? blindWarnAt : warnAt;
           const patience = entry.moves ? CHANCE_PATIENCE : 0;
-          const grade = gradeCount(entry.count, needed + patience);
+          // Digits that move without leading anywhere are no movement; it takes more of them to tell.
+          const isNoise =
+            entry.alike > entry.count &&
+            entry.ways.includes(2) &&
+            !entry.ways.some((way) => Math.abs(way) === 1) &&
+            step.kind !== 'ui' &&
+            step.kind !== 'execute';
+          const bySame = gradeCount(entry.count, needed + patience);
+          const grade = isNoise ? surer(bySame, gradeCount(entry.alike, NOISE_WARN_AT)) : bySame;
           // Something new since the last time: the agent came back to it, it is not going round.
           if (grade === undefined || (before !== undefined && novelAt > before.ordinal)) return undefined;
           return [
@@ -94,7 +121,7 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
               key: step.callKey,
               stuck: true,
               ...grade,
-              occurrences: entry.count,
+              occurrences: isNoise ? entry.alike : entry.count,
               tool: step.tool,
               evidence: entry.evidence,
             },
@@ -104,6 +131,24 @@ export function identicalCallDetector(options: IdenticalCallOptions = {}): Patte
       };
     },
   };
+}
+
+/** Where only digits move: more than any measurement of the labelled cases takes. */
+const NOISE_WARN_AT = 12;
+/** A screen of which more is new shows something else. */
+const MAX_FRESH = 0.2;
+
+/** The same was done, at the same address, and hardly anything of the screen is new: a clock or an advertisement. */
+function isSameScreen(before: Entry, step: Step, freshLines: number): boolean {
+  return (step.effectKey ?? '') !== '' && before.effectKey === step.effectKey && freshLines <= MAX_FRESH;
+}
+
+function waysOf(before: Entry, numbers: readonly number[]): readonly number[] {
+  return numbers.map((value, at) => {
+    const way = Math.sign(value - (before.numbers[at] ?? value));
+    const known = before.ways[at] ?? 0;
+    return way === 0 || way === known ? known : known === 0 ? way : 2;
+  });
 }
 
 /**

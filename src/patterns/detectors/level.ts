@@ -1,4 +1,5 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
+import type { Sighting } from '../pattern-detector.ts';
 
 /** Where a count stands against its threshold. */
 export interface Grade {
@@ -24,6 +25,11 @@ export function surer<View extends { readonly confidence: number }>(
   other: View | undefined,
 ): View | undefined {
   return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one;
+}
+
+/** Says that a pattern is over: see `Sighting.over`. */
+export function overSighting(kind: string, key: string): Sighting {
+  return { kind, key, stuck: true, level: 'hint', confidence: 0, occurrences: 0, evidence: [], over: true };
 }
 
 /** Adds a call to a list of evidence, keeping the last 32. */

@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector, Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
-import { gradeCount, withEvidence } from './level.ts';
+import { gradeCount, overSighting, withEvidence } from './level.ts';
 import { above0 } from '../../base/shape.ts';
 import { defineDetector, repeats, type DetectorDefinition } from './define-detector.ts';
 
@@ -59,6 +59,8 @@ export function pollingDetector(options: PollingOptions = {}): PatternDetector {
           const own = entries.get(step.argsKey);
           const entry = further(own, step.resultKey, step, { work, context });
           entries.set(step.argsKey, entry);
+          if (own !== undefined && own.count >= MIN_TIMED_POLLS && entry.count === 1)
+            return [overSighting('polling_no_progress', step.argsKey)];
           if (step.tailKey === undefined) return seen(entry, step.argsKey, step);
           // However the line is put that asks one program: its last line is the same.
           const key = `${step.tool}:${step.program}`;

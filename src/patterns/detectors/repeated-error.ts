@@ -1,9 +1,9 @@
 import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import { OUTSIDE, type ErrorCategory } from '../../calls/error-class.ts';
-import type { PatternDetector, StepContext } from '../pattern-detector.ts';
+import { OUTSIDE, WAITABLE } from '../../calls/error-class.ts';
+import type { PatternDetector, Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
-import { gradeCount, surer, withEvidence } from './level.ts';
+import { gradeCount, overSighting, surer, withEvidence } from './level.ts';
 import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, repeats, type DetectorDefinition } from './define-detector.ts';
 
@@ -46,8 +46,6 @@ interface Row {
   readonly evidence: readonly number[];
 }
 
-/** Causes for which waiting longer each time is the right answer. */
-const WAITABLE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['rate-limit', 'timeout', 'network']);
 /** Something is held by somebody else, or not there yet: the same. */
 const TAKEN =
   /\block(?:ed|s)?\b|\bbusy\b|\bin use\b|another process|try again|temporarily|not (?:yet )?(?:ready|available)|starting up/i;
@@ -88,12 +86,14 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
       let newest = -1;
       let newestFailure = Math.max(-1, ...rows.entries().map(([, row]) => row.ordinal));
       /** The very call that failed has succeeded, or the same program with other things: what stood in its way is gone. */
-      const overcome = (step: Step, context: StepContext): void => {
-        if (context.ordinal - newestFailure > maxBetween + 1) return;
-        for (const [key, row] of rows.entries()) {
-          const goesOn = row.loose && context.novel && row.program === step.program;
-          if (goesOn || row.lastArgsKey === step.argsKey) rows.delete(key);
-        }
+      const overcome = (step: Step, context: StepContext): readonly Sighting[] => {
+        if (context.ordinal - newestFailure > maxBetween + 1) return [];
+        return rows.entries().flatMap(([key, row]) => {
+          const isSameCall = row.lastArgsKey === step.argsKey;
+          if (!isSameCall && !(row.loose && context.novel && row.program === step.program)) return [];
+          rows.delete(key);
+          return isSameCall ? [overSighting('repeated_error', key)] : [];
+        });
       };
       const extend = (key: string, step: Step, context: StepContext, loose = false): Row => {
         const before = rows.get(key);
@@ -117,10 +117,10 @@ export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): Patte
           if (step.kind === 'wait') waited = true;
           const failure = step.failure;
           if (failure === undefined) {
-            overcome(step, context);
             if (step.kind === 'write') changed = true;
+            return overcome(step, context);
           }
-          if (failure === undefined || failure.category === 'silent') return undefined;
+          if (failure.category === 'silent') return undefined;
           newestFailure = context.ordinal;
           const key = `${step.tool}:${failure.groupKey}`;
           // Where things are looked up one after another, the same words are said of each that is not there.

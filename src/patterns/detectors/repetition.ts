@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import { WAITABLE } from '../../calls/error-class.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
 import { FEATURES, Structure, type StructureSnapshot } from '../structure.ts';
@@ -16,6 +17,8 @@ export interface RepetitionOptions {
 interface State {
   readonly structure: StructureSnapshot;
   readonly evidence: readonly number[];
+  /** The agent has paused since the last call. */
+  readonly waited: boolean;
 }
 
 /** What one feature adds to the score of a call. */
@@ -41,12 +44,17 @@ export function repetitionDetector(options: RepetitionOptions = {}): PatternDete
       const kept = snapshot as unknown as State | undefined;
       const structure = new Structure(kept?.structure);
       let evidence = kept?.evidence ?? [];
+      let waited = kept?.waited ?? false;
       return {
         observe(step, context) {
+          if (step.kind === 'wait') waited = true;
           if (step.transparent || step.resultMissing) return undefined;
+          // Who pauses until a service is there, and is told that it is not, gives it time.
+          const isPatient = waited && step.failure !== undefined && WAITABLE.has(step.failure.category);
+          waited = false;
           const features = structure.observe(step, context);
           const chance = chanceOf(features);
-          if (chance < warnAt || !isSameAgain(features, step)) {
+          if (chance < warnAt || isPatient || structure.cameBack || !isSameAgain(features, step)) {
             evidence = [];
             return undefined;
           }
@@ -65,7 +73,7 @@ export function repetitionDetector(options: RepetitionOptions = {}): PatternDete
             },
           ];
         },
-        snapshot: () => ({ structure: structure.snapshot(), evidence }) as unknown as Json,
+        snapshot: () => ({ structure: structure.snapshot(), evidence, waited }) as unknown as Json,
       };
     },
   };

@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import type { PatternDetector, Sighting, StepContext } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
-import { gradeCount, surer, withEvidence } from './level.ts';
+import { gradeCount, overSighting, surer, withEvidence } from './level.ts';
 import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_COUNT, type DetectorDefinition } from './define-detector.ts';
 
@@ -90,9 +90,9 @@ export function sameFailureDetector(options: SameFailureOptions = {}): PatternDe
           const own = step.editsAndRuns ? `edited:${step.tool}` : step.argsKey;
           const { failure } = step;
           if (failure === undefined) {
-            checks.delete(own);
-            if (step.kind === 'execute') for (const check of [limitOf(step), programOf(step)]) checks.delete(check);
-            return undefined;
+            const passed = step.kind === 'execute' ? [own, limitOf(step), programOf(step)] : [own];
+            const known = passed.filter((check) => checks.delete(check));
+            return known.map((check) => overSighting('same_failure_after_edits', check));
           }
           if (failure.category === 'silent') return undefined;
           if (failure.category === 'timeout') {

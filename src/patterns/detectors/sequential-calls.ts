@@ -22,10 +22,12 @@ interface State {
   readonly turn: number;
   readonly tool: string;
   readonly asked: readonly string[];
+  /** Index of the first of them. */
+  readonly first: number;
   readonly evidence: readonly number[];
 }
 
-const EMPTY: State = { open: null, turn: -1, tool: '', asked: [], evidence: [] };
+const EMPTY: State = { open: null, turn: -1, tool: '', asked: [], first: -1, evidence: [] };
 
 /**
  * One read a turn, again and again with the same tool on different things: they could have been issued together.
@@ -52,7 +54,7 @@ export function sequentialCallsDetector(options: SequentialCallsOptions = {}): P
           return [
             {
               kind: 'sequential_when_parallel',
-              key: `${tool}:${evidence[0] ?? step.index}`,
+              key: `${tool}:${state.first}`,
               stuck: false,
               ...grade,
               occurrences: asked.length,
@@ -71,12 +73,13 @@ export function sequentialCallsDetector(options: SequentialCallsOptions = {}): P
 function further(state: State, step: Step): State {
   const next = { open: independent(step), turn: step.turn };
   const { open } = state;
-  if (open === null) return { ...next, tool: '', asked: [], evidence: [] };
+  if (open === null) return { ...EMPTY, ...next };
   const goesOn = open.tool === state.tool && !state.asked.includes(open.argsKey);
   return {
     ...next,
     tool: open.tool,
     asked: goesOn ? [...state.asked.slice(-31), open.argsKey] : [open.argsKey],
+    first: goesOn ? state.first : open.index,
     evidence: withEvidence(goesOn ? state.evidence : [], open.index),
   };
 }

@@ -21,16 +21,21 @@ const followed = new WeakMap<Session, Followed>();
  * Cost: a fold of the calls since the last time; of 1,000 at most, which is what a session retains.
  */
 export function sessionTrajectory(session: Session): TrajectoryAnalysis {
-  const known = followed.get(session) ?? {
-    analysis: new TrajectoryAnalysis({ detectors: defaultDetectors() }),
-    calls: 0,
-  };
+  const known = followed.get(session) ?? { analysis: begun(session), calls: 0 };
   followed.set(session, known);
   const view = session.slice(ToolInvoked);
   const missed = Math.min(view.total() - known.calls, ToolInvoked.retain);
   for (const call of missed > 0 ? view.last(missed) : []) foldCall(known.analysis, call);
   known.calls = view.total();
   return known.analysis;
+}
+
+function begun({ task }: Session): TrajectoryAnalysis {
+  const analysis = new TrajectoryAnalysis({ detectors: defaultDetectors() });
+  if (task === undefined) return analysis;
+  const payload: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'session', depth: 0 }, task };
+  analysis.fold({ schema_version: TRAJECTORY_SCHEMA_VERSION, seq: 0, depth: 0, recorded_at_unix_ms: 0, payload });
+  return analysis;
 }
 
 function foldCall(analysis: TrajectoryAnalysis, call: ToolInvoked): void {

@@ -221,7 +221,7 @@ test('names with common parts are a list too', () => {
   const check = (at: number): ScriptedCall => ({
     tool: 'check_sanctions',
     args: { name: names[at] ?? '', lists: ['EU', 'UN', 'US'] },
-    result: 'Brak trafień.',
+    result: 'No hits.',
   });
   expect(firstFlag(stagnationDetector(), times(7, check))).toBeNull();
 });

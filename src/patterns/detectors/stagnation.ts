@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import type { PatternDetector } from '../pattern-detector.ts';
 import type { Step } from '../step.ts';
-import { isShortWord, wordToken } from '../../calls/tokens.ts';
+import { wordToken } from '../../calls/tokens.ts';
 import { gradeCount, withEvidence } from './level.ts';
 import { whole } from '../../base/shape.ts';
 import { defineDetector, MAX_REMEMBERED, type DetectorDefinition } from './define-detector.ts';
@@ -167,7 +167,7 @@ function furtherAsked(state: State, step: Step): State {
     own.length > 0 &&
     own.length <= (isShort || common.length > MIN_COMMON ? MAX_OWN : 1) &&
     own.some((token) => !state.met.includes(token)) &&
-    own.every((token) => isShortWord(token) || !state.met.includes(token));
+    own.every((token) => !state.met.includes(token));
   return {
     tool: state.tool,
     resultKey: state.resultKey,

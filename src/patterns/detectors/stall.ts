@@ -14,11 +14,13 @@ export interface StallOptions {
 
 interface State {
   readonly calls: number;
+  /** Index of the first of them, by which the stall is known. */
+  readonly first: number;
   readonly sinceMs: number;
   readonly evidence: readonly number[];
 }
 
-const EMPTY: State = { calls: 0, sinceMs: 0, evidence: [] };
+const EMPTY: State = { calls: 0, first: -1, sinceMs: 0, evidence: [] };
 const MIN_CALLS = 3;
 
 /**
@@ -36,17 +38,18 @@ export function stallDetector(options: StallOptions = {}): PatternDetector {
         observe(step, context) {
           if (step.transparent || step.kind === 'poll') return undefined;
           if (context.novel || context.advanced) {
-            state = { calls: 0, sinceMs: step.atMs, evidence: [] };
+            state = { ...EMPTY, sinceMs: step.atMs };
             return undefined;
           }
-          state = { ...state, calls: state.calls + 1, evidence: withEvidence(state.evidence, step.index) };
+          const first = state.calls === 0 ? step.index : state.first;
+          state = { ...state, calls: state.calls + 1, first, evidence: withEvidence(state.evidence, step.index) };
           const stalledMs = state.sinceMs > 0 ? step.atMs - state.sinceMs : 0;
           const late = stalledMs >= maxSeconds * 1_000 && state.calls >= MIN_CALLS;
           if (state.calls < maxCalls && !late) return undefined;
           return [
             {
               kind: 'stall',
-              key: `since-${state.evidence[0] ?? step.index}`,
+              key: `since-${state.first}`,
               stuck: true,
               level: state.calls >= 2 * maxCalls ? 'strong' : 'warn',
               confidence: state.calls >= maxCalls ? 0.85 : 0.7,

@@ -68,12 +68,11 @@ test('legitimate twins are left alone', () => {
   ).toBeNull();
 });
 
-test('here-documents, substitutions, places, settings and definitions go back and forth too', () => {
+test('here-documents, substitutions, places and settings go back and forth too', () => {
   const flips: readonly ((one: boolean) => Pick<ScriptedCall, 'tool' | 'args'>)[] = [
     (one) => ({ tool: 'Bash', args: { command: `cat > a.conf <<'X'\nmode ${one ? 'a' : 'b'}\nX` } }),
     (one) => ({ tool: 'edit_lines', args: { path: 'f', line: 3, text: one ? 'a' : 'b' } }),
     (one) => ({ tool: 'set_config', args: { key: 'pool', value: one ? 10 : 50 } }),
-    (one) => ({ tool: 'sql', args: { sql: `CREATE OR REPLACE VIEW v AS SELECT ${one ? 'a' : 'b'}` } }),
   ];
   for (const flip of flips) {
     expect(
@@ -110,17 +109,6 @@ test('a find and replace there and back is seen, what is sent to an address is n
     result: 'created',
   });
   expect(firstFlag(thrashDetector(), times(12, post))).toBeNull();
-});
-
-test('a state that is sent as an object goes there and back like a text', () => {
-  const put = (proxied: boolean): ScriptedCall => ({
-    tool: 'dns_put',
-    args: { zone: 'a.example', id: 'r2', body: { type: 'A', proxied } },
-    result: '{"success":true}',
-  });
-  expect(firstFlag(thrashDetector(), [put(true), put(false), put(true), put(false)])).toBe(3);
-  const create = (at: number): ScriptedCall => ({ ...put(at % 2 === 0), tool: 'dns_create' });
-  expect(firstFlag(thrashDetector(), times(6, create))).toBeNull();
 });
 
 test('an expression with signs that mean something is undone by its plain twin', () => {

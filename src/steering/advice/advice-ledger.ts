@@ -1,5 +1,5 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import type { AdviceCandidate } from './advice.ts';
+import { isPaced, type AdviceCandidate } from './advice.ts';
 
 /** What is remembered of one identity. */
 export interface LedgerEntry {
@@ -14,6 +14,8 @@ export interface LedgerEntry {
   readonly turn: number;
   /** Compactions of the run when it was last said. */
   readonly compactions: number;
+  /** Set for feedback about no pattern, which its trigger paces. */
+  readonly paced?: true;
 }
 
 /** What was said in a run, by identity: the one spoken of longest ago first, `MAX_IDENTITIES` at most. Plain JSON. */
@@ -61,7 +63,8 @@ export function recordAdvice(
     if (entry.identity === identity) before = entry.said;
     else entries.push(entry);
   }
-  entries.push({ identity, said: before + 1, level, occurrences, callIndex, turn, compactions });
+  const entry: LedgerEntry = { identity, said: before + 1, level, occurrences, callIndex, turn, compactions };
+  entries.push(isPaced(advice) ? { ...entry, paced: true } : entry);
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
 

@@ -13,6 +13,11 @@ export interface AdviceCandidate {
   readonly occurrences?: number;
 }
 
+/** Whether its trigger sets the pace: feedback about no pattern, such as a deadline. */
+export function isPaced({ source, level }: AdviceCandidate): boolean {
+  return source === 'feedback' && level === undefined;
+}
+
 /** One thing said, or about to be said, to the agent. Plain data. */
 export interface Advice extends AdviceCandidate {
   /** From the cause's `seq` and its ordinal, so that a replay gives the same: see `adviceId`. */

@@ -42,6 +42,21 @@ test('the same level is said again when the count doubled and the cooldown is ov
   expect(decideAdvice(ledger, loop('strong', 12), at(15))).toEqual({ say: true, reason: 'count-doubled' });
 });
 
+test('a run hears one piece at any call and one in so many calls from then on, up to its cap; a deadline does not count', () => {
+  const options = { callsPerAdvice: 50, maxPerRun: 3 };
+  const about = (identity: string): AdviceCandidate => ({ ...loop('warn', 3), identity });
+  const deadline: AdviceCandidate = { source: 'feedback', identity: 'feedback:Deadline' };
+  const reasonAt = (ledger: AdviceLedger, call: number): string =>
+    decideAdvice(ledger, about('new'), at(call), options).reason;
+  let ledger = said(deadline, at(1));
+  expect(reasonAt(ledger, 3)).toBe('first');
+  ledger = said(about('one'), at(3), ledger);
+  expect([reasonAt(ledger, 99), reasonAt(ledger, 100)]).toEqual(['run-budget-spent', 'first']);
+  expect(decideAdvice(ledger, deadline, at(4), options).say).toBe(true);
+  ledger = said(about('three'), at(150), said(about('two'), at(100), ledger));
+  expect(reasonAt(ledger, 1_000)).toBe('run-budget-spent');
+});
+
 test('a pattern that was left by real progress and came back is spoken of again', () => {
   const ledger = rearmAdvice(said(loop('strong', 6), at(10)), 'identical_call:x');
   expect(decideAdvice(ledger, loop('warn', 3), at(12))).toEqual({ say: false, reason: 'cooldown' });

@@ -1,5 +1,5 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import type { AdviceCandidate } from './advice.ts';
+import { isPaced, type AdviceCandidate } from './advice.ts';
 import { ledgerEntry, type AdviceLedger, type AdviceView, type LedgerEntry } from './advice-ledger.ts';
 
 /** How much is too much. */
@@ -10,6 +10,13 @@ export interface NoiseOptions {
   readonly cooldownCalls?: number;
   /** Turns that must pass, likewise; default 0. */
   readonly cooldownTurns?: number;
+  /**
+   * Most pieces a run, as one in so many calls: the first may come at any call, the second from call `2 * callsPerAdvice`
+   * on. Counts all but feedback about no pattern. Default 0: no limit.
+   */
+  readonly callsPerAdvice?: number;
+  /** Most pieces a run, counted likewise; default: no limit. */
+  readonly maxPerRun?: number;
   /** Calls that must pass before feedback about no pattern speaks again; default 0, because its trigger sets the pace. */
   readonly feedbackCooldownCalls?: number;
 }
@@ -21,7 +28,7 @@ export interface NoiseOptions {
  * `re-armed`, the agent had left the pattern; `level-rose`, on new evidence; `count-doubled`, seen twice as often as
  * when it was last said.
  *
- * Not said: `cooldown`; `budget-spent`; `already-said` at this level; `no-new-evidence`, a higher level on the same
+ * Not said: `cooldown`; `budget-spent`, of the pattern; `run-budget-spent`; `already-said` at this level; `no-new-evidence`, a higher level on the same
  * occurrences.
  */
 type AdviceReason =
@@ -33,6 +40,7 @@ type AdviceReason =
   | 'count-doubled'
   | 'cooldown'
   | 'budget-spent'
+  | 'run-budget-spent'
   | 'already-said'
   | 'no-new-evidence';
 
@@ -57,6 +65,7 @@ export function decideAdvice(
   view: AdviceView,
   options: NoiseOptions = {},
 ): AdviceDecision {
+  if (!isPaced(candidate) && isSpent(ledger, view, options)) return { say: false, reason: 'run-budget-spent' };
   const entry = ledgerEntry(ledger, candidate.identity);
   if (entry === undefined) return { say: true, reason: 'first' };
   const { level } = candidate;
@@ -76,8 +85,17 @@ export function decideAdvice(
 
 const COOLING: AdviceDecision = { say: false, reason: 'cooldown' };
 
+/** Whether the run has heard as much as it may by now. */
+function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: NoiseOptions): boolean {
+  const { callsPerAdvice = 0, maxPerRun = Infinity } = options;
+  if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;
+  const most =
+    callsPerAdvice === 0 ? maxPerRun : Math.min(maxPerRun, Math.max(1, Math.floor(callIndex / callsPerAdvice)));
+  return ledger.reduce((said, entry) => said + (entry.paced === true ? 0 : entry.said), 0) >= most;
+}
+
 function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceView, options: NoiseOptions): boolean {
-  const paced = candidate.source === 'feedback' && candidate.level === undefined;
+  const paced = isPaced(candidate);
   const calls = paced ? (options.feedbackCooldownCalls ?? 0) : (options.cooldownCalls ?? 5);
   const turns = paced ? 0 : (options.cooldownTurns ?? 0);
   return view.callIndex - entry.callIndex < calls || view.turn - entry.turn < turns;

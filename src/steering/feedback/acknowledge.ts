@@ -5,7 +5,7 @@ import { ACKNOWLEDGEMENT_RESPONSES, MAX_NOTE_CHARS } from './acknowledge-tool.ts
 import { Acknowledgement, AcknowledgementEvent } from './acknowledgement.ts';
 import type { AcknowledgementResponse } from './acknowledgement.ts';
 import { cleanLine } from './clean-text.ts';
-import { FeedbackCadence } from './feedback-cadence.ts';
+import { CadenceSlice } from './feedback-cadence.ts';
 
 /** The arguments of the acknowledge tool. */
 export interface AdviceAnswer {
@@ -42,7 +42,7 @@ export function acknowledge(
   answer: AdviceAnswer,
   options: AcknowledgeOptions = {},
 ): AcknowledgeOutcome {
-  const read = readAnswer(answer);
+  const read = readAdviceAnswer(answer);
   if (typeof read === 'string') return refused(read);
   const target = findTarget(session, read, options);
   if (typeof target === 'string') return refused(target);
@@ -57,7 +57,7 @@ export function acknowledge(
 }
 
 /** What of a model's answer can be used: cleaned and cut, or, as a text for the model, why it cannot. Never throws. */
-export function readAnswer(answer: unknown): AdviceAnswer | string {
+export function readAdviceAnswer(answer: unknown): AdviceAnswer | string {
   try {
     return readMembers(answer);
   } catch {
@@ -96,7 +96,7 @@ function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: Acknowl
   }
   if (provider === undefined) return 'Name the advice by adviceId or by provider.';
   const latest = session
-    .slice(FeedbackCadence)
+    .slice(CadenceSlice)
     .all()
     .findLast((item) => item.name === provider);
   if (!(isKnown?.({ provider }) ?? latest !== undefined)) return 'Nobody of that name has given advice.';

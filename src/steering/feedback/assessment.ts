@@ -1,4 +1,4 @@
-import type { Assessment as AssessmentData } from '../../records/assessment.ts';
+import type { StoredAssessment } from '../../records/assessment.ts';
 import { defineEvent } from '../../session/define-event.ts';
 import type { EventType } from '../../session/define-event.ts';
 import { defineSlice } from '../../session/define-slice.ts';
@@ -6,7 +6,7 @@ import type { Slice } from '../../session/define-slice.ts';
 import { appendAll } from '../../session/reducers.ts';
 
 /** What a trajectory observer said, as it was produced. */
-export type Assessment = AssessmentData;
+export type Assessment = StoredAssessment;
 
 /** An assessment was produced: subscribe to see it. Dispatched by what runs the observers. */
 export const AssessmentEvent: EventType<Assessment> = defineEvent<Assessment>('assessment');

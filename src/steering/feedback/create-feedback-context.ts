@@ -1,7 +1,7 @@
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
 import { SEVERITIES } from '../../records/feedback.ts';
-import type { Feedback } from '../../records/feedback.ts';
+import type { StoredFeedback } from '../../records/feedback.ts';
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-context.ts';
 import { Filesystem } from '../prompt/filesystem.ts';
 import { callOf } from '../prompt/seen-call.ts';
@@ -90,7 +90,7 @@ function isFeedback({ source }: LastSpoken): boolean {
   return source === 'feedback';
 }
 
-function feedbackOf(spoken: LastSpoken | undefined): Feedback | undefined {
+function feedbackOf(spoken: LastSpoken | undefined): StoredFeedback | undefined {
   return spoken?.source === 'feedback' ? spoken.said : undefined;
 }
 

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 
 import { definePrompt } from '../prompt/define-prompt.ts';
 import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
+import { createSession } from '../../session/create-session.ts';
+import { createFakeClock } from '../../testing/fake-clock.ts';
 import { collectFeedback } from './collect-feedback.ts';
+import { createFeedbackContext } from './create-feedback-context.ts';
 import { deadlineFeedback, type DeadlineFeedbackOptions } from './deadline-feedback.ts';
 
 /** What is said when it is asked every five seconds, from the start to a minute after the deadline. */
@@ -56,4 +59,11 @@ test('a deadline that is set anew is news, however long it is', () => {
   expect(collectFeedback({ prompt, session, deadline: first })).toBeUndefined();
   const second = { atMs: clock.nowMs() + 540_000, setAtMs: clock.nowMs() };
   expect(collectFeedback({ prompt, session, deadline: second })).toContain('9 minutes');
+});
+
+test('below a second the time left is still said in seconds', () => {
+  const prompt = definePrompt({ ns: 'a', key: 'b' });
+  const session = createSession({ clock: createFakeClock() });
+  const context = createFeedbackContext({ prompt, session, nowMs: 0, deadline: { atMs: 340 } });
+  expect(deadlineFeedback().provide(context).summary).toBe('You have 0 seconds remaining.');
 });

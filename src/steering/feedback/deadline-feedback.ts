@@ -1,10 +1,10 @@
 import { remainingMs } from '../../base/deadline.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { deadlineReport, warningThresholdMs } from './deadline-report.ts';
+import { DEADLINE_REPORT, deadlineReport } from './deadline-report.ts';
 import type { DeadlineReportOptions } from './deadline-report.ts';
-import { amount, choice } from '../../base/shape.ts';
-import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
+import { choice } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /** Options of `deadlineFeedback`. */
 export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
@@ -13,7 +13,7 @@ export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
    * was left at the last time is gone, when the warning begins, and from the deadline on whenever its trigger fires; with
    * 45 minutes that is seven times instead of ninety.
    */
-  readonly spacing?: DeadlineSpacing;
+  readonly spacing?: DeadlineSpacing | undefined;
 }
 
 /** See `DeadlineFeedbackOptions`. */
@@ -24,16 +24,22 @@ export type DeadlineSpacing = 'trigger' | 'halving';
  *
  * @throws CoxswainError "invalid-definition" when the threshold is not a number from 0
  */
-export function deadlineFeedback(options: DeadlineFeedbackOptions = {}): FeedbackProvider {
-  const thresholdMs = warningThresholdMs(options);
-  const halves = options.spacing === 'halving';
-  return {
-    name: 'Deadline',
-    defaultTrigger: { everyNSeconds: 30 },
-    shouldRun: (context) => context.deadline !== undefined && (!halves || isNews(context, thresholdMs)),
-    provide: (context) => deadlineReport(context, thresholdMs),
-  };
-}
+export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, FeedbackProvider> = defineProvider<
+  DeadlineFeedbackOptions,
+  FeedbackProvider
+>(
+  { ...DEADLINE_REPORT, spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }) },
+  (options): FeedbackProvider => {
+    const halves = options.spacing === 'halving';
+    return {
+      name: 'Deadline',
+      defaultTrigger: { everyNSeconds: 30 },
+      shouldRun: (context) =>
+        context.deadline !== undefined && (!halves || isNews(context, 1_000 * options.warningThresholdSeconds)),
+      provide: (context) => deadlineReport(context, options),
+    };
+  },
+);
 
 /** Whether the time left is another one than when it was last said. */
 function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, thresholdMs: number): boolean {
@@ -43,11 +49,3 @@ function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, threshold
   const leftThenMs = remainingMs(deadline, lastOwnFeedback.atMs);
   return leftMs <= leftThenMs / 2 || (leftMs <= thresholdMs && leftThenMs > thresholdMs);
 }
-
-export const deadline: FeedbackDefinition<DeadlineFeedbackOptions> = defineProvider<DeadlineFeedbackOptions>(
-  {
-    warningThresholdSeconds: amount(0, 31_536_000, 120),
-    spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }),
-  },
-  deadlineFeedback,
-);

@@ -1,5 +1,6 @@
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { TrajectoryObserver } from '../prompt/trajectory-observer.ts';
-import { deadlineReport, warningThresholdMs } from './deadline-report.ts';
+import { DEADLINE_REPORT, deadlineReport } from './deadline-report.ts';
 import type { DeadlineReportOptions } from './deadline-report.ts';
 
 /**
@@ -7,12 +8,12 @@ import type { DeadlineReportOptions } from './deadline-report.ts';
  *
  * @throws CoxswainError "invalid-definition" when the threshold is not a number from 0
  */
-export function deadlineObserver(options: DeadlineReportOptions = {}): TrajectoryObserver {
-  const thresholdMs = warningThresholdMs(options);
-  return {
-    name: 'Deadline',
-    defaultTrigger: { everyNSeconds: 30 },
-    shouldRun: (_session, context) => context.deadline !== undefined,
-    observe: (_session, context) => deadlineReport(context, thresholdMs),
-  };
-}
+export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, TrajectoryObserver> = defineProvider<
+  DeadlineReportOptions,
+  TrajectoryObserver
+>(DEADLINE_REPORT, (options): TrajectoryObserver => ({
+  name: 'Deadline',
+  defaultTrigger: { everyNSeconds: 30 },
+  shouldRun: (_session, context) => context.deadline !== undefined,
+  observe: (_session, context) => deadlineReport(context, options),
+}));

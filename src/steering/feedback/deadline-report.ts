@@ -1,5 +1,5 @@
-import { CoxswainError } from '../../base/error.ts';
-import { durationText } from '../../base/duration-text.ts';
+import { amount, type ShapesOf } from '../../base/shape.ts';
+import { durationText } from '../../base/number-text.ts';
 import { remainingMs } from '../../base/deadline.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDraft } from '../prompt/feedback-provider.ts';
@@ -10,18 +10,16 @@ export interface DeadlineReportOptions {
   readonly warningThresholdSeconds?: number;
 }
 
-/** @throws CoxswainError "invalid-definition" when the threshold is not a number from 0 */
-export function warningThresholdMs({ warningThresholdSeconds = 120 }: DeadlineReportOptions): number {
-  if (Number.isFinite(warningThresholdSeconds) && warningThresholdSeconds >= 0) return warningThresholdSeconds * 1_000;
-  throw new CoxswainError(
-    'invalid-definition',
-    `warningThresholdSeconds must be a number from 0, got ${warningThresholdSeconds}`,
-    { details: { warningThresholdSeconds } },
-  );
-}
+/** The shapes of these options. */
+export const DEADLINE_REPORT: ShapesOf<DeadlineReportOptions> = {
+  warningThresholdSeconds: amount(0, 31_536_000, 120),
+};
 
 /** What there is to say about the time left. */
-export function deadlineReport({ deadline, nowMs }: FeedbackContext, thresholdMs: number): FeedbackDraft {
+export function deadlineReport(
+  { deadline, nowMs }: FeedbackContext,
+  { warningThresholdSeconds }: Required<DeadlineReportOptions>,
+): FeedbackDraft {
   if (deadline === undefined) return { summary: 'No deadline configured.' };
   const leftMs = remainingMs(deadline, nowMs);
   if (leftMs <= 0) {
@@ -31,8 +29,9 @@ export function deadlineReport({ deadline, nowMs }: FeedbackContext, thresholdMs
       severity: 'warning',
     };
   }
-  const summary = `You have ${durationText(leftMs)} remaining.`;
-  if (leftMs > thresholdMs) return { summary };
+  // An agent reads seconds, also below the first.
+  const summary = `You have ${leftMs < 1_000 ? '0 seconds' : durationText(leftMs)} remaining.`;
+  if (leftMs > 1_000 * warningThresholdSeconds) return { summary };
   return {
     summary,
     suggestions: [

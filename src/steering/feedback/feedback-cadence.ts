@@ -1,6 +1,6 @@
 import { findLast } from '../../base/find-last.ts';
-import type { Assessment as AssessmentData } from '../../records/assessment.ts';
-import type { Feedback as FeedbackData } from '../../records/feedback.ts';
+import type { StoredAssessment } from '../../records/assessment.ts';
+import type { StoredFeedback } from '../../records/feedback.ts';
 import { defineEvent } from '../../session/define-event.ts';
 import type { EventType } from '../../session/define-event.ts';
 import { defineSlice } from '../../session/define-slice.ts';
@@ -15,8 +15,8 @@ export type SpeakerSource = 'feedback' | 'assessment';
 
 /** What one speaker said last under one prompt. */
 export type LastSpoken =
-  | { readonly source: 'feedback'; readonly name: string; readonly said: FeedbackData }
-  | { readonly source: 'assessment'; readonly name: string; readonly said: AssessmentData };
+  | { readonly source: 'feedback'; readonly name: string; readonly said: StoredFeedback }
+  | { readonly source: 'assessment'; readonly name: string; readonly said: StoredAssessment };
 
 const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
 
@@ -24,16 +24,16 @@ const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly La
  * What each speaker said last: one item a prompt and speaker, the newest last. Exact, also where `Feedback` and
  * `Assessment` no longer retain it, and short, so that looking for it costs the same in a long run.
  */
-export const FeedbackCadence: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
+export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
   .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), ofFeedback(data))))
   .on(AssessmentEvent, (view, { data }) => replace(moveToEnd(view.all(), ofAssessment(data))))
   .on(CadenceRebuilt, (_view, { data }) => replace(data));
 
-function ofFeedback(said: FeedbackData): LastSpoken {
+function ofFeedback(said: StoredFeedback): LastSpoken {
   return { source: 'feedback', name: said.providerName, said };
 }
 
-function ofAssessment(said: AssessmentData): LastSpoken {
+function ofAssessment(said: StoredAssessment): LastSpoken {
   return { source: 'assessment', name: said.observerName, said };
 }
 
@@ -45,7 +45,7 @@ function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly Las
 
 /** Takes over what was said before this slice was registered. Cost: O(retained) the first time, else O(1). */
 export function rebuildCadence(session: Session): void {
-  if (session.slice(FeedbackCadence).total() > 0) return;
+  if (session.slice(CadenceSlice).total() > 0) return;
   if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
   const before = recentlySpoken(session, Feedback.retain);
   if (before.length > 0) session.dispatch(CadenceRebuilt(before.reduce(moveToEnd, [])));
@@ -67,6 +67,6 @@ export function latestSpoken(
   promptName: string,
   isMeant: (item: LastSpoken) => boolean = () => true,
 ): LastSpoken | undefined {
-  const spoken = session.slice(FeedbackCadence).all();
+  const spoken = session.slice(CadenceSlice).all();
   return findLast(spoken, (item) => item.said.promptName === promptName && isMeant(item));
 }

@@ -1,4 +1,4 @@
-import type { Feedback as FeedbackData } from '../../records/feedback.ts';
+import type { StoredFeedback } from '../../records/feedback.ts';
 import { defineEvent } from '../../session/define-event.ts';
 import type { EventType } from '../../session/define-event.ts';
 import { defineSlice } from '../../session/define-slice.ts';
@@ -6,7 +6,7 @@ import type { Slice } from '../../session/define-slice.ts';
 import { appendAll } from '../../session/reducers.ts';
 
 /** Progress feedback, as it was produced. */
-export type Feedback = FeedbackData;
+export type Feedback = StoredFeedback;
 
 /** Feedback was produced: subscribe to see it. Dispatched by what runs the providers. */
 export const FeedbackEvent: EventType<Feedback> = defineEvent<Feedback>('feedback');

@@ -1,13 +1,12 @@
 import { BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
 import type { Budget } from '../../base/budget.ts';
 import { remainingMs } from '../../base/deadline.ts';
-import { CoxswainError } from '../../base/error.ts';
 import type { Severity } from '../../records/feedback.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { whole } from '../../base/shape.ts';
-import { defineProvider, type FeedbackDefinition } from './define-provider.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /** Options of `paceFeedback`. */
 export interface PaceFeedbackOptions {
@@ -42,25 +41,31 @@ const WORDS: Readonly<Record<keyof Budget, string>> = {
  *
  * @throws CoxswainError "invalid-definition" when an option is out of range
  */
-export function paceFeedback(options: PaceFeedbackOptions = {}): FeedbackProvider {
-  const { speakAtCallsLeft = 20, warnAtCallsLeft = 5, minCalls = 5, window = 20 } = options;
-  check('speakAtCallsLeft', speakAtCallsLeft, 0, Number.MAX_SAFE_INTEGER);
-  check('warnAtCallsLeft', warnAtCallsLeft, 0, Number.MAX_SAFE_INTEGER);
-  check('minCalls', minCalls, 2, ToolInvoked.retain);
-  check('window', window, 2, ToolInvoked.retain);
-  const short = (context: FeedbackContext): readonly Projection[] =>
-    context.toolCallCount < minCalls
-      ? []
-      : [...budgetProjections(context), ...timeProjection(context, window)]
-          .filter((projection) => projection.callsLeft <= speakAtCallsLeft)
-          .sort((a, b) => a.callsLeft - b.callsLeft);
-  return {
-    name: 'Pace',
-    defaultTrigger: { everyNCalls: 5 },
-    shouldRun: (context) => short(context).length > 0,
-    provide: (context) => report(short(context), warnAtCallsLeft),
-  };
-}
+export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvider> = defineProvider<
+  PaceFeedbackOptions,
+  FeedbackProvider
+>(
+  {
+    speakAtCallsLeft: whole(0, 1_000_000, 20),
+    warnAtCallsLeft: whole(0, 1_000_000, 5),
+    minCalls: whole(2, ToolInvoked.retain, 5),
+    window: whole(2, ToolInvoked.retain, 20),
+  },
+  ({ speakAtCallsLeft, warnAtCallsLeft, minCalls, window }): FeedbackProvider => {
+    const short = (context: FeedbackContext): readonly Projection[] =>
+      context.toolCallCount < minCalls
+        ? []
+        : [...budgetProjections(context), ...timeProjection(context, window)]
+            .filter((projection) => projection.callsLeft <= speakAtCallsLeft)
+            .sort((a, b) => a.callsLeft - b.callsLeft);
+    return {
+      name: 'Pace',
+      defaultTrigger: { everyNCalls: 5 },
+      shouldRun: (context) => short(context).length > 0,
+      provide: (context) => report(short(context), warnAtCallsLeft),
+    };
+  },
+);
 
 function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): readonly Projection[] {
   if (budget === undefined) return [];
@@ -117,22 +122,3 @@ function sentence({ what, callsLeft }: Projection): string {
 function severityOf(callsLeft: number, warnAtCallsLeft: number): Severity {
   return callsLeft <= warnAtCallsLeft ? 'warning' : 'caution';
 }
-
-function check(option: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new CoxswainError(
-    'invalid-definition',
-    `paceFeedback: ${option} must be a whole number from ${least} to ${most}, got ${value}`,
-    { details: { option, value } },
-  );
-}
-
-export const pace: FeedbackDefinition<PaceFeedbackOptions> = defineProvider<PaceFeedbackOptions>(
-  {
-    speakAtCallsLeft: whole(0, 1_000_000, 20),
-    warnAtCallsLeft: whole(0, 1_000_000, 5),
-    minCalls: whole(2, ToolInvoked.retain, 5),
-    window: whole(2, ToolInvoked.retain, 20),
-  },
-  paceFeedback,
-);

@@ -3,7 +3,8 @@ import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-p
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { findPattern } from './find-pattern.ts';
 import { patternEvidence } from './pattern-evidence.ts';
-import { choice, type ShapesOf } from '../../base/shape.ts';
+import { choice } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /** Options of the providers that speak when the trajectory shows a pattern. */
 export interface PatternSpeakerOptions {
@@ -21,31 +22,33 @@ interface PatternWords {
   readonly suggestions: readonly string[];
 }
 
-/** Speaks while the agent is in a pattern of one kind; what counts as one is the detector's business. */
-export function patternSpeaker(words: PatternWords, { level = 'warn' }: PatternSpeakerOptions): FeedbackProvider {
-  const wanted = { kind: words.kind, level };
-  return {
-    name: words.name,
-    defaultTrigger: { onPattern: { kind: words.kind, level } },
-    shouldRun: (context) => findPattern(context, wanted) !== undefined,
-    provide(context) {
-      const pattern = findPattern(context, wanted);
-      if (pattern === undefined) return { summary: 'The pattern is over.' };
-      const { identity, occurrences } = pattern;
-      return {
-        summary: words.summary,
-        severity: severityOfLevel(pattern.level),
-        observations: [
-          { category: words.kind, description: words.observation(pattern), evidence: patternEvidence(pattern) },
-        ],
-        suggestions: words.suggestions,
-        pattern: { identity, level: pattern.level, occurrences },
-      };
-    },
-  };
-}
+/** A provider that speaks of patterns of one kind. */
+export type PatternSpeaker = ProviderDefinition<PatternSpeakerOptions, FeedbackProvider>;
 
-/** What a configuration may say of the options. */
-export const PATTERN_SPEAKER: ShapesOf<PatternSpeakerOptions> = {
-  level: choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn'),
-};
+/** Speaks while the agent is in a pattern of one kind; what counts as one is the detector's business. */
+export function patternSpeaker(words: PatternWords): PatternSpeaker {
+  const { kind, name, suggestions, summary } = words;
+  const levels = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
+  return defineProvider<PatternSpeakerOptions, FeedbackProvider>({ level: levels }, ({ level }): FeedbackProvider => {
+    const wanted = { kind, level };
+    return {
+      name,
+      defaultTrigger: { onPattern: wanted },
+      shouldRun: (context) => findPattern(context, wanted) !== undefined,
+      provide(context) {
+        const pattern = findPattern(context, wanted);
+        if (pattern === undefined) return { summary: 'The pattern is over.' };
+        const { identity, occurrences } = pattern;
+        return {
+          summary,
+          severity: severityOfLevel(pattern.level),
+          observations: [
+            { category: kind, description: words.observation(pattern), evidence: patternEvidence(pattern) },
+          ],
+          suggestions,
+          pattern: { identity, level: pattern.level, occurrences },
+        };
+      },
+    };
+  });
+}

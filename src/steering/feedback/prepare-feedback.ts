@@ -5,7 +5,7 @@ import type { Slice } from '../../session/define-slice.ts';
 import type { Session } from '../../session/session.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import { Assessment } from './assessment.ts';
-import { FeedbackCadence, rebuildCadence } from './feedback-cadence.ts';
+import { CadenceSlice, rebuildCadence } from './feedback-cadence.ts';
 import { Feedback } from './feedback.ts';
 import { ObserverTriggerRequested, PendingObserverTrigger } from './pending-observer-trigger.ts';
 import { sessionFeedback } from './session-feedback.ts';
@@ -17,7 +17,7 @@ import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
 export const feedbackSlices: readonly Slice<unknown>[] = [
   Feedback,
   Assessment,
-  FeedbackCadence,
+  CadenceSlice,
   PendingObserverTrigger,
   FiredFileTrigger,
   PatternTriggerLedger,

@@ -1,5 +1,5 @@
-import type { Assessment } from '../../records/assessment.ts';
-import type { Feedback, Severity } from '../../records/feedback.ts';
+import type { StoredAssessment } from '../../records/assessment.ts';
+import type { StoredFeedback, Severity } from '../../records/feedback.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
@@ -24,8 +24,8 @@ import type { Speaker } from './speaker.ts';
 /** Feedback or an assessment that was just produced, not yet delivered. Plain data. */
 export type ProducedFeedback = ProducedParts &
   (
-    | { readonly source: 'feedback'; readonly feedback: Feedback }
-    | { readonly source: 'assessment'; readonly feedback: Assessment }
+    | { readonly source: 'feedback'; readonly feedback: StoredFeedback }
+    | { readonly source: 'assessment'; readonly feedback: StoredAssessment }
   );
 
 interface ProducedParts {

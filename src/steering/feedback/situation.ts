@@ -3,7 +3,7 @@ import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.t
 import type { Filesystem } from '../prompt/filesystem.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 import type { Session } from '../../session/session.ts';
-import { FeedbackCadence } from './feedback-cadence.ts';
+import { CadenceSlice } from './feedback-cadence.ts';
 import type { LastSpoken } from './feedback-cadence.ts';
 import { PendingObserverTrigger, pendingTriggers } from './pending-observer-trigger.ts';
 import { promptCallCount } from '../prompt/prompt-calls.ts';
@@ -47,7 +47,7 @@ export function takeSituation(
     cadence,
     trajectory,
     callCount: promptCallCount(session, promptName),
-    spoken: session.slice(FeedbackCadence).all(),
+    spoken: session.slice(CadenceSlice).all(),
     pending: pendingTriggers(session.slice(PendingObserverTrigger)),
     fileExists: (path) =>
       filesCreated === undefined ? (filesystem?.exists(path) ?? false) : filesCreated.includes(path),

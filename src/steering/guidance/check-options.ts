@@ -20,18 +20,6 @@ export function checkShare(option: string, value: number): void {
   throw invalidDefinition(`${option} must be a number from 0 to 1, got ${String(value)}`, { option });
 }
 
-/** Names that need no look at the classes of Unicode, which take a short-lived process a millisecond to compile. */
-const PLAIN_TOOL_NAME = /^[\w.:/-]{1,128}$/;
-
-/** @throws CoxswainError "invalid-definition" unless `value` can stand in a sentence as a tool's name */
-export function checkToolName(option: string, value: string): void {
-  if (PLAIN_TOOL_NAME.test(value) || /^[^\p{C}\s`<>]{1,128}$/u.test(value)) return;
-  throw invalidDefinition(
-    `${option} must be 1 to 128 characters without blanks, backticks or angle brackets, got ${JSON.stringify(value)}`,
-    { option },
-  );
-}
-
 /** The error of everything that guidance refuses when it is defined. */
 export function invalidDefinition(message: string, details: Readonly<Record<string, unknown>>): CoxswainError {
   return new CoxswainError('invalid-definition', message, { details });

@@ -6,8 +6,7 @@ import type { GuidanceContext, GuidanceProvider, GuidanceProviderConfig } from '
 import { guidanceContext, sayingProvider, type ScriptedCall } from '../../../test/support/guidance-script.ts';
 import { askProvider } from './ask-provider.ts';
 import { collectGuidance } from './collect-guidance.ts';
-import { consultationPrompt } from './consultation-prompt.ts';
-import { diagnosticSignal } from './diagnostic-signal.ts';
+import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
 import { doomLoopGuidance } from './doom-loop-guidance.ts';
 import { evaluateGuidance } from './evaluate-guidance.ts';
 import { formatGuidance } from './format-guidance.ts';

@@ -1,3 +1,4 @@
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance } from './define-guidance.ts';
 import { doomLoop, type DoomLoopOptions } from './doom-loop.ts';
@@ -11,8 +12,11 @@ import { doomLoop, type DoomLoopOptions } from './doom-loop.ts';
  *
  * @throws CoxswainError "invalid-definition" when an option is outside its range
  */
-export function doomLoopGuidance(options: DoomLoopOptions = {}): GuidanceProvider {
-  return defineGuidance({
+export const doomLoopGuidance: ProviderDefinition<DoomLoopOptions, GuidanceProvider> = defineProvider<
+  DoomLoopOptions,
+  GuidanceProvider
+>(doomLoop.options, (options): GuidanceProvider =>
+  defineGuidance({
     name: 'doom_loop',
     category: 'loop',
     decisionPoints: ['pre_tool_selection', 'pre_tool_execution', 'post_tool_result'],
@@ -21,5 +25,5 @@ export function doomLoopGuidance(options: DoomLoopOptions = {}): GuidanceProvide
     priority: 10,
     content:
       'Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess strategy.',
-  });
-}
+  }),
+);

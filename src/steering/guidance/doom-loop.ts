@@ -1,7 +1,9 @@
 import type { RecentCall } from '../../patterns/recent-call.ts';
 import { similarity } from '../../calls/similarity.ts';
 import { classifyCount, type Classifier } from './classifier.ts';
-import { checkShare, checkWhole } from './check-options.ts';
+import { share, whole } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import { invalidDefinition } from './check-options.ts';
 import { openPattern, referenceTo } from './open-pattern.ts';
 
 /** Options of `doomLoop` and `doomLoopGuidance`. */
@@ -29,24 +31,27 @@ const MIN_RESULT_CHARS = 10;
  * @throws CoxswainError "invalid-definition" when an option is outside its range
  * Cost: `windowSize` merges of at most 64 words.
  */
-export function doomLoop(options: DoomLoopOptions = {}): Classifier {
-  const { similarityThreshold = 0.85, windowSize = 5, maxRepetitions = 3 } = options;
-  checkShare('similarityThreshold', similarityThreshold);
-  checkWhole('windowSize', windowSize, { min: 2, max: 32 });
-  checkWhole('maxRepetitions', maxRepetitions, { min: 2, max: windowSize });
-  return {
-    name: 'doom_loop',
-    classify({ trajectory }) {
-      const pattern = openPattern(trajectory, KINDS, windowSize);
-      if (pattern !== undefined) {
-        const { confidence } = pattern;
-        return { relevant: true, confidence, reason: `pattern ${pattern.kind}`, pattern: referenceTo(pattern) };
-      }
-      const count = repetitions(trajectory.recentCalls(windowSize), similarityThreshold);
-      return classifyCount(count, maxRepetitions, `${count} similar calls without success`);
-    },
-  };
-}
+export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineProvider<DoomLoopOptions, Classifier>(
+  { similarityThreshold: share(0.85), windowSize: whole(2, 32, 5), maxRepetitions: whole(2, 32, 3) },
+  ({ similarityThreshold, windowSize, maxRepetitions }): Classifier => {
+    if (maxRepetitions > windowSize) {
+      const message = `maxRepetitions must be at most windowSize (${windowSize}), got ${maxRepetitions}`;
+      throw invalidDefinition(message, { option: 'maxRepetitions' });
+    }
+    return {
+      name: 'doom_loop',
+      classify({ trajectory }) {
+        const pattern = openPattern(trajectory, KINDS, windowSize);
+        if (pattern !== undefined) {
+          const { confidence } = pattern;
+          return { relevant: true, confidence, reason: `pattern ${pattern.kind}`, pattern: referenceTo(pattern) };
+        }
+        const count = repetitions(trajectory.recentCalls(windowSize), similarityThreshold);
+        return classifyCount(count, maxRepetitions, `${count} similar calls without success`);
+      },
+    };
+  },
+);
 
 /** Calls like the newest one that were no more successful, the newest included; 0 when it does not count. */
 function repetitions(calls: readonly RecentCall[], threshold: number): number {

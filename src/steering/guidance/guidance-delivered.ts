@@ -1,17 +1,17 @@
-import type { GuidanceDelivered as Delivered } from '../../records/guidance.ts';
+import type { StoredGuidance } from '../../records/guidance.ts';
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { appendAll } from '../../session/reducers.ts';
 import type { ProducedGuidance } from './ask-provider.ts';
 
 /** Guidance that was produced, and whether it reached the agent. */
-export type GuidanceDelivered = Delivered;
+export type GuidanceDelivered = StoredGuidance;
 
 /** Guidance was delivered, or could not be. */
-export const GuidanceDeliveredEvent: EventType<Delivered> = defineEvent<Delivered>('guidance-delivered');
+export const GuidanceDeliveredEvent: EventType<StoredGuidance> = defineEvent<StoredGuidance>('guidance-delivered');
 
 /** All guidance of a session, delivered or not, the last 1,000 retained. */
-export const GuidanceDelivered: Slice<Delivered> = defineSlice<Delivered>('guidance-delivered').on(
+export const GuidanceDelivered: Slice<StoredGuidance> = defineSlice<StoredGuidance>('guidance-delivered').on(
   GuidanceDeliveredEvent,
   appendAll,
 );

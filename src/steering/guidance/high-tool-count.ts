@@ -1,5 +1,6 @@
 import { classifyCount, type Classifier } from './classifier.ts';
-import { checkWhole } from './check-options.ts';
+import { whole } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /**
  * The run has made many tool calls: `threshold` (default 50) or more. Stays relevant from then on; caps and cooldown
@@ -7,11 +8,12 @@ import { checkWhole } from './check-options.ts';
  *
  * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1
  */
-export function highToolCount(options: { readonly threshold?: number } = {}): Classifier {
-  const { threshold = 50 } = options;
-  checkWhole('threshold', threshold);
+export const highToolCount: ProviderDefinition<{ readonly threshold?: number }, Classifier> = defineProvider<
+  { readonly threshold?: number },
+  Classifier
+>({ threshold: whole(1, 1_000_000, 50) }, ({ threshold }): Classifier => {
   return {
     name: 'high_tool_count',
     classify: ({ toolCallCount }) => classifyCount(toolCallCount, threshold, `${toolCallCount} tool calls`),
   };
-}
+});

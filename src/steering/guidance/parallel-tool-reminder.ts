@@ -1,3 +1,4 @@
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance } from './define-guidance.ts';
 import { sequentialWhenParallel } from './sequential-when-parallel.ts';
@@ -16,9 +17,11 @@ export interface ParallelToolReminderOptions {
  *
  * @throws CoxswainError "invalid-definition" when the option is outside its range
  */
-export function parallelToolReminder(options: ParallelToolReminderOptions = {}): GuidanceProvider {
-  const { sequentialThreshold = 3 } = options;
-  return defineGuidance({
+export const parallelToolReminder: ProviderDefinition<ParallelToolReminderOptions, GuidanceProvider> = defineProvider<
+  ParallelToolReminderOptions,
+  GuidanceProvider
+>({ sequentialThreshold: sequentialWhenParallel.options.threshold }, ({ sequentialThreshold }): GuidanceProvider =>
+  defineGuidance({
     name: 'parallel_tool_reminder',
     category: 'efficiency',
     decisionPoints: ['pre_tool_selection', 'post_tool_result'],
@@ -26,5 +29,5 @@ export function parallelToolReminder(options: ParallelToolReminderOptions = {}):
     key: 'efficiency.parallel-tools',
     priority: 200,
     content: 'Multiple independent operations detected. Consider executing tools in parallel for efficiency.',
-  });
-}
+  }),
+);

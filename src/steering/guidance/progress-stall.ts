@@ -1,5 +1,6 @@
 import { classifyCount, type Classifier } from './classifier.ts';
-import { checkWhole } from './check-options.ts';
+import { whole } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import { openPattern, referenceTo } from './open-pattern.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
@@ -12,9 +13,10 @@ const MAX_AGE = 5;
  *
  * @throws CoxswainError "invalid-definition" when `maxCalls` is not a whole number from 1 to 200
  */
-export function progressStall(options: { readonly maxCalls?: number } = {}): Classifier {
-  const { maxCalls = 20 } = options;
-  checkWhole('maxCalls', maxCalls, { max: 200 });
+export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, Classifier> = defineProvider<
+  { readonly maxCalls?: number },
+  Classifier
+>({ maxCalls: whole(1, 200, 20) }, ({ maxCalls }): Classifier => {
   return {
     name: 'progress_stall',
     classify({ trajectory }) {
@@ -33,4 +35,4 @@ export function progressStall(options: { readonly maxCalls?: number } = {}): Cla
       return classifyCount(count, maxCalls, `nothing new in ${count} calls`);
     },
   };
-}
+});

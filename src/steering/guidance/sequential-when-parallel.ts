@@ -1,6 +1,7 @@
 import type { RecentCall } from '../../patterns/recent-call.ts';
 import { classifyCount, type Classifier } from './classifier.ts';
-import { checkWhole } from './check-options.ts';
+import { whole } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /**
  * The newest `threshold` (default 3) turns or more each held one call of one tool, on different things: they could
@@ -9,9 +10,10 @@ import { checkWhole } from './check-options.ts';
  *
  * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 2 to 16
  */
-export function sequentialWhenParallel(options: { readonly threshold?: number } = {}): Classifier {
-  const { threshold = 3 } = options;
-  checkWhole('threshold', threshold, { min: 2, max: 16 });
+export const sequentialWhenParallel: ProviderDefinition<{ readonly threshold?: number }, Classifier> = defineProvider<
+  { readonly threshold?: number },
+  Classifier
+>({ threshold: whole(2, 16, 3) }, ({ threshold }): Classifier => {
   return {
     name: 'sequential_when_parallel',
     classify({ trajectory }) {
@@ -21,7 +23,7 @@ export function sequentialWhenParallel(options: { readonly threshold?: number } 
       return classifyCount(count, threshold, `${count} turns of one independent call each`);
     },
   };
-}
+});
 
 /** @param calls oldest first */
 function singleCalls(calls: readonly RecentCall[]): number {

@@ -1,5 +1,6 @@
 import { classifyCount, type Classifier } from './classifier.ts';
-import { checkWhole } from './check-options.ts';
+import { whole } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /**
  * One tool only, whatever its arguments: the newest `threshold` (default 5) calls or more all used it. Thoughts and
@@ -7,9 +8,10 @@ import { checkWhole } from './check-options.ts';
  *
  * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 2 to 128
  */
-export function singleToolRepeated(options: { readonly threshold?: number } = {}): Classifier {
-  const { threshold = 5 } = options;
-  checkWhole('threshold', threshold, { min: 2, max: 128 });
+export const singleToolRepeated: ProviderDefinition<{ readonly threshold?: number }, Classifier> = defineProvider<
+  { readonly threshold?: number },
+  Classifier
+>({ threshold: whole(2, 128, 5) }, ({ threshold }): Classifier => {
   return {
     name: 'single_tool_repeated',
     classify({ trajectory }) {
@@ -24,4 +26,4 @@ export function singleToolRepeated(options: { readonly threshold?: number } = {}
       return classifyCount(count, threshold, `the last ${count} calls used one tool`);
     },
   };
-}
+});

@@ -1,6 +1,6 @@
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
-import type { Feedback } from '../../records/feedback.ts';
+import type { StoredFeedback } from '../../records/feedback.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { Session } from '../../session/session.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
@@ -34,9 +34,9 @@ export interface FeedbackContext {
   /** The pattern for which `onPattern` fired; undefined when another condition did alone. */
   readonly triggerPattern: TrajectoryPattern | undefined;
   /** The newest feedback of any provider. */
-  readonly lastFeedback: Feedback | undefined;
+  readonly lastFeedback: StoredFeedback | undefined;
   /** The newest feedback of the provider that is asked. */
-  readonly lastOwnFeedback: Feedback | undefined;
+  readonly lastOwnFeedback: StoredFeedback | undefined;
   /** Tool calls that came back, exact. */
   readonly toolCallCount: number;
   /**

@@ -13,6 +13,8 @@ export interface SeenCall {
   readonly args: Json;
   /** The result as text; where it is long, its beginning and its end. */
   readonly result: string;
+  /** UTF-16 units of the whole result. */
+  readonly resultChars: number;
   readonly failed: boolean;
   /** Why it failed, as far as the words of its result tell; absent where it did not. */
   readonly cause?: ErrorCategory;
@@ -26,13 +28,13 @@ export interface SeenCall {
 
 /** A call of the session as providers see it. The same live and in a replay. */
 export function callOf(invoked: ToolInvoked): SeenCall {
-  const { atMs, callIndex, name: tool, resultPreview: result, success } = invoked;
+  const { atMs, callIndex, name: tool, resultPreview: result, resultChars = result.length, success } = invoked;
   const args = argsOf(invoked);
   const { failure, target } = makeStep(
     { index: callIndex, turn: callIndex, atMs, tool, args, result, isError: !success, resultMissing: false },
     {},
   );
-  const call: Mutable<SeenCall> = { tool, args, result, failed: !success, callIndex, atMs };
+  const call: Mutable<SeenCall> = { tool, args, result, resultChars, failed: !success, callIndex, atMs };
   if (target !== undefined) call.target = target;
   if (!success && failure !== undefined) {
     call.cause = failure.category;

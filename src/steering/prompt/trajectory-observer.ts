@@ -1,4 +1,4 @@
-import type { Assessment } from '../../records/assessment.ts';
+import type { StoredAssessment } from '../../records/assessment.ts';
 import type { Session } from '../../session/session.ts';
 import type { FeedbackContext } from './feedback-context.ts';
 import type { FeedbackDraft } from './feedback-provider.ts';
@@ -13,7 +13,7 @@ export type AssessmentDraft = FeedbackDraft;
 /** What an observer may look at: all that a feedback provider sees, and its own history. */
 export interface ObserverContext extends FeedbackContext {
   /** The newest assessment of any observer under this prompt. */
-  readonly lastAssessment: Assessment | undefined;
+  readonly lastAssessment: StoredAssessment | undefined;
   /** Tool calls since then; all of them when there is none. Exact. */
   toolCallsSinceLastAssessment(): number;
 }

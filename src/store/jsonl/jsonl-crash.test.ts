@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { allOf, readAll } from '../../testing/read-all.ts';
+import { readAll } from '../../testing/read-all.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { openJsonlReader } from './jsonl-reader.ts';
@@ -20,7 +20,7 @@ const WRITER = `
   import { openJsonlReader } from ${JSON.stringify(new URL('./jsonl-reader.ts', import.meta.url).href)};
   import { jsonlSink } from ${JSON.stringify(new URL('./jsonl-sink.ts', import.meta.url).href)};
   const [, folder, fsync] = process.argv;
-  const store = jsonlSink(folder, { fsync, segmentBytes: 200_000 });
+  const store = jsonlSink(folder, { fsync });
   const reader = openJsonlReader(folder);
   const record = (runId, seq) => ({ schema_version: 1, seq, run_id: runId, depth: 0, recorded_at_unix_ms: 1 + seq,
     payload: { kind: 'compaction', trigger: (runId + ' ' + seq + ' é ').repeat(1 + (seq % 40)) } });
@@ -91,6 +91,6 @@ async function killAndCheck(folder: string, fsync: string): Promise<number> {
     }
     acknowledged += told.length;
   }
-  for (const { problem } of await allOf(store.verify())) expect(problem).toContain('torn');
+  for (const { problem } of await Array.fromAsync(store.verify())) expect(problem).toContain('torn');
   return acknowledged;
 }

@@ -6,13 +6,11 @@ import { isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
 import { isMissing, nodeFileSystem, type FileSystem } from '../file-system.ts';
 import { refuseLinks } from '../records-folder.ts';
-import { readRunLines } from './jsonl-read-run.ts';
-import { bytesOfRun, isGone, type RunFiles } from './jsonl-run-files.ts';
-import { refreshRun, summaryOf, type RunState } from './jsonl-run-state.ts';
-import { verifyRun } from './jsonl-verify.ts';
+import { isGone, segmentsOf, sizeOfRun, type RunFiles } from './run-files.ts';
 import { isRunFolderName, runFolderName } from './run-folder-name.ts';
+import { damageError, walkRun, type RunPlace } from './walk-run.ts';
 import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
-import type { RunSummary } from '../run-summary.ts';
+import { damagedSummary, RunCounter, type RunSummary } from '../run-summary.ts';
 import type { LiveReader, ReadQuery, RunPage, RunQuery, SearchPage, StoreProblem } from '../trajectory-store.ts';
 import { storeClosed, toStoreError } from '../store-error.ts';
 
@@ -21,18 +19,25 @@ const RECENT_RUNS = 64;
 const RUNS_IN_TURN = 500;
 /** Runs that are looked at side by side: the file system answers several at once. */
 const SIDE_BY_SIDE = 16;
+const TORN = 'torn from here on: an append that was never acknowledged; the next one cuts it off';
 
+/** A run as it was at the last look. */
 interface KnownRun {
-  readonly state: RunState;
-  readonly summary: RunSummary | undefined;
+  /** Changes with the last file of the run. */
+  readonly stamp: string;
+  readonly modifiedMs: number;
+  /** Absent while there is no whole append. */
+  readonly summary?: RunSummary;
+  /** Where the next look goes on; absent also where the run is damaged. */
+  readonly end?: RunPlace;
 }
 
 /**
  * Opens a folder that `jsonlSink` writes, for reading only: lists, reads, verifies and follows its runs, as they are on the disk.
  * There is no index, so a search is refused.
  *
- * Cost: the first look at a run reads what came after its last checkpoint; a listing then asks the file system twice for each
- * run. `readRun` reads from the start of a segment also for a late `fromSeq`. Memory: a summary a run.
+ * Cost: the first look at a run reads it; a listing then asks the file system twice for each run, and reads what is new.
+ * `readRun` reads from the start of a file also for a late `fromSeq`. Memory: a summary a run.
  *
  * @throws CoxswainError `unsafe-path` for a `.coxswain` that is a link
  */
@@ -65,12 +70,12 @@ export class JsonlReader implements LiveReader {
     if (!checked.withBytes) return page;
     return {
       ...page,
-      bytes: await Promise.all(page.runs.map(({ runId }) => bytesOfRun(this.#files(runFolderName(runId))))),
+      bytes: await Promise.all(page.runs.map(({ runId }) => sizeOfRun(this.#files(runFolderName(runId))))),
     };
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
-    return isRunId(runId) ? (await this.#look(runFolderName(runId))).summary : undefined;
+    return isRunId(runId) ? (await this.#look(runFolderName(runId)))?.summary : undefined;
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
@@ -80,14 +85,14 @@ export class JsonlReader implements LiveReader {
     const run = this.#files(runFolderName(runId));
     let given = 0;
     try {
-      for await (const lines of readRunLines(run, { fromSeq })) {
-        for (const { record } of lines) {
-          this.#mustBeOpen();
-          if (record.seq < fromSeq) continue;
-          yield record;
-          given += 1;
-          if (given === limit) return;
-        }
+      for await (const item of walkRun(run, { fromSeq })) {
+        this.#mustBeOpen();
+        if (item.type === 'damage') throw damageError(item);
+        if (item.type === 'torn') return;
+        if (item.record.seq < fromSeq) continue;
+        yield item.record;
+        given += 1;
+        if (given === limit) return;
       }
     } catch (thrown) {
       throw toStoreError(thrown, `read ${run.folder}`);
@@ -98,10 +103,13 @@ export class JsonlReader implements LiveReader {
     for (const name of await this.#names()) {
       const run = this.#files(name);
       try {
-        for await (const problem of verifyRun(run)) {
+        for await (const item of walkRun(run, { fromSeq: 0 })) {
           this.#mustBeOpen();
+          if (item.type === 'record') continue;
           if (await isGone(run)) break;
-          yield problem;
+          const { place, runId, seq } = item;
+          const problem = item.type === 'torn' ? TORN : item.problem;
+          yield { runId, seq, place, problem };
         }
       } catch (thrown) {
         if (!(await isGone(run))) throw toStoreError(thrown, `verify ${run.folder}`);
@@ -124,7 +132,7 @@ export class JsonlReader implements LiveReader {
 
   async sizeOf(): Promise<number> {
     let bytes = 0;
-    for (const name of await this.#names()) bytes += await bytesOfRun(this.#files(name));
+    for (const name of await this.#names()) bytes += await sizeOfRun(this.#files(name));
     return bytes;
   }
 
@@ -132,7 +140,7 @@ export class JsonlReader implements LiveReader {
     const names = await this.#names();
     for (let from = 0; from < names.length; from += SIDE_BY_SIDE) {
       const looks = names.slice(from, from + SIDE_BY_SIDE).map((name) => this.#look(name));
-      for (const { summary } of await Promise.all(looks)) if (summary !== undefined) yield summary;
+      for (const known of await Promise.all(looks)) if (known?.summary !== undefined) yield known.summary;
     }
     this.#hasListed = true;
   }
@@ -152,7 +160,7 @@ export class JsonlReader implements LiveReader {
       const looks = wanted.slice(from, from + SIDE_BY_SIDE).map(async (name) => {
         const before = this.#known.get(name);
         const now = await this.#look(name);
-        return now.state === before?.state ? undefined : (now.summary ?? before?.summary)?.runId;
+        return now === before ? undefined : (now?.summary ?? before?.summary)?.runId;
       });
       for (const runId of await Promise.all(looks)) if (runId !== undefined) changed.push(runId);
     }
@@ -166,8 +174,8 @@ export class JsonlReader implements LiveReader {
 
   /** New runs, those that were written last, and some of the others. */
   #wanted(names: readonly string[]): readonly string[] {
-    const isNew = (name: string): boolean => this.#known.get(name)?.state.last === undefined;
-    const modified = (name: string): number => this.#known.get(name)?.state.last?.facts.modifiedMs ?? 0;
+    const isNew = (name: string): boolean => !this.#known.has(name);
+    const modified = (name: string): number => this.#known.get(name)?.modifiedMs ?? 0;
     const recent = names.toSorted((a, b) => modified(b) - modified(a)).slice(0, RECENT_RUNS);
     const start = names.length === 0 ? 0 : this.#turn % names.length;
     this.#turn = start + RUNS_IN_TURN;
@@ -175,21 +183,30 @@ export class JsonlReader implements LiveReader {
     return [...new Set([...names.filter(isNew), ...recent, ...inTurn])];
   }
 
-  async #look(name: string): Promise<KnownRun> {
+  /** Undefined where no run is any more. */
+  async #look(name: string): Promise<KnownRun | undefined> {
     this.#mustBeOpen();
     const run = this.#files(name);
     const known = this.#known.get(name);
     try {
-      const state = await refreshRun(run, known?.state);
-      if (state === known?.state) return known;
-      const isThere = state.problem === undefined || !(await isGone(run));
-      const now = { state, summary: isThere ? summaryOf(run, state) : undefined };
+      const last = (await segmentsOf(run)).at(-1);
+      const facts = last && (await this.#fileSystem.facts(last.path));
+      const stamp = `${last?.path} ${facts?.inode} ${facts?.sizeBytes} ${facts?.modifiedMs}`;
+      if (stamp === known?.stamp) return known;
+      // What a writer cut off may have been read before: then the whole run is read again.
+      const isShorter = (facts?.sizeBytes ?? 0) < (known?.end?.offset ?? 0);
+      const read = (known && !isShorter && (await readOn(run, known))) || (await readOn(run, undefined));
+      if (read?.end === undefined && (await isGone(run))) {
+        this.#known.delete(name);
+        return undefined;
+      }
+      const now = { stamp, modifiedMs: facts?.modifiedMs ?? 0, ...read };
       this.#known.set(name, now);
       return now;
     } catch (thrown) {
       if (!isMissing(thrown) || !(await isGone(run))) throw toStoreError(thrown, `look at ${run.folder}`);
       this.#known.delete(name);
-      return { state: {}, summary: undefined };
+      return undefined;
     }
   }
 
@@ -209,4 +226,25 @@ export class JsonlReader implements LiveReader {
       throw toStoreError(thrown, `list ${this.#folder}`);
     }
   }
+}
+
+/** Summary and end of a run, read on from what was known of it; undefined where that cannot be gone on from. */
+async function readOn(
+  run: RunFiles,
+  known: KnownRun | undefined,
+): Promise<Pick<KnownRun, 'summary' | 'end'> | undefined> {
+  if (known !== undefined && known.end === undefined) return undefined;
+  const counter = new RunCounter(known?.summary);
+  let end = known?.end;
+  for await (const item of walkRun(run, end ?? { fromSeq: 0 })) {
+    if (item.type === 'torn') break;
+    if (item.type === 'damage') {
+      if (known !== undefined) return undefined;
+      const problem = damageError(item).message;
+      return { summary: end === undefined ? damagedSummary(item.runId, problem) : { ...counter.summary(), problem } };
+    }
+    counter.fold(item.record);
+    end = item.end;
+  }
+  return end === undefined ? {} : { end, summary: counter.summary() };
 }

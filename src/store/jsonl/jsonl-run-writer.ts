@@ -1,54 +1,68 @@
-import { CoxswainError } from '../../base/error.ts';
-import type { CheckedBatch } from '../check-batch.ts';
-import { writeCheckpoint } from './jsonl-checkpoint.ts';
-import { appendGroup } from './jsonl-group.ts';
-import type { AppendJob } from './jsonl-group.ts';
-import { LineBuffer } from './jsonl-line.ts';
-import { segmentsIn } from './jsonl-names.ts';
-import type { OpenRun } from './jsonl-open-run.ts';
-import { namesIn } from './jsonl-run-files.ts';
-import type { RunFiles } from './jsonl-run-files.ts';
-import { refreshRun } from './jsonl-run-state.ts';
-import type { RunState } from './jsonl-run-state.ts';
-import type { JsonlSettings } from './jsonl-settings.ts';
-import { RunTail } from './jsonl-tail.ts';
-import type { LockIdentity } from '../lock-identity.ts';
-import { makeFolder } from '../make-folder.ts';
-import { takeRunLock, type RunLock } from './run-lock.ts';
-import { toStoreError } from '../store-error.ts';
+import { dirname } from 'node:path';
 
-interface LockedRun extends OpenRun {
-  readonly lock: RunLock;
-  /** True while a write of appends is under way. */
-  isWriting: boolean;
+import { CoxswainError } from '../../base/error.ts';
+import type { CheckedBatch, EncodedRecord } from '../check-batch.ts';
+import type { FileSystem, OpenFile } from '../file-system.ts';
+import { planAppend } from '../plan-append.ts';
+import { RunCounter, type RunSummary } from '../run-summary.ts';
+import { toStoreError } from '../store-error.ts';
+import { bytesOfWrite, linesOfAppend, type AppendLines } from './jsonl-line.ts';
+import { segmentAt, segmentsOf, type RunFiles, type Segment } from './run-files.ts';
+import type { RunLock } from './run-lock.ts';
+import { damageError, walkRun, type RunPlace } from './walk-run.ts';
+
+/** How a run is written. */
+export interface RunWriterOptions {
+  readonly fsync: 'group' | 'each' | 'none';
+  readonly takeLock: (folder: string) => Promise<RunLock>;
 }
 
-/** Bytes of JSON that go into one write, about; a later append waits for the next one. */
+/** An append that waits for its turn. */
+interface AppendJob {
+  readonly checked: CheckedBatch;
+  readonly lines: AppendLines;
+  readonly resolve: (lastSeq: number) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+/** A run that this process holds the lock of. */
+interface OpenRun {
+  readonly lock: RunLock;
+  readonly path: string;
+  readonly file: OpenFile;
+  /** What is stored and acknowledged. */
+  summary: RunSummary | undefined;
+  endOffset: number;
+  /** A write failed and may have left something behind the end. */
+  isUncut: boolean;
+  /** Written and not synced. */
+  isDirty: boolean;
+  /** Records that were acknowledged without a sync could not be synced: they may be lost. */
+  syncFault?: CoxswainError;
+}
+
+/** Characters of JSON that go into one write, about; a later append waits for the next one. */
 const GROUP_CHARS = 4 * 1024 * 1024;
 
 /**
- * The one who writes a run in this process: takes jobs in the order of the calls, one write at a time. It takes the
+ * Writes one run for this process: takes appends in the order of the calls, one write at a time. It takes the
  * run's lock with the first one and keeps it until `close`.
  */
 export class RunWriter {
   readonly #run: RunFiles;
-  readonly #settings: JsonlSettings;
-  readonly #identity: LockIdentity;
-  readonly #jobs: AppendJob[] = [];
-  #open: LockedRun | undefined;
-  #known: RunState | undefined;
-  #pumping: Promise<void> | undefined;
-  #unsettled: (() => void) | undefined;
+  readonly #options: RunWriterOptions;
+  #jobs: AppendJob[] = [];
+  #open: OpenRun | undefined;
   /** Never rejects. */
-  #lettingGo: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+  #pumping: Promise<void> | undefined;
 
-  constructor(run: RunFiles, settings: JsonlSettings, identity: LockIdentity) {
+  constructor(run: RunFiles, options: RunWriterOptions) {
     this.#run = run;
-    this.#settings = settings;
-    this.#identity = identity;
+    this.#options = options;
   }
 
-  /** True while no job waits or runs. */
+  /** True while no append waits or runs. */
   get isIdle(): boolean {
     return this.#pumping === undefined;
   }
@@ -60,162 +74,221 @@ export class RunWriter {
 
   append(checked: CheckedBatch): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#add({ checked, ahead: this.#linesAhead(checked), resolve, reject });
+    this.#jobs.push({ checked, lines: linesOfAppend(checked.records), resolve, reject });
+    this.#pumping ??= this.#pump();
     return promise;
-  }
-
-  /** While a write is under way, so that the lines of the next one are ready when the disk is. */
-  #linesAhead(checked: CheckedBatch): LineBuffer | undefined {
-    const lines = this.#open?.isWriting === true ? this.#open.spare.pop() : undefined;
-    lines?.start();
-    lines?.add(checked.records);
-    return lines;
   }
 
   /** Resolves when the disk has everything that was given before the call. */
   async flush(): Promise<void> {
     await this.#pumping;
     try {
-      await this.#open?.tail.sync();
+      if (this.#open !== undefined) await sync(this.#open);
     } catch (thrown) {
       throw toStoreError(thrown, `sync ${this.#run.folder}`);
     }
   }
 
-  /** Finishes the jobs, syncs, and lets go of the file and the lock. A later job opens the run again. */
+  /** Finishes the appends, syncs, and lets go of the file and the lock. A later append opens the run again. */
   async close(): Promise<void> {
     await this.#pumping;
-    try {
-      await this.#letGo();
-    } catch (thrown) {
-      throw toStoreError(thrown, `close ${this.#run.folder}`);
-    }
+    const open = this.#open;
+    // A second `close` resolves when the lock is free, too.
+    if (open === undefined) return this.#closing;
+    this.#open = undefined;
+    const closing = this.#letGo(open);
+    this.#closing = closing.catch(() => undefined);
+    await closing;
   }
 
-  #add(job: AppendJob): void {
-    this.#jobs.push(job);
-    this.#pumping ??= this.#pump();
+  async #letGo(open: OpenRun): Promise<void> {
+    try {
+      await sync(open);
+    } catch (thrown) {
+      throw toStoreError(thrown, `close ${this.#run.folder}`);
+    } finally {
+      await open.file.close();
+      open.lock.release();
+    }
   }
 
   async #pump(): Promise<void> {
     // What is given in the same turn goes into one write.
     await Promise.resolve();
+    let settle = (): void => undefined;
     while (this.#jobs.length > 0) {
-      while (this.#jobs.length > 0) await this.#next();
-      this.#settle();
+      try {
+        this.#open ??= await this.#opened();
+      } catch (thrown) {
+        const fault = toStoreError(thrown, `open ${this.#run.folder} to write`);
+        // All that wait now would meet the same refusal, each after its own wait.
+        for (const job of this.#jobs.splice(0)) job.reject(fault);
+        break;
+      }
+      const writing = this.#appendGroup(this.#open, this.#takeJobs());
+      // Only now: a caller that encodes its next batch first would leave the disk idle meanwhile.
+      settle();
+      settle = await writing;
+      if (this.#jobs.length === 0) settle();
     }
-    // In the same step as the last look at the jobs: one that comes later starts anew.
+    settle();
+    // In the same step as the last look at the jobs: a later one starts the pump again.
     this.#pumping = undefined;
   }
 
-  async #next(): Promise<void> {
-    let opened = this.#open;
-    try {
-      await opened?.lock.keep();
-      opened ??= await this.#opened();
-    } catch (thrown) {
-      if (opened !== undefined) await this.#giveUpLock(opened);
-      // All that wait now would meet the same refusal, each after its own wait.
-      for (const job of this.#takeAppends(Infinity)) job.reject(thrown);
-      return;
+  /** The appends that wait first, at least one. */
+  #takeJobs(): readonly AppendJob[] {
+    let chars = 0;
+    let count = 0;
+    for (const { checked } of this.#jobs) {
+      if (count > 0 && (this.#options.fsync === 'each' || chars >= GROUP_CHARS)) break;
+      chars += checked.chars;
+      count += 1;
     }
-    opened.isWriting = true;
-    const writing = appendGroup(opened, this.#takeAppends(this.#settings.fsync === 'each' ? 0 : GROUP_CHARS));
-    this.#settle();
-    this.#unsettled = await writing;
-    opened.isWriting = false;
+    return this.#jobs.splice(0, count);
   }
 
   /**
-   * Lets the callers of the write before go on. Where another one waits that is after it has begun: a caller that encodes its
-   * next batch first would leave the disk idle meanwhile.
+   * Writes appends as one: one that does not fit the run is rejected by itself, the others are stored or fail together.
+   *
+   * @returns settles the others; a second call does nothing
    */
-  #settle(): void {
-    const settle = this.#unsettled;
-    this.#unsettled = undefined;
-    settle?.();
-  }
-
-  /** The appends that wait first, at least one. */
-  #takeAppends(maxChars: number): AppendJob[] {
-    const taken: AppendJob[] = [];
-    for (let chars = 0; taken.length === 0 || chars < maxChars;) {
-      const job = this.#jobs[0];
-      if (job === undefined) break;
-      this.#jobs.shift();
-      taken.push(job);
-      chars += job.checked.chars;
-    }
-    return taken;
-  }
-
-  async #opened(): Promise<LockedRun> {
-    await this.#lettingGo;
-    const open = this.#open;
-    if (open !== undefined) {
+  async #appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<() => void> {
+    const doing = `append to ${this.#run.folder}`;
+    const fresh: EncodedRecord[] = [];
+    const appends: AppendLines[] = [];
+    const planned: { readonly job: AppendJob; readonly lastSeq: number }[] = [];
+    let { summary } = open;
+    for (const job of jobs) {
       try {
-        await open.lock.keep();
-        return open;
+        const { checked } = job;
+        const isRepeat = checked.firstSeq <= (open.summary?.lastSeq ?? -1);
+        const stored = isRepeat ? await this.#storedFrom(checked.firstSeq, checked.lastSeq) : undefined;
+        const waiting = (seq: number): string | undefined => fresh.find((one) => one.seq === seq)?.json;
+        const plan = planAppend(checked, summary, (seq) => stored?.get(seq) ?? waiting(seq));
+        fresh.push(...plan.fresh);
+        if (plan.fresh.length === checked.records.length) appends.push(job.lines);
+        else if (plan.fresh.length > 0) appends.push(linesOfAppend(plan.fresh));
+        summary = plan.summary;
+        planned.push({ job, lastSeq: summary.lastSeq });
       } catch (thrown) {
-        await this.#giveUpLock(open);
-        throw toStoreError(thrown, `keep the lock of ${this.#run.folder}`);
+        job.reject(toStoreError(thrown, doing));
       }
     }
-    const { folder } = this.#run;
-    let lock: RunLock | undefined;
     try {
-      await makeFolder(this.#run.fileSystem, folder);
-      lock = await takeRunLock(this.#run, { identity: this.#identity, waitMs: this.#settings.lockWaitMs });
-      this.#open = await this.#openLocked(lock);
-      return this.#open;
+      if (appends.length > 0) await this.#write(open, bytesOfWrite(appends));
     } catch (thrown) {
-      await lock?.release().catch(() => undefined);
-      throw toStoreError(thrown, `open ${folder} to write`);
+      const fault = toStoreError(thrown, doing);
+      return () => planned.forEach(({ job }) => job.reject(fault));
     }
+    open.summary = summary;
+    return () => planned.forEach(({ job, lastSeq }) => job.resolve(lastSeq));
   }
 
-  /** The lock is somebody else's: a later job takes it again, after looking at what was written meanwhile. */
-  async #giveUpLock(open: LockedRun): Promise<void> {
-    this.#open = undefined;
-    this.#known = undefined;
-    // What it would sync was acknowledged or will be refused; the file is another writer's now.
-    await open.tail.close().catch(() => undefined);
-    await open.lock.release().catch(() => undefined);
-  }
-
-  async #openLocked(lock: RunLock): Promise<LockedRun> {
-    const run = this.#run;
-    const state = await refreshRun(run, this.#known);
-    if (state.problem !== undefined) throw damagedRun(run, state.problem);
-    this.#known = state;
-    const segment = segmentsIn(await namesIn(run)).at(-1);
-    const settings = { syncs: this.#settings.fsync !== 'none', segmentBytes: this.#settings.segmentBytes };
-    const { progress } = state;
-    const tail = await RunTail.open(run, { place: progress?.place, segment }, settings);
-    const spare = [new LineBuffer(), new LineBuffer()];
-    return { run, tail, lines: new LineBuffer(), spare, isWriting: false, progress, lock };
-  }
-
-  async #letGo(): Promise<void> {
-    const open = this.#open;
-    // Who closes a second time is told when the lock is free, too.
-    if (open === undefined) return this.#lettingGo;
-    this.#open = undefined;
-    const done = this.#finish(open);
-    this.#lettingGo = done.catch(() => undefined);
-    await done;
-  }
-
-  async #finish(open: LockedRun): Promise<void> {
-    const { progress } = open;
-    this.#known = progress === undefined ? undefined : { progress };
+  /** Throws what the file system throws; then nothing of the bytes is stored, once the disk takes a cut. */
+  async #write(open: OpenRun, bytes: Buffer): Promise<void> {
+    const { endOffset, file, path } = open;
+    if (open.isUncut) await cut(open);
+    if (file.sizeBytes() !== endOffset)
+      throw new CoxswainError('store-io', `${path} was changed by someone else while this process had its lock`);
+    open.isUncut = true;
     try {
-      await open.tail.close();
-      if (progress !== undefined) await writeCheckpoint(this.#run, progress);
-    } finally {
-      await open.lock.release();
+      for (let written = 0; written < bytes.length;) {
+        const taken = await file.write(bytes.subarray(written));
+        // A file system that takes nothing and refuses nothing would keep the caller here for ever.
+        if (taken === 0) throw new Error('the file system took no bytes');
+        written += taken;
+      }
+      if (this.#options.fsync === 'none') open.isDirty = true;
+      else await file.sync();
+    } catch (thrown) {
+      // A refusal is met again, and thrown, before the next write.
+      await cut(open).catch(() => undefined);
+      throw thrown;
+    }
+    open.isUncut = false;
+    open.endOffset += bytes.length;
+  }
+
+  /** Takes the lock, reads the run to its end, and cuts off what a crash left unfinished there. */
+  async #opened(): Promise<OpenRun> {
+    await this.#closing;
+    const { fileSystem, folder } = this.#run;
+    await makeFolder(fileSystem, folder);
+    const lock = await this.#options.takeLock(folder);
+    try {
+      const { end, summary } = await this.#readToEnd();
+      const last = (await segmentsOf(this.#run)).at(-1);
+      const segment: Segment =
+        last === undefined || last.isCompressed ? segmentAt(this.#run, (summary?.lastSeq ?? -1) + 1) : last;
+      const endOffset = end?.segmentSeq === segment.firstSeq ? end.offset : 0;
+      const file = await fileSystem.openEnd(segment.path);
+      const open: OpenRun = { lock, path: segment.path, file, summary, endOffset, isUncut: true, isDirty: false };
+      try {
+        // A writer that was killed may have left records that no disk has, and a file is durable only with its name.
+        await cut(open);
+        await fileSystem.syncFolder(folder);
+      } catch (thrown) {
+        await file.close();
+        throw thrown;
+      }
+      return open;
+    } catch (thrown) {
+      lock.release();
+      throw thrown;
     }
   }
+
+  async #readToEnd(): Promise<{ readonly end: RunPlace | undefined; readonly summary: RunSummary | undefined }> {
+    const counter = new RunCounter();
+    let end: RunPlace | undefined;
+    for await (const item of walkRun(this.#run, { fromSeq: 0 })) {
+      if (item.type === 'damage') throw damagedRun(this.#run, damageError(item).message);
+      if (item.type === 'torn') break;
+      counter.fold(item.record);
+      end = item.end;
+    }
+    return { end, summary: end === undefined ? undefined : counter.summary() };
+  }
+
+  /** The JSON of stored records, by their `seq`. Cost: reads from the start of a segment. */
+  async #storedFrom(fromSeq: number, throughSeq: number): Promise<ReadonlyMap<number, string>> {
+    const stored = new Map<number, string>();
+    for await (const item of walkRun(this.#run, { fromSeq })) {
+      if (item.type !== 'record' || item.record.seq > throughSeq) break;
+      stored.set(item.record.seq, item.json);
+    }
+    return stored;
+  }
+}
+
+/** Cuts off what follows the last append. */
+async function cut(open: OpenRun): Promise<void> {
+  if (open.file.sizeBytes() > open.endOffset) await open.file.truncate(open.endOffset);
+  await open.file.sync();
+  open.isUncut = false;
+}
+
+async function sync(open: OpenRun): Promise<void> {
+  if (open.isUncut) await cut(open);
+  if (!open.isDirty) return;
+  // Linux answers a second sync with success although what the first one could not write is lost.
+  if (open.syncFault !== undefined) throw open.syncFault;
+  try {
+    await open.file.sync();
+  } catch (thrown) {
+    open.syncFault = toStoreError(thrown, `sync ${open.path}`);
+    throw open.syncFault;
+  }
+  open.isDirty = false;
+}
+
+/** Makes a folder and what is missing above it, for their owner only, so that a power cut leaves them. */
+async function makeFolder(fileSystem: FileSystem, folder: string): Promise<void> {
+  const topmost = await fileSystem.makeFolder(folder);
+  // One that is there may have been made by a process that was killed before it could sync.
+  const above = dirname(topmost ?? folder);
+  for (let made = folder; made !== above; made = dirname(made)) await fileSystem.syncFolder(dirname(made));
 }
 
 function damagedRun(run: RunFiles, problem: string): CoxswainError {

@@ -1,7 +1,6 @@
 import { LruMap } from '../../base/lru-map.ts';
 import type { CheckedBatch } from '../check-batch.ts';
-import { planAppend } from '../plan-append.ts';
-import type { AppendPlan } from '../plan-append.ts';
+import { planAppend, type AppendPlan } from '../plan-append.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 import {
   bytesOfRecords,
@@ -14,8 +13,8 @@ import {
   toRunRow,
   touchRun,
   writeRecords,
+  type PostgresRunRow,
 } from './postgres-run-row.ts';
-import type { PostgresRunRow } from './postgres-run-row.ts';
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, toIdText } from './postgres-text.ts';
 

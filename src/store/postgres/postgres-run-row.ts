@@ -6,7 +6,7 @@ import type { PostgresRow, PostgresSession, PostgresValue } from './postgres-cli
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, joinTexts, listParameter, toIdText, toKindText } from './postgres-text.ts';
 import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
-import type { RunSummary } from '../run-summary.ts';
+import { damagedSummary, type RunSummary } from '../run-summary.ts';
 import { storedKind } from '../search-page.ts';
 import { storeDamaged } from '../store-error.ts';
 
@@ -57,9 +57,7 @@ export function toListedSummary(row: PostgresRow, runId: string): RunSummary {
   try {
     return toSummary(row, runId);
   } catch (thrown) {
-    const startedAtMs = Number(row['started']);
-    const counts = { depth: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
-    return { runId, ...counts, startedAtMs, lastAtMs: startedAtMs, problem: messageOf(thrown) };
+    return damagedSummary(runId, messageOf(thrown), Number(row['started']));
   }
 }
 

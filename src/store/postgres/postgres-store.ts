@@ -3,22 +3,22 @@ import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
-import { createPostgresAppender } from './postgres-append.ts';
-import type { PostgresAppender } from './postgres-append.ts';
+import { createPostgresAppender, type PostgresAppender } from './postgres-append.ts';
 import type { PostgresClient, PostgresRow } from './postgres-client.ts';
 import { bytesOfRow, bytesOfRunSql, bytesOfSchema, createPostgresDeletion } from './postgres-delete-run.ts';
-import { clientFromPool } from './postgres-from-pool.ts';
-import type { PgPool } from './postgres-from-pool.ts';
-import { clientFromSql } from './postgres-from-sql.ts';
-import type { PostgresSql } from './postgres-from-sql.ts';
+import { clientFromPool, type PgPool } from './postgres-from-pool.ts';
+import { clientFromSql, type PostgresSql } from './postgres-from-sql.ts';
 import { withRetry } from './postgres-retry.ts';
-import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow } from './postgres-run-row.ts';
-import type { PostgresRunRow } from './postgres-run-row.ts';
-import { addMonths, openPostgresSchema } from './postgres-schema.ts';
-import type { PostgresLayout, PostgresPartitioning } from './postgres-schema.ts';
+import { RUN_COLUMNS, toListedSummary, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
+import { addMonths, openPostgresSchema, type PostgresLayout, type PostgresPartitioning } from './postgres-schema.ts';
 import { pageSql, searchPostgres } from './postgres-search.ts';
-import { tailChannelOf, createPostgresAnnouncer, tailPostgres } from './postgres-tail.ts';
-import type { PostgresAnnouncer, RunEnd } from './postgres-tail.ts';
+import {
+  tailChannelOf,
+  createPostgresAnnouncer,
+  tailPostgres,
+  type PostgresAnnouncer,
+  type RunEnd,
+} from './postgres-tail.ts';
 import { fromIdText, toIdText } from './postgres-text.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
 import { countUnchecked, verifyPostgres } from './postgres-verify.ts';

@@ -1,14 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
-
 import { messageOf } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { PostgresClient } from './postgres-client.ts';
-import { isAsWritten, RUN_COLUMNS, toRunRow, toStoredRow } from './postgres-run-row.ts';
-import type { PostgresRunRow } from './postgres-run-row.ts';
+import { isAsWritten, RUN_COLUMNS, toRunRow, toStoredRow, type PostgresRunRow } from './postgres-run-row.ts';
 import { pageSql } from './postgres-search.ts';
 import { fromIdText } from './postgres-text.ts';
-import { expectedSummary, lastSeqOf, RunCounter } from '../run-summary.ts';
-import { problemOf } from '../store-error.ts';
+import { createRunCheck, orderProblem } from '../run-check.ts';
+import { damageText } from '../store-error.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
 
 const RUNS_A_PAGE = 500;
@@ -44,7 +41,7 @@ export async function* verifyPostgres(
         run = toRunRow(row, runId);
       } catch (thrown) {
         isHeadWhole = false;
-        yield { runId, place: `${schema}.runs, run_no ${head.runNo}`, problem: problemOf(thrown) };
+        yield { runId, place: `${schema}.runs, run_no ${head.runNo}`, problem: damageText(thrown) };
       }
       for await (const problem of verifyRun(client, schema, { run, runId, lastSeq, isHeadWhole })) {
         // A run that was deleted meanwhile lacks records.
@@ -88,50 +85,31 @@ async function* verifyRun(
   schema: string,
   { run, runId, lastSeq, isHeadWhole }: VerifiedRun,
 ): AsyncGenerator<StoreProblem, void, void> {
-  const counter = new RunCounter();
-  let nextSeq = 0;
-  let isReadable = true;
-  let fromSeq = 0;
+  const check = createRunCheck(runId);
   const place = `${schema}.records, run_no ${run.runNo}`;
-  while (fromSeq <= lastSeq) {
+  for (let fromSeq = 0; fromSeq <= lastSeq;) {
     const rows = await client.query(pageSql(schema), [run.month, run.runNo, String(fromSeq), String(RECORDS_A_PAGE)]);
     if (rows.length === 0) break;
     for (const row of rows) {
       const seq = Number(row['seq']);
       fromSeq = seq + 1;
       if (seq > lastSeq) break;
-      if (seq !== nextSeq) {
-        yield { runId, seq: nextSeq, place, problem: hole(nextSeq, seq) };
-        isReadable = false;
-      }
-      nextSeq = seq + 1;
       try {
         const record = parseRecord(toStoredRow(row, runId).json);
-        if (record.seq !== seq || record.run_id !== runId) throw new Error('the record is of another place');
-        nextSeq = lastSeqOf(record) + 1;
-        counter.fold(record);
+        if (record.seq !== seq) throw new Error('the record is of another place');
+        yield* check.take(record, place);
       } catch (thrown) {
-        yield { runId, seq, place, problem: problemOf(thrown) };
-        isReadable = false;
+        yield* check.damaged(seq, { place, problem: damageText(thrown) });
       }
     }
   }
-  if (nextSeq <= lastSeq) yield { runId, seq: nextSeq, place, problem: hole(nextSeq, lastSeq + 1) };
+  const lost = check.nextSeq <= lastSeq ? orderProblem(check.nextSeq, lastSeq + 1) : undefined;
+  if (lost !== undefined) yield { runId, place, ...lost };
   // Someone may have appended between the two looks; the summary is compared when it is of the same moment.
-  else if (
-    isReadable &&
-    run.summary?.lastSeq === lastSeq &&
-    !isDeepStrictEqual(run.summary, expectedSummary(run.summary, counter.summary()))
-  ) {
-    yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'the summary is not that of the records' };
-  }
+  else if (run.summary?.lastSeq === lastSeq) yield* check.end(run.summary, `${schema}.runs, run_no ${run.runNo}`);
   if (isHeadWhole && (run.summary?.lastSeq ?? -1) !== lastSeq) {
     yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'last_seq is not that of the summary' };
   }
-}
-
-function hole(from: number, before: number): string {
-  return before === from + 1 ? `seq ${from} is missing` : `seq ${from} to ${before - 1} are missing`;
 }
 
 function snapshotProblem(json: string, coversSeq: number, lastSeq: number): string | undefined {

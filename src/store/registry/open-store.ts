@@ -2,11 +2,8 @@ import { open, readdir, stat } from 'node:fs/promises';
 
 import { CoxswainError } from '../../base/error.ts';
 import { isRunFolderName } from '../jsonl/run-folder-name.ts';
-import { parseStoreAddress, shownAddress } from '../store-address.ts';
+import { parseStoreAddress, shownAddress, type StoreKind } from '../store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
-
-/** The kinds of store that an address may lead to. Of `jsonl`, which `jsonlSink` writes, all but the sink itself only read. */
-export type StoreKind = 'sqlite' | 'postgres' | 'memory' | 'jsonl';
 
 /** How a store is opened. */
 export interface OpenStoreOptions {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { allOf, readAll } from '../../testing/read-all.ts';
+import { readAll } from '../../testing/read-all.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
@@ -61,7 +61,7 @@ async function runLane(file: string, lane: number): Promise<number> {
     acknowledged += await checkRuns(file, await killedWriter(file, `${round}-`));
   }
   const store = sqliteStore(file);
-  expect(await allOf(store.verify())).toEqual([]);
+  expect(await Array.fromAsync(store.verify())).toEqual([]);
   await store.close();
   return acknowledged;
 }

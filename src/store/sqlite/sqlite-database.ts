@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
+import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { makeFolderSync } from '../make-folder-sync.ts';
 import { openRecords } from '../records-folder.ts';
@@ -30,7 +31,7 @@ export function openSqliteDatabase(
   try {
     createPrivately(file);
     refuseOddCompanions(file);
-    database = new DatabaseSync(file, { ...GUARDED, timeout: timeoutMs });
+    database = new (sqliteModule().DatabaseSync)(file, { ...GUARDED, timeout: timeoutMs });
     guard(database);
     requireSqlite(process.versions['sqlite'] ?? text(database, 'SELECT sqlite_version() AS value'));
     const layout = layoutOf(database, file);
@@ -65,7 +66,7 @@ export function requireSqlite(version: string): void {
     if (difference < 0 || Number.isNaN(difference)) {
       throw new CoxswainError(
         'store-version',
-        `SQLite ${version} can lose records; ${OLDEST_SQLITE} or later is needed, which Node 24 brings`,
+        `SQLite ${version} can lose records; ${OLDEST_SQLITE} or later is needed, which Node 22.23.3 and 24 bring`,
         { details: { version, oldest: OLDEST_SQLITE } },
       );
     }

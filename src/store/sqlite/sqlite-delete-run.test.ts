@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { allOf, listAll, readAll } from '../../testing/read-all.ts';
+import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
@@ -82,7 +82,7 @@ test('a deletion leaves no row and no word, and the file gets shorter by what th
   await store.close();
   expect((await stat(file)).size).toBeLessThan(0.65 * bytes);
   expect(await indexAll(open(file))).toBe(1000);
-  expect(await allOf(open(file).verify())).toEqual([]);
+  expect(await Array.fromAsync(open(file).verify())).toEqual([]);
 });
 
 test('the word index gets smaller with deletions, although FTS5 is told to do nothing by itself', async () => {
@@ -112,7 +112,7 @@ test('while a large run is deleted, others are written by this process and anoth
   expect(await deleting).toBe(true);
   expect(meanwhile).toBeGreaterThan(10);
   expect(await readAll(other, 'a')).toHaveLength(meanwhile);
-  expect(await allOf(other.verify())).toEqual([]);
+  expect(await Array.fromAsync(other.verify())).toEqual([]);
 });
 
 /** A run whose deletion was killed after its first step. */
@@ -141,7 +141,7 @@ test('of a deletion that was killed nobody sees anything, and the next one, of w
   expect(await store.findRun('a')).toBeUndefined();
   expect(await readAll(store, 'a')).toEqual([]);
   expect(await indexAll(store)).toBe(3);
-  expect(await allOf(store.verify())).toEqual([]);
+  expect(await Array.fromAsync(store.verify())).toEqual([]);
   expect(await store.transact('a', (view) => ({ records: [], result: [view.nextSeq, view.missed()] }))).toEqual([
     0,
     [],
@@ -160,7 +160,7 @@ test('an id whose deletion was killed begins anew with its own records alone', a
   expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 3));
   expect((await store.search({ text: 'call', runId: 'a' })).hits).toHaveLength(3);
   expect((await store.search({ text: 'needle', runId: 'a' })).hits).toEqual([]);
-  expect(await allOf(store.verify())).toEqual([]);
+  expect(await Array.fromAsync(store.verify())).toEqual([]);
   expect(count(openRaw(file), 'SELECT count(*) FROM removed_runs')).toBe(0);
 });
 
@@ -203,7 +203,7 @@ test('runs of a file of the earlier layout tell their size, and are deleted', as
   expect(sizes['large'] ?? 0).toBeGreaterThan(4 * (sizes['small'] ?? 0));
   expect(sizes['small']).toBeGreaterThan(50_000);
   expect(await again.deleteRun('large')).toBe(true);
-  expect(await allOf(again.verify())).toEqual([]);
+  expect(await Array.fromAsync(again.verify())).toEqual([]);
 });
 
 /** Stores runs and deletes each, printing what it is at, until it is killed. */
@@ -236,7 +236,7 @@ test(
       expect((await store.findRun(runId))?.records ?? 0).toBe(found);
       expect(await indexAll(store)).toBe(Math.min(1000, found));
       expect(stdout.includes('deleted') ? [0] : [0, 1200]).toContain(found);
-      expect(await allOf(store.verify())).toEqual([]);
+      expect(await Array.fromAsync(store.verify())).toEqual([]);
       const left = count(openRaw(file), 'SELECT count(*) FROM records') - found;
       const outcome = found > 0 ? 'whole' : left > 0 ? 'gone, rows left' : 'gone';
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

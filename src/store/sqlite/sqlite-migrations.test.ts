@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { allOf, listAll, readAll } from '../../testing/read-all.ts';
+import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
@@ -46,7 +46,7 @@ test('a file of the first layout is brought to this one with all its runs', asyn
   expect(await store.append(scriptCalls('old', 3, 1))).toBe(3);
   await store.transact('old', () => ({ records: [], snapshot: 'now', result: undefined }));
   expect((await store.search({ text: 'call-2' })).hits).toHaveLength(1);
-  expect(await allOf(store.verify())).toEqual([]);
+  expect(await Array.fromAsync(store.verify())).toEqual([]);
   await store.close();
   const raw = new DatabaseSync(file);
   expect(raw.prepare('PRAGMA user_version').get()).toEqual({ user_version: NEWEST_LAYOUT });

@@ -1,5 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
+import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { hashText } from '../../base/hash.ts';
 
@@ -197,7 +198,7 @@ function differenceOf(found: readonly SchemaObject[], wanted: readonly SchemaObj
 
 /** A database in memory with the tables of a layout. Exported for tests. */
 export function emptyDatabase(layout: number): DatabaseSync {
-  const database = new DatabaseSync(':memory:');
+  const database = new (sqliteModule().DatabaseSync)(':memory:');
   for (const step of MIGRATIONS.slice(0, layout)) database.exec(step);
   return database;
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { steadyMs } from '../../base/steady-ms.ts';
 import { checkRunId } from '../check-batch.ts';
-import { isBusy, whileBusy } from './sqlite-busy.ts';
+import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
 import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-reads.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { seededRandom } from '../../../test/support/seeded-random.ts';
-import { allOf, readAll } from '../../testing/read-all.ts';
+import { readAll } from '../../testing/read-all.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { CutDisk, noTracing, traceScript, type DiskStep } from '../../../test/support/traced-disk.ts';
 import { sqliteStore } from './sqlite-store.ts';
@@ -108,7 +108,7 @@ async function holdsPromises(
     disk.writeCut(folder.path, random);
     const store = sqliteStore(join(folder.path, FILE));
     let count = 0;
-    expect(await allOf(store.verify())).toEqual([]);
+    expect(await Array.fromAsync(store.verify())).toEqual([]);
     for (const runId of ['a', 'b', 'big']) {
       const records = await readAll(store, runId);
       expect(records.length).toBeGreaterThan(promised.get(runId) ?? -1);

@@ -1,9 +1,10 @@
 import { constants, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
+import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { refuseLinks } from '../records-folder.ts';
 import { GUARDED, guard, refuseOddCompanions } from './sqlite-hardening.ts';
@@ -90,7 +91,7 @@ function openAs(
   url.search = query;
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(url, { ...GUARDED, readOnly: true, timeout: timeoutMs });
+    database = new (sqliteModule().DatabaseSync)(url, { ...GUARDED, readOnly: true, timeout: timeoutMs });
     guard(database);
     const layout = layoutOf(database, path);
     if (layout < OLDEST_READ_LAYOUT) throw tooOld(path, layout);

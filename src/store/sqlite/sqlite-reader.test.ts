@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { readAll, allOf } from '../../testing/read-all.ts';
+import { readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
@@ -31,10 +31,10 @@ test('it reads what the store reads, from the start, from a seq, and page by pag
   const { next = '' } = await reader.listRuns({ limit: 2 });
   expect(await reader.listRuns({ after: next })).toEqual(await store.listRuns({ after: next }));
   expect(await reader.findRun('b')).toEqual(await store.findRun('b'));
-  expect(await allOf(reader.readRun('b'))).toEqual(await readAll(store, 'b'));
-  const few = await allOf(reader.readRun('b', { fromSeq: 395, limit: 3 }));
+  expect(await Array.fromAsync(reader.readRun('b'))).toEqual(await readAll(store, 'b'));
+  const few = await Array.fromAsync(reader.readRun('b', { fromSeq: 395, limit: 3 }));
   expect(few.map(({ seq }) => seq)).toEqual([395, 396, 397]);
-  expect(await allOf(reader.readRun('none'))).toEqual([]);
+  expect(await Array.fromAsync(reader.readRun('none'))).toEqual([]);
   await reader.close();
   await store.close();
 });
@@ -101,7 +101,7 @@ test('opening, reading and closing changes no byte, also where a log was left th
   const bytes = async (): Promise<readonly Buffer[]> => [await readFile(copy), await readFile(`${copy}-wal`)];
   const before = await bytes();
   const reader = openSqliteReader(copy);
-  expect((await allOf(reader.readRun('a'))).length).toBe(50);
+  expect((await Array.fromAsync(reader.readRun('a'))).length).toBe(50);
   await reader.search({ text: 'call' });
   await reader.close();
   expect(await bytes()).toEqual(before);
@@ -145,15 +145,15 @@ test('a file of the layout before checksums is read as it is, and keeps its unch
   layoutFile(file, 3);
   const before = await readFile(file);
   const reader = openSqliteReader(file);
-  expect(await allOf(reader.readRun('a'))).toEqual(scriptCalls('a', 3));
+  expect(await Array.fromAsync(reader.readRun('a'))).toEqual(scriptCalls('a', 3));
   expect((await reader.findRun('a'))?.records).toBe(3);
-  expect(await allOf(reader.verify())).toEqual([]);
+  expect(await Array.fromAsync(reader.verify())).toEqual([]);
   await reader.close();
   expect(await readFile(file)).toEqual(before);
   const store = sqliteStore(file);
   await store.append(scriptCalls('a', 2, 3));
   expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 5));
-  expect(await allOf(store.verify())).toEqual([]);
+  expect(await Array.fromAsync(store.verify())).toEqual([]);
   await store.close();
 });
 
@@ -182,9 +182,9 @@ test('nothing in the folder moves, whatever was left beside the file, and a fold
       );
     const before = await stamps();
     const reader = openSqliteReader(join(at(name), 'runs.db'));
-    expect((await allOf(reader.readRun('a'))).length).toBe(50);
+    expect((await Array.fromAsync(reader.readRun('a'))).length).toBe(50);
     await reader.search({ text: 'call' });
-    expect(await allOf(reader.verify())).toEqual([]);
+    expect(await Array.fromAsync(reader.verify())).toEqual([]);
     await reader.close();
     expect(await stamps()).toEqual(before);
     await chmod(at(name), 0o700);
@@ -213,7 +213,7 @@ test.each(['closed', 'killed', 'copied'])('what a writer adds while a %s file is
     expect((await reader.findRun('a'))?.records).toBe(record.seq + 1);
     expect(await reader.changes()).toEqual(['a']);
   }
-  expect((await allOf(reader.readRun('a'))).length).toBe(8);
+  expect((await Array.fromAsync(reader.readRun('a'))).length).toBe(8);
   await reader.close();
 });
 
@@ -232,13 +232,13 @@ test('a run with a record that is missing, first, last or between, is not read a
     ['b', 2],
     ['c', 4],
   ] as const) {
-    await expect(allOf(reader.readRun(id))).rejects.toMatchObject({
+    await expect(Array.fromAsync(reader.readRun(id))).rejects.toMatchObject({
       code: 'store-damaged',
       details: { runId: id, seq },
     });
   }
-  await expect(allOf(reader.readRun('d'))).rejects.toMatchObject({ code: 'store-damaged' });
-  expect((await allOf(reader.readRun('c', { limit: 4 }))).length).toBe(4);
+  await expect(Array.fromAsync(reader.readRun('d'))).rejects.toMatchObject({ code: 'store-damaged' });
+  expect((await Array.fromAsync(reader.readRun('c', { limit: 4 }))).length).toBe(4);
   await reader.close();
 });
 

@@ -7,7 +7,7 @@ import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { checkSearchQuery, compareHits, toHit, toSearchPage } from '../search-page.ts';
-import { isBusy, whileBusy } from './sqlite-busy.ts';
+import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { CHECKED_LAYOUT } from './sqlite-migrations.ts';
 import { openSqlitePages } from './sqlite-pages.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';

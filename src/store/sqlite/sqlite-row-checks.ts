@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { isRunId } from '../check-batch.ts';
 import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
-import type { RunSummary } from '../run-summary.ts';
+import { messageOf } from '../../base/error.ts';
+import { damagedSummary, type RunSummary } from '../run-summary.ts';
 import type { SavedSnapshot } from '../stored-run.ts';
 import { CHECKED_LAYOUT } from './sqlite-migrations.ts';
 import type { SqliteRow } from './sqlite-statements.ts';
@@ -81,10 +82,7 @@ export class SqliteRowChecks {
     try {
       return this.summary(row);
     } catch (thrown) {
-      const startedAtMs = 0 - Number(row['minus_started_ms']);
-      const problem = thrown instanceof Error ? thrown.message : String(thrown);
-      const counts = { depth: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
-      return { runId: String(row['run_id']), ...counts, startedAtMs, lastAtMs: startedAtMs, problem };
+      return damagedSummary(String(row['run_id']), messageOf(thrown), 0 - Number(row['minus_started_ms']));
     }
   }
 

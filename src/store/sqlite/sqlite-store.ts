@@ -5,14 +5,20 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, checkRunId, isRunId, type CheckedBatch } from '../check-batch.ts';
 import type { CheckedSink } from '../checked-sink.ts';
 import { checkSearchQuery, toSearchPage } from '../search-page.ts';
-import { whileBusy } from './sqlite-busy.ts';
+import { whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
 import { deleteSqliteRun } from './sqlite-delete-run.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
-import { createSqliteSession, findSqliteRun, listSqliteRuns, readSqliteRun } from './sqlite-reads.ts';
-import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
+import {
+  createSqliteSession,
+  findSqliteRun,
+  listSqliteRuns,
+  readSqliteRun,
+  type SqliteRead,
+  type SqliteSession,
+} from './sqlite-reads.ts';
 import { sqliteBytes } from './sqlite-size.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { SqliteWordIndex } from './sqlite-word-index.ts';

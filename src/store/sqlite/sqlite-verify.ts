@@ -6,7 +6,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { createRunCheck, type RunCheck } from '../run-check.ts';
 import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
 import { recordColumns, snapshotColumns, type SqliteRow } from './sqlite-statements.ts';
-import { isDamaged, problemOf } from '../store-error.ts';
+import { isDamaged, damageText } from '../store-error.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
 
 const PAGE_ROWS = 200;
@@ -32,7 +32,7 @@ export async function* verifySqlite(read: SqliteRead): AsyncGenerator<StoreProbl
     } catch (thrown) {
       if (!isDamaged(thrown)) throw thrown;
       const behind = after === undefined ? 'database' : `behind run ${JSON.stringify(after)}`;
-      yield { place: behind, problem: `the runs there are not checked: ${problemOf(thrown)}` };
+      yield { place: behind, problem: `the runs there are not checked: ${damageText(thrown)}` };
       break;
     }
     if (runId === undefined) break;
@@ -51,7 +51,7 @@ function checkFile(database: DatabaseSync): readonly StoreProblem[] {
   try {
     found = database.prepare(`PRAGMA integrity_check(${MOST_FAULTS_OF_SQLITE})`).all();
   } catch (thrown) {
-    return [{ place: 'database', problem: problemOf(thrown) }];
+    return [{ place: 'database', problem: damageText(thrown) }];
   }
   const problems = found.map((row) => String(Object.values(row)[0]));
   return problems.filter((problem) => problem !== 'ok').map((problem) => ({ place: 'database', problem }));
@@ -90,7 +90,7 @@ async function* checkRun(read: SqliteRead, runId: string): AsyncGenerator<StoreP
     yield* await read('check', (session) => [...checkSummary(session, check, runId), ...checkSnapshot(session, runId)]);
   } catch (thrown) {
     // A damaged page: what lies behind it in this run cannot be reached.
-    yield { runId, place: `table records after seq ${afterSeq}`, problem: problemOf(thrown) };
+    yield { runId, place: `table records after seq ${afterSeq}`, problem: damageText(thrown) };
   }
 }
 
@@ -117,7 +117,7 @@ function readRows(
     try {
       return { row, checked: checks.record(row) };
     } catch (thrown) {
-      return { row, checked: { problem: problemOf(thrown) } };
+      return { row, checked: { problem: damageText(thrown) } };
     }
   });
   return { rows, isLast: rows.length < PAGE_ROWS, seq };
@@ -131,7 +131,7 @@ function takeRow(check: RunCheck, row: SqliteRow, checked: VerifiedRow['checked'
   try {
     record = parseRecord(checked.json);
   } catch (thrown) {
-    return check.damaged(seq, { place, problem: problemOf(thrown) });
+    return check.damaged(seq, { place, problem: damageText(thrown) });
   }
   if (record.run_id !== row['run_id'] || record.seq !== seq) {
     const problem = `the record says that it is seq ${record.seq} of run ${JSON.stringify(record.run_id)}`;
@@ -147,7 +147,7 @@ function checkSummary({ checks, statements }: SqliteSession, check: RunCheck, ru
   try {
     return check.end(checks.summary(row), place);
   } catch (thrown) {
-    return [{ runId, place, problem: problemOf(thrown) }];
+    return [{ runId, place, problem: damageText(thrown) }];
   }
 }
 
@@ -167,7 +167,7 @@ function checkSnapshot({ checks, database, layout }: SqliteSession, runId: strin
     if (coversSeq <= lastSeq) return [];
     return [{ runId, place, problem: `the snapshot covers seq ${coversSeq}, the run ends at ${lastSeq}` }];
   } catch (thrown) {
-    return [{ runId, place, problem: problemOf(thrown) }];
+    return [{ runId, place, problem: damageText(thrown) }];
   }
 }
 
@@ -216,7 +216,7 @@ function checkLists({ database }: SqliteSession): readonly StoreProblem[] {
       const found = Number(database.prepare(sql).get()?.['found']);
       return found === 0 ? [] : [{ place, problem: found === 1 ? problem : `${problem} (${found})` }];
     } catch (thrown) {
-      return [{ place, problem: problemOf(thrown) }];
+      return [{ place, problem: damageText(thrown) }];
     }
   });
 }

@@ -7,7 +7,7 @@ import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { recordText } from '../record-text.ts';
 import { storedKind } from '../search-page.ts';
-import { isBusy } from './sqlite-busy.ts';
+import { isBusy } from '../sqlite-busy.ts';
 import { NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import type { RecordRow, SqliteRowChecks } from './sqlite-row-checks.ts';

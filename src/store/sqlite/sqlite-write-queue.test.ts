@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { allOf, listAll, readAll } from '../../testing/read-all.ts';
+import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls } from '../../testing/record-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { sqliteStore } from './sqlite-store.ts';
-import type { SqliteStoreOptions } from './sqlite-store.ts';
+import { sqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
 
 async function openNew(
@@ -88,7 +87,7 @@ test('a fault or a refusal in a group concerns nobody else in it', async () => {
   expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 4));
   expect(await readAll(store, 'b')).toEqual(scriptCalls('b', 1));
   expect(await store.findRun('bad')).toBeUndefined();
-  expect(await allOf(store.verify())).toEqual([]);
+  expect(await Array.fromAsync(store.verify())).toEqual([]);
 });
 
 test('flush and close wait for what was asked for before', async () => {

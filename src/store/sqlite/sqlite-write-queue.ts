@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { isBusy, pauseForLock } from './sqlite-busy.ts';
+import { isBusy, pauseForLock } from '../sqlite-busy.ts';
 
 /**
  * Something to write. Called inside a transaction, and again in another one when that was rolled back. It reads and

@@ -4,10 +4,12 @@ import { useEffect, useRef, useState, useSyncExternalStore, type HTMLAttributes,
 import { safeText } from '../../base/shown-text.ts';
 import type { AdviceMark, EvidenceCall, PatternSpan, RunAnswer } from '../server/api-shapes.ts';
 import { deliveryOf, pointText } from './advice-words.ts';
+import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { countOf, countText } from './number-text.ts';
+import { countOf, countText } from '../../base/number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
+import { StatePanel } from './state-panel.tsx';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { withoutBlankLines } from './text-of.ts';
@@ -24,7 +26,7 @@ interface LaneProps {
   readonly onEvidence: (seqs: readonly number[]) => void;
 }
 
-const TABS = ['advice', 'patterns', 'family'] as const;
+const TABS = ['advice', 'patterns', 'state', 'family'] as const;
 type Tab = (typeof TABS)[number];
 
 /** Beside the conversation: what was said to the agent and why, what was noticed, and the runs around this one. */
@@ -36,6 +38,7 @@ export function AdviceLane(props: LaneProps): ReactElement {
   const names: Readonly<Record<Tab, string>> = {
     advice: `Advice ${countText(overview.advice.length)}`,
     patterns: `Patterns ${countText(overview.patterns.length)}`,
+    state: 'State',
     family: `Runs ${countText(children.length + (parent === undefined ? 0 : 1))}`,
   };
   const shown = TABS.filter((name) => name !== 'family' || children.length > 0 || parent !== undefined);
@@ -83,6 +86,9 @@ export function AdviceLane(props: LaneProps): ReactElement {
             return span === undefined ? null : <PatternCard span={span} {...props} />;
           }}
         />
+      ) : null}
+      {tab === 'state' ? (
+        <StatePanel run={props.answer.run} calls={props.answer.run.calls} selected={props.selected} onGo={props.onGo} />
       ) : null}
       {tab === 'family' ? <Family answer={props.answer} /> : null}
     </aside>
@@ -220,8 +226,13 @@ function PatternCard(props: LaneProps & { readonly span: PatternSpan }): ReactEl
             {patternName(span.kind)}
           </button>
         </h3>
-        <span className={span.stuck ? 'tag stuck' : 'tag'}>{span.stuck ? 'stuck' : 'inefficient'}</span>
-        <span className="tag">{span.level}</span>
+        <FilterTag
+          className={span.stuck ? 'stuck' : ''}
+          filters={{ pattern: span.kind }}
+          title="Runs with this pattern"
+        >
+          {span.stuck ? 'stuck' : 'inefficient'}, {span.level}
+        </FilterTag>
       </div>
       <dl>
         <dt>Seen</dt>

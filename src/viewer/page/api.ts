@@ -1,5 +1,6 @@
 import type {
   CallAnswer,
+  CallsAnswer,
   CompareAnswer,
   ErrorAnswer,
   EvidenceCall,
@@ -11,8 +12,10 @@ import type {
   RunAnswer,
   RowsAnswer,
   RunsAnswer,
+  RunState,
   SourcesAnswer,
 } from '../server/api-shapes.ts';
+import type { CohortAnswer, ReviewAnswer, ReviewBy } from '../server/cohort-shapes.ts';
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
@@ -47,6 +50,9 @@ export const RUN_FILTER_NAMES = [
   'source',
   'q',
   'outcome',
+  'model',
+  'agent',
+  'task',
   'tool',
   'pattern',
   'advice',
@@ -62,14 +68,22 @@ export function getSources(): Promise<SourcesAnswer> {
   return get<SourcesAnswer>('/api/sources');
 }
 
-export function getRuns(filters: RunFilters, after: string | undefined): Promise<RunsAnswer> {
+/** What the runs that match came to, as far as they were looked at. */
+export function getCohort(filters: RunFilters): Promise<CohortAnswer> {
+  return get<CohortAnswer>(`/api/cohort?${filterQuery(filters)}`);
+}
+
+export function getReview(by: ReviewBy): Promise<ReviewAnswer> {
+  return get<ReviewAnswer>(`/api/review?by=${by}`);
+}
+
+/** @param limit  rows of the first page; at most 1,000 are given */
+export function getRuns(filters: RunFilters, after: string | undefined, limit = 0): Promise<RunsAnswer> {
   // A first page that is quick, then few requests for the rest.
-  const query = new URLSearchParams({ limit: after === undefined ? '200' : '500' });
-  for (const name of RUN_FILTER_NAMES) {
-    const value = filters[name];
-    if (value === undefined) continue;
-    query.set(name, name === 'since' || name === 'until' ? dayAsMs(value, name) : value);
-  }
+  const query = new URLSearchParams({
+    limit: after === undefined ? String(Math.min(1_000, Math.max(200, limit))) : '500',
+  });
+  for (const [name, value] of filterQuery(filters)) query.set(name, value);
   if (after !== undefined) query.set('after', after);
   return get<RunsAnswer>(`/api/runs?${query}`);
 }
@@ -124,7 +138,17 @@ export async function findInRun(run: RunAddress, query: FindRequest): Promise<nu
   return null;
 }
 
-/** A call by its index, or the last one that had begun at a record; null where there is none. */
+/** The calls that began at records from `from` up to, not with, `to`, as far as the run was read. */
+export function getCalls(run: RunAddress, from: number, to: number): Promise<CallsAnswer> {
+  return get<CallsAnswer>(`${runPath(run)}/calls?from=${from}&to=${to}`);
+}
+
+/** The state of a run when a call had come back. */
+export function getState(run: RunAddress, call: number): Promise<RunState> {
+  return get<RunState>(`${runPath(run)}/state?call=${call}`);
+}
+
+/** A call by its number, or the last one that had begun at a record; null where there is none. */
 export async function getCall(
   run: RunAddress,
   wanted: { readonly call: number } | { readonly seq: number },
@@ -149,7 +173,7 @@ export function getLabels(): Promise<LabelsAnswer> {
   return get<LabelsAnswer>('/api/labels');
 }
 
-/** Labels a run, or a moment of it as `RUN@CALL`; null takes the label away. */
+/** Labels a run, or a moment of it as `RUN@CALL` (calls from 1); null takes the label away. */
 export async function putLabel(id: string, target: LabelTarget | null): Promise<LabelsAnswer> {
   const answer = await request('/api/labels', {
     method: 'POST',
@@ -163,6 +187,15 @@ export async function putLabel(id: string, target: LabelTarget | null): Promise<
 /** Where the server has a run: the base of everything about it. */
 export function runPath({ source, runId }: RunAddress): string {
   return `/api/runs/${encodeURIComponent(source)}/${encodeURIComponent(runId)}`;
+}
+
+function filterQuery(filters: RunFilters): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of RUN_FILTER_NAMES) {
+    const value = filters[name];
+    if (value !== undefined) query.set(name, name === 'since' || name === 'until' ? dayAsMs(value, name) : value);
+  }
+  return query;
 }
 
 /** A day of the reader's own calendar as Unix milliseconds: its start for `since`, its end for `until`. */

@@ -1,19 +1,22 @@
 import { useCallback, useEffect, useState, type ReactElement, type ReactNode } from 'react';
 
 import { assertNever } from '../../base/assert-never.ts';
-import { getSources } from './api.ts';
+import { ApiError, getSources, type RunFilters } from './api.ts';
 import { ComparePage } from './compare-page.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { isTyping } from './is-typing.ts';
 import { Link } from './link.tsx';
 import { MomentPage } from './moment-page.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
+import { OverviewPage } from './overview-page.tsx';
 import { ReportsPage } from './reports-page.tsx';
 import type { Route } from './route.ts';
+import { ReviewPage } from './review-page.tsx';
 import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
 import { runKey } from './route.ts';
 import { safeLine } from './safe-text.ts';
+import { keepAddress } from './session.ts';
 import { ThemeButton } from './theme-button.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { useRoute } from './use-route.ts';
@@ -39,16 +42,25 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   return (
     <div className="shell">
       <header className="top">
-        <Link className="brand" to={{ page: 'runs', filters: {} }}>
+        <Link className="brand" to={{ page: 'overview', filters: {} }}>
           <Mark />
           coxswain
         </Link>
         <nav aria-label="Pages">
-          <Tab to={{ page: 'runs', filters: {} }} isCurrent={route.page === 'runs' || route.page === 'run'}>
+          <Tab to={{ page: 'overview', filters: filtersOf(route) }} isCurrent={route.page === 'overview'}>
+            Overview
+          </Tab>
+          <Tab
+            to={{ page: 'runs', filters: filtersOf(route) }}
+            isCurrent={route.page === 'runs' || route.page === 'run'}
+          >
             Runs
           </Tab>
           <Tab to={{ page: 'compare' }} isCurrent={route.page === 'compare'}>
             Compare
+          </Tab>
+          <Tab to={{ page: 'review', by: 'pattern' }} isCurrent={route.page === 'review'}>
+            Review
           </Tab>
           <Tab to={{ page: 'reports' }} isCurrent={route.page === 'reports'}>
             Backtests
@@ -76,14 +88,25 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   );
 }
 
+/** What is kept of an address when the reader goes from the overview to the runs, or back. */
+function filtersOf(route: Route): RunFilters {
+  if (route.page !== 'overview' && route.page !== 'runs') return {};
+  const { order: _order, sort: _sort, ...filters } = route.filters;
+  return filters;
+}
+
 function titleOf(route: Route): string {
   switch (route.page) {
+    case 'overview':
+      return 'Overview';
     case 'runs':
       return 'Runs';
     case 'run':
       return safeLine(route.run.runId).slice(0, 60);
     case 'compare':
       return 'Compare';
+    case 'review':
+      return 'Review';
     case 'reports':
       return 'Backtests';
     case 'moment':
@@ -95,15 +118,23 @@ function titleOf(route: Route): string {
 
 function Page({ route }: { readonly route: Route }): ReactElement {
   const sources = useLoaded('sources', getSources);
+  const isShut = sources.error instanceof ApiError && sources.error.code === 'no-session';
+  useEffect(() => {
+    if (isShut) keepAddress();
+  }, [isShut]);
   if (sources.value === undefined) {
     if (sources.error !== undefined) return <ErrorNotice error={sources.error} onRetry={sources.reload} />;
     return <Notice title="Loading…" />;
   }
   switch (route.page) {
+    case 'overview':
+      return <OverviewPage route={route} sources={sources.value.sources} />;
     case 'runs':
       return <RunListPage filters={route.filters} sources={sources.value.sources} onSource={sources.reload} />;
     case 'run':
       return <RunPageView key={runKey(route.run)} route={route} />;
+    case 'review':
+      return <ReviewPage key={route.by} by={route.by} />;
     case 'compare':
       return <ComparePage route={route} />;
     case 'reports':

@@ -1,11 +1,19 @@
-import type { ReactElement } from 'react';
+import { useContext, type ReactElement } from 'react';
 
 import type { ToolEnded, ToolStarted, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
-import { FoldedText } from './folded-text.tsx';
+import { countOf } from '../../base/number-text.ts';
+import { safeText } from '../../base/shown-text.ts';
+import { childOf, ChildRunsContext } from './child-runs.ts';
+import { editOf, type EditDiff } from './edit-diff.ts';
+import { FoldedText, FoldedTextContext } from './folded-text.tsx';
+import { Link } from './link.tsx';
+import { costText } from './number-text.ts';
+import { stateOf } from './run-list-row.tsx';
 import { spanText } from './number-text.ts';
+import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
-import { headlineOf, isCut, isObject, textOf } from './text-of.ts';
+import { headlineOf, isCut, isObject, shownResult, textOf } from './text-of.ts';
 import { kindColour } from './tool-kinds.ts';
 
 const MAX_NAME = 120;
@@ -17,16 +25,52 @@ export function CallView(props: {
   readonly call: ToolStarted;
   readonly end: TrajectoryRecord | undefined;
   readonly kind: ToolKind;
+  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one. */
+  readonly equal: string | undefined;
 }): ReactElement {
-  const { call, end, record } = props;
+  const { call, end, equal, record } = props;
+  // What is searched for may stand in it.
+  const { words } = useContext(FoldedTextContext);
   const ended = end?.payload.kind === 'tool_ended' ? end.payload : undefined;
   const { headline, isWhole, shownName } = headlineOf(call.args);
   return (
     <div className="box">
-      <CallHead name={call.tool_name} kind={props.kind} args={headline} tail={tailOf(record, end, ended)} />
+      <CallHead
+        name={call.tool_name}
+        kind={props.kind}
+        args={headline}
+        tail={tailOf(record, end, ended)}
+        equal={equal}
+      />
+      <ChildRun call={call} />
       {isWhole ? null : <Arguments args={call.args} seq={record.seq} without={shownName} />}
-      {ended === undefined || end === undefined ? null : <Output ended={ended} seq={end.seq} />}
+      {ended === undefined || end === undefined ? null : equal?.startsWith('=') === true ? (
+        <details className="output same" open={words.length > 0}>
+          <summary>the same result as {equal.slice(2)}</summary>
+          <Output ended={ended} seq={end.seq} />
+        </details>
+      ) : (
+        <Output ended={ended} seq={end.seq} />
+      )}
     </div>
+  );
+}
+
+/** The run that the call started, where it did. */
+function ChildRun({ call }: { readonly call: ToolStarted }): ReactElement | null {
+  const run = childOf(call, useContext(ChildRunsContext));
+  if (run === undefined) return null;
+  const cost = run.costUsd === undefined ? '' : `, ${costText(run.costUsd)}`;
+  return (
+    <p className="child-run">
+      <Link to={{ page: 'run', run: { source: run.source, runId: run.runId } }}>
+        Open the run that this call started
+      </Link>{' '}
+      <span className="dim">
+        {stateOf(run).text.toLowerCase()}, {countOf(run.calls, 'call')}
+        {cost}
+      </span>
+    </p>
   );
 }
 
@@ -45,6 +89,7 @@ function CallHead(props: {
   readonly kind: ToolKind;
   readonly args: string;
   readonly tail: ReactElement | undefined;
+  readonly equal?: string | undefined;
 }): ReactElement {
   return (
     <div className="call-head">
@@ -55,6 +100,7 @@ function CallHead(props: {
       <span className="args" dir="auto">
         {props.args}
       </span>
+      {props.equal === undefined ? null : <span className="tag stuck">{props.equal}</span>}
       <span className="tail">{props.tail}</span>
     </div>
   );
@@ -88,14 +134,35 @@ function Arguments(props: {
   if (!isObject(args) || isCut(args)) {
     return <FoldedText shown={textOf(args)} seq={seq} part="args" />;
   }
-  const entries = Object.entries(args).filter(([name]) => name !== props.without);
+  const edit = editOf(args);
+  const entries = Object.entries(args).filter(
+    ([name]) => name !== props.without && edit?.names.includes(name) !== true,
+  );
   return (
-    <dl className="fields">
-      {entries.slice(0, MAX_FIELDS).map(([name, value]) => (
-        <Field key={name} name={name} value={value} seq={seq} />
+    <>
+      {edit === undefined ? null : <Edit lines={edit.lines} />}
+      <dl className="fields">
+        {entries.slice(0, MAX_FIELDS).map(([name, value]) => (
+          <Field key={name} name={name} value={value} seq={seq} />
+        ))}
+        {entries.length > MAX_FIELDS ? <dt>and {entries.length - MAX_FIELDS} more</dt> : null}
+      </dl>
+    </>
+  );
+}
+
+/** What an edit takes out and puts in. */
+function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
+  return (
+    <pre className="diff" dir="auto">
+      {lines.map(({ sign, text }, at) => (
+        // Lines of a stored edit never change their order.
+        <span key={at} className={sign === '-' ? 'gone' : sign === '+' ? 'new' : undefined}>
+          {sign} {safeText(text)}
+          {'\n'}
+        </span>
       ))}
-      {entries.length > MAX_FIELDS ? <dt>and {entries.length - MAX_FIELDS} more</dt> : null}
-    </dl>
+    </pre>
   );
 }
 
@@ -111,12 +178,18 @@ function Field(props: { readonly name: string; readonly value: unknown; readonly
 }
 
 function Output({ ended, seq }: { readonly ended: ToolEnded; readonly seq: number }): ReactElement {
-  const shown = textOf(ended.result);
+  const { pictures, shown } = shownResult(ended.result);
   return (
     <div className="output">
       {ended.result_missing === true ? <p className="text dim">The source holds no result of this call.</p> : null}
-      {shown.text === '' && ended.result_missing !== true ? <p className="text dim">nothing</p> : null}
+      {shown.text === '' && pictures.length === 0 && ended.result_missing !== true ? (
+        <p className="text dim">nothing</p>
+      ) : null}
       <FoldedText shown={shown} seq={seq} part="result" />
+      {pictures.map((picture, at) => (
+        // Parts of a stored result never change their order.
+        <Picture key={at} picture={picture} seq={seq} />
+      ))}
     </div>
   );
 }

@@ -1,10 +1,13 @@
 import { useState, type ReactElement } from 'react';
 
-import { getRuns } from './api.ts';
+import type { ListedRow } from '../server/api-shapes.ts';
+import { getRun, getRuns } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
-import { countOf, dayText } from './number-text.ts';
-import { runKey } from './route.ts';
+import { countOf } from '../../base/number-text.ts';
+import { dayText } from './number-text.ts';
+import { addressOf, runKey } from './route.ts';
+import { stateOf } from './run-list-row.tsx';
 import { RunStrip } from './run-strip.tsx';
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -13,13 +16,16 @@ import { useLoaded } from './use-loaded.ts';
 export function ChooseRun({ a }: { readonly a: string | undefined }): ReactElement {
   const [words, setWords] = useState('');
   const found = useLoaded(`choose ${words}`, () => getRuns(words.trim() === '' ? {} : { q: words.trim() }, undefined));
-  const runs = (found.value?.runs ?? []).filter((run) => runKey(run) !== a).slice(0, 50);
+  const alike = useLoaded(`alike ${a ?? ''}`, () => (a === undefined ? Promise.resolve([]) : runsOfTask(a)));
+  const others = words.trim() === '' ? (alike.value ?? []) : [];
+  const rest = (found.value?.runs ?? []).filter((run) => others.every((other) => runKey(other) !== runKey(run)));
+  const runs = [...others, ...rest].filter((run) => runKey(run) !== a).slice(0, 50);
   return (
     <div className="sheet">
       <h1>{a === undefined ? 'Compare: choose the first run' : `Compare ${safeLine(a)} with…`}</h1>
       <p className="intro">
         Calls are aligned by tool and arguments, and the place where the runs part is marked. Only the latest 50 that
-        match are listed.
+        match are listed, those of the same task first.
       </p>
       <p>
         <input
@@ -54,7 +60,10 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
                 >
                   {safeLine(run.task ?? '') || safeLine(run.runId)}
                 </Link>
-                <div className="dim mono">{safeLine(run.runId)}</div>
+                <div className="dim">
+                  {others.includes(run) ? 'the same task, ' : ''}
+                  {stateOf(run).text.toLowerCase()}, <span className="mono">{safeLine(run.runId)}</span>
+                </div>
               </th>
               <td>{dayText(run.startedAtMs)}</td>
               <td className="number">{countOf(run.calls, 'call')}</td>
@@ -65,4 +74,10 @@ export function ChooseRun({ a }: { readonly a: string | undefined }): ReactEleme
       </table>
     </div>
   );
+}
+
+/** Runs that were given the same task. */
+async function runsOfTask(key: string): Promise<readonly ListedRow[]> {
+  const { run } = await getRun(addressOf(key));
+  return run.task === undefined ? [] : (await getRuns({ task: run.task }, undefined)).runs;
 }

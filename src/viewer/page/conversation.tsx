@@ -9,9 +9,12 @@ import {
   type ReactElement,
 } from 'react';
 
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
+import { equalCallBefore } from './equal-call.ts';
 import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
+import type { Calls } from './use-calls.ts';
 import { RowLayout, type PlacedRow } from './row-layout.ts';
 import type { VisibleRange } from './visible-range.ts';
 
@@ -35,13 +38,16 @@ export function ConversationView(props: {
   readonly patterns: readonly PatternSpan[];
   readonly advice: readonly AdviceMark[];
   readonly evidence: ReadonlySet<number>;
+  readonly calls: Calls;
+  /** What people said of a record's call, by `seq`. */
+  readonly labels: ReadonlyMap<number, string>;
   readonly range: VisibleRange;
   readonly handle: { current: ConversationHandle | undefined };
   readonly onSelect: (seq: number) => void;
   /** The reader moved away from the end, or back to it. */
   readonly onAtEnd: (isAtEnd: boolean) => void;
 }): ReactElement {
-  const { pages, count, withDetails, selected, evidence, range, handle, onSelect, onAtEnd } = props;
+  const { pages, count, withDetails, selected, evidence, calls, range, handle, onSelect, onAtEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const layout = useMemo(() => new RowLayout(count), [pages]);
@@ -104,7 +110,7 @@ export function ConversationView(props: {
     tellRange(
       rows,
       { from: current.scrollTop, to: current.scrollTop + current.clientHeight },
-      { range, layout, pages },
+      { range, layout, pages, calls },
     );
   });
 
@@ -186,6 +192,9 @@ export function ConversationView(props: {
                 record={record}
                 end={endOf(record, pages)}
                 kind={kind}
+                call={calls.at(seq)}
+                equal={equalOf(record, pages, calls)}
+                label={props.labels.get(seq)}
                 advice={adviceAt.get(seq)}
                 marks={marksOf(seq)}
                 onSelect={onSelect}
@@ -204,15 +213,25 @@ function endOf(record: Exclude<PlacedRow['record'], undefined>, pages: RecordPag
   return end === undefined ? undefined : pages.at(end);
 }
 
+/** The earlier call that this one repeats, in few words that stay the same from drawing to drawing; undefined where there is none. */
+function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): string | undefined {
+  const equal = equalCallBefore(record, pages);
+  const number = equal === undefined ? undefined : calls.at(equal.seq)?.call;
+  return number === undefined ? undefined : `${equal?.sameResult === true ? '=' : '≈'} call ${number}`;
+}
+
 /** Asks for the records around what is seen, and says what that is. */
 function tellRange(
   rows: readonly PlacedRow[],
   view: { readonly from: number; readonly to: number },
-  { range, layout, pages }: { range: VisibleRange; layout: RowLayout; pages: RecordPages },
+  { range, layout, pages, calls }: { range: VisibleRange; layout: RowLayout; pages: RecordPages; calls: Calls },
 ): void {
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) pages.want(0, 0);
-  else pages.want(first.seq - 20, last.seq + 60);
+  else {
+    pages.want(first.seq - 20, last.seq + 60);
+    calls.want(first.seq, last.seq + 1);
+  }
   const from = layout.heights.rowAt(view.from);
   range.set({ from, to: Math.max(from + 1, layout.heights.rowAt(view.to) + 1) });
 }

@@ -8,8 +8,9 @@ export const LANES = {
   errors: { top: 43, height: 9, name: 'Errors' },
   patterns: { top: 57, height: 21, name: 'Patterns' },
   advice: { top: 82, height: 14, name: 'Advice' },
+  tokens: { top: 100, height: 16, name: 'Tokens' },
 } as const;
-export const LANES_HEIGHT = 98;
+export const LANES_HEIGHT = 118;
 export const MINIMAP_HEIGHT = 24;
 const PATTERN_ROWS = 3;
 /** Of a short run a column could be as wide as a hand; a mark is not. */
@@ -27,6 +28,8 @@ export interface Canvas {
 export interface Places {
   readonly visible: SeqWindow;
   readonly selected: number | undefined;
+  /** What people said of calls, by `seq`. */
+  readonly labels: ReadonlyMap<number, string>;
 }
 
 /** The lanes of a window of the run. */
@@ -65,7 +68,9 @@ export function drawLanes(canvas: Canvas, overview: Overview, window: SeqWindow,
     }
   }
   drawPatterns(canvas, overview, xOf);
+  drawTokens(canvas, overview, xOf);
   drawAdvice(canvas, overview.advice, xOf);
+  drawLabels(canvas, places.labels, xOf);
   if (places.selected !== undefined) {
     context.fillStyle = colour('--accent');
     context.fillRect(Math.round(xOf(places.selected)), 0, 2, LANES_HEIGHT);
@@ -89,6 +94,22 @@ function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, 
     if (span.flaggedSeq === null) continue;
     context.fillStyle = colour('--ink');
     context.fillRect(xOf(span.flaggedSeq), top - 1, 2, rowHeight);
+  }
+}
+
+/** The tokens of the run up to each place, as an area that only rises. */
+function drawTokens({ context, colour, widthPx }: Canvas, overview: Overview, xOf: (seq: number) => number): void {
+  const all = overview.tokens.reduce((sum, tokens) => sum + tokens, 0);
+  if (all === 0) return;
+  const { height, top } = LANES.tokens;
+  context.fillStyle = colour('--kind-read');
+  let sum = 0;
+  for (const [bucket, tokens] of overview.tokens.entries()) {
+    sum += tokens;
+    const [from, to] = [xOf(bucket * overview.seqsPerBucket), xOf((bucket + 1) * overview.seqsPerBucket)];
+    if (to < 0 || from > widthPx) continue;
+    const high = (height * sum) / all;
+    context.fillRect(from, top + height - high, Math.max(1, to - from), high);
   }
 }
 
@@ -116,6 +137,20 @@ function drawAdvice(
     }
     if (delivered !== true) context.stroke();
     else context.fill();
+  }
+}
+
+/** A flag where a person said something of a call. */
+function drawLabels({ context, colour }: Canvas, labels: Places['labels'], xOf: (seq: number) => number): void {
+  for (const [seq, text] of labels) {
+    const x = xOf(seq);
+    context.fillStyle = colour(text === 'stuck' ? '--stuck-mark' : '--good');
+    context.beginPath();
+    context.moveTo(x, LANES.calls.top - 2);
+    context.lineTo(x + 9, LANES.calls.top + 3);
+    context.lineTo(x, LANES.calls.top + 8);
+    context.fill();
+    context.fillRect(x - 1, LANES.calls.top - 2, 1.5, LANES.calls.height + 2);
   }
 }
 

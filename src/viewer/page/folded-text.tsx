@@ -1,6 +1,6 @@
 import { createContext, useContext, useState, type ReactElement } from 'react';
 
-import { countText } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
 import type { ShownText } from './text-of.ts';
 
 /** What every text of a run can ask of the page around it. */
@@ -36,11 +36,13 @@ export function FoldedText(props: {
   const { shown, seq, part } = props;
   const { words, unfolded, fetchWhole } = useContext(FoldedTextContext);
   const key = `${seq} ${part}`;
-  const [isOpen, setOpen] = useState(() => unfolded.has(key));
+  const [opened, setOpen] = useState<boolean | undefined>(() => (unfolded.has(key) ? true : undefined));
   const { text, cutFrom } = shown;
   if (text === '') return null;
   const begin = beginning(text);
   const isLong = begin.length < text.length;
+  // A word that is looked for is not left in what is folded.
+  const isOpen = opened ?? (isLong && words.length > 0 && holdsOne(text.slice(begin.length).toLowerCase(), words));
   const visible = isLong && !isOpen ? begin : text.slice(0, MAX_CHARS);
   const toggle = (): void => {
     if (isOpen) unfolded.delete(key);
@@ -77,6 +79,10 @@ export function FoldedText(props: {
       ) : null}
     </>
   );
+}
+
+function holdsOne(text: string, words: readonly string[]): boolean {
+  return words.some((word) => text.includes(word));
 }
 
 function beginning(text: string): string {

@@ -1,15 +1,4 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type PatternKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../records/pass-over.ts';
+import { passOver } from '../../records/pass-over.ts';
 import type { StoredContent } from '../../records/stored-message.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { FOLDED_CHARS, FOLDED_LINES } from './folded-text.tsx';
@@ -46,9 +35,9 @@ export function guessHeight(record: TrajectoryRecord, pages: RecordPages): numbe
     case 'guidance_produced':
       return ROW_PX + HEAD_PX + textPx(payload.injection.content);
     default:
-      passOver<
-        LifeKind | TalkKind | RequestKind | HostKind | PatternKind | DeliveredKind | AskedKind | FaultKind | UnreadKind
-      >(payload);
+      passOver<'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'>(
+        payload,
+      );
       return OTHER_PX;
   }
 }

@@ -3,6 +3,10 @@ import { Fragment, useEffect, useRef, type ReactElement } from 'react';
 const KEYS: readonly (readonly [string, string])[] = [
   ['j', 'next row'],
   ['k', 'row before'],
+  ['J', 'next run of the list'],
+  ['K', 'run before in the list'],
+  ['→', 'next call'],
+  ['←', 'call before'],
   ['e', 'next error'],
   ['E', 'error before'],
   ['p', 'next pattern'],
@@ -10,6 +14,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['a', 'next advice'],
   ['A', 'advice before'],
   ['Enter', 'open a run, unfold a row'],
+  ['Escape', 'choose no row'],
   ['/', 'search'],
   [']', 'next place found'],
   ['[', 'place found before'],

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-import { countText } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
 import type { Following } from './use-following.ts';
 
 /** Over the end of the conversation of a run at work: whether the page goes with it, and what came meanwhile. */

@@ -1,10 +1,10 @@
-import { useContext, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 
 import type { StoredContentBlock, StoredMessage } from '../../records/stored-message.ts';
-import { FoldedText, FoldedTextContext } from './folded-text.tsx';
-import { safeImage } from './safe-image.ts';
+import { FoldedText } from './folded-text.tsx';
+import { Picture } from './picture.tsx';
 import { safeLine } from './safe-text.ts';
-import { isCut, textOf } from './text-of.ts';
+import { textOf } from './text-of.ts';
 
 const NAMES: Readonly<Record<StoredMessage['role'], string>> = {
   system: 'System',
@@ -53,32 +53,16 @@ function Block(props: {
     case 'tool_call':
       return null;
     case 'image':
-      return <Picture block={block} seq={seq} />;
+      return (
+        <Picture
+          picture={{ mediaType: block.media_type, data: block.data_base64 ?? { bytes: block.bytes } }}
+          seq={seq}
+        />
+      );
     case 'other':
       return <FoldedText shown={textOf(block.value)} seq={seq} part={part} />;
     default:
       // A source may hold what this version has no name for.
       return <FoldedText shown={textOf(block)} seq={seq} part={part} />;
   }
-}
-
-function Picture(props: {
-  readonly block: Extract<StoredContentBlock, { type: 'image' }>;
-  readonly seq: number;
-}): ReactElement {
-  const { fetchWhole } = useContext(FoldedTextContext);
-  const { block, seq } = props;
-  const kind = safeLine(block.media_type).slice(0, 60);
-  if (isCut(block.data_base64)) {
-    return (
-      <p>
-        <button type="button" className="link" onClick={() => void fetchWhole(seq)}>
-          Show the image ({kind})
-        </button>
-      </p>
-    );
-  }
-  const source = safeImage(block.media_type, block.data_base64);
-  if (source === undefined) return <p className="dim">An image of kind {kind}, which is not shown.</p>;
-  return <img src={source} alt={`Of kind ${kind}, as the agent saw it`} loading="lazy" decoding="async" />;
 }

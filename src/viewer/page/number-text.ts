@@ -1,4 +1,3 @@
-const counts = new Intl.NumberFormat('en-US');
 const dayAndTime = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   day: 'numeric',
@@ -13,16 +12,6 @@ const clock = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
-
-/** `12,345`. */
-export function countText(count: number): string {
-  return counts.format(count);
-}
-
-/** `1 call`, `3 calls`. @param plural  default: the word with an s */
-export function countOf(count: number, word: string, plural = `${word}s`): string {
-  return `${countText(count)} ${count === 1 ? word : plural}`;
-}
 
 /** `Oct 12, 22:04`; `—` where the time is not known. */
 export function dayText(ms: number): string {

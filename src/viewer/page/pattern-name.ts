@@ -1,7 +1,6 @@
-/** A pattern's kind as people read it: `error_cascade` is `error cascade`. */
+import { inWords } from '../../records/words.ts';
+
+/** A pattern's kind as people read it. */
 export function patternName(kind: string): string {
-  return kind
-    .slice(0, 60)
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
+  return inWords('pattern', kind.slice(0, 60));
 }

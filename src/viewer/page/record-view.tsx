@@ -1,27 +1,15 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../records/pass-over.ts';
+import { passOver } from '../../records/pass-over.ts';
 import { memo, type ReactElement } from 'react';
 
-import type { Json } from '../../base/json.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { readCall } from '../../calls/tool-semantics.ts';
-import type { ToolKind } from '../../calls/tool-kind.ts';
-import type { AdviceMark } from '../server/api-shapes.ts';
+import type { AdviceMark, NumberedCall } from '../server/api-shapes.ts';
 import { deliveryOf } from './advice-words.ts';
 import { CallView, ResultView } from './call-view.tsx';
 import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { MessageView } from './message-view.tsx';
-import { clockText, countText, fullTimeText } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
+import { clockText, fullTimeText } from './number-text.ts';
 import type { RowKind } from './record-row.ts';
 import { RowBoundary } from './row-boundary.tsx';
 import { safeLine } from './safe-text.ts';
@@ -34,13 +22,19 @@ export const RecordView = memo(function RecordView(props: {
   /** For a call: the record it came back with. */
   readonly end: TrajectoryRecord | undefined;
   readonly kind: RowKind;
+  /** For a call: its number and what it does. */
+  readonly call: NumberedCall | undefined;
+  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one. */
+  readonly equal: string | undefined;
+  /** What people said of the call. */
+  readonly label: string | undefined;
   /** Of advice: what became of it. */
   readonly advice: AdviceMark | undefined;
   /** Classes: `is-selected`, `is-stuck` (within a pattern that says so), `is-evidence` (shows why advice was given). */
   readonly marks: string;
   readonly onSelect: (seq: number) => void;
 }): ReactElement {
-  const { record, onSelect } = props;
+  const { call, label, record, onSelect } = props;
   const { seq, recorded_at_unix_ms: atMs } = record;
   const isFailed = [record, props.end].some(
     (part) => part?.payload.kind === 'tool_ended' && part.payload.is_error && props.kind !== 'none',
@@ -64,12 +58,26 @@ export const RecordView = memo(function RecordView(props: {
           title={`Record ${countText(seq)}, ${fullTimeText(atMs)}`}
           onClick={() => onSelect(seq)}
         >
-          {clockText(atMs) || `#${countText(seq)}`}
+          {call === undefined ? null : (
+            <>
+              <span className="visually-hidden">Call </span>
+              <b>{countText(call.call)}</b>{' '}
+            </>
+          )}
+          {clockText(atMs) || (call === undefined ? `#${countText(seq)}` : '')}
         </button>
+        {label === undefined ? null : <span className="tag label">{label}</span>}
       </div>
       <div>
         <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
-          <Body record={record} end={props.end} kind={props.kind} advice={props.advice} />
+          <Body
+            record={record}
+            end={props.end}
+            kind={props.kind}
+            call={call}
+            equal={props.equal}
+            advice={props.advice}
+          />
         </RowBoundary>
       </div>
     </article>
@@ -80,6 +88,8 @@ function Body(props: {
   readonly record: TrajectoryRecord;
   readonly end: TrajectoryRecord | undefined;
   readonly kind: RowKind;
+  readonly call: NumberedCall | undefined;
+  readonly equal: string | undefined;
   readonly advice: AdviceMark | undefined;
 }): ReactElement | null {
   const { record, kind } = props;
@@ -87,7 +97,15 @@ function Body(props: {
   if (kind === 'detail') return <DetailView payload={payload} seq={seq} />;
   switch (payload.kind) {
     case 'tool_started':
-      return <CallView record={record} call={payload} end={props.end} kind={kindOf(payload.tool_name, payload.args)} />;
+      return (
+        <CallView
+          record={record}
+          call={payload}
+          end={props.end}
+          kind={props.call?.kind ?? 'unknown'}
+          equal={props.equal}
+        />
+      );
     case 'tool_ended':
       return <ResultView seq={seq} ended={payload} />;
     case 'message_appended':
@@ -111,9 +129,7 @@ function Body(props: {
         />
       );
     default:
-      passOver<LifeKind | TalkKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
-        payload,
-      );
+      passOver<'life' | 'talk' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
       return isTold(payload) ? <EventView payload={payload} /> : <DetailView payload={payload} seq={seq} />;
   }
 }
@@ -136,13 +152,4 @@ function Spoken(props: {
       <FoldedText shown={{ ...shown, text: withoutBlankLines(shown.text) }} seq={props.seq} part="advice" />
     </div>
   );
-}
-
-/** What a call does, as detection sees it without declarations. What was shortened is told by the tool's name alone. */
-function kindOf(tool: string, args: Json): ToolKind {
-  try {
-    return readCall(tool, args).kind;
-  } catch {
-    return 'unknown';
-  }
 }

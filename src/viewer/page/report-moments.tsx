@@ -56,8 +56,8 @@ function Moment({ moment, isAbsent }: { readonly moment: MomentReport; readonly 
   const { call, run, source } = moment;
   return (
     <>
-      <Link to={{ page: 'moment', runId: run, call }} title={`${safeLine(run)}, of ${safeLine(source)}`}>
-        <span className="run-id">{shortId(safeLine(run))}</span> call {call}
+      <Link to={{ page: 'moment', runId: run, call: call + 1 }} title={`${safeLine(run)}, of ${safeLine(source)}`}>
+        <span className="run-id">{shortId(safeLine(run))}</span> call {call + 1}
       </Link>
       {isAbsent ? <span className="dim"> not here</span> : null}
     </>

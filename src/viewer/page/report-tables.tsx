@@ -9,7 +9,8 @@ import type {
   SweepReport,
 } from '../../backtest/backtest-report.ts';
 import { Link } from './link.tsx';
-import { countText, shareOrDash } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
+import { shareOrDash } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
 import { SignalMoments, type KnownRuns } from './report-moments.tsx';
 import { safeLine } from './safe-text.ts';
@@ -184,9 +185,11 @@ export function PlacesTable({
       {places.slice(0, 3 * MAX_PLACES).map(({ place, what }) => (
         <tr key={`${what} ${place.run} ${place.call} ${place.provider}`}>
           <th scope="row">
-            <Link to={{ page: 'moment', runId: place.run, call: place.to ?? place.call }}>{safeLine(place.run)}</Link>
+            <Link to={{ page: 'moment', runId: place.run, call: (place.to ?? place.call) + 1 }}>
+              {safeLine(place.run)}
+            </Link>
           </th>
-          <td className="number">{place.to === undefined ? place.call : `${place.call} → ${place.to}`}</td>
+          <td className="number">{place.to === undefined ? place.call + 1 : `${place.call + 1} → ${place.to + 1}`}</td>
           <td>{safeLine(place.provider)}</td>
           <td>{what}</td>
         </tr>

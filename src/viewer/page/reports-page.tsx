@@ -5,7 +5,7 @@ import type { SourceRow } from '../server/api-shapes.ts';
 import { getReport, getReports } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
-import { countText } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
 import { ComparisonTable, GatesTable, PlacesTable, SignalsTable, SweepTable } from './report-tables.tsx';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';

@@ -11,12 +11,16 @@ const filters = fc
 const run = fc.record({ source: text, runId: text });
 const routes: fc.Arbitrary<Route> = fc.oneof(
   filters.map((chosen) => ({ page: 'runs' as const, filters: chosen })),
+  filters.map((chosen) => ({ page: 'overview' as const, filters: chosen, stop: 3 })),
+  filters.map((chosen) => ({ page: 'overview' as const, filters: chosen })),
   fc.record({ page: fc.constant('run' as const), run, at: fc.nat(), find: text, details: fc.constant(true as const) }),
+  fc.record({ page: fc.constant('review' as const), by: fc.constantFrom('pattern', 'advice', 'random') }),
+  run.map((address) => ({ page: 'run' as const, run: address, review: 'random' as const })),
   run.map((address) => ({ page: 'run' as const, run: address })),
   fc.record({ page: fc.constant('compare' as const), a: text, b: text }),
   fc.constant({ page: 'compare' as const }),
   fc.record({ page: fc.constant('reports' as const), report: text }),
-  fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.nat() }),
+  fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }) }),
 );
 
 test('an address gives back the route that it was made of', () => {
@@ -30,7 +34,7 @@ test('an address gives back the route that it was made of', () => {
 });
 
 test('what makes no sense in an address is passed over', () => {
-  expect(parseRoute('?page=nothing&at=7')).toEqual({ page: 'runs', filters: {} });
+  expect(parseRoute('?page=nothing&at=7')).toEqual({ page: 'overview', filters: {} });
   expect(parseRoute('?source=0&run=a&at=-3')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
   expect(parseRoute('?source=0&run=a&at=1e99')).toEqual({ page: 'run', run: { source: '0', runId: 'a' } });
 });

@@ -1,8 +1,10 @@
 import { assertNever } from '../../base/assert-never.ts';
+import type { ReviewBy } from '../server/cohort-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
 
 /** What the page shows, all of which stands in its address. */
 export type Route =
+  | { readonly page: 'overview'; readonly filters: RunFilters; readonly stop?: number }
   | { readonly page: 'runs'; readonly filters: RunFilters }
   | {
       readonly page: 'run';
@@ -10,10 +12,13 @@ export type Route =
       readonly at?: number;
       readonly details?: true;
       readonly find?: string;
+      /** The queue that the chosen moment belongs to. */
+      readonly review?: ReviewBy;
     }
+  | { readonly page: 'review'; readonly by: ReviewBy }
   | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
   | { readonly page: 'reports'; readonly report?: string }
-  /** A call of a run of which only the id is known: leads on to the run. */
+  /** A call, numbered from 1, of a run of which only the id is known: leads on to the run. */
   | { readonly page: 'moment'; readonly runId: string; readonly call: number };
 
 /** Reads the query of an address; what makes no sense in it is passed over. */
@@ -24,6 +29,7 @@ export function parseRoute(search: string): Route {
     const [a, b] = [query.get('a'), query.get('b')];
     return { page, ...(a === null ? {} : { a }), ...(b === null ? {} : { b }) };
   }
+  if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern' };
   if (page === 'reports') {
     const report = query.get('report');
     return { page, ...(report === null ? {} : { report }) };
@@ -31,7 +37,7 @@ export function parseRoute(search: string): Route {
   const runId = query.get('run');
   if (page === 'moment' && runId !== null) {
     const call = Number(query.get('call'));
-    return { page, runId, call: Number.isSafeInteger(call) && call >= 0 ? call : 0 };
+    return { page, runId, call: Number.isSafeInteger(call) && call >= 1 ? call : 1 };
   }
   if (runId !== null) return runRoute(query, runId);
   const filters: Record<string, string> = {};
@@ -39,18 +45,23 @@ export function parseRoute(search: string): Route {
     const value = query.get(name);
     if (value !== null && value !== '') filters[name] = value;
   }
-  return { page: 'runs', filters };
+  if (page === 'runs' || (page === null && search.length > 1)) return { page: 'runs', filters };
+  const stop = Number(query.get('stop') ?? Number.NaN);
+  return { page: 'overview', filters, ...(Number.isSafeInteger(stop) && stop >= 0 ? { stop } : {}) };
 }
 
 /** The address of a route, from `/` on. `parseRoute` gives the route back. */
 export function formatRoute(route: Route): string {
   const query = new URLSearchParams();
   switch (route.page) {
+    case 'overview':
     case 'runs':
       for (const name of RUN_FILTER_NAMES) {
         const value = route.filters[name];
         if (value !== undefined && value !== '') query.set(name, value);
       }
+      if (route.page === 'overview' && route.stop !== undefined) query.set('stop', String(route.stop));
+      if (route.page === 'runs' ? query.size === 0 : query.size > 0) query.set('page', route.page);
       break;
     case 'run':
       query.set('source', route.run.source);
@@ -58,6 +69,11 @@ export function formatRoute(route: Route): string {
       if (route.at !== undefined) query.set('at', String(route.at));
       if (route.find !== undefined && route.find !== '') query.set('find', route.find);
       if (route.details === true) query.set('details', '1');
+      if (route.review !== undefined) query.set('review', route.review);
+      break;
+    case 'review':
+      query.set('page', 'review');
+      query.set('by', route.by);
       break;
     case 'compare':
       query.set('page', 'compare');
@@ -91,14 +107,20 @@ export function addressOf(key: string): RunAddress {
   return slash < 0 ? { source: '', runId: key } : { source: key.slice(0, slash), runId: key.slice(slash + 1) };
 }
 
+function reviewBy(text: string | null): ReviewBy | undefined {
+  return text === 'pattern' || text === 'advice' || text === 'random' ? text : undefined;
+}
+
 function runRoute(query: URLSearchParams, runId: string): Route {
   const at = Number(query.get('at') ?? Number.NaN);
   const find = query.get('find');
+  const review = reviewBy(query.get('review'));
   return {
     page: 'run',
     run: { source: query.get('source') ?? '', runId },
     ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
     ...(find === null || find === '' ? {} : { find }),
     ...(query.get('details') === '1' ? { details: true as const } : {}),
+    ...(review === undefined ? {} : { review }),
   };
 }

@@ -1,26 +1,56 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
 
-import type { SourceRow } from '../server/api-shapes.ts';
+import { countText } from '../../base/number-text.ts';
+import { inWords } from '../../records/words.ts';
+import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
+import { patternName } from './pattern-name.ts';
+import type { Route } from './route.ts';
+import { safeLine } from './safe-text.ts';
 import { goTo } from './use-route.ts';
 
 type FilterName = keyof RunFilters;
+const MAX_CHARS = 60;
 
-/** What the list shows: every choice stands in the address. */
+const STATUS: Readonly<Record<string, string>> = {
+  open: 'open',
+  ended: 'ended',
+  success: 'succeeded',
+  failed: 'failed',
+  damaged: 'damaged',
+};
+const ADVICE: Readonly<Record<string, string>> = { any: 'any advice', ignored: 'ignored by the agent' };
+
+/** The filters whose values are counted: the name of each, and what its values are called. */
+const SELECTS: readonly (readonly [keyof Facets, string, (value: string) => string])[] = [
+  ['status', 'status', (value) => STATUS[value] ?? value],
+  ['outcome', 'outcome', (value) => inWords('outcome', value)],
+  ['model', 'model', String],
+  ['agent', 'agent', String],
+  ['task', 'task', String],
+  ['pattern', 'pattern', (value) => (value === 'stuck' ? 'any that says stuck' : patternName(value))],
+  ['advice', 'advice', (value) => ADVICE[value] ?? inWords('delivery', value)],
+  ['tool', 'tool', String],
+];
+
+/** Which runs a page is about: every choice stands in its address. */
 export function RunFiltersBar(props: {
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
+  readonly facets: Facets | undefined;
   readonly status: string;
+  /** The page with other filters. */
+  readonly to: (filters: RunFilters) => Route;
 }): ReactElement {
-  const { filters, sources } = props;
+  const { facets, filters, sources, to } = props;
   const set = (name: FilterName, value: string): void => {
     const { [name]: _before, ...rest } = filters;
-    goTo({ page: 'runs', filters: value === '' ? rest : { ...rest, [name]: value } });
+    goTo(to(value === '' ? rest : { ...rest, [name]: value }));
   };
   const isFiltered = Object.keys(filters).some((name) => name !== 'sort' && name !== 'order');
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      <TextFilter name="q" label="Search everything in the runs" className="search" filters={filters} onSet={set} />
+      <SearchBox filters={filters} onSet={set} />
       {sources.length > 1 ? (
         <select
           aria-label="Source"
@@ -35,23 +65,17 @@ export function RunFiltersBar(props: {
           ))}
         </select>
       ) : null}
-      <select aria-label="Status" value={filters.status ?? ''} onChange={(event) => set('status', event.target.value)}>
-        <option value="">any status</option>
-        <option value="open">open</option>
-        <option value="ended">ended</option>
-        <option value="failed">failed</option>
-      </select>
-      <TextFilter name="outcome" label="outcome" className="short" filters={filters} onSet={set} />
-      <TextFilter name="tool" label="tool" className="short" filters={filters} onSet={set} />
-      <TextFilter name="pattern" label="pattern" className="short" filters={filters} onSet={set} />
-      <label>
-        <input
-          type="checkbox"
-          checked={filters.advice === '1'}
-          onChange={(event) => set('advice', event.target.checked ? '1' : '')}
+      {SELECTS.map(([name, label, wordOf]) => (
+        <FacetSelect
+          key={name}
+          name={name}
+          label={label}
+          wordOf={wordOf}
+          values={facets?.[name] ?? []}
+          value={filters[name] ?? ''}
+          onSet={set}
         />
-        with advice
-      </label>
+      ))}
       <label>
         from
         <input type="date" value={filters.since ?? ''} onChange={(event) => set('since', event.target.value)} />
@@ -61,7 +85,7 @@ export function RunFiltersBar(props: {
         <input type="date" value={filters.until ?? ''} onChange={(event) => set('until', event.target.value)} />
       </label>
       {isFiltered ? (
-        <button type="button" className="quiet" onClick={() => goTo({ page: 'runs', filters: {} })}>
+        <button type="button" className="quiet" onClick={() => goTo(to({}))}>
           Clear
         </button>
       ) : null}
@@ -73,36 +97,64 @@ export function RunFiltersBar(props: {
   );
 }
 
-/** Takes effect on Enter, when it is left, and a moment after the last key. */
-function TextFilter(props: {
-  readonly name: FilterName;
+/** One filter with its values and their counts; left out where there is nothing to choose. */
+function FacetSelect(props: {
+  readonly name: keyof Facets;
   readonly label: string;
-  readonly className: string;
+  readonly wordOf: (value: string) => string;
+  readonly values: readonly (readonly [string, number])[];
+  readonly value: string;
+  readonly onSet: (name: FilterName, value: string) => void;
+}): ReactElement | null {
+  const { label, name, onSet, value, values, wordOf } = props;
+  if (values.length < 2 && value === '' && name !== 'status') return null;
+  // A value from elsewhere, such as a part of a name, is one of the choices too.
+  const choices =
+    value === '' || values.some(([one]) => one === value) ? values : [[value, undefined] as const, ...values];
+  return (
+    <select
+      aria-label={`${label[0]?.toUpperCase()}${label.slice(1)}`}
+      className={value === '' ? undefined : 'is-set'}
+      value={value}
+      onChange={(event) => onSet(name, event.target.value)}
+    >
+      <option value="">any {label}</option>
+      {choices.map(([one, count]) => (
+        <option key={one} value={one}>
+          {safeLine(wordOf(one)).slice(0, MAX_CHARS)}
+          {count === undefined ? '' : ` (${countText(count)})`}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Takes effect on Enter, when it is left, and a moment after the last key. */
+function SearchBox(props: {
   readonly filters: RunFilters;
   readonly onSet: (name: FilterName, value: string) => void;
 }): ReactElement {
-  const { name } = props;
   const latest = useRef(props.onSet);
   latest.current = props.onSet;
-  const set = props.filters[name] ?? '';
+  const set = props.filters.q ?? '';
   const [typed, setTyped] = useState(set);
   useEffect(() => setTyped(set), [set]);
   useEffect(() => {
     if (typed === set) return undefined;
-    const timer = setTimeout(() => latest.current(name, typed.trim()), 350);
+    const timer = setTimeout(() => latest.current('q', typed.trim()), 350);
     return () => clearTimeout(timer);
-  }, [typed, set, name]);
+  }, [typed, set]);
   return (
     <input
       type="search"
-      className={props.className}
-      aria-label={props.label}
-      placeholder={props.label}
+      className="search"
+      aria-label="Search everything in the runs"
+      placeholder="Search everything in the runs"
       value={typed}
       spellCheck={false}
       onInput={(event: FormEvent<HTMLInputElement>) => setTyped(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') latest.current(name, typed.trim());
+        if (event.key === 'Enter') latest.current('q', typed.trim());
         if (event.key === 'Escape') event.currentTarget.blur();
       }}
     />

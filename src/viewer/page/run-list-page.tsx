@@ -1,20 +1,25 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
-import type { SourceRow } from '../server/api-shapes.ts';
-import { ApiError, type RunFilters } from './api.ts';
+import type { LabelRow, SourceRow } from '../server/api-shapes.ts';
+import { ApiError, getLabels, type RunFilters } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
-import { countOf } from './number-text.ts';
-import { runKey } from './route.ts';
+import { LruMap } from '../../base/lru-map.ts';
+import { countOf } from '../../base/number-text.ts';
+import { formatRoute, runKey } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
-import { RunListRow } from './run-list-row.tsx';
-import { placeRuns } from './run-tree.ts';
+import { RunListRow, runRouteOf } from './run-list-row.tsx';
+import { placeRuns, type PlacedRun } from './run-tree.ts';
 import { SortHead } from './sort-head.tsx';
+import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 import { useRunList, type RunListState } from './use-run-list.ts';
 
 const ROW_PX = 52;
+/** Where the reader was in each list, for who comes back to it. */
+const places = new LruMap<{ readonly top: number; readonly current: number }>(20);
+const NO_LABELS: readonly LabelRow[] = [];
 const LOST = new ApiError(0, {
   code: 'unreachable',
   message: 'The viewer does not answer.',
@@ -37,7 +42,13 @@ export function RunListPage(props: {
     <div className="runs">
       <div>
         <h1 className="visually-hidden">Runs</h1>
-        <RunFiltersBar filters={filters} sources={sources} status={statusOf(list)} />
+        <RunFiltersBar
+          filters={filters}
+          sources={sources}
+          facets={list.facets}
+          status={statusOf(list)}
+          to={(next) => ({ page: 'runs', filters: next })}
+        />
         {troubled.map((source) => (
           <div key={source.id} className="banner bad" role="alert">
             <b>{source.path}</b> {source.problem?.message} {source.problem?.fix}
@@ -57,7 +68,7 @@ export function RunListPage(props: {
         ) : null}
       </div>
       <SortHead filters={filters} />
-      <Rows list={list} filters={filters} sources={sources} />
+      <Rows key={formatRoute({ page: 'runs', filters })} list={list} filters={filters} sources={sources} />
     </div>
   );
 }
@@ -77,7 +88,9 @@ function Rows(props: {
   const { list, filters } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  const [current, setCurrent] = useState(0);
+  const kept = places.get(formatRoute({ page: 'runs', filters }));
+  const [current, setCurrent] = useState(kept?.current ?? 0);
+  const labels = useLoaded('labels', getLabels).value?.labels ?? NO_LABELS;
   const isTree = filters.sort === undefined || filters.sort === 'started';
   const placed = useMemo(
     () =>
@@ -89,7 +102,14 @@ function Rows(props: {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 8,
+    initialOffset: kept?.top ?? 0,
   });
+  const leaving = useRef(() => {});
+  leaving.current = () => {
+    const top = scroller.current?.scrollTop ?? 0;
+    places.set(formatRoute({ page: 'runs', filters }), { top, current });
+  };
+  useLayoutEffect(() => () => leaving.current(), []);
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   const { more, complete } = list;
@@ -104,7 +124,13 @@ function Rows(props: {
       return after;
     });
   }, []);
-  useListKeys({ placed, current, setCurrent, show: (index) => virtual.scrollToIndex(index, { align: 'auto' }) });
+  useListKeys({
+    placed,
+    find: filters.q,
+    current,
+    setCurrent,
+    show: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
+  });
 
   const nothing = list.isLoading || placed.length > 0 ? undefined : <Nothing {...props} />;
   return (
@@ -124,6 +150,8 @@ function Rows(props: {
               place={place}
               top={item.start}
               isCurrent={item.index === current}
+              labels={labels}
+              find={filters.q}
               onToggle={toggle}
             />
           );
@@ -151,6 +179,8 @@ function Nothing(props: {
       </Notice>
     );
   }
+  // The banner above says what is wrong with it, and what can be done.
+  if (props.sources.some((source) => source.problem !== undefined)) return <Notice title="No runs can be read" />;
   if (props.list.pending > 0) return <Notice title={`Reading ${reading?.name ?? 'the runs'}…`} />;
   return (
     <Notice title="No runs yet">
@@ -163,7 +193,8 @@ function Nothing(props: {
 }
 
 function useListKeys(list: {
-  readonly placed: readonly { readonly run: { readonly source: string; readonly runId: string } }[];
+  readonly placed: readonly PlacedRun[];
+  readonly find: string | undefined;
   readonly current: number;
   readonly setCurrent: (index: number) => void;
   readonly show: (index: number) => void;
@@ -182,7 +213,7 @@ function useListKeys(list: {
       } else if (event.key === 'Enter' && !(event.target instanceof HTMLElement && event.target.matches('a, button'))) {
         const place = placed[current];
         if (place === undefined) return;
-        goTo({ page: 'run', run: { source: place.run.source, runId: place.run.runId } });
+        goTo(runRouteOf(place.run, latest.current.find));
       } else if (event.key === '/') {
         document.querySelector<HTMLInputElement>('.filters .search')?.focus();
       } else return;

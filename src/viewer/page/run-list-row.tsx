@@ -1,13 +1,19 @@
 import { memo, type ReactElement } from 'react';
 
-import type { ListedRow } from '../server/api-shapes.ts';
+import type { LabelRow, ListedRow } from '../server/api-shapes.ts';
+import type { RunFilters } from './api.ts';
+import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { costText, countText, dayText, fullTimeText, spanText } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
+import { present } from '../../base/present.ts';
+import { inWords } from '../../records/words.ts';
+import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { patternName } from './pattern-name.ts';
-import { runKey } from './route.ts';
+import { runKey, type Route } from './route.ts';
 import { RunStrip } from './run-strip.tsx';
 import type { PlacedRun } from './run-tree.ts';
 import { safeLine } from './safe-text.ts';
+import { labelsOf, labelText } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 
 /** One run of the list. */
@@ -15,11 +21,15 @@ export const RunListRow = memo(function RunListRow(props: {
   readonly place: PlacedRun;
   readonly top: number;
   readonly isCurrent: boolean;
+  readonly labels: readonly LabelRow[];
+  /** The words that the list was searched for. */
+  readonly find: string | undefined;
   readonly onToggle: (key: string) => void;
 }): ReactElement {
   const { run, depth, children, isOpen } = props.place;
-  const address = { source: run.source, runId: run.runId };
+  const to = runRouteOf(run, props.find);
   const state = stateOf(run);
+  const label = labelText(labelsOf(run.runId, props.labels), run.runId);
   const classes = ['run-grid run-row', depth > 0 ? 'is-child' : '', props.isCurrent ? 'is-current' : ''];
   return (
     <div
@@ -27,7 +37,7 @@ export const RunListRow = memo(function RunListRow(props: {
       role="row"
       // The depth is a number of ours; the style sheet makes an indent of it.
       style={{ transform: `translateY(${props.top}px)`, ['--depth' as string]: depth }}
-      onClick={() => goTo({ page: 'run', run: address })}
+      onClick={() => goTo(to)}
     >
       <div role="cell">
         <span className={`dot ${state.className}`} title={state.text} />
@@ -49,13 +59,22 @@ export const RunListRow = memo(function RunListRow(props: {
               {isOpen ? '▾' : '▸'}
             </button>
           ) : null}
-          <Link to={{ page: 'run', run: address }}>{safeLine(run.task ?? '') || safeLine(run.runId)}</Link>
+          <Link to={to}>{safeLine(run.task ?? '') || safeLine(run.runId)}</Link>
         </span>
         <span className="dim">
           {depth > 0 || run.parentRunId === undefined ? '' : 'child · '}
-          <span className="mono">{safeLine(run.runId)}</span>
-          {run.modelId === undefined ? '' : ` · ${safeLine(run.modelId)}`}
-          {run.outcome === undefined ? '' : ` · ${safeLine(run.outcome)}`}
+          {run.found === undefined ? (
+            <span className="mono">{safeLine(run.runId)}</span>
+          ) : (
+            <span className="snippet">… {safeLine(run.found.snippet)} …</span>
+          )}
+          {run.modelId === undefined ? null : (
+            <FilterTag filters={{ model: run.modelId }}>{safeLine(run.modelId)}</FilterTag>
+          )}
+          {run.outcome === undefined ? null : (
+            <FilterTag filters={{ outcome: run.outcome }}>{safeLine(inWords('outcome', run.outcome))}</FilterTag>
+          )}
+          {label === undefined ? null : <span className="tag label">labelled {label}</span>}
           {run.childCount > 0 ? ` · ${run.childCount} below` : ''}
         </span>
       </div>
@@ -71,6 +90,15 @@ export const RunListRow = memo(function RunListRow(props: {
       <div className={run.errors > 0 ? 'number bad' : 'number dim'} role="cell">
         {countText(run.errors)}
       </div>
+      <div
+        className="number wasted"
+        role="cell"
+        title={
+          run.wasted === undefined ? undefined : `Calls after the first warning, which came at call ${run.wasted.call}`
+        }
+      >
+        {run.extras ? countText(run.wasted?.calls ?? 0) : <Later />}
+      </div>
       <div className="number" role="cell">
         {run.adviceCount === undefined ? (
           <Later />
@@ -84,9 +112,9 @@ export const RunListRow = memo(function RunListRow(props: {
       <div className="patterns" role="cell">
         <span className="tags">
           {(run.patterns ?? []).slice(0, 4).map((kind) => (
-            <span key={kind} className={run.stuck === true ? 'tag stuck' : 'tag'}>
+            <FilterTag key={kind} className={run.stuck === true ? 'stuck' : ''} filters={{ pattern: kind }}>
               {patternName(kind)}
-            </span>
+            </FilterTag>
           ))}
         </span>
       </div>
@@ -102,6 +130,11 @@ export const RunListRow = memo(function RunListRow(props: {
     </div>
   );
 });
+
+/** A run, at the place where the words of a search were found in it. */
+export function runRouteOf({ found, runId, source }: ListedRow, find: string | undefined): Route {
+  return { page: 'run', run: { source, runId }, ...present({ at: found?.seq, find }) };
+}
 
 /** What was said, and beside it what did not reach the agent as far as is known. */
 function AdviceCount({ all, unsaid }: { readonly all: number; readonly unsaid: number }): ReactElement {
@@ -123,10 +156,19 @@ function Later(): ReactElement {
 }
 
 /** How a run stands: the colour of its dot and the words for it. */
-export function stateOf(run: ListedRow): { readonly className: '' | 'good' | 'bad' | 'live'; readonly text: string } {
-  if (run.problem !== undefined) return { className: 'bad', text: `Damaged: ${safeLine(run.problem)}` };
-  if (run.live) return { className: 'live', text: 'At work' };
-  if (run.success === true) return { className: 'good', text: 'Succeeded' };
-  if (run.success === false || run.outcome === 'error') return { className: 'bad', text: 'Failed' };
-  return { className: '', text: run.outcome === undefined ? 'Open, no end recorded' : 'Ended' };
+export function stateOf(run: ListedRow): {
+  readonly className: '' | 'good' | 'bad' | 'live';
+  readonly text: string;
+  /** Finds the runs that stand so too. */
+  readonly filters: RunFilters;
+} {
+  if (run.problem !== undefined)
+    return { className: 'bad', text: `Damaged: ${safeLine(run.problem)}`, filters: { status: 'damaged' } };
+  if (run.live) return { className: 'live', text: 'At work', filters: { status: 'open' } };
+  if (run.success === true) return { className: 'good', text: 'Succeeded', filters: { status: 'success' } };
+  if (run.success === false || run.outcome === 'error')
+    return { className: 'bad', text: 'Failed', filters: { status: 'failed' } };
+  return run.outcome === undefined
+    ? { className: '', text: 'Open, no end recorded', filters: { status: 'open' } }
+    : { className: '', text: 'Ended', filters: { status: 'ended' } };
 }

@@ -1,25 +1,35 @@
 import { useCallback, useEffect, useMemo, useRef, useState, type ReactElement } from 'react';
 
 import { present } from '../../base/present.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunAnswer } from '../server/api-shapes.ts';
+import { findWords } from '../server/find-words.ts';
 import { AdviceLane } from './advice-lane.tsx';
-import { findInRun } from './api.ts';
+import { findInRun, getCall } from './api.ts';
+import { ChildRunsContext } from './child-runs.ts';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
+import { CopyButtons } from './copy-buttons.tsx';
 import { FindBox } from './find-box.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
+import { LabelBar } from './label-bar.tsx';
 import { LiveBar } from './live-bar.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
-import { countText } from './number-text.ts';
+import { countText } from '../../base/number-text.ts';
 import type { RecordPages } from './record-pages.ts';
+import { goOn } from './review.ts';
 import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';
 import { runKey, type Route } from './route.ts';
+import { runRouteOf } from './run-list-row.tsx';
+import { RunStory } from './run-story.tsx';
 import { RunTitle } from './run-title.tsx';
 import { Timeline } from './timeline.tsx';
+import { useCalls } from './use-calls.ts';
 import { asError } from './use-loaded.ts';
 import { useFollowing } from './use-following.ts';
 import { useLabels } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 import { useRunKeys } from './use-run-keys.ts';
+import { placeInList } from './use-run-list.ts';
 import { useRunModel, type RunModel } from './use-run-model.ts';
 import { VisibleRange } from './visible-range.ts';
 
@@ -48,7 +58,7 @@ function Loaded(props: {
   const handle = useRef<ConversationHandle | undefined>(undefined);
   const live = useFollowing({ isLive: run.live && route.at === undefined, lastSeq: model.lastSeq, pages, handle });
   const selected = route.at;
-  const words = useMemo(() => wordsOf(route.find ?? ''), [route.find]);
+  const words = useMemo(() => findWords(route.find ?? ''), [route.find]);
 
   const set = useCallback(
     (change: Partial<RunRoute>) => {
@@ -86,6 +96,12 @@ function Loaded(props: {
     } else if (run.live) handle.current?.showEnd();
   }, [selected, run.live, show]);
 
+  // Another moment of the same run, from a review or from Back, is brought into sight.
+  useEffect(() => {
+    const { from, to } = range.get();
+    if (selected !== undefined && (selected < from || selected >= to)) handle.current?.show(selected);
+  }, [selected, range]);
+
   const current = selected ?? range.get().from;
   const findRow = async (wanted: Wanted): Promise<number | null> => {
     const { kind, direction, q } = wanted;
@@ -94,7 +110,7 @@ function Loaded(props: {
     for (let at = from; at >= 0 && at <= pages.lastSeq;) {
       const query = { kind, from: at, direction: direction === 1 ? 'next' : 'prev' } as const;
       const seq = await findInRun(route.run, q === undefined ? query : { ...query, q });
-      if (seq === null || q === undefined || (await isSaidAt(seq, pages, wordsOf(q)))) return seq;
+      if (seq === null || q === undefined || (await isSaidAt(seq, pages, findWords(q)))) return seq;
       at = seq + direction;
     }
     return null;
@@ -104,11 +120,26 @@ function Loaded(props: {
       const seq = await findRow(wanted);
       if (seq === null) say(`No ${wanted.direction === 1 ? 'more' : 'earlier'} ${FOUND[wanted.kind]}.`);
       else await show(seq);
+      // The words may stand in what was too long to send.
+      if (seq !== null && wanted.kind === 'text' && isShortened(pages.at(seq))) await model.fetchWhole(seq);
     } catch (error) {
       say(asError(error).message);
     }
   };
-  const labels = useLabels(route.run, say);
+  /** The call beside the one that is chosen, or beside what is seen. */
+  const goToCall = async (direction: 1 | -1): Promise<void> => {
+    const place = await getCall(route.run, { seq: current });
+    const next = await getCall(route.run, { call: Math.max(1, (place?.call ?? 0) + direction) });
+    if (next === null) say('No more calls.');
+    else await show(next.seq);
+  };
+  const { review } = route;
+  const onLabelled = useCallback(() => {
+    if (review === undefined) return;
+    goOn(review).catch((error: unknown) => say(asError(error).message));
+  }, [review, say]);
+  const labels = useLabels(route.run, selected, { say, onLabelled });
+  const calls = useCalls(route.run, overview.nextSeq);
   useRunKeys({
     step: (direction) => {
       const from = selected === undefined ? range.get().from : selected + direction;
@@ -122,13 +153,21 @@ function Loaded(props: {
       else if (route.find === undefined) focusFind();
       else void find({ kind, direction, q: route.find });
     },
+    call: (direction) => void goToCall(direction),
     toStart: () => void show(0),
     toEnd: () => handle.current?.showEnd(),
     follow: live.toggle,
     details: () => goTo(withDetails ? withoutDetails(route) : { ...route, details: true }, { replace: true }),
     search: focusFind,
     compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
-    label: (target) => void labels.put(selected, target),
+    label: labels.put,
+    neighbour: (direction) => {
+      const place = placeInList(route.run);
+      const row = direction === 1 ? place?.next : place?.before;
+      if (row === undefined) say(direction === 1 ? 'No next run in the list.' : 'No run before in the list.');
+      else goTo(runRouteOf(row, place?.find));
+    },
+    leave: () => goTo(withoutPlace(route), { replace: true }),
     unfold: () => {
       const row = document.querySelector<HTMLElement>('.row.is-selected');
       row?.querySelector<HTMLElement>('.fold button, summary')?.click();
@@ -143,8 +182,8 @@ function Loaded(props: {
   return (
     <div className="run">
       <div>
-        <RunTitle answer={answer}>
-          {labels.current === undefined ? null : <span className="tag">labelled {labels.current}</span>}
+        <RunTitle answer={answer} label={labels.summary}>
+          <CopyButtons record={selected === undefined ? undefined : pages.at(selected)} pages={pages} say={say} />
           <FindBox
             find={route.find}
             onFind={(q, direction) => {
@@ -170,25 +209,31 @@ function Loaded(props: {
           </div>
         )}
       </div>
-      <Timeline overview={overview} range={range} selected={selected} onGo={onGo} />
+      <RunStory answer={answer} onGo={onGo} />
+      <Timeline overview={overview} range={range} selected={selected} labels={labels.marks} onGo={onGo} />
       <div className="below">
         <div className="talk">
-          <h2 className="visually-hidden">ConversationView</h2>
-          <FoldedTextContext value={surroundings}>
-            <ConversationView
-              pages={pages}
-              count={live.shownLast + 1}
-              withDetails={withDetails}
-              selected={selected}
-              patterns={overview.patterns}
-              advice={overview.advice}
-              evidence={evidence}
-              range={range}
-              handle={handle}
-              onSelect={onSelect}
-              onAtEnd={live.onAtEnd}
-            />
-          </FoldedTextContext>
+          <h2 className="visually-hidden">Conversation</h2>
+          <LabelBar labels={labels} />
+          <ChildRunsContext value={answer.children}>
+            <FoldedTextContext value={surroundings}>
+              <ConversationView
+                pages={pages}
+                count={live.shownLast + 1}
+                withDetails={withDetails}
+                selected={selected}
+                patterns={overview.patterns}
+                advice={overview.advice}
+                evidence={evidence}
+                calls={calls}
+                labels={labels.marks}
+                range={range}
+                handle={handle}
+                onSelect={onSelect}
+                onAtEnd={live.onAtEnd}
+              />
+            </FoldedTextContext>
+          </ChildRunsContext>
           <LiveBar isOpen={run.live} following={live} />
         </div>
         <AdviceLane answer={answer} range={range} selected={selected} onGo={onGo} onEvidence={onEvidence} />
@@ -210,17 +255,20 @@ interface Wanted {
   readonly q?: string;
 }
 
-function wordsOf(find: string): readonly string[] {
-  return find
-    .toLowerCase()
-    .split(/["\s]+/)
-    .filter((word) => word !== '');
+/** Whether a value of the record was too long to send. */
+function isShortened(record: TrajectoryRecord | undefined): boolean {
+  return record !== undefined && JSON.stringify(record.payload).includes('"$cut"');
 }
 
 const FOUND = { error: 'errors', pattern: 'patterns', advice: 'advice', text: 'places with these words' } as const;
 
 function withoutDetails(route: RunRoute): RunRoute {
   const { details: _details, ...rest } = route;
+  return rest;
+}
+
+function withoutPlace(route: RunRoute): RunRoute {
+  const { at: _at, ...rest } = route;
   return rest;
 }
 

@@ -1,19 +1,25 @@
 import type { ReactElement, ReactNode } from 'react';
 
-import type { RunAnswer } from '../server/api-shapes.ts';
+import type { ListedRow, RunAnswer } from '../server/api-shapes.ts';
 import { runPath } from './api.ts';
+import { FilterTag } from './filter-tag.tsx';
 import { Link } from './link.tsx';
-import { costText, countOf, dayText, fullTimeText, spanText } from './number-text.ts';
+import { countOf, countText } from '../../base/number-text.ts';
+import { costText, dayText, fullTimeText, spanText } from './number-text.ts';
 import { runKey } from './route.ts';
-import { stateOf } from './run-list-row.tsx';
+import { runRouteOf, stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
+import { placeInList } from './use-run-list.ts';
 
 /** What the run is, how it went, and what can be done with it. */
 export function RunTitle({
   answer,
+  label,
   children,
 }: {
   readonly answer: RunAnswer;
+  /** What its labels say. */
+  readonly label: string | undefined;
   readonly children: ReactNode;
 }): ReactElement {
   const { run, parent } = answer;
@@ -25,7 +31,10 @@ export function RunTitle({
           {safeLine(run.task ?? '') || safeLine(run.runId)}
         </h1>
         <div className="facts">
-          <span className={`tag ${state.className}`}>{state.text}</span>
+          <FilterTag className={state.className} filters={state.filters}>
+            {state.text}
+          </FilterTag>
+          {label === undefined ? null : <span className="tag label">labelled {label}</span>}
           {parent === undefined ? null : (
             <span>
               child of{' '}
@@ -35,7 +44,9 @@ export function RunTitle({
             </span>
           )}
           <span className="mono">{safeLine(run.runId)}</span>
-          {run.modelId === undefined ? null : <span>{safeLine(run.modelId)}</span>}
+          {run.modelId === undefined ? null : (
+            <FilterTag filters={{ model: run.modelId }}>{safeLine(run.modelId)}</FilterTag>
+          )}
           <span title={fullTimeText(run.startedAtMs)}>
             {dayText(run.startedAtMs)}
             {run.startedAtMs === 0 ? '' : ` for ${spanText(run.lastAtMs - run.startedAtMs)}`}
@@ -48,6 +59,7 @@ export function RunTitle({
         </div>
       </div>
       <div className="actions">
+        <Neighbours run={run} />
         {children}
         <Link className="button" to={{ page: 'compare', a: runKey(run) }}>
           Compare
@@ -57,6 +69,29 @@ export function RunTitle({
         </a>
       </div>
     </header>
+  );
+}
+
+/** The runs beside this one in the list that it was opened from. */
+function Neighbours({ run }: { readonly run: ListedRow }): ReactElement | null {
+  const place = placeInList(run);
+  if (place === undefined) return null;
+  const to = (row: ListedRow | undefined, words: string, sign: string): ReactElement =>
+    row === undefined ? (
+      <span className="button is-off" aria-hidden="true">
+        {sign}
+      </span>
+    ) : (
+      <Link className="button" to={runRouteOf(row, place.find)} title={words}>
+        <span aria-hidden="true">{sign}</span>
+        <span className="visually-hidden">{words}</span>
+      </Link>
+    );
+  return (
+    <span className="neighbours">
+      run {countText(place.number)} of {countText(place.total)} {to(place.before, 'Run before (K)', '‹')}{' '}
+      {to(place.next, 'Next run (J)', '›')}
+    </span>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { KindsThat, PayloadOf } from '../../records/field-types.ts';
 import { rowOf } from '../../records/kind-definition.ts';
 import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
-import { countOf, countText, fullTimeText, spanText } from './number-text.ts';
+import { countOf, countText } from '../../base/number-text.ts';
+import { fullTimeText, spanText } from './number-text.ts';
 
 type ToldKind = KindsThat<{ readonly row: 'event' | 'fault' }>;
 
@@ -25,6 +26,7 @@ const SENTENCES: { readonly [Kind in ToldKind]: (payload: PayloadOf<Kind>) => Se
   ],
   child_ended: ({ child_run_id: run, usage }) => ['Run below ended', `${run}, ${countOf(usage.calls ?? 0, 'call')}`],
   deadline_set: ({ deadline_at_unix_ms: atMs }) => ['Deadline', atMs === undefined ? 'none' : fullTimeText(atMs)],
+  stop_requested: ({ reason }) => ['Asked to stop', reason],
   completion_checked: ({ met, missing }) => [
     'Wanted to stop',
     met ? 'nothing was missing' : `missing: ${missing.join('; ')}`,

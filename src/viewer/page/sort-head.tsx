@@ -31,11 +31,10 @@ export function SortHead({ filters }: { readonly filters: RunFilters }): ReactEl
         </div>
         <div role="columnheader">Run</div>
         {by('started', 'Started', '')}
-        <div className="lasted" role="columnheader">
-          Lasted
-        </div>
+        {by('lasted', 'Lasted', 'lasted')}
         {by('calls', 'Calls', 'number')}
         {by('errors', 'Errors', 'number')}
+        {by('wasted', 'Wasted', 'number wasted')}
         {by('advice', 'Advice', 'number')}
         {by('cost', 'Cost', 'number cost')}
         <div className="patterns" role="columnheader">

@@ -30,6 +30,37 @@ export function isCut(value: unknown): value is CutText {
   return typeof cut === 'object' && cut !== null && 'preview' in cut && typeof cut.preview === 'string';
 }
 
+/** A picture within a result, as the agent saw it. */
+export interface ShownPicture {
+  readonly mediaType: unknown;
+  /** Base64, or a `CutText` where it was too long to send. */
+  readonly data: unknown;
+}
+
+/** What a call came back with: its text, and its pictures. */
+export function shownResult(value: unknown): { readonly shown: ShownText; readonly pictures: readonly ShownPicture[] } {
+  const list: unknown = isObject(value) && Array.isArray(value['content']) ? value['content'] : value;
+  const blocks: readonly unknown[] = Array.isArray(list) ? list : [list];
+  const found = blocks.map((block) => pictureOf(block));
+  const pictures = found.filter((picture) => picture !== undefined);
+  if (pictures.length === 0) return { shown: textOf(value), pictures };
+  const rest = blocks.filter((_, at) => found[at] === undefined);
+  return { shown: textOf(rest.length === 0 ? '' : rest), pictures };
+}
+
+/** The forms in which hosts give pictures: as stored messages do, as Anthropic does, as MCP does, as OpenAI does. */
+function pictureOf(block: unknown): ShownPicture | undefined {
+  if (!isObject(block)) return undefined;
+  const { data, data_base64: stored, image_url: link, media_type: type, mimeType, source } = block;
+  if (stored !== undefined && type !== undefined) return { mediaType: type, data: stored };
+  if (isObject(source) && source['data'] !== undefined)
+    return { mediaType: source['media_type'], data: source['data'] };
+  if (block['type'] === 'image' && data !== undefined) return { mediaType: mimeType, data };
+  const url = isObject(link) ? link['url'] : link;
+  const parts = typeof url === 'string' ? /^data:([\w/+.-]+);base64,(.*)$/s.exec(url) : null;
+  return parts === null ? undefined : { mediaType: parts[1], data: parts[2] };
+}
+
 /** Results of many hosts are lists of text parts: their text is what the model read. */
 function textBlocks(value: unknown): string | undefined {
   const list: unknown = isObject(value) ? value['content'] : value;

@@ -14,6 +14,7 @@ function overviewOf(calls: readonly number[], seqsPerBucket: number): Overview {
     atMs: zeros,
     turns: zeros,
     calls,
+    tokens: [],
     errors: zeros,
     messages: zeros,
     firstCall: zeros,

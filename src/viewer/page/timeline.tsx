@@ -3,7 +3,8 @@ import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElem
 import type { Overview } from '../server/api-shapes.ts';
 import { drawLanes, drawMinimap, LANES, LANES_HEIGHT, MINIMAP_HEIGHT, type Canvas } from './draw-timeline.ts';
 import { isTyping } from './is-typing.ts';
-import { clockText, countOf } from './number-text.ts';
+import { countOf, countText } from '../../base/number-text.ts';
+import { clockText } from './number-text.ts';
 import { fitted, zoomed, type SeqWindow } from './timeline-layout.ts';
 import { TOOL_KINDS } from './tool-kinds.ts';
 import { onThemeChange } from './theme.ts';
@@ -14,10 +15,12 @@ export function Timeline(props: {
   readonly overview: Overview;
   readonly range: VisibleRange;
   readonly selected: number | undefined;
+  /** What people said of calls, by `seq`. */
+  readonly labels: ReadonlyMap<number, string>;
   /** The reader wants to see this `seq`. */
   readonly onGo: (seq: number) => void;
 }): ReactElement {
-  const { overview, range, selected, onGo } = props;
+  const { overview, range, selected, labels, onGo } = props;
   const count = Math.max(1, overview.nextSeq);
   const [chosen, setChosen] = useState<SeqWindow | undefined>();
   const window = useMemo(
@@ -27,7 +30,7 @@ export function Timeline(props: {
   const [hovered, setHovered] = useState<number | undefined>();
   const lanes = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
-  useDrawing({ lanes, minimap, overview, window, range, selected });
+  useDrawing({ lanes, minimap, overview, window, range, selected, labels });
   // A selection that lies outside is brought into the window.
   useEffect(() => {
     if (selected === undefined || chosen === undefined) return;
@@ -87,7 +90,7 @@ export function Timeline(props: {
           height={LANES_HEIGHT}
           style={{ height: LANES_HEIGHT }}
           role="img"
-          aria-label={describe(overview)}
+          aria-label={`${describe(overview)}${labels.size === 0 ? '' : ` ${countOf(labels.size, 'call')} labelled.`}`}
           onPointerDown={(event) => onGo(nearestMark(overview, window, { seq: seqAt(event), event }))}
           onPointerMove={(event) => setHovered(seqAt(event))}
           onPointerLeave={() => setHovered(undefined)}
@@ -134,9 +137,9 @@ function nearestMark(
   const y = event.clientY - top;
   const reach = (8 * (window.to - window.from)) / Math.max(1, width);
   const places =
-    y >= LANES.advice.top
+    y >= LANES.advice.top && y < LANES.tokens.top
       ? overview.advice.map((mark) => mark.seq)
-      : y >= LANES.patterns.top
+      : y >= LANES.patterns.top && y < LANES.advice.top
         ? overview.patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
         : [];
   const near = places.filter((place) => Math.abs(place - seq) <= reach);
@@ -147,7 +150,14 @@ function placeText(overview: Overview, seq: number | undefined): string {
   if (seq === undefined) return '';
   const bucket = Math.min(overview.buckets - 1, Math.floor(seq / overview.seqsPerBucket));
   const time = clockText(overview.atMs[bucket] ?? 0);
-  return `${time} · call ${overview.firstCall[bucket] ?? 0}`;
+  const call = (overview.firstCall[bucket] ?? 0) + ((overview.calls[bucket] ?? 0) > 0 ? 1 : 0);
+  const tokens = overview.tokens.slice(0, bucket + 1).reduce((sum, one) => sum + one, 0);
+  const parts = [
+    time,
+    ...(call === 0 ? [] : [`call ${countText(call)}`]),
+    ...(tokens === 0 ? [] : [`${countText(tokens)} tokens so far`]),
+  ];
+  return parts.join(' · ');
 }
 
 function describe({ patterns, advice, errors }: Overview): string {
@@ -164,13 +174,14 @@ function useDrawing(picture: {
   readonly window: SeqWindow;
   readonly range: VisibleRange;
   readonly selected: number | undefined;
+  readonly labels: ReadonlyMap<number, string>;
 }): void {
-  const { lanes, minimap, overview, window, range, selected } = picture;
+  const { lanes, minimap, overview, window, range, selected, labels } = picture;
   useEffect(() => {
     let frame = 0;
     const draw = (): void => {
       frame = 0;
-      const places = { visible: range.get(), selected };
+      const places = { visible: range.get(), selected, labels };
       const [below, above] = [prepare(lanes.current, LANES_HEIGHT), prepare(minimap.current, MINIMAP_HEIGHT)];
       if (below !== undefined) drawLanes(below, overview, window, places);
       if (above !== undefined) drawMinimap(above, overview, window, places);
@@ -187,7 +198,7 @@ function useDrawing(picture: {
       sizes.disconnect();
       for (const end of ends) end();
     };
-  }, [lanes, minimap, overview, window, range, selected]);
+  }, [lanes, minimap, overview, window, range, selected, labels]);
 }
 
 function prepare(canvas: HTMLCanvasElement | null, height: number): Canvas | undefined {

@@ -1,45 +1,110 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 
 import type { LabelTarget } from '../../backtest/labels.ts';
+import type { LabelRow } from '../server/api-shapes.ts';
 import { getCall, getLabels, putLabel, type RunAddress } from './api.ts';
 import { asError, useLoaded } from './use-loaded.ts';
 
-const WORDS: Readonly<Record<LabelTarget, string>> = { stuck: 'stuck', ok: 'fine', skip: 'cannot say' };
+/** What a label says, for people. */
+export const LABEL_WORDS: Readonly<Record<LabelTarget, string>> = { stuck: 'stuck', ok: 'fine', skip: 'cannot say' };
+/** Moments of a run that have marks. */
+const MAX_MARKS = 200;
 
-/** Labels of a run, and a way to set one. */
+/** The labels of a run, and a way to set one. */
 export interface Labels {
+  /** False without a labels file. */
+  readonly isWritable: boolean;
+  /** Number of the call that `put` labels; undefined where it labels the run. */
+  readonly call: number | undefined;
+  /** What the label of that call or of the run says. */
+  readonly target: LabelTarget | undefined;
   /** Of the run as a whole, or how many of its moments have one; undefined where none has. */
-  readonly current: string | undefined;
-  /** Labels the call at or before a record, or the run where none is selected; null takes the label away. */
-  readonly put: (selected: number | undefined, target: LabelTarget | null) => Promise<void>;
+  readonly summary: string | undefined;
+  /** What was said of calls, by the `seq` that began them. */
+  readonly marks: ReadonlyMap<number, string>;
+  /** Labels the chosen call, or the run where none is chosen; null takes the label away. */
+  readonly put: (target: LabelTarget | null) => void;
 }
 
-/** The labels of one run, from the file that the viewer was started with. */
-export function useLabels(run: RunAddress, say: (text: string) => void): Labels {
+/** What the page does beside labelling. */
+export interface LabelHooks {
+  readonly say: (text: string) => void;
+  /** A label was written. */
+  readonly onLabelled: () => void;
+}
+
+/**
+ * The labels of one run, from the file that the viewer was started with.
+ *
+ * @param selected  `seq` of the chosen row: the call at or before it is labelled
+ */
+export function useLabels(run: RunAddress, selected: number | undefined, { onLabelled, say }: LabelHooks): Labels {
   const loaded = useLoaded('labels', getLabels);
   const [written, setWritten] = useState<typeof loaded.value>();
   const labels = written ?? loaded.value;
+  const isWritable = typeof labels?.file === 'string';
+  const { runId, source } = run;
+  const chosen = useLoaded(`${source}/${runId} ${isWritable ? (selected ?? '') : ''}`, async () =>
+    selected === undefined || !isWritable ? undefined : ((await getCall(run, { seq: selected }))?.call ?? undefined),
+  );
+  const call = selected === undefined ? undefined : chosen.value;
+  const own = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
+  const places = useLoaded(`${source}/${runId} ${own.map(({ id }) => id).join(' ')}`, () => placesOf(run, own));
   const put = useCallback(
-    async (selected: number | undefined, target: LabelTarget | null) => {
-      if (labels !== undefined && labels.file === null) {
-        say('Start the viewer with --labels FILE to label.');
-        return;
-      }
+    async (target: LabelTarget | null) => {
       try {
-        const call = selected === undefined ? undefined : ((await getCall(run, { seq: selected }))?.call ?? 0);
-        const id = call === undefined ? run.runId : `${run.runId}@${call}`;
-        setWritten(await putLabel(id, target));
-        const what = call === undefined ? 'The run' : `Call ${call}`;
-        say(target === null ? `${what} has no label now.` : `${what}: ${WORDS[target]}.`);
+        // A key may be faster than the answer that says where labels are.
+        if ((labels ?? (await getLabels())).file === null) {
+          say('Start the viewer with --labels FILE to label.');
+          return;
+        }
+        const at = selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call;
+        setWritten(await putLabel(at === undefined ? runId : `${runId}@${at}`, target));
+        const what = at === undefined ? 'The run' : `Call ${at}`;
+        say(target === null ? `${what} has no label now.` : `${what}: ${LABEL_WORDS[target]}.`);
+        if (target !== null) onLabelled();
       } catch (error) {
         say(asError(error).message);
       }
     },
-    [labels, run, say],
+    [labels, run, runId, selected, say, onLabelled],
   );
-  const own = labels?.labels.filter(({ id }) => id === run.runId || id.replace(/@\d+$/, '') === run.runId) ?? [];
-  const whole = own.find(({ id }) => id === run.runId);
+  const id = call === undefined ? runId : `${runId}@${call}`;
+  return {
+    isWritable,
+    call,
+    target: own.find((label) => label.id === id)?.target,
+    summary: labelText(own, runId),
+    marks: places.value ?? NO_MARKS,
+    put: (target) => void put(target),
+  };
+}
+
+const NO_MARKS: ReadonlyMap<number, string> = new Map();
+
+/** The labels of a run and of its moments. */
+export function labelsOf(runId: string, labels: readonly LabelRow[]): readonly LabelRow[] {
+  return labels.filter(({ id }) => id === runId || (id.startsWith(runId) && /^@\d+$/.test(id.slice(runId.length))));
+}
+
+/** What is said of a run, in a few words; undefined where nothing is. */
+export function labelText(own: readonly LabelRow[], runId: string): string | undefined {
+  const whole = own.find(({ id }) => id === runId);
   const moments = own.length - (whole === undefined ? 0 : 1);
-  const words = [...(whole === undefined ? [] : [WORDS[whole.target]]), ...(moments === 0 ? [] : [`${moments}×`])];
-  return { current: words.length === 0 ? undefined : words.join(', '), put };
+  const words = [
+    ...(whole === undefined ? [] : [LABEL_WORDS[whole.target]]),
+    ...(moments === 0 ? [] : [moments === 1 ? '1 moment' : `${moments} moments`]),
+  ];
+  return words.length === 0 ? undefined : words.join(', ');
+}
+
+async function placesOf(run: RunAddress, own: readonly LabelRow[]): Promise<ReadonlyMap<number, string>> {
+  const moments = own.filter(({ id }) => id !== run.runId).slice(0, MAX_MARKS);
+  const marks = await Promise.all(
+    moments.map(async ({ id, target }) => {
+      const place = await getCall(run, { call: Number(id.slice(id.lastIndexOf('@') + 1)) });
+      return place === null ? [] : [[place.seq, LABEL_WORDS[target]] as const];
+    }),
+  );
+  return new Map(marks.flat());
 }

@@ -5,6 +5,8 @@ import { isTyping } from './is-typing.ts';
 /** What the keys of a run page do. */
 export interface RunKeys {
   readonly step: (direction: 1 | -1) => void;
+  /** To the next call, or the one before. */
+  readonly call: (direction: 1 | -1) => void;
   readonly find: (kind: 'error' | 'pattern' | 'advice' | 'text', direction: 1 | -1) => void;
   readonly toStart: () => void;
   readonly toEnd: () => void;
@@ -14,6 +16,10 @@ export interface RunKeys {
   readonly compare: () => void;
   readonly label: (target: 'stuck' | 'ok' | 'skip' | null) => void;
   readonly unfold: () => void;
+  /** To the next run of the list, or the one before. */
+  readonly neighbour: (direction: 1 | -1) => void;
+  /** Chooses no row. */
+  readonly leave: () => void;
 }
 
 /** Listens to the keys while the page is shown; what is typed into a field is left alone. */
@@ -39,6 +45,14 @@ function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined
       return () => keys.step(1);
     case 'k':
       return () => keys.step(-1);
+    case 'J':
+      return () => keys.neighbour(1);
+    case 'K':
+      return () => keys.neighbour(-1);
+    case 'ArrowRight':
+      return () => keys.call(1);
+    case 'ArrowLeft':
+      return () => keys.call(-1);
     case 'e':
       return () => keys.find('error', 1);
     case 'E':
@@ -75,6 +89,8 @@ function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined
       return () => keys.label('skip');
     case 'u':
       return () => keys.label(null);
+    case 'Escape':
+      return keys.leave;
     case 'Enter':
       // On a button or a link the key is theirs.
       return event.target instanceof HTMLElement && event.target.matches('a, button, summary')

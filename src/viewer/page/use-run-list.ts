@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import type { ListedRow, SourceRow } from '../server/api-shapes.ts';
-import { getRows, getRuns, type RunFilters } from './api.ts';
+import type { Facets, ListedRow, SourceRow } from '../server/api-shapes.ts';
+import { LruMap } from '../../base/lru-map.ts';
+import { getRows, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { runKey } from './route.ts';
 import { asError } from './use-loaded.ts';
 
@@ -18,6 +19,8 @@ export interface RunListState {
   readonly notIndexed: number;
   /** Runs that may match and are still looked at. */
   readonly pending: number;
+  /** Counts for the filters; undefined before the first answer. */
+  readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
   /** The viewer does not answer: what is shown may be old. */
@@ -36,9 +39,36 @@ interface State {
   readonly total: number;
   readonly notIndexed: number;
   readonly pending: number;
+  readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
 }
+
+/** Of the list that was shown last. */
+let lastKey: string | undefined;
+
+/** A run's place in the list that was shown last. */
+export interface ListPlace {
+  /** From 1. */
+  readonly number: number;
+  readonly total: number;
+  readonly before: ListedRow | undefined;
+  readonly next: ListedRow | undefined;
+  readonly find: string | undefined;
+}
+
+/** Undefined where no list was shown, or the run is not in it. */
+export function placeInList(run: RunAddress): ListPlace | undefined {
+  const list = lastKey === undefined ? undefined : lists.get(lastKey);
+  const at = list?.rows.findIndex((row) => runKey(row) === runKey(run)) ?? -1;
+  if (lastKey === undefined || list === undefined || at < 0) return undefined;
+  // The key is the filters' own text.
+  const { q } = JSON.parse(lastKey) as RunFilters;
+  return { number: at + 1, total: list.total, before: list.rows[at - 1], next: list.rows[at + 1], find: q };
+}
+
+/** Lists as they were left, for who comes back to one. */
+const lists = new LruMap<State>(8);
 
 const EMPTY: State = {
   rows: [],
@@ -46,6 +76,7 @@ const EMPTY: State = {
   total: 0,
   notIndexed: 0,
   pending: 0,
+  facets: undefined,
   isLoading: true,
   error: undefined,
 };
@@ -57,27 +88,35 @@ const EMPTY: State = {
  */
 export function useRunList(filters: RunFilters, onSource: () => void): RunListState {
   const key = JSON.stringify(filters);
-  const [state, setState] = useState<State>(EMPTY);
+  const [state, setState] = useState<State>(() => lists.get(key) ?? EMPTY);
   const [arrived, setArrived] = useState<ReadonlySet<string>>(new Set());
   const round = useRef(0);
   const latest = useRef(state);
   latest.current = state;
   const asked = useRef(new Set<string>());
 
+  useEffect(() => {
+    if (!state.isLoading) {
+      lists.set(key, state);
+      lastKey = key;
+    }
+  }, [key, state]);
+
   const load = useCallback(
-    async (after: string | undefined) => {
+    async (after: string | undefined, limit?: number) => {
       const own = round.current;
       setState((before) => ({ ...before, isLoading: true, error: undefined }));
       try {
         // The key is the filters' own text.
-        const page = await getRuns(JSON.parse(key) as RunFilters, after);
+        const page = await getRuns(JSON.parse(key) as RunFilters, after, limit);
         if (own !== round.current) return;
         setState((before) => ({
-          rows: after === undefined ? page.runs : joined(before.rows, page.runs),
+          rows: after === undefined ? refreshed(page.runs, before.rows) : joined(before.rows, page.runs),
           next: page.next,
           total: page.total,
           notIndexed: page.notIndexed,
           pending: page.pending,
+          facets: page.facets,
           isLoading: false,
           error: undefined,
         }));
@@ -88,17 +127,22 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     [key],
   );
 
-  const reload = useCallback(() => {
-    round.current += 1;
-    asked.current.clear();
-    setArrived(new Set());
-    void load(undefined);
-  }, [load]);
+  const reload = useCallback(
+    (limit?: number) => {
+      round.current += 1;
+      asked.current.clear();
+      setArrived(new Set());
+      void load(undefined, limit);
+    },
+    [load],
+  );
 
   useEffect(() => {
-    setState(EMPTY);
-    reload();
-  }, [reload]);
+    const kept = lists.get(key);
+    setState(kept ?? EMPTY);
+    // As long as it was, so that the reader's place is still there.
+    reload(kept?.rows.length);
+  }, [key, reload]);
 
   const more = useCallback(() => {
     const { next, isLoading, error } = latest.current;
@@ -135,7 +179,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
           if (isKnown) setState((before) => ({ ...before, rows: replaced(before.rows, [row]) }));
           else setArrived((before) => new Set([...before, runKey(row)]));
         },
-        onAnew: reload,
+        onAnew: () => reload(),
         onSource: () => {
           onSource();
           reload();
@@ -153,12 +197,12 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   useEffect(() => {
     // An answer under way is not thrown away for the next one.
     if (!hasNews || isLoading) return undefined;
-    const timer = setTimeout(reload, isEmpty ? AGAIN_MS : 2_000);
+    const timer = setTimeout(() => reload(latest.current.rows.length), isEmpty ? AGAIN_MS : 2_000);
     return () => clearTimeout(timer);
   }, [hasNews, isEmpty, isLoading, reload]);
 
   return useMemo(
-    () => ({ ...state, isLost, arrived: arrived.size, more, reload, complete }),
+    () => ({ ...state, isLost, arrived: arrived.size, more, reload: () => reload(), complete }),
     [state, isLost, arrived, more, reload, complete],
   );
 }
@@ -199,6 +243,15 @@ function useListEvents(heard: Heard): void {
 function joined(rows: readonly ListedRow[], more: readonly ListedRow[]): readonly ListedRow[] {
   const known = new Set(rows.map(runKey));
   return [...rows, ...more.filter((row) => !known.has(runKey(row)))];
+}
+
+/** Rows that were fetched again, with what was known of them as long as nothing was written to them. */
+function refreshed(rows: readonly ListedRow[], before: readonly ListedRow[]): readonly ListedRow[] {
+  const byKey = new Map(before.map((row) => [runKey(row), row]));
+  return rows.map((row) => {
+    const old = byKey.get(runKey(row));
+    return row.extras || old?.extras !== true || old.lastSeq !== row.lastSeq ? row : { ...old, ...row, extras: true };
+  });
 }
 
 /** Rows with newer ones in their places; what a newer one lacks is kept. */

@@ -1,4 +1,5 @@
-import type { AdviceArm } from '../../run-view/advice-outcome.ts';
+import type { RunVerdict } from '../../run-view/run-verdict.ts';
+import type { AdviceArm, NextCall } from '../../run-view/advice-outcome.ts';
 import type { Label } from '../../backtest/labels.ts';
 import type { Severity } from '../../records/feedback.ts';
 import type { DecisionPoint } from '../../records/guidance.ts';
@@ -6,6 +7,7 @@ import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunPatterns } from '../../run-view/seen-pattern.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
+import type { StoreKind } from '../../store/store-address.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
 
 /** What went wrong. */
@@ -29,7 +31,7 @@ export interface SourceRow {
   /** The last part of the path. */
   readonly name: string;
   readonly path: string;
-  readonly kind: 'sqlite' | 'postgres' | 'jsonl' | 'files';
+  readonly kind: StoreKind | 'files';
   readonly writable: boolean;
   /** Runs known so far. */
   readonly runs: number;
@@ -45,10 +47,33 @@ export interface SourcesAnswer {
   readonly sources: readonly SourceRow[];
 }
 
+/** What a run went on to spend after its first warning. */
+export interface Wasted {
+  /** The call after which a pattern that says stuck was first flagged. */
+  readonly call: number;
+  /** Calls that came after it. */
+  readonly calls: number;
+  readonly ms: number;
+  /** Absent where no answer of the model says. */
+  readonly tokens?: number;
+  readonly costUsd?: number;
+}
+
 /** What is known of a run once its records were read. */
 export interface RunExtras {
   /** Kinds of the patterns from `warn` up, each once, at most eight. */
   readonly patterns: readonly string[];
+  /** For each of them, the call after which it was first flagged. */
+  readonly patternCalls: readonly number[];
+  /** Absent in a run that was never stuck. */
+  readonly wasted?: Wasted;
+  readonly verdict: RunVerdict['verdict'];
+  /** Pieces of advice by what became of them and the call that followed: `delivered repeated`. */
+  readonly fates: Readonly<Record<string, number>>;
+  /** Calls after which advice was produced, at most eight. */
+  readonly adviceCalls: readonly number[];
+  /** The line that most calls failed with, without its numbers, and how many did; absent where no call failed with a line. */
+  readonly errorLine?: readonly [string, number];
   /** True when one of them says stuck. */
   readonly stuck: boolean;
   /** All advice that was produced. */
@@ -64,6 +89,13 @@ export interface RunExtras {
   readonly tools: readonly string[];
 }
 
+/** Where words were found in a run. */
+export interface FoundPlace {
+  readonly seq: number;
+  /** At most 200 characters around the first word. */
+  readonly snippet: string;
+}
+
 /** A run in a list. The members of `RunExtras` are there when `extras` is true. */
 export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Partial<RunExtras> {
   /** Of `SourceRow`. */
@@ -72,12 +104,24 @@ export interface ListedRow extends Omit<RunSummary, 'source' | 'openCalls'>, Par
   readonly from?: string;
   readonly extras: boolean;
   readonly childCount: number;
+  /** In a search: the first record that holds the words; absent where the id or the task does. */
+  readonly found?: FoundPlace;
   /** Without an outcome, and at work in the last two minutes. */
   readonly live: boolean;
 }
 
+/** For each filter its values and how many runs have them, most first. */
+export type Facets = Readonly<
+  Record<
+    'status' | 'outcome' | 'model' | 'agent' | 'task' | 'tool' | 'pattern' | 'advice',
+    readonly (readonly [string, number])[]
+  >
+>;
+
 /** A page of runs. */
 export interface RunsAnswer {
+  /** Counted over the runs that were looked at. */
+  readonly facets: Facets;
   readonly runs: readonly ListedRow[];
   readonly next?: string;
   /** Runs that match, on all pages. */
@@ -95,9 +139,23 @@ export interface RowsAnswer {
 
 /** A call and the record that began it. */
 export interface EvidenceCall {
+  /** From 1, in the order in which calls began. */
   readonly call: number;
-  /** Of its `tool_started`; in runs of more than 16,384 calls maybe that of a call a little before. */
+  /** Of its `tool_started`; where that was lost, of its result. */
   readonly seq: number;
+}
+
+/** A call of a stretch of records. */
+export interface NumberedCall extends EvidenceCall {
+  /** `unknown` while it has no result. */
+  readonly kind: ToolKind;
+}
+
+/** The calls that a stretch of records began. */
+export interface CallsAnswer {
+  readonly calls: readonly NumberedCall[];
+  /** Calls of records below it are there; the rest is still being read. */
+  readonly upTo: number;
 }
 
 /** Where a pattern lies in a run. */
@@ -112,6 +170,7 @@ export interface PatternSpan {
   readonly toSeq: number | null;
   /** The record that flagged it; where none did, the call at which it would have been. */
   readonly flaggedSeq: number | null;
+  /** Calls are numbered from 1. */
   readonly fromCall: number;
   /** The call at which the agent had left it; null while it has not. */
   readonly toCall: number | null;
@@ -147,8 +206,46 @@ export interface AdviceMark {
   readonly evidenceSeqs: readonly number[];
   /** The pattern was left, however late. */
   readonly isLeft: boolean;
+  readonly nextCall: NextCall;
   /** What followed, not why, as `fateText` says it. */
   readonly fate: string;
+}
+
+/** Files that calls named, by how lately. */
+export interface FilesRow {
+  readonly count: number;
+  /** At most 20. */
+  readonly latest: readonly string[];
+}
+
+/** A call that failed and did not succeed since. */
+export interface FailureRow {
+  readonly call: number;
+  readonly tool: string;
+  readonly line: string;
+}
+
+/** What the agent's world was like when a call had come back. */
+export interface RunState {
+  /** From 1; 0 before the first. */
+  readonly call: number;
+  /** Unix milliseconds; 0 where records have no time. */
+  readonly atMs: number;
+  readonly elapsedMs: number;
+  readonly read: FilesRow;
+  readonly written: FilesRow;
+  /** The last result of each test, lint or build. */
+  readonly checks: readonly { readonly command: string; readonly failed: boolean; readonly call: number }[];
+  /** At most 20, the latest last. */
+  readonly failures: readonly FailureRow[];
+  readonly errorsInARow: number;
+  /** As the answers of the model say, up to there; absent where none does. */
+  readonly tokens?: number;
+  readonly costUsd?: number;
+  /** What the model's last answer read. */
+  readonly contextTokens?: number;
+  /** Until the deadline; below 0 after it; absent without one. */
+  readonly timeLeftMs?: number;
 }
 
 /** A run from far away: bucket `i` covers the records from `i * seqsPerBucket` up to the next bucket's. */
@@ -167,6 +264,8 @@ export interface Overview {
   /** By the bucket in which the failed call began. */
   readonly errors: readonly number[];
   readonly messages: readonly number[];
+  /** Of the model's answers, as they say. */
+  readonly tokens: readonly number[];
   /** Calls that had begun before the bucket. */
   readonly firstCall: readonly number[];
   readonly kinds: Readonly<Partial<Record<ToolKind, readonly number[]>>>;
@@ -175,6 +274,8 @@ export interface Overview {
   /** By their first call, at most 500. */
   readonly patterns: readonly PatternSpan[];
   readonly patternsLeftOut: number;
+  /** What came after the first warning; absent where there was none. */
+  readonly wasted?: Wasted;
   /** At most 1,000. */
   readonly advice: readonly AdviceMark[];
   readonly adviceLeftOut: number;

@@ -11,13 +11,15 @@ interface Bucket {
   calls: number;
   errors: number;
   firstCall: number;
+  /** Of the model's answers. */
+  tokens: number;
   readonly kinds: Partial<Record<ToolKind, number>>;
 }
 
 /** The lists of an overview. */
 export type BucketLists = Pick<
   Overview,
-  'seqsPerBucket' | 'buckets' | 'atMs' | 'turns' | 'messages' | 'calls' | 'errors' | 'firstCall' | 'kinds'
+  'seqsPerBucket' | 'buckets' | 'atMs' | 'turns' | 'messages' | 'calls' | 'errors' | 'firstCall' | 'kinds' | 'tokens'
 >;
 
 /**
@@ -36,8 +38,9 @@ export class Buckets {
     if (bucket.atMs === 0 && atMs > 0) bucket.atMs = atMs;
   }
 
-  count(seq: number, what: 'turns' | 'messages' | 'calls' | 'errors'): void {
-    this.#at(seq, 0)[what] += 1;
+  /** @param by  default 1 */
+  count(seq: number, what: 'turns' | 'messages' | 'calls' | 'errors' | 'tokens', by = 1): void {
+    this.#at(seq, 0)[what] += by;
   }
 
   /** A call of this kind began. */
@@ -63,6 +66,7 @@ export class Buckets {
       messages: buckets.map(({ messages }) => messages),
       calls: buckets.map(({ calls }) => calls),
       errors: buckets.map(({ errors }) => errors),
+      tokens: buckets.map(({ tokens }) => tokens),
       firstCall: buckets.map(({ firstCall }) => firstCall),
       kinds,
     };
@@ -90,6 +94,7 @@ export class Buckets {
       into.messages += bucket.messages;
       into.calls += bucket.calls;
       into.errors += bucket.errors;
+      into.tokens += bucket.tokens;
       for (const [name, count] of Object.entries(bucket.kinds)) {
         // The names are the keys of this object.
         const kind = name as ToolKind;
@@ -102,5 +107,5 @@ export class Buckets {
 }
 
 function newBucket(firstCall: number): Bucket {
-  return { atMs: 0, turns: 0, messages: 0, calls: 0, errors: 0, firstCall, kinds: {} };
+  return { atMs: 0, turns: 0, messages: 0, calls: 0, errors: 0, tokens: 0, firstCall, kinds: {} };
 }

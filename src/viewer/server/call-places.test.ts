@@ -3,16 +3,15 @@ import { expect, test } from 'vitest';
 
 import { CallPlaces } from './call-places.ts';
 
-test('the first calls and the last ones are known exactly, those between by one a little before', () => {
+test('every call of a run of any length is known exactly, by its number and by its record', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60_000 }), (calls) => {
       const places = new CallPlaces();
-      for (let call = 0; call < calls; call += 1) places.add(call * 3);
-      const stride = Math.max(1, 2 ** Math.ceil(Math.log2(calls / 16_384)));
-      for (const call of [0, Math.floor(calls / 3), Math.floor(calls / 2), calls - 1, Math.max(0, calls - 1_000)]) {
-        const found = places.seqOf(call) / 3;
-        expect(found).toBeLessThanOrEqual(call);
-        expect(found).toBeGreaterThan(call - (calls - call <= 1_024 ? 1 : stride));
+      for (let call = 1; call <= calls; call += 1) places.add(call * 3);
+      for (const call of [1, Math.ceil(calls / 3), Math.ceil(calls / 2), calls]) {
+        expect(places.seqOf(call)).toBe(call * 3);
+        expect([places.callAt(call * 3 - 1), places.callAt(call * 3)]).toEqual([call - 1, call]);
+        expect(places.between(call * 3, call * 3 + 3)).toEqual([{ call, seq: call * 3, kind: 'unknown' }]);
       }
     }),
     { numRuns: 30 },
@@ -21,7 +20,9 @@ test('the first calls and the last ones are known exactly, those between by one 
 
 test('a call that is not there is the nearest one, and without calls it is the first record', () => {
   const places = new CallPlaces();
-  expect(places.seqOf(5)).toBe(0);
+  expect([places.seqOf(5), places.callAt(9)]).toEqual([0, 0]);
   places.add(7);
-  expect([places.seqOf(-1), places.seqOf(99)]).toEqual([7, 7]);
+  places.setKind(1, 'read');
+  expect([places.seqOf(0), places.seqOf(99)]).toEqual([7, 7]);
+  expect(places.between(0, 100)).toEqual([{ call: 1, seq: 7, kind: 'read' }]);
 });

@@ -119,7 +119,7 @@ function* besides(onlyA: readonly CallRow[], onlyB: readonly CallRow[]): Generat
 function rowOf({ args, failed, number, seq, tool }: RunCall, errorLine: string | undefined): CallRow {
   const line = errorLine?.trim().slice(0, PREVIEW_CHARS).toWellFormed() ?? '';
   return {
-    call: number - 1,
+    call: number,
     seq,
     tool: tool.slice(0, NAME_CHARS).toWellFormed(),
     kind: readCall(tool, args).kind,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SourceRow } from './api-shapes.ts';
-import { runRowOf, type ListedSource } from './run-list.ts';
+import type { ListedSource } from './listed-source.ts';
+import { runRowOf } from './run-list.ts';
 
 /** A source is looked at so often while somebody listens. */
 const POLL_MS = 500;

@@ -1,14 +1,4 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../records/pass-over.ts';
+import { passOver } from '../../records/pass-over.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { html, htmlText, type Html } from '../../html/html.ts';
 import { pageFrame } from '../../html/page.ts';
@@ -61,7 +51,7 @@ export async function* exportRun({ overview, reader, run }: ExportedRun): AsyncG
       const pause = breath();
       if (pause !== undefined) await pause;
       const call = view.fold(record);
-      yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call && call.number - 1));
+      yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call?.number));
     }
   } catch (error) {
     if (!isDamage(error) && run.problem === undefined) throw error;
@@ -216,9 +206,7 @@ function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
     case 'run_ended':
       return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
     default:
-      passOver<LifeKind | TalkKind | RequestKind | HostKind | DeliveredKind | AskedKind | FaultKind | UnreadKind>(
-        payload,
-      );
+      passOver<'life' | 'talk' | 'requests' | 'host' | 'delivered' | 'asked' | 'faults' | 'unread'>(payload);
       return shownAsStored(payload);
   }
 }

@@ -1,11 +1,11 @@
 import { steadyMs } from '../../base/steady-ms.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { RunView } from '../../run-view/run-view.ts';
 import { recordText } from '../../store/record-text.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import type { EvidenceCall, FindAnswer, FindKind, Overview } from './api-shapes.ts';
+import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
 import { isDamage } from './read-records.ts';
+import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';
 import { problemOf } from './viewer-fault.ts';
 
@@ -17,7 +17,7 @@ const CHUNK_RECORDS = 500;
 /** What is looked for in a run. */
 export interface FindQuery {
   readonly kind: FindKind;
-  /** For `text`: stands in a string of the record, in any case. */
+  /** For `text`: each of its words stands in the record, in any case. */
   readonly text: string;
   /** The first record looked at. */
   readonly fromSeq: number;
@@ -62,36 +62,6 @@ export async function findRecord(reader: RunReader, run: RunSummary, query: Find
   }
 }
 
-/**
- * The call of this index, or the last one that had begun at a record. Exact in runs of any length.
- *
- * @throws CoxswainError when the store cannot be read
- * Cost: reads the run up to there.
- */
-export async function findCall(
-  reader: RunReader,
-  run: RunSummary,
-  wanted: { readonly call: number } | { readonly atSeq: number },
-): Promise<EvidenceCall | null> {
-  const view = new RunView();
-  const breath = createBreather();
-  let last: EvidenceCall | null = null;
-  try {
-    for await (const record of reader.readRun(run.runId)) {
-      if ('atSeq' in wanted && record.seq > wanted.atSeq) break;
-      const found = view.fold(record);
-      if (found !== undefined && found.number - 1 > (last?.call ?? -1))
-        last = { call: found.number - 1, seq: found.seq };
-      if ('call' in wanted && last?.call === wanted.call) return last;
-      const pause = breath();
-      if (pause !== undefined) await pause;
-    }
-  } catch (error) {
-    if (!isDamage(error) && run.problem === undefined) throw error;
-  }
-  return 'call' in wanted ? null : last;
-}
-
 interface Look {
   readonly query: FindQuery;
   readonly matches: (record: TrajectoryRecord) => boolean;
@@ -130,6 +100,9 @@ async function findPrevious(reader: RunReader, run: RunSummary, { endMs, matches
 
 function matcherOf({ kind, text }: FindQuery): (record: TrajectoryRecord) => boolean {
   if (kind === 'error') return ({ payload }) => payload.kind === 'tool_ended' && payload.is_error;
-  const wanted = text.toLowerCase();
-  return (record) => recordText(record).toLowerCase().includes(wanted);
+  const words = findWords(text);
+  return (record) => {
+    const own = recordText(record).toLowerCase();
+    return words.every((word) => own.includes(word));
+  };
 }

@@ -4,35 +4,36 @@ import { present } from '../../base/present.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { phrasesIn } from '../../store/words-in.ts';
+import type { FoundPlace } from './api-shapes.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
 const MAX_QUERIES = 16;
 const PAGE_HITS = 1_000;
-const MAX_PAGES = 20;
 /** How long what was found is not looked for again. */
 const KEEP_MS = 5_000;
 
 /** The runs of a source in which the words were found. */
 export interface FoundRuns {
-  readonly runIds: ReadonlySet<string>;
+  /** The earliest place that was found in each. */
+  readonly places: ReadonlyMap<string, FoundPlace>;
   readonly notIndexed: number;
   /** The search is not at its end yet. */
   readonly isPending: boolean;
 }
 
 interface Search {
-  readonly runIds: Set<string>;
+  readonly places: Map<string, FoundPlace>;
   notIndexed: number;
   isPending: boolean;
   readonly done: Promise<void>;
   readonly startMs: number;
 }
 
-const NOTHING: FoundRuns = { runIds: new Set(), notIndexed: 0, isPending: false };
+const NOTHING: FoundRuns = { places: new Map(), notIndexed: 0, isPending: false };
 
 /**
- * Finds the runs of one source whose records hold words, by the store's own search. Of words that more than 20,000 records hold, the
- * runs of the latest 20,000 are found.
+ * Finds the runs of one source whose records hold words, by the store's own search. What stands in very many records takes a while: the
+ * search goes on in the background until all of them were seen.
  */
 export class FullText {
   readonly #source: ViewerSource;
@@ -64,7 +65,7 @@ export class FullText {
   }
 
   #start(text: string): Search {
-    const begun: Omit<Search, 'done'> = { runIds: new Set(), notIndexed: 0, isPending: true, startMs: steadyMs() };
+    const begun: Omit<Search, 'done'> = { places: new Map(), notIndexed: 0, isPending: true, startMs: steadyMs() };
     const search: Search = Object.assign(begun, { done: this.#run(text, begun) });
     // Whoever waits meets the fault; a search that nobody waits for is forgotten.
     search.done.catch(() => this.#searches.delete(text));
@@ -75,13 +76,13 @@ export class FullText {
     try {
       const reader = await this.#source.reader();
       let after: string | undefined;
-      for (let page = 0; page < MAX_PAGES; page += 1) {
+      do {
         const found = await reader.search({ text, limit: PAGE_HITS, ...present({ after }) });
-        for (const { runId } of found.hits) search.runIds.add(runId);
+        // The latest come first: the last one that is seen of a run is its first.
+        for (const { runId, seq, snippet } of found.hits) search.places.set(runId, { seq, snippet });
         search.notIndexed = found.notIndexed;
         after = found.next;
-        if (after === undefined) return;
-      }
+      } while (after !== undefined);
     } finally {
       search.isPending = false;
     }

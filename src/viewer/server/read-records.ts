@@ -2,9 +2,11 @@ import { CoxswainError, type CoxswainErrorCode } from '../../base/error.ts';
 import { toStoredRecord } from '../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../store/run-summary.ts';
-import type { RecordsAnswer } from './api-shapes.ts';
+import type { RecordsAnswer, RunState } from './api-shapes.ts';
+import { createBreather } from './breather.ts';
 import { cutValues } from './cut-values.ts';
 import type { RunReader } from './run-reader.ts';
+import { RunStateFold } from './run-state.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
 /** An answer ends after about so many characters of records. */
@@ -46,6 +48,25 @@ export async function readRecords(
   // The list may be a moment behind the records.
   lastSeq = Math.max(lastSeq, nextSeq - 1);
   return { records, nextSeq, lastSeq };
+}
+
+/** The state of the run when a call had come back, before the next one began. @throws CoxswainError when the store cannot be read */
+export async function readState(reader: RunReader, run: RunSummary, call: number): Promise<RunState> {
+  const fold = new RunStateFold();
+  const breath = createBreather();
+  try {
+    for await (const record of reader.readRun(run.runId)) {
+      // What is said and noticed after the call's result, up to the next call, belongs to it.
+      if (record.payload.kind === 'tool_started' && fold.calls >= call && !fold.isOpen(call)) break;
+      fold.fold(record);
+      const pause = breath();
+      if (pause !== undefined) await pause;
+    }
+  } catch (error) {
+    if (!isDamage(error) && run.problem === undefined) throw error;
+  }
+  // Calls that began beside it are in the state too.
+  return { ...fold.state(), call: Math.min(call, fold.calls) };
 }
 
 /** One record whole. @throws CoxswainError with the reason `not-found`, or as reading it */

@@ -1,88 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { present } from '../../base/present.ts';
 import { assertNever } from '../../base/assert-never.ts';
 import { systemClock } from '../../base/clock.ts';
 import { steadyMs } from '../../base/steady-ms.ts';
 import { readPageCursor, writePageCursor } from '../../store/page-cursor.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import type { RunExtras, ListedRow, RunsAnswer } from './api-shapes.ts';
-import { FullText, type FoundRuns } from './full-text.ts';
-import { RunLooks } from './run-looks.ts';
+import type { ListedRow, RunExtras, RunsAnswer } from './api-shapes.ts';
+import type { FoundRuns } from './full-text.ts';
+import type { ListedSource } from './listed-source.ts';
+import { matchRuns, needsLook, type MatchedRun, type Matches } from './match-runs.ts';
 import type { RunFilter, RunsQuery, RunSort } from './run-query.ts';
 import { viewerFault } from './viewer-fault.ts';
-import type { ViewerSource } from './viewer-source.ts';
 
 /** A run without an outcome is at work when its last record is not older. */
 const LIVE_MS = 120_000;
+/** Sorts by what only a look at a run tells. */
+const LOOKED_AT: ReadonlySet<RunSort> = new Set(['cost', 'advice', 'wasted', 'tokens']);
 /** How long an answer waits for runs that have to be looked at. */
 const LOOK_MS = 400;
 const SEARCH_MS = 1_500;
+/** How soon it is asked again whether an opened run is still being read. */
+const BUSY_MS = 50;
+/** How long what matches a filter is not worked out again. */
+const KEEP_MS = 1_000;
 /** How long an answer waits for the first list of a large folder. */
 const LIST_MS = 1_000;
 const MAX_CHILDREN = 1_000;
 
-/** A source with what was seen in its runs. */
-export interface ListedSource {
-  readonly source: ViewerSource;
-  readonly looks: RunLooks;
-  readonly fullText: FullText;
-}
-
-export function listedSource(source: ViewerSource): ListedSource {
-  return { source, looks: new RunLooks(source), fullText: new FullText(source) };
-}
-
 interface Candidate {
-  readonly listed: ListedSource;
-  readonly run: RunSummary;
-  readonly extras: RunExtras | undefined;
+  readonly matched: MatchedRun;
   readonly key: number;
+}
+
+/** The runs that match, as far as is known by now. */
+export interface Matched extends Matches {
+  /** Records that full-text search does not know yet. */
+  readonly notIndexed: number;
+  /** Runs that may match too, once they have been looked at. */
+  readonly pending: number;
 }
 
 /** Lists the runs of some sources. Cost: a pass over all runs, and sorting those that match. */
 export class RunList {
   readonly #sources: readonly ListedSource[];
   /** Runs that are looked at for a filter, one after the other. */
+  #latest: { readonly key: string; readonly matched: Matched; readonly untilMs: number } | undefined;
   readonly #crawls = new Map<ListedSource, Promise<void>>();
 
   constructor(sources: readonly ListedSource[]) {
     this.#sources = sources;
   }
 
-  /** @throws CoxswainError `invalid-argument` for a cursor that no page gave, `not-found` for a source that does not exist */
-  async page({ after, filter, limit, order, sort }: RunsQuery): Promise<RunsAnswer> {
-    const place = after === undefined ? undefined : readPageCursor(after, toPlace);
+  /**
+   * The runs that match. Those that were not looked at yet are, in the background.
+   *
+   * @param waits  the answer needs all of them, and waits a little
+   * @throws CoxswainError `not-found` for a source that does not exist
+   */
+  async matching(filter: RunFilter, waits: boolean): Promise<Matched> {
+    const key = JSON.stringify([filter, waits, this.#sources.map(({ source }) => source.version)]);
+    const known = this.#latest;
+    // The pages of one list follow each other.
+    if (known?.key === key && known.matched.pending === 0 && steadyMs() < known.untilMs) return known.matched;
+    const matched = await this.#match(filter, waits);
+    this.#latest = { key, matched, untilMs: steadyMs() + KEEP_MS };
+    return matched;
+  }
+
+  async #match(filter: RunFilter, waits: boolean): Promise<Matched> {
     const sources = filter.source === undefined ? this.#sources : [this.sourceOf(filter.source)];
     const areListed = await Promise.all(sources.map(({ source }) => source.refreshWithin(LIST_MS)));
-    const needsLook = filter.pattern !== undefined || filter.advice === true || filter.tool !== undefined;
-    const isLookedAt = needsLook || sort === 'cost' || sort === 'advice';
-    if (isLookedAt) await this.#lookAt(sources, filter);
-    const candidates: Candidate[] = [];
+    const looking = this.#lookAt(sources);
+    if (waits || needsLook(filter)) await looking;
     // Files that are still read may hold more runs.
     let pending = sources.filter(({ source }, at) => areListed[at] !== true || source.isReading).length;
     let notIndexed = 0;
-    for (const listed of sources) {
-      const found = filter.q === undefined ? undefined : await foundIn(listed, filter.q);
-      notIndexed += found?.notIndexed ?? 0;
-      if (found?.isPending === true) pending += 1;
-      for (const run of listed.source.runs.values()) {
-        if (!matchesSummary(run, filter, { found, listed })) continue;
-        const extras = listed.looks.known(run);
-        if (isLookedAt && extras === undefined) pending += 1;
-        if (needsLook && !matchesExtras(extras, filter)) continue;
-        candidates.push({ listed, run, extras, key: keyOf(run, extras, sort) });
-      }
+    const found = new Map<ListedSource, FoundRuns>();
+    for (const listed of filter.q === undefined ? [] : sources) {
+      const runs = await foundIn(listed, filter.q ?? '');
+      if (runs !== undefined) found.set(listed, runs);
+      notIndexed += runs?.notIndexed ?? 0;
+      if (runs?.isPending === true) pending += 1;
     }
+    const matches = matchRuns(sources, filter, found);
+    if (waits || needsLook(filter)) pending += sources.reduce((sum, listed) => sum + unseenIn(listed), 0);
+    return { ...matches, notIndexed, pending };
+  }
+
+  /** @throws CoxswainError `invalid-argument` for a cursor that no page gave, `not-found` for a source that does not exist */
+  async page({ after, filter, limit, order, sort }: RunsQuery): Promise<RunsAnswer> {
+    const place = after === undefined ? undefined : readPageCursor(after, toPlace);
+    const { facets, notIndexed, pending, runs } = await this.matching(filter, LOOKED_AT.has(sort));
     const sign = order === 'asc' ? 1 : -1;
+    const candidates = runs.map((matched): Candidate => ({ matched, key: keyOf(matched, sort) }));
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
     const from = place === undefined ? 0 : firstAfter(candidates, place, sign);
     const page = candidates.slice(from, from + limit);
     const last = page.at(-1);
     return {
-      runs: page.map(({ extras, listed, run }) => runRowOf(listed, run, extras)),
+      runs: page.map(({ matched: { found, listed, run } }) =>
+        Object.assign(runRowOf(listed, run, listed.looks.known(run)), present({ found })),
+      ),
       ...(last !== undefined && from + limit < candidates.length ? { next: writePageCursor(placeOf(last)) } : {}),
       total: candidates.length,
       notIndexed,
       pending,
+      facets,
     };
   }
 
@@ -116,9 +140,9 @@ export class RunList {
   }
 
   /** Looks at runs in the background, and waits a little for it. */
-  async #lookAt(sources: readonly ListedSource[], filter: RunFilter): Promise<void> {
+  async #lookAt(sources: readonly ListedSource[]): Promise<void> {
     const crawls = sources.map((listed) => {
-      const crawl = this.#crawls.get(listed) ?? crawled(listed, filter).finally(() => this.#crawls.delete(listed));
+      const crawl = this.#crawls.get(listed) ?? crawled(listed).finally(() => this.#crawls.delete(listed));
       this.#crawls.set(listed, crawl);
       return crawl;
     });
@@ -142,10 +166,11 @@ export function runRowOf({ source }: ListedSource, run: RunSummary, extras: RunE
 }
 
 /** Never throws: a run that cannot be read stays unknown, and the page that shows it says why. */
-async function crawled({ looks, source }: ListedSource, filter: RunFilter): Promise<void> {
-  const runs = [...source.runs.values()].filter((run) => matchesTime(run, filter) && looks.known(run) === undefined);
+async function crawled({ looks, source }: ListedSource): Promise<void> {
+  const runs = [...source.runs.values()].filter((run) => looks.known(run) === undefined);
   runs.sort((a, b) => b.startedAtMs - a.startedAtMs);
   for (const run of runs) {
+    while (looks.isBusy) await sleep(BUSY_MS, undefined, { ref: false });
     try {
       await looks.extras(run, 60_000);
     } catch {
@@ -165,58 +190,13 @@ async function foundIn({ fullText, source }: ListedSource, text: string): Promis
   }
 }
 
-interface MatchContext {
-  readonly found: FoundRuns | undefined;
-  readonly listed: ListedSource;
+function unseenIn({ looks, source }: ListedSource): number {
+  let unseen = 0;
+  for (const run of source.runs.values()) if (looks.known(run) === undefined) unseen += 1;
+  return unseen;
 }
 
-function matchesSummary(run: RunSummary, filter: RunFilter, { found, listed }: MatchContext): boolean {
-  const { outcome, parent, q, roots, status } = filter;
-  const { parentRunId } = run;
-  if (roots === true && parentRunId !== undefined && listed.source.runs.has(parentRunId)) return false;
-  if (parent !== undefined && parentRunId !== parent) return false;
-  if (outcome !== undefined && !matchesOutcome(run, outcome)) return false;
-  if (status !== undefined && !matchesOutcome(run, status)) return false;
-  if (!matchesTime(run, filter)) return false;
-  if (q === undefined || found?.runIds.has(run.runId) === true) return true;
-  const wanted = q.toLowerCase();
-  return run.runId.toLowerCase().includes(wanted) || (run.task ?? '').toLowerCase().includes(wanted);
-}
-
-function matchesOutcome({ outcome, success }: RunSummary, wanted: string): boolean {
-  if (wanted === 'open') return outcome === undefined;
-  if (wanted === 'ended') return outcome !== undefined;
-  if (wanted === 'success') return success === true;
-  if (wanted === 'failure' || wanted === 'failed') {
-    return success === false || (success === undefined && (outcome === 'error' || outcome === 'aborted'));
-  }
-  return outcome === wanted;
-}
-
-function matchesTime({ lastAtMs, startedAtMs }: RunSummary, { sinceMs, untilMs }: RunFilter): boolean {
-  return (sinceMs === undefined || lastAtMs >= sinceMs) && (untilMs === undefined || startedAtMs <= untilMs);
-}
-
-function matchesExtras(extras: RunExtras | undefined, { advice, pattern, tool }: RunFilter): boolean {
-  if (extras === undefined) return false;
-  const { adviceCount, patterns, stuck, tools } = extras;
-  if (advice === true && adviceCount === 0) return false;
-  if (tool !== undefined && !tools.includes(tool)) return false;
-  if (pattern === undefined) return true;
-  const wanted = plainName(pattern);
-  if (wanted === 'stuck') return stuck;
-  return wanted === 'any' ? patterns.length > 0 : patterns.some((kind) => plainName(kind) === wanted);
-}
-
-/** A pattern's name whatever its case and form: `ping_pong`, `Ping pong` and `ping-pong` are one. */
-function plainName(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-}
-
-function keyOf(run: RunSummary, extras: RunExtras | undefined, sort: RunSort): number {
+function keyOf({ extras, run }: MatchedRun, sort: RunSort): number {
   switch (sort) {
     case 'started':
       return run.startedAtMs;
@@ -228,6 +208,12 @@ function keyOf(run: RunSummary, extras: RunExtras | undefined, sort: RunSort): n
       return extras?.costUsd ?? -1;
     case 'advice':
       return extras === undefined ? -1 : extras.adviceCount - extras.adviceUnsaid;
+    case 'wasted':
+      return extras?.wasted?.calls ?? -1;
+    case 'tokens':
+      return extras?.tokens ?? -1;
+    case 'lasted':
+      return run.lastAtMs - run.startedAtMs;
     default:
       return assertNever(sort);
   }
@@ -236,7 +222,7 @@ function keyOf(run: RunSummary, extras: RunExtras | undefined, sort: RunSort): n
 /** The sort key, the start, the source, the run. */
 type Place = readonly [number, number, string, string];
 
-function placeOf({ key, listed, run }: Candidate): Place {
+function placeOf({ key, matched: { listed, run } }: Candidate): Place {
   return [key, run.startedAtMs, listed.source.id, run.runId];
 }
 

@@ -1,14 +1,16 @@
+import { callNumber } from '../../base/call-number.ts';
 import { present } from '../../base/present.ts';
 import { defaultDetectors } from '../../patterns/detectors/default-detectors.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../run-view/advice-outcome.ts';
 import { fateText } from '../../run-view/fate-text.ts';
 import type { RunCall } from '../../run-view/run-call.ts';
-import { RunView } from '../../run-view/run-view.ts';
+import { RunView, type RunUsage } from '../../run-view/run-view.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
-import type { AdviceMark, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
+import type { AdviceMark, CallsAnswer, EvidenceCall, Overview, PatternSpan, RunExtras, Wasted } from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
 import { failureColumns } from './failure-columns.ts';
@@ -20,6 +22,14 @@ const TOOL_CHARS = 100;
 const MAX_ADVICE = 1_000;
 const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
+const MAX_LINES = 64;
+const LINE_CHARS = 160;
+
+/** What a run had used by some record. */
+interface Spent extends RunUsage {
+  readonly calls: number;
+  readonly atMs: number;
+}
 
 /** What a piece of advice says, which its outcome does not hold. */
 type Said = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
@@ -35,6 +45,8 @@ export class RunLook {
   readonly #buckets = new Buckets();
   readonly #places = new CallPlaces();
   readonly #tools = new Set<string>();
+  readonly #errorLines = new Map<string, number>();
+  #warned: Spent | undefined;
   #nextSeq = 0;
   #point: AdviceMark['point'];
 
@@ -48,8 +60,12 @@ export class RunLook {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
     this.#buckets.touch(seq, atMs, this.#view.calls);
+    const tokens = this.#view.usage.tokens ?? 0;
     const call = this.#view.fold(record);
+    this.#buckets.count(seq, 'tokens', (this.#view.usage.tokens ?? 0) - tokens);
     if (call !== undefined) this.#called(call);
+    if (this.#warned === undefined && this.#view.changedPatterns.some((pattern) => pattern.stuck && isFlagged(pattern)))
+      this.#warned = this.#spent();
     if (payload.kind === 'turn_started') this.#buckets.count(seq, 'turns');
     else if (payload.kind === 'message_appended') this.#buckets.count(seq, 'messages');
     else if (payload.kind === 'evaluation') this.#point = payload.point;
@@ -60,7 +76,9 @@ export class RunLook {
 
   /** What a list shows of the run. */
   extras(): RunExtras {
-    const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage } = this.#view;
+    const { advice, adviceLeftOut, calls, failures, flaggedPatterns: patterns, usage, verdict } = this.#view;
+    const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
+    const errorLine = [...this.#errorLines].sort(([, a], [, b]) => b - a)[0];
     const stuck = patterns.filter((pattern) => pattern.stuck);
     const said = advice.filter(({ arm }) => arm === 'delivered');
     const strip = failureColumns(failures, {
@@ -68,7 +86,14 @@ export class RunLook {
       advice: said.map(({ callsBefore }) => callsBefore - 1),
     });
     return {
-      patterns: [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS),
+      patterns: kinds,
+      patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
+      ...present({ wasted: this.#wasted(), errorLine }),
+      verdict: verdict.verdict,
+      adviceCalls: [...new Set(advice.map(({ callsBefore }) => callsBefore))]
+        .filter((call) => call > 0)
+        .slice(0, MAX_KINDS),
+      fates: countsOf(advice.map(({ arm, nextCall }) => `${arm} ${nextCall}`)),
       stuck: saysStuck(patterns),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - said.length,
@@ -76,6 +101,23 @@ export class RunLook {
       strip,
       tools: [...this.#tools],
     };
+  }
+
+  #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
+    return Math.min(...patterns.map(({ firstSeen, flaggedAt }) => callNumber(flaggedAt ?? firstSeen)));
+  }
+
+  #spent(): Spent {
+    return { calls: this.#view.calls, atMs: this.#view.lastAtMs, ...this.#view.usage };
+  }
+
+  #wasted(): Wasted | undefined {
+    if (this.#warned === undefined) return undefined;
+    const [before, now] = [this.#warned, this.#spent()];
+    const tokens = now.tokens === undefined ? undefined : now.tokens - (before.tokens ?? 0);
+    const costUsd = now.costUsd === undefined ? undefined : now.costUsd - (before.costUsd ?? 0);
+    const ms = before.atMs > 0 ? now.atMs - before.atMs : 0;
+    return { call: before.calls, calls: now.calls - before.calls, ms, ...present({ tokens, costUsd }) };
   }
 
   /** The run from far away. @param lastSeq  highest `seq` stored */
@@ -88,15 +130,28 @@ export class RunLook {
       ...this.#buckets.lists(),
       patternBasis: found.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
+      ...present({ wasted: this.#wasted() }),
       patternsLeftOut: found.leftOut + Math.max(0, patterns.length - MAX_PATTERNS),
       advice: advice.map((outcome) => this.#markOf(outcome)),
       adviceLeftOut,
     };
   }
 
+  /** The calls of a stretch of records, as far as they were folded. */
+  calls(fromSeq: number, toSeq: number): CallsAnswer {
+    return { calls: this.#places.between(fromSeq, toSeq), upTo: this.#nextSeq };
+  }
+
+  /** A call by its number, or the last one that had begun at a record; null where there is none. */
+  place(wanted: { readonly call: number } | { readonly atSeq: number }): EvidenceCall | null {
+    const call = 'call' in wanted ? wanted.call : this.#places.callAt(wanted.atSeq);
+    return call < 1 || call > this.#places.calls ? null : { call, seq: this.#places.seqOf(call) };
+  }
+
   #spanOf({ clearedSeq, flaggedSeq, pattern }: SeenPattern): PatternSpan {
     const { clearedAt, evidence, firstSeen, flaggedAt, identity, kind, level, occurrences, stuck, tool } = pattern;
-    const seqOf = (call: number | null): number | null => (call === null ? null : this.#places.seqOf(call));
+    const place = (index: number | null): EvidenceCall | null => (index === null ? null : this.#placeOf(index));
+    const [first, flagged, cleared] = [this.#placeOf(firstSeen), place(flaggedAt), place(clearedAt ?? null)];
     return {
       kind,
       identity,
@@ -104,19 +159,19 @@ export class RunLook {
       stuck,
       ...present({ tool }),
       occurrences,
-      fromCall: firstSeen,
-      toCall: clearedAt ?? null,
-      flaggedCall: flaggedAt,
-      fromSeq: this.#places.seqOf(firstSeen),
-      toSeq: clearedSeq ?? seqOf(clearedAt ?? null),
-      flaggedSeq: flaggedSeq ?? seqOf(flaggedAt),
-      evidence: this.#placesOf(evidence),
+      fromCall: first.call,
+      toCall: cleared?.call ?? null,
+      flaggedCall: flagged?.call ?? null,
+      fromSeq: first.seq,
+      toSeq: clearedSeq ?? cleared?.seq ?? null,
+      flaggedSeq: flaggedSeq ?? flagged?.seq ?? null,
+      evidence: evidence.map((index) => this.#placeOf(index)),
     };
   }
 
   #markOf(outcome: AdviceOutcome): AdviceMark {
-    const { acknowledged, adviceId, arm, callsBefore, callsToClear, pattern, providerName, reason, seq, speaker } =
-      outcome;
+    const { acknowledged, adviceId, arm, callsBefore, callsToClear, nextCall } = outcome;
+    const { pattern, providerName, reason, seq, speaker } = outcome;
     const said = this.#said.get(adviceId) ?? { text: '', evidence: [] };
     return {
       seq,
@@ -131,23 +186,35 @@ export class RunLook {
       callsBefore,
       ...(pattern === undefined ? {} : { pattern: { identity: pattern.identity, level: pattern.level } }),
       ...present({ acknowledged }),
+      nextCall,
       isLeft: callsToClear !== undefined,
       fate: fateText(outcome),
     };
   }
 
-  #placesOf(calls: readonly number[]): readonly EvidenceCall[] {
-    return calls.map((call) => ({ call, seq: this.#places.seqOf(call) }));
+  /** The analysis counts calls from 0, people from 1. */
+  #placeOf(index: number): EvidenceCall {
+    const call = callNumber(index);
+    return { call, seq: this.#places.seqOf(call) };
   }
 
   /** A call counts where it began: as begun at once, by its kind and as failed when its result is there. */
-  #called({ args, endSeq, failed, kind, number, seq, tool }: RunCall): void {
+  #called({ args, endSeq, errorLine, failed, kind, number, seq, tool }: RunCall): void {
+    if (errorLine !== undefined && endSeq !== undefined) {
+      const line = errorLine.replaceAll(/\d+/g, '#').trim().slice(0, LINE_CHARS).toWellFormed();
+      if (this.#errorLines.has(line) || this.#errorLines.size < MAX_LINES)
+        this.#errorLines.set(line, (this.#errorLines.get(line) ?? 0) + 1);
+    }
     if (number > this.#places.calls) {
       this.#places.add(seq);
       this.#buckets.count(seq, 'calls');
       if (this.#tools.size < MAX_TOOLS) this.#tools.add(tool.slice(0, TOOL_CHARS));
     }
-    if (endSeq !== undefined) this.#buckets.kind(seq, kind ?? readCall(tool, args).kind);
+    if (endSeq !== undefined) {
+      const known = kind ?? readCall(tool, args).kind;
+      this.#buckets.kind(seq, known);
+      this.#places.setKind(number, known);
+    }
     if (failed) this.#buckets.count(seq, 'errors');
   }
 
@@ -166,7 +233,9 @@ export class RunLook {
       ...(isFeedback ? { severity: payload.feedback.severity } : {}),
       ...present({ point }),
       evidence:
-        pattern === undefined ? [] : this.#placesOf(this.#view.recordedPattern(pattern.identity)?.evidence ?? []),
+        pattern === undefined
+          ? []
+          : (this.#view.recordedPattern(pattern.identity)?.evidence ?? []).map((index) => this.#placeOf(index)),
     });
   }
 
@@ -174,4 +243,10 @@ export class RunLook {
     const said = this.#said.get(adviceId);
     if (said !== undefined && channel !== undefined) this.#said.set(adviceId, { ...said, channel });
   }
+}
+
+function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
 }

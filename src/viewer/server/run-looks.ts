@@ -6,6 +6,7 @@ import type { Overview, RunExtras } from './api-shapes.ts';
 import { createBreather } from './breather.ts';
 import { isDamage } from './read-records.ts';
 import { RunLook } from './run-look.ts';
+import { printOf, RunIndex, type IndexedRun } from './run-index.ts';
 import type { ViewerSource } from './viewer-source.ts';
 
 /** Runs whose folds are kept, so that what is appended is all that has to be read. About half a megabyte each at most. */
@@ -41,11 +42,16 @@ export class RunLooks {
   /** Of runs that a list looked at: going through all of them must not push the others out. */
   readonly #passing = new LruMap<Fold>(MAX_PASSING);
   readonly #extras = new LruMap<KnownExtras>(MAX_EXTRAS);
+  readonly #index: RunIndex;
+  /** What the index held when the viewer started, until a run of it is asked for. */
+  #kept: Map<string, IndexedRun> | undefined;
   readonly #queue: (() => void)[] = [];
   #reading = 0;
 
-  constructor(source: ViewerSource) {
+  /** @param cacheFolder  where what was seen is kept for the next start; undefined: nowhere */
+  constructor(source: ViewerSource, cacheFolder?: string) {
     this.#source = source;
+    this.#index = new RunIndex(cacheFolder, source.path);
     source.listen((change) => {
       if (change.type === 'gone') this.#forget(change.runId);
       else if (change.type === 'anew') this.#clear();
@@ -53,9 +59,27 @@ export class RunLooks {
   }
 
   /** The extras of a run as far as they are known for all of its records. */
-  known({ lastSeq, runId }: RunSummary): RunExtras | undefined {
+  known(run: RunSummary): RunExtras | undefined {
+    const { lastSeq, runId } = run;
     const known = this.#extras.get(runId);
-    return known !== undefined && known.lastSeq >= lastSeq ? known.extras : undefined;
+    if (known !== undefined) return known.lastSeq >= lastSeq ? known.extras : undefined;
+    this.#kept ??= this.#index.load();
+    const kept = this.#kept.get(runId);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(runId);
+    if (kept.print !== printOf(run)) return undefined;
+    this.#extras.set(runId, { lastSeq, extras: kept.extras });
+    return kept.extras;
+  }
+
+  /** Whether a run that somebody opened is being read: what has time waits for it. */
+  get isBusy(): boolean {
+    return this.#folds.entries().some(([, { reading }]) => reading !== undefined);
+  }
+
+  /** Writes what is still to be kept. */
+  close(): void {
+    this.#index.close();
   }
 
   /**
@@ -75,13 +99,22 @@ export class RunLooks {
 
   /** The run from far away, as far as it could be read within `waitMs`. @throws CoxswainError when the store cannot be read */
   async overview(run: RunSummary, waitMs: number): Promise<Overview> {
+    const { failedAt, look } = await this.#opened(run, waitMs);
+    const overview = look.overview(run.lastSeq);
+    return failedAt === run.lastSeq ? { ...overview, complete: true } : overview;
+  }
+
+  /** What was seen of a run that somebody looks at, as `overview`. */
+  async look(run: RunSummary, waitMs: number): Promise<RunLook> {
+    return (await this.#opened(run, waitMs)).look;
+  }
+
+  async #opened(run: RunSummary, waitMs: number): Promise<Fold> {
     const fold = this.#folds.get(run.runId) ?? this.#passing.get(run.runId) ?? { look: new RunLook() };
     this.#folds.set(run.runId, fold);
     this.#passing.delete(run.runId);
     await this.#within(run, fold, waitMs);
-    const { failedAt, look } = fold;
-    const overview = look.overview(run.lastSeq);
-    return failedAt === run.lastSeq ? { ...overview, complete: true } : overview;
+    return fold;
   }
 
   async #within(run: RunSummary, fold: Fold, waitMs: number): Promise<void> {
@@ -119,7 +152,10 @@ export class RunLooks {
     // Whoever forgot the run meanwhile meant it.
     if (this.#folds.get(run.runId) !== fold && this.#passing.get(run.runId) !== fold) return;
     const lastSeq = fold.failedAt ?? fold.look.nextSeq - 1;
-    this.#extras.set(run.runId, { lastSeq, extras: fold.look.extras() });
+    const extras = fold.look.extras();
+    this.#extras.set(run.runId, { lastSeq, extras });
+    // Of a run that grew meanwhile more was seen than its row says.
+    if (lastSeq === run.lastSeq) this.#index.put(run.runId, { print: printOf(run), extras });
   }
 
   async #turn(): Promise<void> {

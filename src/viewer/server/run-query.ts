@@ -2,9 +2,9 @@ import { present } from '../../base/present.ts';
 import { CoxswainError } from '../../base/error.ts';
 
 /** How a list of runs is sorted: descending unless told otherwise. */
-export type RunSort = 'started' | 'calls' | 'errors' | 'cost' | 'advice';
+export type RunSort = (typeof SORTS)[number];
 
-const SORTS: readonly RunSort[] = ['started', 'calls', 'errors', 'cost', 'advice'];
+const SORTS = ['started', 'calls', 'errors', 'cost', 'advice', 'wasted', 'tokens', 'lasted'] as const;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_TEXT = 1_000;
@@ -14,14 +14,20 @@ export interface RunFilter {
   readonly source?: string;
   /** Words in the records, or a part of the id or the task. */
   readonly q?: string;
-  /** The outcome's own word, or `open`, `success`, `failure`. */
+  /** The outcome's own word. */
   readonly outcome?: string;
-  /** `open`, `ended` or `failed`. */
+  /** `open`, `ended`, `success`, `failed` or `damaged`. */
   readonly status?: string;
+  /** A part of the model's name. */
+  readonly model?: string;
+  /** A part of the agent's or the format's name. */
+  readonly agent?: string;
+  readonly task?: string;
   readonly tool?: string;
-  /** A kind of pattern, `stuck`, or `any`. */
+  /** A kind of pattern or what it is called, `stuck`, or `any`. */
   readonly pattern?: string;
-  readonly advice?: true;
+  /** `any`, an `AdviceArm`, or `ignored`: it was delivered and the next call was the same or failed in the same way. */
+  readonly advice?: string;
   /** Unix milliseconds; runs that were at work in between. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
@@ -51,7 +57,6 @@ export function readRunsQuery(query: Readonly<Record<string, string>>): RunsQuer
   return {
     filter: {
       ...texts(query),
-      ...(query['advice'] === '1' ? { advice: true as const } : {}),
       ...(query['roots'] === '1' ? { roots: true as const } : {}),
       ...present({ sinceMs, untilMs }),
     },
@@ -73,7 +78,19 @@ export function wholeNumber(
   throw wrong(`${name}=${text.slice(0, 80)}: give a whole number from ${from}${to < 1e9 ? ` to ${to}` : ''}`);
 }
 
-const TEXTS = ['source', 'q', 'outcome', 'status', 'tool', 'pattern', 'parent'] as const;
+const TEXTS = [
+  'source',
+  'q',
+  'outcome',
+  'status',
+  'model',
+  'agent',
+  'task',
+  'tool',
+  'pattern',
+  'advice',
+  'parent',
+] as const;
 
 function texts(query: Readonly<Record<string, string>>): Pick<RunFilter, (typeof TEXTS)[number]> {
   const given: Partial<Record<(typeof TEXTS)[number], string>> = {};

@@ -5,8 +5,8 @@ import { CoxswainError } from '../../base/error.ts';
 import type { CallAnswer, CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
 import { comparedRuns, type ComparedSide } from './compare-runs.ts';
 import { exportName, exportRun } from './export-run.ts';
-import { findCall, findMark, findRecord } from './find-in-run.ts';
-import { readRecords, readWholeRecord } from './read-records.ts';
+import { findMark, findRecord } from './find-in-run.ts';
+import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { wholeNumber } from './run-query.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
@@ -15,7 +15,10 @@ import { runOf, type ViewerState } from './viewer-state.ts';
 const OVERVIEW_MS = 200;
 /** An export waits for all that can be seen from far away. */
 const EXPORT_MS = 120_000;
+/** A call is looked up in the whole run. */
+const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
+const MAX_CALL_RECORDS = 2_000;
 const MAX_COMPARED = 2_000;
 const MAX_TEXT_CHARS = 1_000;
 const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
@@ -69,8 +72,21 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   app.get(`${path}/call`, async (context) => {
     const { call, seq = '0' } = context.req.query();
     const { listed, run } = await wanted(context);
-    const place = call === undefined ? { atSeq: wholeNumber('seq', seq) } : { call: wholeNumber('call', call) };
-    return context.json({ place: await findCall(await listed.source.reader(), run, place) } satisfies CallAnswer);
+    const wantedCall =
+      call === undefined ? { atSeq: wholeNumber('seq', seq) } : { call: wholeNumber('call', call, { from: 1 }) };
+    return context.json({ place: (await listed.looks.look(run, CALL_MS)).place(wantedCall) } satisfies CallAnswer);
+  });
+  app.get(`${path}/calls`, async (context) => {
+    const { from = '0', to = '0' } = context.req.query();
+    const { listed, run } = await wanted(context);
+    const fromSeq = wholeNumber('from', from);
+    const toSeq = Math.min(wholeNumber('to', to), fromSeq + MAX_CALL_RECORDS);
+    return context.json((await listed.looks.look(run, OVERVIEW_MS)).calls(fromSeq, toSeq));
+  });
+  app.get(`${path}/state`, async (context) => {
+    const { listed, run } = await wanted(context);
+    const call = wholeNumber('call', context.req.query('call') ?? '0');
+    return context.json(await readState(await listed.source.reader(), run, call));
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();

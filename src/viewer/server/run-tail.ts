@@ -4,7 +4,7 @@ import { lastSeqOf } from '../../store/run-summary.ts';
 import type { Problem } from './api-shapes.ts';
 import { pause } from './event-feed.ts';
 import { shownRecord } from './read-records.ts';
-import type { ListedSource } from './run-list.ts';
+import type { ListedSource } from './listed-source.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 
 /** A store is looked at so often for a run that is followed. */

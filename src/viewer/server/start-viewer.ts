@@ -11,7 +11,8 @@ import { allowedHosts, guardRequest } from './guard-request.ts';
 import { LabelsFile } from './labels-file.ts';
 import { openSource } from './open-source.ts';
 import { ReportFiles } from './report-files.ts';
-import { listedSource, RunList } from './run-list.ts';
+import { listedSource } from './listed-source.ts';
+import { RunList } from './run-list.ts';
 import { Sessions } from './sessions.ts';
 import { pageFolder as builtPageFolder } from './static-files.ts';
 import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './viewer-app.ts';
@@ -29,6 +30,8 @@ export interface ViewerOptions {
   readonly reports?: readonly string[];
   /** The built page; default: where the build puts it. */
   readonly pageFolder?: string;
+  /** Where what was seen in runs is kept for the next start; default: nowhere. */
+  readonly cacheFolder?: string;
 }
 
 /** A viewer that runs. */
@@ -57,12 +60,13 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   const stop = new AbortController();
   const sessions = new Sessions(() => systemClock.nowMs());
   const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
+  const listed = sources.map((source) => listedSource(source, options.cacheFolder));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
   const { port, servers } = await listen(options.port, (...asked) => listener(...asked));
   const app = createViewerApp({
     state: {
       sources,
-      list: new RunList(sources.map(listedSource)),
+      list: new RunList(listed),
       labels: new LabelsFile(options.labels),
       reports: new ReportFiles(options.reports ?? []),
       comparisons: new LruMap(MAX_COMPARISONS),
@@ -89,6 +93,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
       stop.abort();
       await Promise.all(servers.map(closed));
       await Promise.all(sources.map((source) => source.close()));
+      for (const { looks } of listed) looks.close();
     },
   };
 }

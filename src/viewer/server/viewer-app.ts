@@ -2,8 +2,11 @@ import { Hono } from 'hono';
 
 import { CoxswainError } from '../../base/error.ts';
 import type { ErrorAnswer } from './api-shapes.ts';
+import type { CohortAnswer, ReviewAnswer } from './cohort-shapes.ts';
+import { cohortOf } from './cohort.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
+import { reviewQueue } from './review-queue.ts';
 import { readRunsQuery } from './run-query.ts';
 import { addCompareRoute, addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
@@ -117,6 +120,17 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     return context.json({ sources: sources.map((source) => source.row()) });
   });
   app.get('/api/runs', async (context) => context.json(await list.page(readRunsQuery(context.req.query()))));
+  app.get('/api/cohort', async (context) => {
+    const { facets, pending, runs } = await list.matching(readRunsQuery(context.req.query()).filter, true);
+    return context.json({ ...cohortOf(runs), pending, facets } satisfies CohortAnswer);
+  });
+  app.get('/api/review', async (context) => {
+    const { by = 'pattern', ...query } = context.req.query();
+    if (by !== 'pattern' && by !== 'advice' && by !== 'random')
+      throw new CoxswainError('invalid-argument', `by=${by.slice(0, 80)}: give pattern, advice or random`);
+    const { pending, runs } = await list.matching(readRunsQuery(query).filter, by !== 'random');
+    return context.json({ moments: reviewQueue(runs, by), pending } satisfies ReviewAnswer);
+  });
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
     if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for ${MAX_ROWS} at most`);

@@ -3,7 +3,8 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import type { CompareAnswer } from './api-shapes.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ReportFiles } from './report-files.ts';
-import type { ListedSource, RunList } from './run-list.ts';
+import type { ListedSource } from './listed-source.ts';
+import type { RunList } from './run-list.ts';
 import { viewerFault } from './viewer-fault.ts';
 import type { ViewerSource } from './viewer-source.ts';
 

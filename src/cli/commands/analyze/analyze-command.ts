@@ -6,11 +6,12 @@ import { findSources, type FoundSource } from '../../../formats/find-sources.ts'
 import { importers } from '../../../formats/importers.ts';
 import type { FormatName } from '../../../formats/import-item.ts';
 import { analyzeSources } from './analyze-sources.ts';
-import { openStore } from '../../runs/open-store.ts';
+import { openStoreNamed } from '../../runs/open-store.ts';
 import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
-import { JsonOutput, TextOutput } from './report-output.ts';
+import { JsonOutput, TextOutput, type ReportOutput } from './report-output.ts';
+import { GROUPS, TableOutput } from './table-output.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -22,6 +23,9 @@ export interface AnalyzeOptions {
   readonly stuck?: boolean;
   readonly summary?: boolean;
   readonly all?: boolean;
+  readonly by?: string;
+  readonly csv?: string;
+  readonly parquet?: string;
   readonly verbose?: boolean;
   readonly format?: string;
   readonly store?: string;
@@ -47,23 +51,64 @@ export async function analyzeCommand(
     summaryOnly: options.summary === true,
     all: options.all === true,
   };
-  const output = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
-  const store = options.store === undefined ? undefined : await openStore(options.store);
+  const by = groupNamed(options.by);
+  const table =
+    by === undefined && options.csv === undefined && options.parquet === undefined ? undefined : new TableOutput();
+  const printed = options.json === true ? new JsonOutput(terminal, print) : new TextOutput(terminal, print);
+  const output = table === undefined ? printed : by === undefined ? bothOutputs(printed, table) : table;
+  const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
   try {
-    const sources = paths.length === 0 ? installedSessions(terminal) : findSources(paths);
+    const sources = await counted(paths.length === 0 ? installedSessions(terminal) : findSources(paths), progress);
     await analyzeSources(sources, { problems, progress, output, recorder, format, hints, recompute, verbose });
   } finally {
     progress.end();
     await store?.close();
   }
   await output.finish();
+  if (by !== undefined) await table?.write(by, options.json === true, terminal);
+  if (options.csv !== undefined) await table?.save(options.csv, 'csv');
+  if (options.parquet !== undefined) await table?.save(options.parquet, 'parquet');
   if (output.runs === 0 && !problems.any) {
     if (paths.length > 0) terminal.complain(`coxswain: ${printable(paths.join(', '))}: no run found`);
     return 1;
   }
   return problems.any ? 1 : 0;
+}
+
+/** All sources at once, so that the progress has a total. Standard input has none. */
+async function counted(sources: AsyncIterable<FoundSource>, progress: Progress): Promise<AsyncIterable<FoundSource>> {
+  const all: FoundSource[] = [];
+  for await (const source of sources) {
+    all.push(source);
+    progress.found(all.length);
+  }
+  progress.total(all.map(({ path, sizeBytes }) => [path, sizeBytes ?? 0]));
+  return (async function* () {
+    yield* all;
+  })();
+}
+
+function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
+  return {
+    async add(report) {
+      await first.add(report);
+      await second.add(report);
+    },
+    finish: () => first.finish(),
+    get runs() {
+      return first.runs;
+    },
+  };
+}
+
+function groupNamed(name: string | undefined): keyof typeof GROUPS | undefined {
+  if (name === undefined) return undefined;
+  // The keys of GROUPS are those of its type.
+  const group = (Object.keys(GROUPS) as (keyof typeof GROUPS)[]).find((one) => one === name);
+  if (group !== undefined) return group;
+  throw new CoxswainError('invalid-argument', `--by ${name}: give ${Object.keys(GROUPS).join(', ')}`);
 }
 
 /** Also says what was found, and of which programs. A session that holds no run, such as an empty one, is no problem. */

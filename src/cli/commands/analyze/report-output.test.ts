@@ -43,8 +43,11 @@ function report(id: string, more: Partial<RunReport> = {}): RunReport {
     calls: 6,
     turns: 6,
     errors: 1,
+    verdict: { verdict: 'unknown', evidence: 'nothing says how it went' },
     patternBasis: 'recomputed',
     steered: false,
+    usage: {},
+    patternCosts: new Map(),
     patterns: [],
     diagnostics: [],
     strip: { cells: '···×··', callsPerColumn: 1 },
@@ -58,21 +61,22 @@ test('a run with a pattern is a block: facts, strip, span, pattern and evidence'
   const one = report('r1', {
     patterns: [pattern({ tool: 'bash', clearedAt: 5 })],
     outcome,
+    verdict: { verdict: 'failed', evidence: 'its source says that it failed' },
     durationMs: 61_000,
     task: 'go',
   });
   expect(await printed([one])).toBe(
     [
-      '● r1  calls  a.json',
-      '  6 calls, 1 error, 6 turns, 61 seconds, outcome ended (no success, reward 0.25)',
-      '  task: go',
+      '✗ go',
+      '  6 calls, 1 error, 6 turns, 61 seconds, finished (it did not work, reward 0.25)',
+      '  calls, a.json, run r1',
       '',
       '  ···×··',
       '    ╶─▲ A',
       '',
-      '  A identical_call  warn  stuck  tool bash',
-      '    first seen at call 2 → flagged at call 4 (of 6), seen 3 times, confidence 0.75, left at call 5',
-      '     #2 bash {command: "ls"}',
+      '  A the same call with the same result  stuck, likely  bash',
+      '    from call 3, noticed at call 5 of 6, seen 3 times, over by call 6',
+      '     #3 bash {command: "ls"}',
       '        × no such file',
       '',
       '',
@@ -83,8 +87,8 @@ test('a run with a pattern is a block: facts, strip, span, pattern and evidence'
 test('of very many patterns the most serious are shown and the rest counted', async () => {
   const minor = Array.from({ length: 10 }, (_, index) => pattern({ kind: `minor_${index}`, stuck: false }));
   const text = await printed([report('r1', { patterns: [...minor, pattern({ level: 'strong' })] })]);
-  expect(text).toContain('identical_call  strong');
-  expect(text.match(/minor_\d {2}warn/g)).toHaveLength(7);
+  expect(text).toContain('the same call with the same result  stuck, for sure');
+  expect(text.match(/minor \d {2}likely/g)).toHaveLength(7);
   expect(text).toContain('and 3 more patterns; --json lists all');
 });
 
@@ -105,11 +109,11 @@ test('the totals count runs by outcome and by pattern, hints apart', async () =>
       '',
       '  outcome             runs  share  stuck',
       '  no success (limit)     2   50 %   50 %',
-      '  success                1   25 %    0 %',
-      '  unknown                1   25 %    0 %',
+      '  worked                 1   25 %    0 %',
+      '  no end on record       1   25 %    0 %',
       '',
-      '  pattern         runs  share  succeeded',
-      '  identical_call     1   25 %        0 %',
+      '  pattern                             runs  share  succeeded',
+      '  the same call with the same result     1   25 %        0 %',
       '',
     ].join('\n'),
   );
@@ -120,7 +124,7 @@ test('of thousands of runs those are printed that were stuck the most', async ()
     report(`r${index}`, { patterns: [pattern({ occurrences: index })] }),
   );
   const text = await printed(reports);
-  const ids = [...text.matchAll(/^● (r\d+)/gm)].map((match) => match[1]);
+  const ids = [...text.matchAll(/^● run (r\d+)/gm)].map((match) => match[1]);
   expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => `r${1999 - index}`));
   expect(text).toContain('2,000 runs: shown are the 20 stuck the most, of 2,000 that got stuck.');
 });
@@ -136,6 +140,7 @@ test('JSON gives a line a run at once, and a line of totals only when asked', as
     calls: 6,
     turns: 6,
     errors: 1,
+    verdict: { verdict: 'unknown', evidence: 'nothing says how it went' },
     patternBasis: 'recomputed',
     patterns: [
       {

@@ -1,7 +1,7 @@
 import type { BacktestProgress } from '../../../backtest/backtest.ts';
 import { systemClock, type Clock } from '../../../base/clock.ts';
 import { barText } from '../../terminal/bar-text.ts';
-import { countOf } from '../../terminal/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 const REDRAW_EVERY_MS = 100;

@@ -1,3 +1,4 @@
+import { callNumber } from '../../../base/call-number.ts';
 import type {
   BacktestReport,
   ComparisonReport,
@@ -9,7 +10,7 @@ import type {
 } from '../../../backtest/backtest-report.ts';
 import { barText } from '../../terminal/bar-text.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { stopEarlyText } from './stop-early-text.ts';
@@ -143,7 +144,7 @@ function comparisonText(comparison: ComparisonReport, report: BacktestReport, pa
     const list = places[kind];
     if (list.length === 0) return [];
     const shown = list.slice(0, SHOWN_PLACES).map(({ run, provider, call, to }) => {
-      const where = to === undefined ? `call ${call}` : `call ${call} → ${to}`;
+      const where = to === undefined ? `call ${callNumber(call)}` : `call ${callNumber(call)} → ${callNumber(to)}`;
       return `  ${where}  ${printableCut(provider, NAME_CHARS)}  ${printableCut(run, 100)}`;
     });
     const more = comparison[kind] - shown.length;

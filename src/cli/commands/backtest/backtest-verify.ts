@@ -3,7 +3,7 @@ import { verifyRuns, type RunVerification } from '../../../backtest/verify-runs.
 import { makeConfiguration } from '../../../backtest/configuration.ts';
 import { assertNever } from '../../../base/assert-never.ts';
 import { CoxswainError } from '../../../base/error.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

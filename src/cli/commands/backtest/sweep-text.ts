@@ -1,6 +1,6 @@
 import type { ShareReport, SweepPointReport, SweepReport } from '../../../backtest/backtest-report.ts';
 import { columnsText } from '../../terminal/columns-text.ts';
-import { countText } from '../../terminal/number-text.ts';
+import { countText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../terminal/printable.ts';
 

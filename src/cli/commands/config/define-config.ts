@@ -30,5 +30,21 @@ export const config: CommandDefinition = {
       examples: ['coxswain config show', 'coxswain config show --set'],
       load: async () => (await import('./config-show-command.ts')).configShowCommand,
     },
+    {
+      name: 'suggest',
+      summary: 'say which detectors and providers are no better than chance on your recorded runs',
+      description:
+        'Replays recorded runs of which it is known how they ended, and names the detectors and providers that speak no ' +
+        'oftener in runs that went wrong than in any: with the figures, and with the configuration that switches them off. ' +
+        'Writes nothing.',
+      arguments: { '<paths...>': 'stores, files, folders or globs' },
+      options: {
+        '--config <file>': 'the configuration to look at, or standard (default: standard)',
+        '--labels <file>': 'truth about runs, a CSV of id,target,split,note, in place of their outcomes',
+        '--json': 'print one line of JSON',
+      },
+      examples: ['coxswain config suggest runs/', 'coxswain config suggest .coxswain/runs.db --labels truth.csv'],
+      load: async () => (await import('./config-suggest-command.ts')).configSuggestCommand,
+    },
   ],
 };

@@ -3,7 +3,8 @@ import type { ResolvedConfig } from '../../../config/resolved-config.ts';
 import { defaultDetectors } from '../../../patterns/detectors/default-detectors.ts';
 import type { FeedbackTrigger } from '../../../steering/prompt/feedback-trigger.ts';
 import type { GuidanceProviderConfig } from '../../../steering/prompt/guidance-provider.ts';
-import { bytesText, durationText, shareText } from '../../terminal/number-text.ts';
+import { durationText } from '../../../base/number-text.ts';
+import { bytesText, shareText } from '../../terminal/number-text.ts';
 import { shownStore } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -74,7 +75,7 @@ function limitsText({
     `${maxPerTurn} a turn`,
     ...(cooldownTurns === 0 ? [] : [`then silent for ${cooldownTurns} turns`]),
     ...(maxPerRun === undefined ? [] : [`${maxPerRun} a run`]),
-    `confidence ${minConfidence}`,
+    `from a confidence of ${minConfidence}`,
   ].join(', ');
 }
 
@@ -84,7 +85,7 @@ export function steeringText({ resolved, config }: LoadedConfig, { paint }: Term
   const facts: readonly (readonly [string, string])[] = [
     ['mode', steering.mode === 'shadow' ? 'shadow: nothing is said' : 'steer'],
     ['deadline', deadline === undefined ? 'none' : `${spanText(deadline)}, from ${FROM[deadlineFrom]}`],
-    ...(holdout === 0 ? [] : [['holdout', `advice is withheld from ${shareText(holdout, 1)} of runs`] as const]),
+    ...(holdout === 0 ? [] : [['holdout', `advice is withheld from ${shareText(holdout, 1)} of episodes`] as const]),
     ['store', `${shownStore(store.address)} (${store.kind})`],
     ['redaction', redaction === false ? 'off' : (redaction.mode ?? 'secrets')],
     ...gcFacts(gc),

@@ -1,6 +1,6 @@
 import type { Health } from '../../../run/coxswain.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import { shownStore, storeFlag } from '../../runs/open-store.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';

@@ -7,7 +7,7 @@ import { readRuns } from '../../../formats/read-runs.ts';
 import { demoClosing, healthLine } from './demo-closing.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { liveLines } from '../../runs/live-text.ts';
-import { openStore, storeNamed } from '../../runs/open-store.ts';
+import { openStoreNamed, storeNamed } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -39,7 +39,7 @@ export async function demoCommand(options: DemoOptions, terminal: Terminal): Pro
   const records = await sampleRecords();
   const isPaced = terminal.isWatched && options.fast !== true;
   const text = { paint: terminal.paint, width: terminal.width, wrap: terminal.isWatched };
-  const store = await openStore(file);
+  const store = await openStoreNamed(file);
   try {
     const runId = await freeRunId(RUN_ID, records, store);
     await terminal.write(openingText(records, terminal));

@@ -1,17 +1,5 @@
 import { present } from '../../../base/present.ts';
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type LifeKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../../records/pass-over.ts';
+import { passOver } from '../../../records/pass-over.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { CoxswainError } from '../../../base/error.ts';
@@ -165,16 +153,7 @@ function eventOf(payload: TrajectoryPayload): AgentEvent | undefined {
     }
     default:
       passOver<
-        | LifeKind
-        | TalkKind
-        | RequestKind
-        | HostKind
-        | PatternKind
-        | ProducedKind
-        | DeliveredKind
-        | AskedKind
-        | FaultKind
-        | UnreadKind
+        'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'
       >(payload);
       return undefined;
   }

@@ -1,5 +1,6 @@
 import { aiSdkCapabilities } from '../../../adapters/ai-sdk/capabilities.ts';
 import { claudeAgentSdkCapabilities } from '../../../adapters/claude/capabilities.ts';
+import { langchainCapabilities } from '../../../adapters/langchain/capabilities.ts';
 import { openaiAgentsCapabilities } from '../../../adapters/openai-agents/capabilities.ts';
 import { openaiCapabilities } from '../../../adapters/openai/capabilities.ts';
 import { DECISION_POINTS } from '../../../records/guidance.ts';
@@ -13,6 +14,7 @@ export const CAPABILITIES: Readonly<Record<string, AdapterCapabilities>> = {
   openai: openaiCapabilities,
   'openai-agents': openaiAgentsCapabilities,
   'ai-sdk': aiSdkCapabilities,
+  langchain: langchainCapabilities,
 };
 
 /** The capabilities as a table: a row an adapter, a column a decision point. */

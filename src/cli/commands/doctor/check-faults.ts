@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isJsonObject } from '../../../base/json.ts';
 import { stateFile, type StateOwner } from '../../../base/state-places.ts';
 import { faultOwners, type FaultLine } from '../../../hosts/claude-code/fault-log.ts';
-import { countOf, durationText } from '../../terminal/number-text.ts';
+import { countOf, durationText } from '../../../base/number-text.ts';
 import { failed, passed, type DoctorLine } from './doctor-line.ts';
 
 /** Of each file the last bytes. */

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 
 import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
 import { hookCommand, hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
-import { countOf } from '../../terminal/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { commandWords } from './command-words.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings } from './find-settings.ts';
@@ -34,10 +34,15 @@ export function commandsToTry(settings: readonly FoundSettings[]): readonly Foun
   return commandsIn(settings).map((command) => ({ command, mayRun: own.has(command) }));
 }
 
-/** What the settings say: a line a file that is there, the events that nobody is told of, and paths that lead nowhere. */
-export function checkSettings(settings: readonly FoundSettings[]): readonly DoctorLine[] {
+/**
+ * What the settings say: a line a file that is there, the events that nobody is told of, and paths that lead nowhere.
+ *
+ * @param hasOthers  other hosts have our hook, so that Claude Code may do without
+ */
+export function checkSettings(settings: readonly FoundSettings[], hasOthers: boolean): readonly DoctorLine[] {
   const lines = settings.flatMap(fileLine);
   const hooked = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
+  if (hasOthers && hooked.size === 0) return lines;
   return [...lines, ...hookLines(settings, hooked), ...commandsIn(settings).flatMap(pathLine)];
 }
 

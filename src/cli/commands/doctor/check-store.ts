@@ -11,7 +11,7 @@ import { shownStore } from '../../runs/open-store.ts';
 import { bytesText } from '../../terminal/number-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
-import { runLimited } from './run-limited.ts';
+import { runLimited } from '../../../base/run-limited.ts';
 
 /** Less room than this on the disk is a failure. */
 const MIN_FREE_BYTES = 100_000_000;

@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { messageOf } from '../../../base/error.ts';
 import { requireSqlite } from '../../../store/sqlite/sqlite-database.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
-import { runLimited } from './run-limited.ts';
+import { runLimited } from '../../../base/run-limited.ts';
 
 const CLAUDE_LIMIT_MS = 10_000;
 

@@ -10,6 +10,7 @@ import { CAPABILITIES, capabilityTable } from './capability-table.ts';
 import { checkClock, readClocks } from './check-clock.ts';
 import { checkConfig, checkRecords } from './check-config.ts';
 import { checkFaults } from './check-faults.ts';
+import { checkHosts } from './check-hosts.ts';
 import { checkServers } from './check-servers.ts';
 import { checkSettings, commandsToTry } from './check-settings.ts';
 import { checkSpills } from './check-spills.ts';
@@ -20,7 +21,7 @@ import { findSettings } from './find-settings.ts';
 import { heartbeatLine, readHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { notTried, sendCanary } from './send-canary.ts';
 import { within } from './within.ts';
-import { openReadableStore, openStore, shownStore } from '../../runs/open-store.ts';
+import { openReadableStore, openStoreNamed, shownStore } from '../../runs/open-store.ts';
 import type { Style } from '../../terminal/paint.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -80,10 +81,12 @@ async function examine(): Promise<DoctorReport> {
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
   const loaded = loadConfigSync({ projectFolder, env });
   const { store } = loaded.resolved;
-  const open = (): Promise<TrajectoryStore> => openStore(store.address);
+  const open = (): Promise<TrajectoryStore> => openStoreNamed(store.address);
 
   const versions = await checkVersions(BUILD, { cwd: projectFolder, env });
-  const settings = findSettings({ projectFolder, homeFolder: homedir(), env });
+  const places = { projectFolder, homeFolder: homedir(), env };
+  const settings = findSettings(places);
+  const hosts = await checkHosts(places);
   const setup = { projectFolder, env, openStore: open };
   // Before the canaries: a prompt starts a server that is not there.
   const servers = await checkServers(settings, setup);
@@ -98,7 +101,8 @@ async function examine(): Promise<DoctorReport> {
   const nowMs = clocks.nowMs;
   const lines = [
     ...versions,
-    ...checkSettings(settings),
+    ...checkSettings(settings, hosts.length > 0),
+    ...hosts,
     ...canaries,
     ...servers,
     heartbeatsLine(heartbeats, nowMs),

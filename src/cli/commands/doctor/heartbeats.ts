@@ -1,20 +1,9 @@
-import {
-  passOver,
-  type AskedKind,
-  type DeliveredKind,
-  type FaultKind,
-  type HostKind,
-  type PatternKind,
-  type ProducedKind,
-  type RequestKind,
-  type TalkKind,
-  type UnreadKind,
-} from '../../../records/pass-over.ts';
+import { passOver } from '../../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { durationText } from '../../terminal/number-text.ts';
+import { durationText } from '../../../base/number-text.ts';
 import { passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { CANARY_PREFIX } from './send-canary.ts';
 
@@ -94,17 +83,9 @@ function eventOf({ depth, payload }: TrajectoryRecord, pointBefore: string | und
     case 'run_ended':
       return depth === 0 && payload.labels !== undefined && 'reason' in payload.labels ? 'SessionEnd' : undefined;
     default:
-      passOver<
-        | TalkKind
-        | RequestKind
-        | HostKind
-        | PatternKind
-        | ProducedKind
-        | DeliveredKind
-        | AskedKind
-        | FaultKind
-        | UnreadKind
-      >(payload);
+      passOver<'talk' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
+        payload,
+      );
       return undefined;
   }
 }

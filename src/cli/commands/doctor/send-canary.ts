@@ -4,7 +4,7 @@ import { messageOf } from '../../../base/error.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { readFaults } from './check-faults.ts';
-import { runLimited } from './run-limited.ts';
+import { runLimited } from '../../../base/run-limited.ts';
 import { within } from './within.ts';
 
 /** Ids of the runs that a doctor makes and takes away. */

@@ -1,9 +1,10 @@
-import { DEFAULT_WITHIN_CALLS } from '../../../run-view/advice-outcome.ts';
+import { present } from '../../../base/present.ts';
 import { effect } from '../../../backtest/effect.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { effectText } from './effect-text.ts';
 import { requireStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
+import { pricesInForce } from '../../runs/prices-in-force.ts';
 import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -11,13 +12,15 @@ import type { Terminal } from '../../terminal/terminal.ts';
 /** The options of `coxswain effect`, as the command line gives them. */
 export interface EffectCommandOptions {
   readonly within?: string;
+  readonly worthwhile?: string;
   readonly json?: boolean;
 }
 
 const MAX_WITHIN = 1_000;
+const MAX_POINTS = 100;
 
 /**
- * `coxswain effect`: what followed advice, and where arms were drawn, delivered against withheld.
+ * `coxswain effect`: what followed advice, and where arms were drawn, told against withheld.
  *
  * @returns the exit code: 1 when something could not be read, else 0, also with too little data
  * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
@@ -27,14 +30,16 @@ export async function effectCommand(
   options: EffectCommandOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const within = withinOf(options.within);
+  const within = wholeNumber('--within', options.within, MAX_WITHIN);
+  const points = wholeNumber('--worthwhile', options.worthwhile, MAX_POINTS);
   const from = paths.length === 0 ? [storeNamed(undefined)] : paths;
   if (paths.length === 0) await requireStore(storeNamed(undefined));
   const problems = new Problems(terminal);
   const progress = new Progress(terminal);
   let path = '';
   const report = await effect(from, {
-    within,
+    prices: pricesInForce(),
+    ...present({ within, worthwhile: points === undefined ? undefined : points / 100 }),
     onRun: () => progress.run(),
     onProblem: (problem) => {
       if (problem.path !== path) problems.source((path = problem.path));
@@ -47,9 +52,9 @@ export async function effectCommand(
   return problems.any ? 1 : 0;
 }
 
-function withinOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_WITHIN_CALLS;
-  const within = Number(text);
-  if (/^\d+$/.test(text) && within >= 1 && within <= MAX_WITHIN) return within;
-  throw new CoxswainError('invalid-argument', `--within ${text}: give a whole number from 1 to ${MAX_WITHIN}`);
+function wholeNumber(option: string, text: string | undefined, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+  throw new CoxswainError('invalid-argument', `${option} ${text}: give a whole number from 1 to ${most}`);
 }

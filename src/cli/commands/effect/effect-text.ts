@@ -1,6 +1,8 @@
-import type { ShareReport } from '../../../backtest/backtest-report.ts';
-import type { ArmFigures, EffectReport, ProviderEffect } from '../../../backtest/effect-report.ts';
-import { countOf, countText, shareText } from '../../terminal/number-text.ts';
+import type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport } from '../../../backtest/effect-report.ts';
+import { MIN_RUNS_AN_ARM } from '../../../backtest/effect-report.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
+import { shareText } from '../../terminal/number-text.ts';
+import { inWords } from '../../../records/words.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 
@@ -9,95 +11,158 @@ const BAR_CELLS = 20;
 
 /** A report for a reader at a terminal. */
 export function effectText(report: EffectReport, paint: Paint): string {
+  const { experiments, notes, paths, providers } = report;
   const blocks = [
-    `${paint('bold', report.paths.map(printable).join(', '))}\n${headText(report)}\n`,
-    ...report.providers.map((provider) => providerText(provider, report.within, paint)),
-    ...(report.providers.length === 0 ? ['No advice was worked out in these runs.\n'] : []),
-    `${report.notes.map((note) => paint('dim', note)).join('\n')}\n`,
+    `${paint('bold', paths.map(printable).join(', '))}\n${headText(report)}\n`,
+    ...experiments.map((experiment) => experimentText(experiment, report, paint)),
+    ...(providers.length === 0
+      ? ['No advice was worked out in these runs.\n']
+      : [`all advice\n${piecesLines(providers).join('\n')}\n`]),
+    `${notes.map((note) => paint('dim', note)).join('\n')}\n`,
   ];
   return blocks.join('\n');
 }
 
-function headText({ runs }: EffectReport): string {
-  const { delivered, leftOutAsOpen, leftOutForGap, read, shadow, steered, withheld } = runs;
-  const drawn = delivered + withheld;
+function headText({ declared, runs, within }: EffectReport): string {
+  const { drawnByEpisode, drawnByRun, leftOutForGap, read, shadow, steered } = runs;
+  const isDrawn = drawnByEpisode + drawnByRun > 0;
   return [
     `${countOf(read, 'run')}, ${countText(steered)} steered`,
     ...(shadow > 0 ? [`${countText(shadow)} in shadow mode`] : []),
-    drawn === 0
-      ? 'no experiment'
-      : `experiment: ${countText(delivered)} told, ${countText(withheld)} withheld (with their subagents)`,
-    ...(leftOutForGap > 0 ? [`${countText(leftOutForGap)} left out for a gap`] : []),
-    ...(leftOutAsOpen > 0 ? [`${countText(leftOutAsOpen)} left out because they go on`] : []),
+    ...(isDrawn ? [] : ['no experiment']),
+    ...(drawnByEpisode > 0 ? [`${countText(drawnByEpisode)} in an experiment that draws episodes`] : []),
+    ...(drawnByRun > 0 ? [`${countText(drawnByRun)} in an experiment that draws runs`] : []),
+    ...(isDrawn && !declared
+      ? [`${countOf(within, 'call')} were not declared beforehand: read this as a hint only`]
+      : []),
+    ...(leftOutForGap > 0 ? [`${countText(leftOutForGap)} left out because records are lost`] : []),
   ].join('; ');
 }
 
-function providerText({ comparison, pieces, provider }: ProviderEffect, within: number, paint: Paint): string {
-  const { afterOther, delivered, high, low, ratio, reason, withheld } = comparison;
-  const lines = [paint('bold', printableCut(provider, NAME_CHARS))];
-  const hasArms = delivered !== null && withheld !== null && delivered.runs + withheld.runs > 0;
-  if (hasArms) {
-    lines.push(`  left the pattern within ${countOf(within, 'call')} of the first advice`);
-    lines.push(`    delivered  ${clearedText(delivered.cleared)}`, `    withheld   ${clearedText(withheld.cleared)}`);
+function experimentText(experiment: EffectExperiment, report: EffectReport, paint: Paint): string {
+  const { about, balanced, name, outcome, told, unknown, withheld } = experiment;
+  const shown = about === 'pattern' ? inWords('pattern', name) : name;
+  const title = `${printableCut(shown, NAME_CHARS)}: ${outcomeText(outcome, report.within)}`;
+  const lines = [paint('bold', title)];
+  if (told !== null && withheld !== null) {
+    lines.push(`  told      ${goodText(told)}`, `  withheld  ${goodText(withheld)}`);
   }
-  const interval = low === null || high === null ? '' : ` [${ratioText(low)}, ${ratioText(high)}]`;
-  lines.push(
-    ratio === null
-      ? `  ${paint('yellow', reason)}`
-      : `  ratio ${paint('bold', ratioText(ratio))}${interval}: ${reason}`,
-  );
-  if (afterOther > 0) lines.push(`  not counted: ${countOf(afterOther, 'run')} where other advice came first`);
-  if (hasArms) {
-    lines.push(...secondText(delivered, withheld).map((line) => paint('dim', line)));
+  lines.push(...verdictLines(experiment, report).map((line, index) => `  ${index === 0 ? paint('bold', line) : line}`));
+  if (!balanced) {
+    const problem =
+      'The arms are too uneven to be chance: records of one arm are missing, so do not trust this figure.';
+    lines.push(`  ${paint('red', problem)}`);
   }
-  lines.push(`  all pieces: ${piecesText(pieces)}`);
+  if (unknown > 0) lines.push(`  not counted: ${countText(unknown)} where the run goes on or does not say`);
+  if (about !== 'run' && told !== null && withheld !== null && told.units + withheld.units > 0) {
+    lines.push(...secondText(told, withheld, outcome).map((line) => paint('dim', line)));
+  }
   return `${lines.join('\n')}\n`;
 }
 
+function outcomeText(outcome: EffectOutcome, within: number): string {
+  if (outcome === 'succeeded') return 'the run succeeded';
+  return outcome === 'in-time' ? 'the run ended before its deadline' : `left within ${countOf(within, 'call')}`;
+}
+
+/** What the figures say, and what they mean for the reader. */
+function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport): readonly string[] {
+  const { difference, high, low, onceHigh, onceLow, power, status, told, withheld } = experiment;
+  const least = pointsText(worthwhile, false);
+  if (difference === null || low === null || high === null || onceLow === null || onceHigh === null) {
+    const runs = `${countText(told?.runs ?? 0)} runs were told, ${countText(withheld?.runs ?? 0)} were not`;
+    const lack =
+      status === 'not-drawn'
+        ? 'not compared: no advice was withheld'
+        : `too little data: ${runs}; each needs ${MIN_RUNS_AN_ARM}`;
+    return [lack, powerText(power)];
+  }
+  const head = `difference ${pointsText(difference)} points [${pointsText(low)} to ${pointsText(high)}]`;
+  const words = {
+    helps: `Advice helps: of 100, about ${hundred(difference)} more end well when the agent is told.`,
+    harms: `Advice harms: of 100, about ${hundred(-difference)} fewer end well when the agent is told. Switch it off.`,
+    'no-difference': `Advice makes no difference of ${least} or more: it costs tokens and changes nothing that matters.`,
+    undecided: `Not decided: both no difference and one of ${least} fit these runs. Let the experiment go on.`,
+  };
+  const meaning = status === 'not-drawn' || status === 'too-little-data' ? [] : [words[status]];
+  const once = `[${pointsText(onceLow)} to ${pointsText(onceHigh)}] if this is the only look, at a number of runs chosen beforehand`;
+  return [head, once, ...meaning, ...(status === 'undecided' ? [powerText(power)] : [])];
+}
+
+function powerText(power: EffectExperiment['power']): string {
+  const known = power.flatMap(({ difference, moreRuns }) =>
+    moreRuns === null
+      ? []
+      : [`${countText(twoDigits(moreRuns))} to see a difference of ${pointsText(difference, false)}`],
+  );
+  if (known.length === 0) return 'how many runs it takes is not known: no run has come to this yet';
+  return `about so many more runs like these: ${known.join(', ')}`;
+}
+
+function twoDigits(value: number): number {
+  return value < 100 ? value : Number(value.toPrecision(2));
+}
+
+function hundred(share: number): number {
+  return Math.round(100 * share);
+}
+
+/** Percentage points, such as `+48 points`. */
+function pointsText(share: number, signed = true): string {
+  const points = Math.round(100 * share);
+  return `${signed && points > 0 ? '+' : ''}${points === 0 ? 0 : points}${signed ? '' : ' points'}`;
+}
+
 /** What else followed, side by side. */
-function secondText(delivered: ArmFigures, withheld: ArmFigures): readonly string[] {
+function secondText(told: ArmFigures, withheld: ArmFigures, outcome: EffectOutcome): readonly string[] {
   const rows: readonly (readonly [string, (arm: ArmFigures) => string])[] = [
-    ['reached the agent', ({ reached, runs }) => `${countText(reached)} of ${countText(runs)}`],
-    ['calls until left, median (quartiles)', ({ callsToClear }) => quartilesText(callsToClear)],
+    ['runs', ({ runs }) => countText(runs)],
+    ['advice reached the agent', ({ reached, units }) => `${countText(reached)} of ${countText(units)}`],
+    ['next call the same, or failed alike', ({ repeated, units }) => shareText(repeated, units)],
+    ...(outcome === 'left-pattern'
+      ? ([
+          ['calls until left, median (quartiles)', ({ callsToLeave }) => quartilesText(callsToLeave)],
+          ['ended sooner without leaving it', ({ endedBefore }) => countText(endedBefore)],
+        ] satisfies (readonly [string, (arm: ArmFigures) => string])[])
+      : []),
     [
-      'errors in the calls that followed',
+      'failures in the calls that followed',
       ({ calls, errors }) => `${countText(errors)} of ${countText(calls)} (${shareText(errors, calls)})`,
     ],
     [
-      'cost of those calls, a run',
+      'cost of those calls',
       ({ costUsd, costKnown }) =>
-        costUsd === null ? '–' : `$${costUsd.toPrecision(3)} (${countText(costKnown)} known)`,
+        costUsd === null ? 'not known' : `$${costUsd.toPrecision(3)} (${countText(costKnown)} known)`,
     ],
-    ['ended before so many calls', ({ endedBefore }) => countText(endedBefore)],
     ['answered: accepted, rejected, noted', ({ accepted, noted, rejected }) => `${accepted}, ${rejected}, ${noted}`],
   ];
-  const cells = [['', 'delivered', 'withheld'], ...rows.map(([name, of]) => [name, of(delivered), of(withheld)])];
+  const cells = [['', 'told', 'withheld'], ...rows.map(([name, of]) => [name, of(told), of(withheld)])];
   const widths = [0, 1].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
   return cells.map((row) => `    ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
 }
 
-function clearedText({ high, hits, low, of, share }: ShareReport): string {
-  const counts = `${countText(hits)} of ${countText(of)}`.padEnd(12);
-  if (share === null || low === null || high === null) return counts.trimEnd();
+function goodText({ good: { hits, of, share } }: ArmFigures): string {
+  const counts = `${countText(hits)} of ${countText(of)}`.padEnd(14);
+  if (share === null) return counts.trimEnd();
   const cells = Math.round(share * BAR_CELLS);
-  const bar = '█'.repeat(cells) + '░'.repeat(BAR_CELLS - cells);
-  return `${counts} ${bar} ${shareText(hits, of).padStart(5)} [${shareText(low, 1)}, ${shareText(high, 1)}]`;
+  return `${counts} ${'█'.repeat(cells)}${'░'.repeat(BAR_CELLS - cells)} ${shareText(hits, of).padStart(5)}`;
 }
 
-function quartilesText({ median, q1, q3 }: ArmFigures['callsToClear']): string {
+function quartilesText({ median, q1, q3 }: ArmFigures['callsToLeave']): string {
   return median === null || q1 === null || q3 === null ? '–' : `${median} (${q1}–${q3})`;
 }
 
-function piecesText({ delivered, shadowed, undelivered, unsettled, withheld }: ProviderEffect['pieces']): string {
-  return [
-    `${countText(delivered)} delivered`,
-    ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
-    ...(shadowed > 0 ? [`${countText(shadowed)} in shadow mode`] : []),
-    ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
-    ...(unsettled > 0 ? [`${countText(unsettled)} of which nothing is on record`] : []),
-  ].join(', ');
-}
-
-function ratioText(value: number): string {
-  return value.toFixed(2);
+function piecesLines(providers: EffectReport['providers']): readonly string[] {
+  const widest = Math.max(...providers.map(({ provider }) => Math.min(NAME_CHARS, provider.length)));
+  return providers.map(({ pieces, provider }) => {
+    const { delivered, shadowed, undelivered, unsettled, withheld } = pieces;
+    const parts = [
+      `${countText(delivered)} delivered`,
+      ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
+      ...(shadowed > 0 ? [`${countText(shadowed)} in shadow mode`] : []),
+      ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
+      ...(unsettled > 0 ? [`${countText(unsettled)} of which nothing is on record`] : []),
+    ];
+    return `  ${printableCut(provider, NAME_CHARS).padEnd(widest)}  ${parts.join(', ')}`;
+  });
 }

@@ -6,8 +6,7 @@ export const explain: CommandDefinition = {
   summary: 'say why a call of a run was read as it was',
   description:
     'Folds a recorded run with the default detectors and says how one call was read, and why: its kind, whether it failed, ' +
-    'which text is compared, which earlier calls equal it, and the patterns that it belongs to. Calls are numbered from 1; ' +
-    'reports number them from 0, so call 24 is their #23.',
+    'which text is compared, which earlier calls equal it, and the patterns that it belongs to. Calls are numbered from 1.',
   arguments: { '<run>': 'id of a run of the store, or the beginning of it; or a file, or - for standard input' },
   options: {
     '--call <number>': { text: 'the call, numbered from 1', isRequired: true },

@@ -31,6 +31,8 @@ export interface CallReading {
   readonly comparedAsItCame: boolean;
   /** More is left out of the comparison than what the compared text masks: ids, numbers or an echo of the call. */
   readonly comparedWithLess: boolean;
+  /** Ids of the reading rules that hold of its answer, and of those that mask a part of it. */
+  readonly rules: readonly string[];
 }
 
 const TEXT_CHARS = 2_000;
@@ -59,6 +61,7 @@ export function explainReading(call: RunCall, ended: ToolEnded, step: Step): Cal
     comparedText: beginningOf(answer.masked),
     comparedAsItCame: text === answer.masked,
     comparedWithLess: ![answer.keyOf(false), answer.keyOf(true)].includes(step.resultKey),
+    rules: answer.rules(),
   };
 }
 

@@ -1,3 +1,4 @@
+import { inWords } from '../../../records/words.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import type { CallExplanation, ExplainedPattern, ExplainedScore } from './explain-fold.ts';
@@ -11,7 +12,7 @@ const SHOWN_CALLS = 32;
 export function explanationText(explanation: CallExplanation, paint: Paint): string {
   const { run, call, calls, preview, target, kind, kindReason, patterns, repetition } = explanation;
   const lines = [
-    `${printableCut(run, 80)}, call ${call} of ${calls} (#${call - 1} in reports)`,
+    `${printableCut(run, 80)}, call ${call} of ${calls}`,
     `  ${paint('bold', printableCut(preview, LINE_CHARS))}`,
     ...(target === undefined ? [] : [`  target: ${printableCut(target, LINE_CHARS)}`]),
     `  kind: ${kind}, ${printableCut(kindReason, LINE_CHARS)}`,
@@ -37,8 +38,11 @@ function failureLines(explanation: CallExplanation): readonly string[] {
 }
 
 function textLines(explanation: CallExplanation): readonly string[] {
-  const { resultText, comparedText, comparedAsItCame, comparedWithLess } = explanation;
-  const less = comparedWithLess ? ['    left out besides: ids, numbers, or what repeats the call'] : [];
+  const { resultText, comparedText, comparedAsItCame, comparedWithLess, rules } = explanation;
+  const less = [
+    ...(comparedWithLess ? ['    left out besides: ids, numbers, or what repeats the call'] : []),
+    ...(rules.length === 0 ? [] : [`  reading rules that hold of it: ${rules.join(', ')}`]),
+  ];
   if (comparedAsItCame) return ['  result, compared as it came:', ...firstLines(resultText), ...less];
   return ['  result as it came:', ...firstLines(resultText), '  compared as:', ...firstLines(comparedText), ...less];
 }
@@ -69,9 +73,9 @@ function callList(numbers: readonly number[]): string {
 function patternLine(pattern: ExplainedPattern): string {
   const { kind, level, stuck, firstCall, flaggedAtCall, leftAtCall, evidenceCalls } = pattern;
   const facts = [
-    `${printableCut(kind, 60)} ${level}${stuck ? ' stuck' : ''}: from call ${firstCall}`,
-    flaggedAtCall === null ? 'never beyond a hint' : `flagged at call ${flaggedAtCall}`,
-    ...(leftAtCall === undefined ? [] : [`left at call ${leftAtCall}`]),
+    `${stuck ? 'stuck ' : ''}${inWords('level', level)}: ${printableCut(inWords('pattern', kind), 60)}, from call ${firstCall}`,
+    flaggedAtCall === null ? 'never more than perhaps' : `noticed at call ${flaggedAtCall}`,
+    ...(leftAtCall === undefined ? [] : [`over by call ${leftAtCall}`]),
     `evidence ${callList(evidenceCalls)}`,
   ];
   return `    ${facts.join(', ')}`;

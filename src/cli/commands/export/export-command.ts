@@ -5,7 +5,7 @@ import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../../store/run-summary.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
 import { openTarget } from './export-target.ts';
-import { countOf } from '../../terminal/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';

@@ -4,7 +4,7 @@ import { CoxswainError, messageOf } from '../../../base/error.ts';
 import { checkOutput, lookAt } from '../../../base/guarded-file.ts';
 import { encodeRecord } from '../../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import { openStore, shownStore } from '../../runs/open-store.ts';
+import { openStoreNamed, shownStore } from '../../runs/open-store.ts';
 import { printable, printableJson } from '../../terminal/printable.ts';
 import { RunRecorder, type RefusedRun } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -33,14 +33,14 @@ export interface TargetSetup {
  * Opens standard output (default, or `-`), a new file, or a store.
  *
  * @throws CoxswainError `input-io` when the file is there already or cannot be made; `unsafe-path` as `checkOutput`; as
- *   `openStore`
+ *   `openStoreNamed`
  */
 export async function openTarget(
   { to, toStore }: { readonly to?: string; readonly toStore?: string },
   { terminal, onRefused }: TargetSetup,
 ): Promise<ExportTarget> {
   if (toStore !== undefined) {
-    const store = await openStore(toStore);
+    const store = await openStoreNamed(toStore);
     const recorder = new RunRecorder(store, onRefused, { isCopy: true });
     return {
       name: shownStore(toStore),

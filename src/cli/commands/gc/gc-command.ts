@@ -4,10 +4,12 @@ import { parseDuration } from '../../../base/parse-duration.ts';
 import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
 import type { CollectableStore, CollectedRun, GcOptions } from '../../../store/collect-garbage.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { bytesText, countOf } from '../../terminal/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
+import { bytesText } from '../../terminal/number-text.ts';
 import { openExistingStore, openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
+import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain gc`, as the command line gives them. */
@@ -90,7 +92,7 @@ function rowText(
   terminal: Terminal,
 ): string {
   const facts = [
-    ...(lastAtMs > 0 ? [new Date(lastAtMs).toISOString().slice(0, 19)] : []),
+    ...(lastAtMs > 0 ? [timeText(lastAtMs)] : []),
     countOf(records, 'record'),
     bytesText(bytes),
     reason === 'age' ? 'too old' : 'for size',

@@ -2,8 +2,8 @@ import { CoxswainError, messageOf } from '../../../base/error.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { countOf } from '../../terminal/number-text.ts';
-import { openStore, shownStore, storeNamed } from '../../runs/open-store.ts';
+import { countOf } from '../../../base/number-text.ts';
+import { openStoreNamed, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
@@ -41,7 +41,7 @@ export async function importCommand(path: string, options: ImportCommandOptions,
         continue;
       }
       // Nothing is made for a file that holds no records.
-      store ??= await openStore(file);
+      store ??= await openStoreNamed(file);
       records ??= new RecordImport(store, problems);
       await records.take(record, line);
     }

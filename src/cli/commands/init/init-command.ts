@@ -1,19 +1,26 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 
 import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
+import { hostFolder, hostTitle } from '../../../formats/find-sessions.ts';
+import { HOST_PLACES, installedHosts } from '../../../hosts/claude-code/host-places.ts';
 import {
   applyInit,
+  keepBackup,
   ownHookFile,
   planInit,
   undoInit,
   type InitChange,
   type UndoneFile,
 } from '../../../hosts/claude-code/init-claude-code.ts';
+import { HOOK_MARK, hookCommand } from '../../../hosts/claude-code/init-hooks.ts';
 import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
 import type { ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
+import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
+import { findFile } from '../../../hosts/claude-code/written-file.ts';
+import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
 import type { StateOwner } from '../../../base/state-places.ts';
 import { findProject, userFolders } from '../../../config/find-config.ts';
 import { trustProject } from '../../../config/trust-project.ts';
@@ -26,7 +33,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 /** The options of `coxswain init`, as the command line gives them. */
 export interface InitOptions {
   readonly user?: boolean;
-  readonly local?: boolean;
+  readonly shared?: boolean;
   readonly http?: boolean;
   readonly port?: string;
   readonly project?: string;
@@ -37,8 +44,9 @@ export interface InitOptions {
 }
 
 /**
- * `coxswain init claude-code`: puts the hook into Claude Code's settings, or takes it out again.
+ * `coxswain init`: puts the hook into the settings of agent programs, or takes it out again.
  *
+ * @param target  one of `HOSTS`; default: those that this user has, Claude Code if there is none
  * @returns the exit code: 1 when it was not answered with yes
  * @throws CoxswainError `invalid-argument` for options or settings that cannot be, `input-io` for files that cannot be read
  *   or written
@@ -48,68 +56,97 @@ export async function initCommand(
   options: InitOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const { user = false, http = false, undo = false } = options;
-  const local = options.local === true || http;
-  if (target !== undefined && target !== 'claude-code') {
+  const { user = false, http = false, undo = false, shared = false } = options;
+  const named = HOSTS.find((host) => host === target);
+  const { home, config } = userFolders({});
+  const places = { homeFolder: home, env: process.env };
+  if (target !== undefined && named === undefined) {
     throw new CoxswainError(
       'invalid-argument',
-      `there is nothing to set up for ${printable(target)}; there is: claude-code`,
+      `there is nothing to set up for ${printable(target)}; there is: ${HOSTS.join(', ')}`,
     );
   }
-  if (http && user) {
-    throw new CoxswainError('invalid-argument', '--http is about one project, because its server is: without --user');
-  }
-  if (user && (local || options.project !== undefined)) {
-    throw new CoxswainError('invalid-argument', '--user is about your own settings: without --local and --project');
-  }
-  if (options.port !== undefined && !http) {
-    throw new CoxswainError('invalid-argument', '--port is about the server: with --http');
-  }
+  checkOptions(options, named);
+  const found = named !== undefined ? [named] : shared || http ? [] : installedHosts(places);
+  const hosts: readonly HostName[] = found.length === 0 ? ['claude-code'] : found;
   const project = resolve(options.project ?? '.');
-  const { home, config } = userFolders({});
-  const settingsFile = user
-    ? join(process.env['CLAUDE_CONFIG_DIR'] ?? join(home, '.claude'), 'settings.json')
-    : join(project, '.claude', local ? 'settings.local.json' : 'settings.json');
-  const owner: StateOwner = { env: process.env, projectFolder: user ? undefined : project };
+  const projectFolder = user ? undefined : project;
+  const owner: StateOwner = { env: process.env, projectFolder };
+  const filesOf = (host: HostName): readonly [string, ...string[]] => {
+    const file = HOST_PLACES[host].settingsFile({ ...places, projectFolder });
+    if (host !== 'claude-code' || user) return [file];
+    const local = join(dirname(file), 'settings.local.json');
+    // Absolute paths do not belong into a file that is committed, unless they are there already.
+    return shared || (!http && hasHook(file)) ? [file, local] : [local, file];
+  };
+  const fileOf = (host: HostName): string => filesOf(host)[0];
   if (undo) {
-    const files = undoInit({ owner, settingsFile });
-    const server = user ? undefined : await takeServerAway(project);
-    return await undone(files, { settingsFile, server }, terminal);
+    const files = undoInit({
+      owner,
+      settingsFiles: (named === undefined ? HOSTS : hosts).flatMap(filesOf),
+      host: named,
+    });
+    const isServed = named === undefined || named === 'claude-code' || HOST_PLACES[named].isPlugin === true;
+    const server = user || !isServed ? undefined : await takeServerAway(project);
+    return await undone(files, { settingsFile: fileOf(hosts[0] ?? 'claude-code'), server }, terminal);
   }
 
   const hookFile = ownHookFile();
   if (!existsSync(hookFile)) {
     throw new CoxswainError('input-io', `${hookFile} is not there; npm run build makes it`);
   }
-  const server = http ? await serverFor(project, options.port) : undefined;
-  const ignore = server === undefined ? undefined : ignoreFileFor(settingsFile, project);
-  const changes = planInit({
-    settingsFile,
-    owner,
-    node: process.execPath,
-    hookFile,
-    ...present({ server, ignore }),
-    ...configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project),
+  const callsServer = hosts.some((host) => (host === 'claude-code' ? http : !user && HOST_PLACES[host].isPlugin));
+  const server = callsServer ? await serverFor(project, options.port) : undefined;
+  const changes = hosts.flatMap((host, at) => {
+    const settingsFile = fileOf(host);
+    const isSecret = http && host === 'claude-code';
+    return planInit({
+      host,
+      settingsFile,
+      owner,
+      isSecret,
+      edit: (text) => HOST_PLACES[host].edit(text, { node: process.execPath, hookFile }, isSecret ? server : undefined),
+      ...present({ ignore: isLocal(settingsFile) ? ignoreFileFor(settingsFile, project, isSecret) : undefined }),
+      ...(at === 0
+        ? configOf(options.deadline, user ? join(config, 'config.json') : configFileOf(project), project)
+        : {}),
+    });
   });
-  return await write(changes, { options, owner, settingsFile, hookFile, project, local, server }, terminal);
+  return await write(changes, { options, owner, hosts, fileOf, hookFile, project, server }, terminal);
+}
+
+/** @throws CoxswainError `invalid-argument` for options that do not go together */
+function checkOptions({ http, port, project, shared, user }: InitOptions, named: HostName | undefined): void {
+  const refuse = (message: string): never => {
+    throw new CoxswainError('invalid-argument', message);
+  };
+  if ((http || shared) && named !== undefined && named !== 'claude-code') {
+    refuse('--shared and --http are about Claude Code');
+  }
+  if (http && user) refuse('--http is about one project, because its server is: without --user');
+  if (http && shared) refuse('--http writes a token, which must not be committed: without --shared');
+  if (user && (shared || project !== undefined)) {
+    refuse('--user is about your own settings: without --shared and --project');
+  }
+  if (port !== undefined && !http) refuse('--port is about the server: with --http');
 }
 
 interface Situation {
   readonly options: InitOptions;
   readonly owner: StateOwner;
-  readonly settingsFile: string;
+  readonly hosts: readonly HostName[];
+  readonly fileOf: (host: HostName) => string;
   readonly hookFile: string;
   readonly project: string;
-  readonly local: boolean;
   readonly server: ServeSettings | undefined;
 }
 
 async function write(changes: readonly InitChange[], situation: Situation, terminal: Terminal): Promise<number> {
-  const { options, owner, settingsFile, hookFile, project, local, server } = situation;
+  const { options, owner, hosts, fileOf, hookFile, project, server } = situation;
   // Nobody should find it in what a terminal showed.
   const shown = (text: string): string =>
     printable(server === undefined ? text : text.replaceAll(server.token, '…the token…'));
-  for (const { file, before, after } of changes) {
+  for (const { file, before, after } of options.dryRun === true ? changes : []) {
     await terminal.write(`${before === undefined ? 'new file' : 'change'} ${printable(file)}\n`);
     for (const { sign, text } of lineDiff(before ?? '', after)) {
       const line = `${sign} ${shown(text)}`;
@@ -121,7 +158,9 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
   if (changes.length === 0) {
     // What the hooks start may have moved.
     if (server !== undefined && options.dryRun !== true) await putServer(project, server);
-    await terminal.write(`${printable(settingsFile)} has the hook already; nothing to change\n`);
+    for (const host of hosts)
+      await terminal.write(`${printable(fileOf(host))} has the hook already; nothing to change\n`);
+    if (hosts.includes('codex') && options.dryRun !== true) await trustInCodex(project, { owner, hookFile }, terminal);
     return 0;
   }
   if (/[\\/]_npx[\\/]/.test(hookFile)) {
@@ -130,29 +169,65 @@ async function write(changes: readonly InitChange[], situation: Situation, termi
     );
   }
   if (options.dryRun === true) return 0;
+  const titles = hosts.map(hostTitle).join(', ');
+  await terminal.write(
+    `Adds the hook of coxswain to ${changes.map(({ file }) => printable(shownFile(file, project))).join(', ')}.\n` +
+      'Other settings stay as they are; coxswain init --dry-run shows every line, coxswain init --undo takes it back.\n',
+  );
   if (options.yes !== true) {
-    const answer = await askYesNo('Write this?');
-    if (answer === undefined) terminal.complain('coxswain: nothing written; --yes writes without asking');
+    const trusts = hosts.includes('codex') ? ' Codex will also be told to trust the hook.' : '';
+    const answer = await askYesNo(`Write this for ${titles}?${trusts}`);
+    if (answer === undefined) {
+      terminal.complain(`coxswain: nothing written; coxswain init ${hosts.join('|')} --yes writes without asking`);
+    }
     if (answer !== true) return 1;
   }
   if (server !== undefined) await putServer(project, server);
   applyInit(changes, { owner });
   // What the user has just asked for counts.
   if (options.user !== true && changes.some(({ file }) => file === configFileOf(project))) trustProject(project);
-  if (server === undefined && local) await takeServerAway(project);
-  await terminal.write('written. Claude Code sessions that begin from now on are recorded and steered.\n');
+  if (server === undefined && options.user !== true) await takeServerAway(project);
+  await terminal.write(
+    `Written. Sessions of ${titles} that begin from now on are recorded and steered; coxswain doctor checks it.\n`,
+  );
+  if (hosts.includes('codex')) await trustInCodex(project, { owner, hookFile }, terminal);
   if (server !== undefined) {
     await terminal.write(
       `Their first event starts a server at http://127.0.0.1:${server.port}; look at it with: coxswain serve status\n`,
     );
   }
-  if (options.user !== true && !local) {
+  const committed = options.user === true ? [] : hosts.map(fileOf).filter((file) => !isLocal(file));
+  if (committed.length > 0) {
+    const files = committed.map((file) => printable(shownFile(file, project))).join(', ');
     await terminal.write(
-      'The file names paths of this machine: to keep them out of a shared repository, use --local.\n',
+      `${files}: names paths of this machine; to keep them out of a shared repository, use --user.\n`,
     );
   }
-  await terminal.write('Check it with: coxswain doctor    Take it back with: coxswain init --undo\n');
   return 0;
+}
+
+/** Codex runs a hook only once it is trusted. What it writes for that can be undone too. */
+async function trustInCodex(
+  project: string,
+  { owner, hookFile }: Pick<Situation, 'owner' | 'hookFile'>,
+  terminal: Terminal,
+): Promise<void> {
+  const file = join(hostFolder('codex', { home: userFolders({}).home, env: process.env }), 'config.toml');
+  const before = findFile(file)?.bytes;
+  const command = hookCommand(process.execPath, hookFile);
+  const hooks = await codexHooks(project, { env: process.env, command, trust: true });
+  keepBackup({ file, before, host: 'codex' }, owner);
+  const isTrusted = typeof hooks !== 'string' && hooks.length > 0 && hooks.every((hook) => hook.isTrusted);
+  if (isTrusted) return await terminal.write(`Codex trusts the hook (${printable(file)}).\n`);
+  const why =
+    typeof hooks === 'string'
+      ? hooks
+      : hooks.length === 0
+        ? 'it does not read the hooks of a project that it does not trust; start codex there once, or use --user'
+        : 'it did not take the trust';
+  terminal.complain(
+    `coxswain: Codex does not run the hook yet: ${printable(why)}. Then run coxswain init codex again, or trust it there with /hooks.`,
+  );
 }
 
 const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
@@ -172,6 +247,19 @@ async function undone(
   if (files.length === 0)
     await terminal.write(`${printable(settingsFile)} holds nothing of coxswain; nothing to undo\n`);
   return 0;
+}
+
+function isLocal(file: string): boolean {
+  return file.endsWith('settings.local.json');
+}
+
+function hasHook(file: string): boolean {
+  return findFile(file)?.bytes.includes(HOOK_MARK) === true;
+}
+
+function shownFile(file: string, project: string): string {
+  const inside = relative(project, file);
+  return inside.startsWith('..') ? file : inside;
 }
 
 function configFileOf(project: string): string {

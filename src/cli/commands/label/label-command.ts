@@ -1,11 +1,12 @@
 import { stat } from 'node:fs/promises';
 
 import { formatLabels, readLabels, type Label, type LabelTarget } from '../../../backtest/labels.ts';
+import { callNumber } from '../../../base/call-number.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { checkOutput } from '../../../base/guarded-file.ts';
 import { replaceFile } from '../../../hosts/claude-code/written-file.ts';
 import { labelMoments, MOMENT_SOURCES, type LabelMoment, type MomentSource } from './label-moments.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import { pressedKeys, type KeyInput } from '../../terminal/pressed-keys.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
@@ -151,10 +152,10 @@ class LabelSession {
     const { labels, terminal } = this.#parts;
     const { paint } = terminal;
     const before = labels.get(id);
-    const head = `${paint('bold', printableCut(run, CALL_CHARS))}  call ${call} of ${countText(calls)}`;
+    const head = `${paint('bold', printableCut(run, CALL_CHARS))}  call ${callNumber(call)} of ${countText(calls)}`;
     const lines = around.flatMap((one) => {
       const mark = one.index === call ? '>' : ' ';
-      const shown = `${mark} ${String(one.index).padStart(5)}  ${printableCut(one.call, CALL_CHARS)}`;
+      const shown = `${mark} ${String(callNumber(one.index)).padStart(5)}  ${printableCut(one.call, CALL_CHARS)}`;
       const line = one.index > call ? paint('dim', shown) : one.index === call ? paint('bold', shown) : shown;
       if (!one.failed) return [line];
       const error = one.error === undefined ? 'failed' : printableCut(one.error, ERROR_CHARS);

@@ -20,7 +20,7 @@ export const MOMENT_SOURCES: readonly MomentSource[] = ['patterns', 'advice', 'r
 
 /** A moment of a run, to be labelled. Texts are raw: make them printable before showing them. */
 export interface LabelMoment {
-  /** `RUN@CALL`. */
+  /** `RUN@CALL`, calls from 1. */
   readonly id: string;
   readonly run: string;
   /** Index of the call, from 0. */
@@ -101,7 +101,7 @@ class RunMoments {
       const place = this.#calls.findIndex(({ index }) => index === call);
       if (place < 0) return [];
       const around = this.#calls.slice(Math.max(0, place - CALLS_BEFORE), place + CALLS_AFTER + 1);
-      return [{ id: `${this.#run}@${call}`, run: this.#run, call, calls, task, around }];
+      return [{ id: `${this.#run}@${call + 1}`, run: this.#run, call, calls, task, around }];
     });
   }
 

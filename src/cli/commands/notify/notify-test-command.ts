@@ -6,8 +6,8 @@ import { loadConfig } from '../../../config/load-config.ts';
 import { Problems } from '../../runs/problems.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { Notifier } from './notifier.ts';
-import { targetsOf } from './targets-of.ts';
+import { Notifier } from '../../../notify/notifier.ts';
+import { targetsOf } from '../../../notify/targets-of.ts';
 
 /**
  * `coxswain notify test`: sends one notification to everyone whom the configuration names.

@@ -4,8 +4,8 @@ import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { projectRedaction, projectSessions } from '../../../hosts/claude-code/project-sessions.ts';
 import { countSpills } from '../../../hosts/claude-code/spilled-events.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
-import { countOf } from '../../terminal/number-text.ts';
-import { openStore, requireStore, shownStore } from '../../runs/open-store.ts';
+import { countOf } from '../../../base/number-text.ts';
+import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -31,7 +31,7 @@ export async function foldSpills(
   problems.source(shownStore(address));
   const onFault = ({ message }: { readonly message: string }): void => problems.fault({ message });
   const redact = projectRedaction(resolved, onFault);
-  const store = await openStore(address);
+  const store = await openStoreNamed(address);
   try {
     const sessions = projectSessions(resolved, { store, projectFolder, redact });
     const intake = new EventIntake({ storeAddress: address, redact, clock: systemClock, onFault });

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 
 import { CoxswainError, messageOf } from '../../../base/error.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
-import { openStore, requireStore, shownStore } from '../../runs/open-store.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
+import { openStoreNamed, requireStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { recoverRun, type LostRange, type RecoveredRun } from './recover-run.ts';
@@ -40,7 +40,7 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   const source = await openRecoverSource(path);
   const { uncheckedRecords: unchecked, problems: sourceProblems } = source;
   try {
-    const target = await openStore(to);
+    const target = await openStoreNamed(to);
     try {
       const recorder = new RunRecorder(
         target,
@@ -96,7 +96,7 @@ async function requireNew(to: string): Promise<void> {
 }
 
 async function holdsRuns(address: string): Promise<boolean> {
-  const store = await openStore(address);
+  const store = await openStoreNamed(address);
   try {
     return (await store.listRuns({ limit: 1 })).runs.length > 0;
   } finally {

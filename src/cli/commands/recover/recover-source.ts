@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import { CoxswainError } from '../../../base/error.ts';
 import { carveSqlite, type CarvedRun } from '../../../store/sqlite/carve-sqlite.ts';
 import { nodeFileSystem } from '../../../store/file-system.ts';
-import { readCheckpoint } from '../../../store/jsonl/jsonl-checkpoint.ts';
 import { isRunFolderName, runIdInFolderName } from '../../../store/jsonl/run-folder-name.ts';
+import { walkRun } from '../../../store/jsonl/walk-run.ts';
 import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { LiveReader } from '../../../store/trajectory-store.ts';
-import { isDamaged, problemOf, toStoreError } from '../../../store/store-error.ts';
+import { isDamaged, damageText, toStoreError } from '../../../store/store-error.ts';
 import { kindOfStore } from '../../../store/registry/open-store.ts';
 import { parseStoreAddress } from '../../../store/store-address.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
@@ -108,7 +108,7 @@ async function* readPastDamage(
     } catch (thrown) {
       if (!(thrown instanceof CoxswainError) || (!isDamaged(thrown) && thrown.code !== 'invalid-record')) throw thrown;
       const seq = thrown.details['seq'];
-      yield { type: 'damage', reason: problemOf(thrown) };
+      yield { type: 'damage', reason: damageText(thrown) };
       fromSeq = Math.max(fromSeq, typeof seq === 'number' ? seq : fromSeq) + 1;
     }
   }
@@ -140,14 +140,12 @@ function* itemsOf(run: CarvedRun): Generator<Salvaged, void, void> {
 async function* runFolders(folder: string): AsyncGenerator<RunToSave, void, void> {
   for (const name of (await readdir(folder)).filter(isRunFolderName).sort()) {
     const path = join(folder, name);
-    let runId: string | undefined;
-    for await (const item of salvageLines(path)) {
-      if (item.type !== 'record' || item.record.run_id === undefined) continue;
-      runId = item.record.run_id;
-      break;
+    let runId = runIdInFolderName(name);
+    let isEndKnown = true;
+    for await (const item of walkRun({ fileSystem: nodeFileSystem, folder: path }, { fromSeq: 0 })) {
+      if (item.type === 'record') runId = item.end.runId;
+      if (item.type === 'torn') isEndKnown = false;
     }
-    const saved = await readCheckpoint({ fileSystem: nodeFileSystem, folder: path }).catch(() => undefined);
-    const lastSeq = saved?.summary.lastSeq ?? -1;
-    yield { runId: runId ?? runIdInFolderName(name), lastSeq, isEndKnown: true, items: salvageLines(path) };
+    yield { runId, lastSeq: -1, isEndKnown, items: salvageLines(path) };
   }
 }

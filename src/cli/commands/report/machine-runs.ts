@@ -6,13 +6,15 @@ import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
+import { PERMISSION_REQUESTED } from '../../../records/host-notes.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import type { FoundRun } from './night-run.ts';
-import { runsOfStore, runsOfTranscripts } from './report-source.ts';
+import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
 
 /** What a report of this machine reads. */
 export interface MachineSources {
@@ -28,6 +30,8 @@ export interface MachineSources {
   readonly stored: StoredNames;
   readonly problems: Problems;
   readonly sinceMs: number;
+  /** The sessions of Claude Code that are open now; undefined where that is not known. */
+  readonly open: ReadonlyMap<string, OpenSession> | undefined;
 }
 
 /**
@@ -37,13 +41,14 @@ export interface MachineSources {
  * Memory: as `runsOfStore` and `runsOfTranscripts`; an id, and at most one record, a run of the store.
  */
 export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
-  const { problems, project, sessions, sinceMs, store, stored, storeName } = sources;
+  const { open, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
+  const standing = open === undefined ? {} : { standing: standingBy(open) };
   if (store !== undefined) {
     for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
   }
   const endings = new Map<string, TrajectoryRecord>();
   let last = { source: '', project };
-  for await (const found of runsOfTranscripts(filesOf(sessions, sinceMs), { problems, sinceMs })) {
+  for await (const found of runsOfTranscripts(filesOf(sessions, sinceMs), { problems, sinceMs, ...standing })) {
     const storedId = stored.idOf(found.run.id);
     if (storedId === undefined) {
       const { source } = found.report;
@@ -55,7 +60,21 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
   }
   if (store === undefined) return;
   problems.source(storeName);
-  for await (const found of runsOfStore(store, sinceMs, endings)) yield { ...found, run: { ...found.run, project } };
+  for await (const found of runsOfStore(store, { sinceMs, endings, ...standing }))
+    yield { ...found, run: { ...found.run, project } };
+}
+
+/** A session of Claude Code without an end whose process is gone was killed; one that is open may wait for its user. */
+export function standingBy(open: ReadonlyMap<string, OpenSession>): KnownOfRun {
+  return (fold) => {
+    if (fold.outcome !== undefined || fold.program !== 'claude-code') return;
+    const session = open.get(fold.sessionId);
+    if (session === undefined) {
+      fold.add({ kind: 'run_ended', outcome: 'aborted', reason: 'killed', new_messages: [] });
+    } else if (session.waitingFor?.includes('permission') === true && !fold.isWaiting) {
+      fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
+    }
+  };
 }
 
 /** The runs of a store by the names that transcripts have for them. */

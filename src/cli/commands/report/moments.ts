@@ -1,7 +1,9 @@
+import { callNumber } from '../../../base/call-number.ts';
+import { inWords } from '../../../records/words.ts';
 import type { AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import { countOf, durationText } from '../../terminal/number-text.ts';
-import { isCutOff, type RunVerdict } from '../../../run-view/run-verdict.ts';
+import { countOf, durationText } from '../../../base/number-text.ts';
+import { isCutOff } from '../../../run-view/run-verdict.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 import type { Moment } from './night-run.ts';
 
@@ -26,7 +28,6 @@ export interface MomentSources {
   readonly gaveUp: Stretch | undefined;
   /** Unix milliseconds at which calls began, by index; 0 or absent where that is not known. */
   readonly callTimes: readonly number[];
-  readonly verdict: RunVerdict;
 }
 
 const MAX_TYPES = 64;
@@ -36,23 +37,11 @@ const MIN_STREAK = 5;
 const MIN_GAP_MINUTES = 10;
 
 /**
- * What of a run is worth a look, the highest score first: two moments at most, one of them a pattern. Scores are ranks set by hand, by what a person
- * would want to see first the next morning, and measured against nothing:
- *
- * | what | score |
- * | --- | --- |
- * | let go although what must hold at the end did not | 95 |
- * | stuck for sure (`strong`), never left | 80, and 1 for each time it was seen, to 95 |
- * | ended by an error, a limit or from outside | 70 |
- * | a warning that did not reach the agent | 65 |
- * | stuck (`warn`), never left | 50, and 1 for each time, to 60 |
- * | a fault of coxswain or a provider | 45 |
- * | five failures in a row or more | 40, and 1 for each, to 75 |
- * | ten minutes or more without a record while the agent was at work | 35, and 1 for every three minutes, to 75 |
- * | stuck for sure, and left | 30, and 1 for each time, to 50 |
+ * What of a run is worth a look, the highest score first: two moments at most, one of them a pattern. Scores are ranks set by hand, by what a
+ * person would want to see first the next morning, and measured against nothing; docs/report.md has the table.
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
-  const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak, verdict } = sources;
+  const { callTimes, faults, gap, gaveUp, outcomes, report, runId, streak } = sources;
   const [fault] = faults;
   const found: (Omit<Moment, 'runId'> | undefined)[] = [
     gaveUp && {
@@ -62,7 +51,7 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
       what: `let go after ${countOf(gaveUp.length, 'check')} that what must hold did not`,
     },
     worstPattern(report),
-    endMoment(report, verdict),
+    endMoment(report),
     warningMoment(outcomes),
     fault === undefined ? undefined : { score: 45, type: 'fault', what: `a fault: ${fault}` },
     streakMoment(streak),
@@ -120,17 +109,16 @@ function patternMoment(pattern: TrajectoryPattern): Omit<Moment, 'runId'> | unde
   const isLeft = clearedAt !== undefined;
   if (isLeft && level === 'warn') return undefined;
   const [base, most] = isLeft ? [30, 50] : level === 'strong' ? [80, 95] : [50, 60];
-  const name = kind.replaceAll('_', ' ');
-  const what = `${name}${tool === undefined ? '' : ` of ${tool}`}, seen ${countOf(occurrences, 'time')}`;
-  const end = isLeft ? `over by call ${clearedAt + 1}` : 'not over at the end';
+  const what = `${inWords('pattern', kind)}${tool === undefined ? '' : ` (${tool})`}, seen ${countOf(occurrences, 'time')}`;
+  const end = isLeft ? `over by call ${callNumber(clearedAt)}` : 'not over at the end';
   const score = Math.min(most, base + occurrences);
   return { call: flaggedAt ?? firstSeen, score, type: `stuck ${kind}`, what: `stuck: ${what}, ${end}` };
 }
 
-function endMoment({ calls, outcome }: RunReport, { evidence }: RunVerdict): Omit<Moment, 'runId'> | undefined {
+function endMoment({ calls, outcome, verdict }: RunReport): Omit<Moment, 'runId'> | undefined {
   if (outcome === undefined || outcome.success !== undefined || !isCutOff(outcome)) return undefined;
   const type = `end ${outcome.reason ?? outcome.outcome}`;
-  return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, type, what: `died: ${evidence}` };
+  return { ...(calls > 0 ? { call: calls - 1 } : {}), score: 70, type, what: `died: ${verdict.evidence}` };
 }
 
 function warningMoment(outcomes: readonly AdviceOutcome[]): Omit<Moment, 'runId'> | undefined {

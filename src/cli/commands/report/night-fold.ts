@@ -1,10 +1,11 @@
 import { present } from '../../../base/present.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import { saysStuck } from '../../../run-view/seen-pattern.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { momentsOf, type Stretch } from './moments.ts';
 import type { RunOutcome } from '../../../run-view/run-verdict.ts';
+import { WorkFold } from './night-work.ts';
 import { NO_ADVICE, tallied, type FoundRun, type NightPattern } from './night-run.ts';
 
 const MAX_SHOWN_PATTERNS = 8;
@@ -20,6 +21,7 @@ const MAX_TIMED_CALLS = 20_000;
 export class NightFold {
   readonly #id: string;
   readonly #fold: ReportFold;
+  readonly #work = new WorkFold();
   readonly #faults: string[] = [];
   readonly #callTimes: number[] = [];
   #faultCount = 0;
@@ -44,12 +46,36 @@ export class NightFold {
     return this.#fold.view.outcome;
   }
 
+  /** The agent program of the run, where its records name it. */
+  get program(): string | undefined {
+    const { started } = this.#fold.view;
+    return started?.format ?? started?.host;
+  }
+
+  /** The id of its session: its own, or that of the session that started it. */
+  get sessionId(): string {
+    return this.#fold.view.counts.conversationId ?? this.#id.replace(/#\d+$/, '');
+  }
+
+  /** Whether its records say that it waits for its user. */
+  get isWaiting(): boolean {
+    return this.#fold.view.waitsFor !== '';
+  }
+
+  /** Takes what is known of the run besides its records, as if it were recorded last. */
+  add(payload: TrajectoryPayload): void {
+    const { counts, lastAtMs } = this.#fold.view;
+    const place = { run_id: this.#id, depth: counts.depth, seq: counts.lastSeq + 1, schema_version: 1 } as const;
+    this.fold({ ...place, recorded_at_unix_ms: lastAtMs, payload });
+  }
+
   /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const { view } = this.#fold;
     const { payload, recorded_at_unix_ms: atMs } = record;
     const { lastAtMs } = view;
     const call = this.#fold.fold(record);
+    this.#work.fold(payload, call);
     if (call?.endSeq === undefined && call !== undefined && call.number <= MAX_TIMED_CALLS) {
       this.#callTimes[call.number - 1] = atMs;
     }
@@ -69,9 +95,9 @@ export class NightFold {
 
   /** What was found. @param problem  why the run could not be read to its end */
   found(problem?: string): FoundRun {
-    const { advice: outcomes, counts, started, usage, verdict } = this.#fold.view;
+    const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report();
-    const { calls, errors, outcome, patternBasis, patterns, task, turns } = report;
+    const { calls, errors, outcome, patternBasis, patterns, task, turns, verdict } = report;
     const modelId = started?.identity.model_id;
     const moments = momentsOf({
       runId: this.#id,
@@ -82,7 +108,6 @@ export class NightFold {
       gap: this.#longestGap,
       gaveUp: this.#gaveUp,
       callTimes: this.#callTimes,
-      verdict,
     });
     return {
       report,
@@ -103,6 +128,8 @@ export class NightFold {
         turns,
         errors,
         ...usage,
+        ...this.#work.work,
+        checks,
         stuck: saysStuck(patterns),
         patternBasis,
         patterns: patterns.slice(0, MAX_SHOWN_PATTERNS).map(shortPattern),

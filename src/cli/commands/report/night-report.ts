@@ -62,6 +62,7 @@ export class NightReport {
   #died = 0;
   #busyMs = 0;
   #tokens: number | undefined;
+  #cacheTokens: number | undefined;
   #costUsd: number | undefined;
 
   /** @param commandOf  what shows a run */
@@ -80,6 +81,7 @@ export class NightReport {
     else this.#answered += 1;
     if (run.verdict.verdict === 'worked') this.#worked += 1;
     if (run.tokens !== undefined) this.#tokens = (this.#tokens ?? 0) + run.tokens;
+    if (run.cacheTokens !== undefined) this.#cacheTokens = (this.#cacheTokens ?? 0) + run.cacheTokens;
     if (run.costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + run.costUsd;
     this.#list(run);
     this.#tally(run);
@@ -125,6 +127,9 @@ export class NightReport {
   }
   get tokens(): number | undefined {
     return this.#tokens;
+  }
+  get cacheTokens(): number | undefined {
+    return this.#cacheTokens;
   }
   get costUsd(): number | undefined {
     return this.#costUsd;
@@ -188,6 +193,7 @@ export class NightReport {
         died: this.#died,
         busyMs: this.#busyMs,
         tokens: this.#tokens ?? null,
+        cacheTokens: this.#cacheTokens ?? null,
         costUsd: this.#costUsd ?? null,
       },
       ...(this.#projects.size === 0

@@ -1,7 +1,7 @@
 import { DEFAULT_WITHIN_CALLS, type AdviceOutcome } from '../../../run-view/advice-outcome.ts';
 import type { TrajectoryPattern } from '../../../records/trajectory-pattern.ts';
-import type { RunVerdict } from '../../../run-view/run-verdict.ts';
-import type { RunOutcome } from '../../../run-view/run-verdict.ts';
+import type { LastCheck, RunOutcome, RunVerdict } from '../../../run-view/run-verdict.ts';
+import type { RunWork } from './night-work.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
 import type { RunReport } from '../../runs/run-report.ts';
 
@@ -57,7 +57,7 @@ export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally
 }
 
 /** A run as the report lists it. Plain JSON. */
-export interface NightRun {
+export interface NightRun extends RunWork {
   readonly id: string;
   readonly parentId?: string;
   readonly task?: string;
@@ -76,7 +76,10 @@ export interface NightRun {
   readonly errors: number;
   /** As the answers of the model say; absent where none does. */
   readonly tokens?: number;
+  readonly cacheTokens?: number;
   readonly costUsd?: number;
+  /** The last result of each check, the latest last. */
+  readonly checks: readonly LastCheck[];
   readonly stuck: boolean;
   readonly patternBasis: RunReport['patternBasis'];
   /** From `warn` up, at most eight. */

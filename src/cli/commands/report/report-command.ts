@@ -1,19 +1,23 @@
 import { writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { basename, dirname } from 'node:path';
 
 import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { present } from '../../../base/present.ts';
+import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
 import { checkOutput } from '../../../base/guarded-file.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
-import { findSessions } from '../../../formats/find-sessions.ts';
+import { findSessions, hostFolder } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
+import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
-import { countOf, durationText } from '../../terminal/number-text.ts';
+import { countOf, durationText } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
-import { runsOfMachine, StoredNames } from './machine-runs.ts';
+import { runsOfMachine, standingBy, StoredNames } from './machine-runs.ts';
 import { NightReport, type ReportFrame } from './night-report.ts';
 import type { FoundRun, Moment } from './night-run.ts';
 import { reportHtml } from './report-html.ts';
@@ -31,6 +35,9 @@ export interface ReportOptions {
   readonly json?: boolean;
   readonly html?: string;
 }
+
+/** Where agent programs keep their files. */
+const places = { home: homedir(), env: process.env };
 
 /** A night: how far back a report of a store goes where nothing is said. */
 const DEFAULT_SINCE_MS = 12 * 3_600_000;
@@ -65,7 +72,11 @@ export async function reportCommand(
   const store = await openReadableStore(path);
   try {
     const commandOf = ({ runId }: Moment): string => showing(runId, path);
-    const runs = readable(runsOfStore(store, sinceMs), problems, shownStore(path));
+    // A store in its project's folder was written on this machine, whose processes say which sessions are open.
+    const isHere = basename(dirname(path)) === RECORDS_FOLDER;
+    const open = isHere ? await openSessions(hostFolder('claude-code', places)) : undefined;
+    const standing = open && standingBy(open);
+    const runs = readable(runsOfStore(store, { sinceMs, ...present({ standing }) }), problems, shownStore(path));
     const report = await addedUp(runs, commandOf, options, terminal);
     await write(report);
     await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
@@ -80,7 +91,7 @@ async function machineReport(options: ReportOptions, terminal: Terminal, untilMs
   const sinceMs = sinceOf(options.since, untilMs, true);
   const problems = new Problems(terminal);
   const { path, projectFolder } = projectStore();
-  const hosts = await findSessions({ home: homedir(), env: process.env });
+  const hosts = await findSessions(places);
   const store = await openReadableStore(path).catch((error: unknown) => {
     const isMissing = error instanceof CoxswainError && error.code === 'input-io';
     if (hosts.every(({ sessions }) => sessions.length === 0)) {
@@ -109,7 +120,9 @@ async function machineReport(options: ReportOptions, terminal: Terminal, untilMs
     ];
     const from = read.length === 0 ? 'no session file of this time' : read.join(', ');
     const stored = new StoredNames();
-    const sources = { store, storeName: shownStore(path), project: projectFolder, sessions, stored, problems, sinceMs };
+    const open = await openSessions(hostFolder('claude-code', places));
+    const storeName = shownStore(path);
+    const sources = { store, storeName, project: projectFolder, sessions, stored, problems, sinceMs, open };
     const commandOf = ({ runId }: Moment, source: string): string =>
       stored.has(runId) ? showing(runId, path) : analyzing(source);
     const runs = readable(runsOfMachine(sources), problems, shownStore(path));
@@ -131,7 +144,7 @@ function showing(runId: string, store: string): string {
 }
 
 function analyzing(source: string): string {
-  return `coxswain analyze ${shellWord(source.replace(/#[^#]*$/, ''))}`;
+  return `coxswain analyze ${shellWord(source)}`;
 }
 
 /** What of a store is not in its report. */

@@ -1,17 +1,19 @@
+import { callNumber } from '../../../base/call-number.ts';
+import { inWords } from '../../../records/words.ts';
 import { html, type Html } from '../../../html/html.ts';
 import { dim, pageText, section, table } from '../../../html/page.ts';
-import { countOf, countText, shareText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
+import { shareText } from '../../terminal/number-text.ts';
 import { printableCut } from '../../terminal/printable.ts';
-import { localTimeText, zoneText } from '../../terminal/time-text.ts';
+import { localTimeText, timeText } from '../../terminal/time-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
-import { adviceFacts, headFacts, patternFacts, projectFacts, runFacts } from './report-text.ts';
+import { adviceFacts, headFacts, patternFacts, projectFacts, runFacts, workFacts } from './report-text.ts';
 
 /** A report as one page. Equal reports give equal bytes. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
-  const until = `${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
-  return pageText(`What the agents did until ${until}`, [
+  return pageText(`What the agents did until ${timeText(frame.untilMs)}`, [
     html`<p>${frame.from}: ${headFacts(report, frame).join('; ')}</p> `,
     momentsHtml(report),
     runsHtml(report),
@@ -25,7 +27,7 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
   if (moments.length === 0) return undefined;
   const rows = moments.map(({ atMs, call, command, runId, what }) => [
     printableCut(what, 300),
-    call === undefined ? runId : `${runId}, call ${call + 1}`,
+    call === undefined ? runId : `${runId}, call ${callNumber(call)}`,
     atMs === undefined ? '–' : localTimeText(atMs),
     html`<code>${command}</code>`,
   ]);
@@ -53,25 +55,32 @@ function runsTable(caption: string, runs: readonly NightRun[]): Html {
           : 'unknown';
     const task = run.task === undefined ? undefined : html`<br />${dim(run.task)}`;
     const problem = run.problem === undefined ? undefined : html`<br /><span class="bad">${run.problem}</span>`;
-    return [mark, html`${run.id}${task}${problem}`, [evidence, ...runFacts(run)].join(', '), patternFacts(run)];
+    return [
+      mark,
+      html`${run.id}${task}${problem}`,
+      [evidence, ...runFacts(run), ...workFacts(run)].join(', '),
+      patternFacts(run),
+    ];
   });
   return table({ caption, head: ['', 'Run', 'What it came to', 'Patterns'], rows });
 }
 
 function totalsHtml({ totals }: NightReport): Html | undefined {
   const { all, outcomes, patterns } = totals;
-  const row = ([name, { runs, stuck }]: readonly [string, RunTally]): readonly string[] => [
-    printableCut(name, 80),
-    countText(runs),
-    shareText(runs, all.runs),
-    countText(stuck),
-  ];
+  const rowOf =
+    (words: 'outcome' | 'pattern') =>
+    ([name, { runs, stuck }]: readonly [string, RunTally]) => [
+      printableCut(inWords(words, name), 80),
+      countText(runs),
+      shareText(runs, all.runs),
+      countText(stuck),
+    ];
   const head = ['Runs', 'Share', 'Of them stuck'];
   return section('Outcomes and patterns', [
-    table({ caption: 'How runs ended', head: ['Outcome', ...head], rows: outcomes.map(row) }),
+    table({ caption: 'How runs ended', head: ['Outcome', ...head], rows: outcomes.map(rowOf('outcome')) }),
     patterns.length === 0
       ? undefined
-      : table({ caption: 'Kinds of pattern', head: ['Pattern', ...head], rows: patterns.map(row) }),
+      : table({ caption: 'Kinds of pattern', head: ['Pattern', ...head], rows: patterns.map(rowOf('pattern')) }),
   ]);
 }
 

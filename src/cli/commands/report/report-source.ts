@@ -11,6 +11,17 @@ import { allRuns } from '../../runs/stored-runs.ts';
 import { NightFold } from './night-fold.ts';
 import type { FoundRun } from './night-run.ts';
 
+/** Which runs of a store are wanted, and what else is known of them. */
+interface StoreQuery {
+  readonly sinceMs: number;
+  /** Ends of runs from elsewhere, by run id, for runs that do not know why they ended. */
+  readonly endings?: ReadonlyMap<string, TrajectoryRecord>;
+  readonly standing?: KnownOfRun;
+}
+
+/** Adds to a run what is known of it now and on no record. */
+export type KnownOfRun = (fold: NightFold) => void;
+
 /** Runs of one transcript that are folded at a time; beyond it the one that began first is given before its end. */
 const MAX_OPEN = 1_000;
 
@@ -18,13 +29,11 @@ const MAX_OPEN = 1_000;
  * Every run of a store whose latest record is not before `sinceMs`, the one that started last first. A run that cannot be read
  * is given with what could be, and why.
  *
- * @param endings  ends of runs from elsewhere, by run id, for runs that do not know why they ended
  * Memory: one run at a time.
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  sinceMs: number,
-  endings: ReadonlyMap<string, TrajectoryRecord> = new Map(),
+  { endings, sinceMs, standing }: StoreQuery,
 ): AsyncGenerator<FoundRun, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs) continue;
@@ -36,10 +45,11 @@ export async function* runsOfStore(
       if (error instanceof CoxswainError && error.code === 'store-closed') throw error;
       problem ??= messageOf(error);
     }
-    const ending = endings.get(summary.runId);
+    const ending = endings?.get(summary.runId);
     if (ending !== undefined && saysMore(ending, fold)) {
       fold.fold({ ...ending, run_id: summary.runId, seq: summary.lastSeq + 1 });
     }
+    standing?.(fold);
     yield fold.found(problem);
   }
 }
@@ -55,15 +65,16 @@ function saysMore({ payload }: TrajectoryRecord, { outcome }: NightFold): boolea
  */
 export async function* runsOfTranscripts(
   sources: AsyncIterable<FoundSource>,
-  { problems, sinceMs }: { readonly problems: Problems; readonly sinceMs: number },
+  options: { readonly problems: Problems; readonly sinceMs: number; readonly standing?: KnownOfRun },
 ): AsyncGenerator<FoundRun, void, void> {
   const ids = new RunIds();
+  const { problems } = options;
   for await (const { named, path, sizeBytes } of sources) {
     // A pipe or device met in a folder would be waited for.
     if (!named && sizeBytes === undefined) continue;
     problems.source(path);
     try {
-      yield* runsOfFile(path, ids, sinceMs);
+      yield* runsOfFile(path, ids, options);
     } catch (error) {
       const isNone = error instanceof CoxswainError && error.code === 'format-unknown';
       if (named || !isNone) problems.failure(error);
@@ -72,14 +83,20 @@ export async function* runsOfTranscripts(
   }
 }
 
-async function* runsOfFile(path: string, ids: RunIds, sinceMs: number): AsyncGenerator<FoundRun, void, void> {
+async function* runsOfFile(
+  path: string,
+  ids: RunIds,
+  { sinceMs, standing }: { readonly sinceMs: number; readonly standing?: KnownOfRun },
+): AsyncGenerator<FoundRun, void, void> {
   const folds = new Map<string, NightFold>();
   const given = new Set<string>();
   const take = (id: string): readonly FoundRun[] => {
     const fold = folds.get(id);
     folds.delete(id);
     if (fold === undefined) return [];
-    return fold.lastAtMs > 0 && fold.lastAtMs < sinceMs ? [] : [fold.found()];
+    if (fold.lastAtMs > 0 && fold.lastAtMs < sinceMs) return [];
+    standing?.(fold);
+    return [fold.found()];
   };
   for await (const item of readRuns(importSource(path), { source: path, ids })) {
     if (item.type === 'diagnostic') continue;

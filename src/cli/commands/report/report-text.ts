@@ -1,7 +1,11 @@
-import { countOf, countText, durationText, shareText } from '../../terminal/number-text.ts';
+import { callNumber } from '../../../base/call-number.ts';
+import { inWords } from '../../../records/words.ts';
+import { countOf, countText, durationText, usdText } from '../../../base/number-text.ts';
+import { shareText } from '../../terminal/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
+import { verdictMark } from '../../runs/run-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
 import type { ListedProject, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
@@ -15,7 +19,7 @@ const EVIDENCE_CHARS = 160;
 
 /** The head of a report: what was read, of when, and what it adds up to. */
 export function headFacts(report: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
-  const { answered, below, busyMs, costUsd, count, died, open, tokens, totals, worked } = report;
+  const { answered, below, busyMs, cacheTokens, costUsd, count, died, open, tokens, totals, worked } = report;
   return [
     `${sinceMs > 0 ? `the last ${durationText(untilMs - sinceMs)}` : 'from the beginning'}, times in ${zoneText(untilMs)}`,
     `${countOf(count, 'run')}${below > 0 ? ` (${countOf(below, 'subagent')})` : ''}`,
@@ -25,13 +29,9 @@ export function headFacts(report: NightReport, { sinceMs, untilMs }: ReportFrame
     `${countOf(totals.calls, 'call')}, ${countOf(totals.errors, 'error')}`,
     ...(busyMs > 0 ? [`${durationText(busyMs)} of runs`] : []),
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
-    ...(costUsd === undefined ? [] : [costText(costUsd)]),
+    ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),
+    ...(costUsd === undefined ? [] : [usdText(costUsd)]),
   ];
-}
-
-/** A cost in US dollars. */
-function costText(costUsd: number): string {
-  return `$${costUsd >= 0.1 || costUsd === 0 ? costUsd.toFixed(2) : costUsd.toPrecision(2)}`;
 }
 
 /** What became of advice, in words. */
@@ -55,16 +55,28 @@ export function adviceFacts(tally: AdviceTally): readonly string[] {
 
 /** What a run came to, in words. */
 export function runFacts(run: NightRun): readonly string[] {
-  const { advice, calls, costUsd, errors, faults, lastAtMs, startedAtMs, tokens } = run;
+  const { advice, cacheTokens, calls, costUsd, errors, faults, lastAtMs, startedAtMs, tokens } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
     ...(tokens === undefined ? [] : [countOf(tokens, 'token')]),
-    ...(costUsd === undefined ? [] : [costText(costUsd)]),
+    ...(cacheTokens ? [`${countText(cacheTokens)} cached`] : []),
+    ...(costUsd === undefined ? [] : [usdText(costUsd)]),
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
     ...(faults > 0 ? [countOf(faults, 'fault')] : []),
+  ];
+}
+
+/** What a run did to its project, in words: files, commits, checks. */
+export function workFacts({ checks, commits, filesChanged }: NightRun): readonly string[] {
+  const [first = ''] = filesChanged;
+  const names = filesChanged.length === 1 ? first : `${first} and ${countOf(filesChanged.length - 1, 'more file')}`;
+  return [
+    ...(filesChanged.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
+    ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
+    ...checks.map(({ command, failed }) => `${printableCut(command, 40)} ${failed ? 'failed' : 'passed'}`),
   ];
 }
 
@@ -77,10 +89,9 @@ export function projectFacts({ count, died, project }: ListedProject): string {
 export function patternFacts({ patterns }: NightRun): string {
   return patterns
     .map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
-      const where = flaggedAt === null ? '' : ` at call ${flaggedAt + 1}`;
-      const sure = level === 'strong' ? 'for sure, ' : '';
-      const end = clearedAt === undefined ? 'not over at the end' : `over by call ${clearedAt + 1}`;
-      return `${stuck ? `stuck, ${sure}` : ''}${kind.replaceAll('_', ' ')}${where}, ${end}`;
+      const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
+      const end = clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`;
+      return `${stuck ? `stuck ${inWords('level', level)}: ` : ''}${inWords('pattern', kind)}${where}, ${end}`;
     })
     .join('; ');
 }
@@ -104,7 +115,7 @@ function momentsText({ moments }: NightReport, paint: Paint): string {
   if (moments.length === 0) return '';
   const lines = moments.flatMap(({ atMs, call, command, runId, what }, index) => {
     const when = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
-    const where = `${when}${call === undefined ? '' : `call ${call + 1} of `}run ${printableCut(runId, ID_CHARS)}`;
+    const where = `${when}${call === undefined ? '' : `call ${callNumber(call)} of `}run ${printableCut(runId, ID_CHARS)}`;
     return [`  ${index + 1}. ${printableCut(what, 200)}`, `     ${where}`, paint('dim', `     ${printable(command)}`)];
   });
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
@@ -125,22 +136,17 @@ function runsText({ count, projects, runs }: NightReport, paint: Paint): string 
 
 function runLines(run: NightRun, paint: Paint): readonly string[] {
   const patterns = patternFacts(run);
+  const work = workFacts(run);
   const { evidence, verdict } = run.verdict;
   return [
-    `${markOf(run, paint)} ${paint('bold', printableCut(run.task ?? run.id, TASK_CHARS))}`,
+    `${verdictMark(run, paint)} ${paint('bold', printableCut(run.task ?? `run ${run.id}`, TASK_CHARS))}`,
     `    ${verdict === 'failed' && run.outcome?.success === undefined ? 'died: ' : ''}${printableCut(evidence, EVIDENCE_CHARS)}`,
     `    ${runFacts(run).join(', ')}${run.task === undefined ? '' : paint('dim', `  ${printableCut(run.id, ID_CHARS)}`)}`,
+    ...(work.length === 0 ? [] : [`    ${work.join(', ')}`]),
+    ...(run.lastMessage === undefined ? [] : [`    “${printableCut(run.lastMessage, EVIDENCE_CHARS)}”`]),
     ...(patterns === '' ? [] : [`    ${printableCut(patterns, 300)}`]),
     ...(run.problem === undefined ? [] : [paint('red', `    ${printableCut(run.problem, 200)}`)]),
   ];
-}
-
-/** ✓ only for a run that worked, ✗ for one that failed or died, ● for one that was stuck at its end. */
-function markOf({ patterns, verdict: { verdict } }: NightRun, paint: Paint): string {
-  if (verdict === 'worked') return paint('green', '✓');
-  if (verdict === 'failed') return paint('red', '✗');
-  const isStuck = patterns.some(({ clearedAt, level, stuck }) => stuck && level !== 'hint' && clearedAt === undefined);
-  return isStuck ? paint('yellow', '●') : paint('dim', '·');
 }
 
 function adviceText({ advice }: NightReport, paint: Paint): string {

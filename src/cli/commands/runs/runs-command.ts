@@ -1,11 +1,15 @@
 import { present } from '../../../base/present.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
+import type { StoreReader } from '../../../store/trajectory-store.ts';
 import { limitOf } from '../../terminal/limit-of.ts';
-import { countOf, durationText } from '../../terminal/number-text.ts';
+import { countOf, durationText } from '../../../base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { runTree, type RunBranch } from '../../runs/run-tree.ts';
-import { outcomeText } from '../../runs/run-text.ts';
+import { pricesInForce } from '../../runs/prices-in-force.ts';
+import { outcomeText, usageFacts } from '../../runs/run-text.ts';
+import { RunView, type RunUsage } from '../../../run-view/run-view.ts';
+import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain runs`, as the command line gives them. */
@@ -14,6 +18,7 @@ export interface RunsOptions {
   readonly json?: boolean;
   readonly limit?: string;
   readonly after?: string;
+  readonly cost?: boolean;
 }
 
 /**
@@ -30,8 +35,15 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       limit,
       ...present({ after: options.after }),
     });
-    if (options.json === true) for (const run of runs) await terminal.write(jsonLine(listed(run)));
-    else for (const branch of runTree(runs)) await terminal.write(rowText(branch, terminal));
+    const usages = new Map<string, RunUsage>();
+    if (options.cost === true) for (const { runId } of runs) usages.set(runId, await usageOf(store, runId));
+    if (options.json === true) {
+      for (const run of runs) await terminal.write(jsonLine({ ...listed(run), ...usages.get(run.runId) }));
+    } else {
+      for (const branch of runTree(runs)) {
+        await terminal.write(rowText(branch, { terminal, usage: usages.get(branch.run.runId) ?? {} }));
+      }
+    }
     if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
     if (next !== undefined) terminal.complain(`coxswain: more runs follow: --after ${next}`);
     return 0;
@@ -40,20 +52,31 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
   }
 }
 
+/** A row of a run has no tokens, because prices may change: its records have. */
+async function usageOf(store: StoreReader, runId: string): Promise<RunUsage> {
+  const view = new RunView(present({ prices: pricesInForce() }));
+  for await (const record of store.readRun(runId)) view.fold(record);
+  return view.usage;
+}
+
 /** What is open is how a store joins later results: of no use to a reader. */
 function listed({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
   return run;
 }
 
-function rowText({ level, run }: RunBranch, { paint }: Terminal): string {
+function rowText(
+  { level, run }: RunBranch,
+  { terminal: { paint }, usage }: { readonly terminal: Terminal; readonly usage: RunUsage },
+): string {
   const { agentName, calls, conversationId, errors, startedAtMs, lastAtMs, outcome, success, reward, task, problem } =
     run;
   const facts = [
     ...(agentName === undefined ? [] : [printableCut(agentName, 40)]),
-    ...(startedAtMs > 0 ? [new Date(startedAtMs).toISOString().slice(0, 19)] : []),
+    ...(startedAtMs > 0 ? [timeText(startedAtMs)] : []),
     countOf(calls, 'call'),
     countOf(errors, 'error'),
     ...(lastAtMs > startedAtMs && startedAtMs > 0 ? [durationText(lastAtMs - startedAtMs)] : []),
+    ...usageFacts(usage),
     ...(outcome === undefined
       ? []
       : [
@@ -63,9 +86,13 @@ function rowText({ level, run }: RunBranch, { paint }: Terminal): string {
           }),
         ]),
   ];
-  if (conversationId !== undefined && level === 0) facts.push(`conversation ${printableCut(conversationId, 60)}`);
-  const lines = [`${paint('bold', printableCut(run.runId, 80))}  ${facts.join(', ')}`];
-  if (task !== undefined) lines.push(paint('dim', `  ${printableCut(task, 100)}`));
+  const isNamed = conversationId !== undefined && conversationId !== run.runId && level === 0;
+  const ids = `run ${printableCut(run.runId, 80)}${isNamed ? `, conversation ${printableCut(conversationId, 60)}` : ''}`;
+  const lines = [
+    paint('bold', task === undefined ? 'no task on record' : printableCut(task, 76)),
+    `  ${facts.join(', ')}`,
+    paint('dim', `  ${ids}`),
+  ];
   if (problem !== undefined) lines.push(paint('red', `  ${printableCut(problem, 200)}`));
   return lines.map((line) => `${'  '.repeat(level)}${line}\n`).join('');
 }

@@ -1,9 +1,12 @@
-import type { SearchHit } from '../../../store/trajectory-store.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { RunView } from '../../../run-view/run-view.ts';
+import type { SearchHit, StoreReader } from '../../../store/trajectory-store.ts';
 import { limitOf } from '../../terminal/limit-of.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import { openReadableStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printableCut } from '../../terminal/printable.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
+import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain search`, as the command line gives them. */
@@ -43,7 +46,11 @@ export async function searchCommand(
       ...(options.after === undefined ? {} : { after: options.after }),
     };
     const { damaged = [], hits, next, notIndexed } = await store.search(query);
-    for (const hit of hits) await terminal.write(options.json === true ? jsonLine(hit) : hitText(hit, terminal));
+    const places = options.json === true ? new Map<string, string>() : await placesOf(store, hits);
+    for (const hit of hits) {
+      const place = places.get(`${hit.runId} ${hit.seq}`);
+      await terminal.write(options.json === true ? jsonLine(hit) : hitText(hit, place, terminal));
+    }
     if (hits.length === 0) terminal.complain('coxswain: nothing found');
     if (notIndexed > 0) {
       const count = countOf(notIndexed, 'record');
@@ -65,7 +72,36 @@ function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: nu
   return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
-function hitText({ runId, seq, atMs, kind, snippet }: SearchHit, { paint }: Terminal): string {
-  const facts = [`#${seq}`, ...(atMs > 0 ? [new Date(atMs).toISOString().slice(0, 19)] : []), printableCut(kind, 60)];
-  return `${paint('bold', printableCut(runId, 80))}  ${facts.join('  ')}\n  ${printableCut(snippet, 200)}\n`;
+/** Where the hits stand in their runs, in the numbers of `coxswain show`, by `run seq`. Cost: each run once, as far as its last hit. */
+async function placesOf(
+  store: Pick<StoreReader, 'readRun'>,
+  hits: readonly SearchHit[],
+): Promise<ReadonlyMap<string, string>> {
+  const places = new Map<string, string>();
+  for (const [runId, found] of Map.groupBy(hits, (hit) => hit.runId)) {
+    const wanted = new Set(found.map(({ seq }) => seq));
+    const view = new RunView();
+    try {
+      for await (const record of store.readRun(runId)) {
+        const call = view.fold(record);
+        if (!wanted.delete(record.seq)) continue;
+        if (call !== undefined) places.set(`${runId} ${record.seq}`, `call ${call.number}`);
+        else if (view.calls > 0) places.set(`${runId} ${record.seq}`, `after call ${view.calls}`);
+        if (wanted.size === 0) break;
+      }
+    } catch (error) {
+      // Of a damaged run the hits that could be read are shown, those behind the damage without a place.
+      if (!(error instanceof CoxswainError) || error.code === 'store-closed') throw error;
+    }
+  }
+  return places;
+}
+
+function hitText({ runId, atMs, kind, snippet }: SearchHit, place: string | undefined, { paint }: Terminal): string {
+  const facts = [
+    ...(place === undefined ? [] : [place]),
+    printableCut(kind.replaceAll('_', ' '), 60),
+    ...(atMs > 0 ? [timeText(atMs)] : []),
+  ];
+  return `${paint('bold', facts.join(', '))}  ${paint('dim', `run ${printableCut(runId, 80)}`)}\n  ${printableCut(snippet, 200)}\n`;
 }

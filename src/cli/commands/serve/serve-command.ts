@@ -7,7 +7,7 @@ import { DEFAULT_IDLE_LIMIT_MS, runServer, type RunningServer } from '../../../h
 import { readServeSettings, type ServeSettings } from '../../../hosts/claude-code/serve-settings.ts';
 import { serverHealth, type ServerFacts, type ServerHealth } from '../../../hosts/claude-code/server-health.ts';
 import { findServer, startServer, stopServer } from '../../../hosts/claude-code/server-process.ts';
-import { countOf, durationText } from '../../terminal/number-text.ts';
+import { countOf, durationText } from '../../../base/number-text.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 

@@ -2,9 +2,11 @@ import { encodeRecord } from '../../../records/encode-record.ts';
 import { fateText } from '../../../run-view/fate-text.ts';
 import type { RunView } from '../../../run-view/run-view.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
-import { countOf } from '../../terminal/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { printableCut, printableJson } from '../../terminal/printable.ts';
+import { inWords } from '../../../records/words.ts';
+import { timeText } from '../../terminal/time-text.ts';
 import { ReportFold } from '../../runs/report-fold.ts';
 import { runLines } from '../../runs/run-text.ts';
 import { namedRun } from '../../runs/stored-runs.ts';
@@ -54,7 +56,7 @@ function adviceLines({ advice, adviceLeftOut }: RunView): readonly string[] {
   const lines = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { arm, callsBefore, providerName, reason } = outcome;
     const why = reason === undefined ? '' : ` (${printableCut(reason, 80)})`;
-    return `    ${printableCut(providerName, 60)} after call ${callsBefore}, ${arm}${why}: ${fateText(outcome)}`;
+    return `    ${printableCut(providerName, 60)} after call ${callsBefore}, ${inWords('delivery', arm)}${why}: ${fateText(outcome)}`;
   });
   if (lines.length === 0) return [];
   const more = advice.length - lines.length + adviceLeftOut;
@@ -69,7 +71,7 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
   const { agentName, conversationId, startedAtMs, modelId, parentRunId, records, problem } = run;
   const facts = [
     `${countOf(records, 'record')} in ${shownStore(file)}`,
-    ...(startedAtMs > 0 ? [`started ${new Date(startedAtMs).toISOString()}`] : []),
+    ...(startedAtMs > 0 ? [`started ${timeText(startedAtMs)}`] : []),
     ...(agentName === undefined ? [] : [`agent ${printableCut(agentName, 60)}`]),
     ...(conversationId === undefined ? [] : [`conversation ${printableCut(conversationId, 60)}`]),
     ...(modelId === undefined ? [] : [`model ${printableCut(modelId, 60)}`]),

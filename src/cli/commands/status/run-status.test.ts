@@ -69,14 +69,16 @@ test('the worst pattern that was not left and the last deadline count', () => {
   );
   const status = runStatus(summary, told, NOW_MS);
   expect(status).toMatchObject({ pattern: { kind: 'identical_call', level: 'strong' }, leftMs: 720_000 });
-  expect(statusText(status)).toBe('cox 1,234 calls, 1 error, identical_call (strong), 12 minutes left');
+  expect(statusText(status)).toBe(
+    'cox 1,234 calls, 1 error, stuck for sure: the same call with the same result, 12 minutes left',
+  );
 });
 
 test('a deadline that was taken away, one that has passed and the end of the run are said', () => {
   expect(runStatus(summary, records(started(NOW_MS), { kind: 'deadline_set' }), NOW_MS).leftMs).toBeNull();
   expect(statusText(runStatus(summary, records(started(NOW_MS - 90_000)), NOW_MS))).toContain('90 seconds over time');
   const ended = runStatus({ ...summary, outcome: 'limit' }, records(started(NOW_MS + 9)), NOW_MS);
-  expect(statusText(ended)).toBe('cox 1,234 calls, 1 error, limit');
+  expect(statusText(ended)).toBe('cox 1,234 calls, 1 error, stopped by a limit');
 });
 
 test('a template is filled in, keeps what it does not know and lets nothing act on the terminal', () => {

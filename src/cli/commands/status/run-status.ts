@@ -6,11 +6,13 @@ import type { RunSummary } from '../../../store/run-summary.ts';
 export interface RunStatus {
   readonly runId: string;
   readonly task: string | null;
+  /** The agent program that reports the run by its hooks; null for any other run. */
+  readonly host: string | null;
   readonly calls: number;
   readonly errors: number;
   readonly turns: number;
   /** The worst pattern that the agent has not left. */
-  readonly pattern: { readonly kind: string; readonly level: PatternLevel; readonly occurrences: number } | null;
+  readonly pattern: Pick<TrajectoryPattern, 'kind' | 'level' | 'occurrences' | 'stuck'> | null;
   /** Unix milliseconds. */
   readonly deadlineAtMs: number | null;
   /** Negative once the deadline has passed. */
@@ -28,19 +30,23 @@ const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong:
 export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecord>, nowMs: number): RunStatus {
   const open = new Map<string, TrajectoryPattern>();
   let deadlineAtMs: number | null = null;
+  let host: string | null = null;
   for (const { payload } of records) {
-    if (payload.kind === 'run_started') deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
-    else if (payload.kind === 'deadline_set') deadlineAtMs = payload.deadline_at_unix_ms ?? null;
+    if (payload.kind === 'run_started') {
+      deadlineAtMs = payload.steering?.deadline_at_unix_ms ?? null;
+      host = payload.host ?? null;
+    } else if (payload.kind === 'deadline_set') deadlineAtMs = payload.deadline_at_unix_ms ?? null;
     else if (payload.kind === 'pattern_flagged') open.set(payload.pattern.identity, payload.pattern);
     else if (payload.kind === 'pattern_cleared') open.delete(payload.pattern.identity);
   }
   const { calls, errors, lastAtMs, outcome = null, runId, task = null, turns } = summary;
   const worst = [...open.values()].toSorted((a, b) => weight(b) - weight(a))[0];
-  const pattern = worst && { kind: worst.kind, level: worst.level, occurrences: worst.occurrences };
+  const pattern = worst && { kind: worst.kind, level: worst.level, occurrences: worst.occurrences, stuck: worst.stuck };
   const leftMs = deadlineAtMs === null || outcome !== null ? null : deadlineAtMs - nowMs;
   return {
     runId,
     task,
+    host,
     calls,
     errors,
     turns,

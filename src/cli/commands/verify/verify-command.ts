@@ -1,6 +1,6 @@
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../store/trajectory-store.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { spillNote } from '../../runs/spill-note.ts';

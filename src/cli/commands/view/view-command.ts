@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 
+import { cacheRoot } from '../../../base/state-places.ts';
 import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
@@ -33,6 +34,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   const port = portOf(options.port);
   const viewer = await startViewer({
     paths: paths.length > 0 ? paths : [await projectStore()],
+    cacheFolder: cacheRoot({ env: process.env }),
     ...present({ port, labels: options.labels, reports: options.report }),
   });
   let redirect: RedirectFile | undefined;

@@ -12,12 +12,12 @@ import { printable } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import { RunLabels } from './run-labels.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { commandTarget } from '../notify/command-target.ts';
-import type { NotifyEvent } from '../notify/notification.ts';
-import { Notifier } from '../notify/notifier.ts';
-import { targetsOf } from '../notify/targets-of.ts';
+import { commandTarget } from '../../../notify/command-target.ts';
+import type { NotifyEvent } from '../../../notify/notification.ts';
+import { Notifier } from '../../../notify/notifier.ts';
+import { RunNotifications } from '../../../notify/run-notifications.ts';
+import { targetsOf } from '../../../notify/targets-of.ts';
 import { WatchFeed } from './watch-feed.ts';
-import { WatchNotifications } from './watch-notifications.ts';
 import { intervalOf, spanOf, type WatchOptions } from './watch-options.ts';
 import { JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
 import { WatchedRun } from './watched-run.ts';
@@ -43,7 +43,7 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
   }
   const output = options.json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
   const feed = new WatchFeed(output, options.fromStart === true);
-  const notices = new WatchNotifications(deadline);
+  const notices = new RunNotifications({ deadline });
   let isLive = false;
   const stop = new AbortController();
   terminal.onInterrupt(() => stop.abort());
@@ -69,13 +69,13 @@ export async function watchCommand(file: string, options: WatchOptions, terminal
     const watched = runs.of(item.run);
     if (watched !== undefined) {
       const { calls } = watched;
-      const events = watched.take(item.record);
+      const seen = watched.take(item.record);
       feed.called(watched.calls - calls);
-      for (const event of events) {
-        for (const notice of notices.take(event)) {
+      for (const { record, events } of seen) {
+        for (const notice of notices.take(record, item.run.id)) {
           if (isLive) for (const notifier of notifiers) notifier.tell(notice);
         }
-        await feed.take(event);
+        for (const event of events) await feed.take(event);
       }
     }
     if (options.untilEnd === true && item.record.payload.kind === 'run_ended' && item.run.depth === 0) break;

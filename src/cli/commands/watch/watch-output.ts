@@ -1,6 +1,6 @@
 import { present } from '../../../base/present.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-text.ts';
-import { countOf, countText } from '../../terminal/number-text.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
 import type { Paint } from '../../terminal/paint.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { outcomeText } from '../../runs/run-text.ts';
@@ -8,7 +8,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { WatchCounts, WatchedEvent, WatchedItem } from './watched-item.ts';
 
 const ID_CHARS = 80;
-const TASK_CHARS = 100;
+const TASK_CHARS = 76;
 const MESSAGE_CHARS = 500;
 
 /** Writes what is watched. */
@@ -76,8 +76,8 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
       const { run, format, parentRun, task } = event;
       const by = parentRun === undefined ? '' : `, started by ${printableCut(parentRun, ID_CHARS)}`;
       return [
-        `${paint('bold', `● ${printableCut(run, ID_CHARS)}`)}  ${paint('dim', `${printable(format)}${by}`)}`,
-        ...(task === undefined ? [] : [paint('dim', `  task: ${printableCut(task, TASK_CHARS)}`)]),
+        paint('bold', `● ${task === undefined ? 'a run began' : printableCut(task, TASK_CHARS)}`),
+        paint('dim', `  ${printable(format)}, run ${printableCut(run, ID_CHARS)}${by}`),
       ];
     }
     case 'run_ended':
@@ -90,7 +90,7 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
 function endLine(event: WatchedEvent & { readonly type: 'run_ended' }, paint: Paint): string {
   const { run, outcome, success } = event;
   const how = outcomeText({ outcome, ...present({ success }) });
-  return `${paint('bold', `■ ${printableCut(run, ID_CHARS)}`)}  ${how}`;
+  return `${paint('bold', `■ ${how}`)}${paint('dim', `, run ${printableCut(run, ID_CHARS)}`)}`;
 }
 
 function caughtUpText(item: WatchCounts & { readonly shown: number }): string {

@@ -16,6 +16,12 @@ interface WatchedRunOptions {
   readonly deadline?: TimeSpan | undefined;
 }
 
+/** A record of a watched run, and what a reader should know of it. */
+interface SeenRecord {
+  readonly record: TrajectoryRecord;
+  readonly events: readonly WatchedEvent[];
+}
+
 /**
  * One run that is watched: what it does, and what the standard steering would say to it.
  *
@@ -32,7 +38,7 @@ export class WatchedRun {
     this.#label = label;
     // A subagent's time is its parent's, which is told of it.
     const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
-    this.#steering = new SteeringReplay({ steering: standardSteering(), ...limit });
+    this.#steering = new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
   }
 
   /** Calls of the run so far. */
@@ -40,10 +46,10 @@ export class WatchedRun {
     return this.#view.calls;
   }
 
-  /** Takes the next record. @returns what a reader should know of it, in order */
-  take(record: TrajectoryRecord): readonly WatchedEvent[] {
+  /** Takes the next record. @returns it and what follows from it, each with what a reader should know of it */
+  take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
-    return this.#steering.take(record).flatMap((item) => this.#eventsOf(item, call));
+    return this.#steering.take(record).map((item) => ({ record: item, events: this.#eventsOf(item, call) }));
   }
 
   #eventsOf(record: TrajectoryRecord, call: RunCall | undefined): readonly WatchedEvent[] {

@@ -1,0 +1,159 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Json } from '../../src/base/json.ts';
+import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
+import { startFakeAnthropicServer } from '../../src/testing/fake-anthropic-server.ts';
+import type { FakeModelServer, FakeModelServerOptions } from '../../src/testing/fake-model-server.ts';
+import { startFakeOpenAiServer } from '../../src/testing/fake-openai-server.ts';
+import type { ModelCall } from '../../src/testing/model-script.ts';
+import { startFakeGeminiServer } from './fake-gemini-server.ts';
+
+/** Where a host runs. */
+export interface HostRun {
+  readonly home: string;
+  readonly project: string;
+  /** Of the fake model server. */
+  readonly url: string;
+}
+
+/** How the real program of a host is run against a fake model server. One table entry a host. */
+export interface HostDriver {
+  /** Its package on npm, pinned, and the program in it. */
+  readonly package: string;
+  readonly version: string;
+  readonly program: string;
+  readonly startServer: (options: FakeModelServerOptions) => Promise<FakeModelServer>;
+  /** Writes what the host needs beside our hooks. */
+  readonly prepare?: (run: HostRun) => void;
+  readonly env: (run: HostRun) => Readonly<Record<string, string>>;
+  readonly args: (prompt: string, run: HostRun) => readonly string[];
+  /** A call of the host's shell tool. */
+  readonly shell: (command: string) => ModelCall;
+  /** A call that the host refuses without a shell, and what it is recorded as; undefined where the host reports nothing of it. */
+  readonly failing: readonly ModelCall[];
+  /** Members of a request's body that differ from one run to the next. */
+  readonly scope: 'user' | 'project';
+}
+
+const call = (name: string, args: Json): ModelCall => ({ name, args });
+const KEY = 'sk-fake-0123456789abcdefghijklmnopqrstuvwxyz';
+
+const withTools = (options: FakeModelServerOptions): FakeModelServerOptions => ({
+  ...options,
+  isMain: ({ tools }) => Array.isArray(tools) && tools.length > 0,
+});
+
+/** Every host that the contract is tried with. */
+export const HOST_DRIVERS: Readonly<Record<HostName, HostDriver>> = {
+  'claude-code': {
+    package: '@anthropic-ai/claude-code',
+    version: '2.1.329',
+    program: 'claude',
+    startServer: startFakeAnthropicServer,
+    env: ({ url }) => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'sk-ant-dummy',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+    }),
+    args: (prompt) => [
+      '-p',
+      prompt,
+      '--model',
+      'claude-sonnet-4-5',
+      '--output-format',
+      'text',
+      '--allowedTools',
+      'Bash,Read',
+    ],
+    shell: (command) => call('Bash', { command, description: 'x' }),
+    failing: [call('Read', { file_path: 'missing.txt' })],
+    scope: 'user',
+  },
+  codex: {
+    package: '@openai/codex',
+    version: '0.169.0',
+    program: 'codex',
+    startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    prepare({ home, url }) {
+      mkdirSync(join(home, '.codex'), { recursive: true });
+      const provider = `name = "fake"\nbase_url = "${url}/v1"\nenv_key = "OPENAI_API_KEY"\nwire_api = "responses"\n`;
+      const config = `model = "gpt-5.5"\nmodel_provider = "fake"\n\n[model_providers.fake]\n${provider}`;
+      writeFileSync(join(home, '.codex', 'config.toml'), config);
+    },
+    env: () => ({ OPENAI_API_KEY: KEY }),
+    args: (prompt) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', prompt],
+    shell: (command) => call('exec_command', { cmd: command }),
+    failing: [call('nope_tool', {}), call('view_image', { path: 'missing.png' })],
+    scope: 'user',
+  },
+  copilot: {
+    package: '@github/copilot',
+    version: '1.0.102',
+    program: 'copilot',
+    startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    env: ({ url }) => ({
+      COPILOT_OFFLINE: 'true',
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_API_KEY: KEY,
+      COPILOT_MODEL: 'gpt-5.4',
+    }),
+    args: (prompt) => ['-p', prompt, '-s', '--allow-all-tools', '--trust-folder'],
+    shell: (command) => call('bash', { command, description: 'x' }),
+    failing: [call('view', { path: 'missing.txt' }), call('nope_tool', {})],
+    scope: 'project',
+  },
+  gemini: {
+    package: '@google/gemini-cli',
+    version: '0.61.0',
+    program: 'gemini',
+    startServer: startFakeGeminiServer,
+    prepare({ home }) {
+      mkdirSync(join(home, '.gemini'), { recursive: true });
+      const settings = {
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+      };
+      writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(settings));
+    },
+    env: ({ url }) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
+    args: (prompt) => ['-y', '--skip-trust', '-m', 'gemini-3-pro-preview', '-p', prompt],
+    shell: (command) => call('run_shell_command', { command, description: 'x' }),
+    failing: [call('read_file', { file_path: 'missing.txt' })],
+    scope: 'user',
+  },
+  opencode: {
+    package: 'opencode-ai',
+    version: '1.18.33',
+    program: 'opencode',
+    startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    prepare({ project, url }) {
+      const options = { baseURL: `${url}/v1`, apiKey: KEY };
+      const fake = { npm: '@ai-sdk/openai-compatible', options, models: { m: { name: 'm', tool_call: true } } };
+      const config = { provider: { fake }, model: 'fake/m', snapshot: false, autoupdate: false, share: 'disabled' };
+      writeFileSync(join(project, 'opencode.json'), JSON.stringify(config));
+    },
+    env: () => ({ OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' }),
+    args: (prompt) => ['run', '--auto', '--model', 'fake/m', prompt],
+    shell: (command) => call('bash', { command, description: 'x' }),
+    failing: [call('read', { filePath: 'missing.txt' })],
+    scope: 'project',
+  },
+  pi: {
+    package: '@mariozechner/pi-coding-agent',
+    version: '0.73.1',
+    program: 'pi',
+    startServer: async (options) => startFakeOpenAiServer(withTools(options)),
+    prepare({ home, url }) {
+      mkdirSync(join(home, '.pi', 'agent'), { recursive: true });
+      const fake = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: KEY, models: [{ id: 'm' }] };
+      writeFileSync(join(home, '.pi', 'agent', 'models.json'), JSON.stringify({ providers: { fake } }));
+    },
+    env: () => ({ PI_OFFLINE: '1' }),
+    args: (prompt) => ['-p', '--provider', 'fake', '--model', 'm', prompt],
+    shell: (command) => call('bash', { command }),
+    failing: [call('read', { path: 'missing.txt' }), call('nope_tool', {})],
+    scope: 'user',
+  },
+};

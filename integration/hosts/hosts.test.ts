@@ -1,0 +1,215 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, describe, expect, test } from 'vitest';
+
+import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import type { HostName } from '../../src/hosts/dialects/hook-dialect.ts';
+import { stopServer } from '../../src/hosts/claude-code/server-process.ts';
+import { RunCounter } from '../../src/store/run-summary.ts';
+import { sqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
+import type { FakeModelServer } from '../../src/testing/fake-model-server.ts';
+import type { ModelTurn } from '../../src/testing/model-script.ts';
+import { trustAs } from '../../test/user-state.ts';
+import { HOST_DRIVERS, type HostRun } from './host-drivers.ts';
+
+const BIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'bin.ts');
+/** Where `scripts/test-hosts.ts` has installed the programs. */
+const INSTALLED = process.env['COXSWAIN_HOSTS'] ?? '';
+const made: string[] = [];
+const served: { project: string; env: Readonly<Record<string, string>> }[] = [];
+
+afterAll(async () => {
+  for (const { project, env } of served) await stopServer(project, { env });
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Something to do to the place before the agent runs; what it gives back is called afterwards. */
+type Trouble = (place: HostRun & { readonly env: Readonly<Record<string, string>> }) => (() => void) | undefined;
+
+interface Ran {
+  readonly code: number | null;
+  /** Standard output. On standard error hosts name the hooks that they run. */
+  readonly output: string;
+  readonly requests: readonly string[];
+  readonly place: HostRun;
+}
+
+const programOf = (host: HostName): string => {
+  const { program, version } = HOST_DRIVERS[host];
+  return join(INSTALLED, `${host}-${version}`, 'node_modules', '.bin', program);
+};
+
+async function run(
+  host: HostName,
+  turns: readonly ModelTurn[],
+  how: { hooked: boolean; trouble?: Trouble },
+): Promise<Ran> {
+  const driver = HOST_DRIVERS[host];
+  const server: FakeModelServer = await driver.startServer({ script: { turns } });
+  const home = mkdtempSync(join(tmpdir(), `coxswain-${host}-`));
+  made.push(home);
+  const project = join(home, 'project');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  const place = { home, project, url: server.url };
+  const PATH = `${dirname(process.execPath)}:${dirname(programOf(host))}:${process.env['PATH'] ?? ''}`;
+  const env = { HOME: home, PATH, XDG_STATE_HOME: join(home, 'state'), ...driver.env(place) };
+  driver.prepare?.(place);
+  if (how.hooked) {
+    const scope = driver.scope === 'user' ? ['--user'] : [];
+    const init = spawnSync(process.execPath, [BIN, 'init', host, '--yes', ...scope], {
+      cwd: project,
+      env,
+      encoding: 'utf8',
+    });
+    if (init.status !== 0 || init.stderr !== '') throw new Error(`init ${host}: ${init.status} ${init.stderr}`);
+    served.push({ project, env });
+  }
+  const undo = how.trouble?.({ ...place, env });
+  const child = spawn(programOf(host), driver.args('Investigate', place), {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const timer = setTimeout(() => child.kill('SIGKILL'), 330_000);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  undo?.();
+  const requests = server.mainRequests().map(({ raw }) => raw);
+  await server.close();
+  return { code, output, requests, place };
+}
+
+async function recordsOf({ project }: HostRun): Promise<readonly TrajectoryRecord[]> {
+  const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
+  try {
+    const [summary] = (await store.listRuns({ limit: 1 })).runs;
+    const records: TrajectoryRecord[] = [];
+    for await (const record of store.readRun(summary?.runId ?? '')) records.push(record);
+    return records;
+  } finally {
+    await store.close();
+  }
+}
+
+/** After which call each piece of feedback was given, and whether it reached the agent. */
+function feedbackOf(records: readonly TrajectoryRecord[]): readonly string[] {
+  const counter = new RunCounter();
+  return records.flatMap((record) => {
+    counter.fold(record);
+    const { payload } = record;
+    return payload.kind === 'feedback_delivered'
+      ? [`call ${counter.calls}: ${payload.delivered ? 'delivered' : 'not'}`]
+      : [];
+  });
+}
+
+const endsOf = (records: readonly TrajectoryRecord[]): readonly boolean[] =>
+  records.flatMap(({ payload }) => (payload.kind === 'tool_ended' ? [payload.is_error] : []));
+
+/** The bytes of every file below a folder. */
+function bytesBelow(folder: string): string {
+  if (!existsSync(folder)) return '';
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
+}
+
+/** How every piece of feedback begins. */
+const HEAD = '[Feedback - ';
+const TROUBLES: Readonly<Record<string, Trouble>> = {
+  'the store cannot be opened': ({ project }) => {
+    mkdirSync(join(project, '.coxswain', 'runs.db'), { recursive: true });
+    return undefined;
+  },
+  'the store is locked': ({ project, env }) => {
+    const db = join(project, 'locked.db');
+    writeFileSync(join(project, 'coxswain.config.json'), '{ "store": "locked.db" }');
+    trustAs({ project, env });
+    const holder = new DatabaseSync(db);
+    holder.exec('BEGIN EXCLUSIVE');
+    return () => holder.close();
+  },
+  'the server is dead and its port taken by nothing': ({ env, project }) => {
+    const folder = join(env['XDG_STATE_HOME'] ?? '', 'coxswain');
+    // A server that cannot be started: its program is gone.
+    for (const file of existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : []) {
+      if (!file.endsWith('serve.json')) continue;
+      const path = join(folder, file);
+      const settings: unknown = JSON.parse(readFileSync(path, 'utf8'));
+      writeFileSync(path, JSON.stringify({ ...(settings as object), program: ['/gone'] }), { mode: 0o600 });
+    }
+    void project;
+    return undefined;
+  },
+};
+
+// The names of the table are hosts.
+for (const host of Object.keys(HOST_DRIVERS) as readonly HostName[]) {
+  const { failing, shell, version } = HOST_DRIVERS[host];
+  const isThere = INSTALLED !== '' && existsSync(programOf(host));
+  const why = isThere ? '' : `: skipped, not installed; npm run test:hosts -- ${host}`;
+  describe.skipIf(!isThere)(`${host} ${version}${why}`, () => {
+    const loop: readonly ModelTurn[] = [
+      ...Array.from({ length: 4 }, () => ({ calls: [shell('cat nope.txt')] })),
+      { text: 'All done.' },
+    ];
+
+    test('a failing call that repeats is advised on at the third call, and the next request holds the advice', async () => {
+      const { code, place, requests } = await run(host, loop, { hooked: true });
+      expect(code).toBe(0);
+      const records = await recordsOf(place);
+      expect(records[0]?.payload).toMatchObject({ kind: 'run_started', host, task: 'Investigate' });
+      expect(endsOf(records)).toEqual([true, true, true, true]);
+      expect(feedbackOf(records)[0]).toBe('call 3: delivered');
+      expect(requests.map((raw) => raw.includes(HEAD)).indexOf(true)).toBe(3);
+      expect(records.at(-1)?.payload.kind).toBe('run_ended');
+    });
+
+    test('calls that fail without a shell, and calls of one answer, are recorded as they were', async () => {
+      const turns = [
+        ...failing.map((one) => ({ calls: [one] })),
+        { calls: [shell('echo one'), shell('echo two')] },
+        { text: 'All done.' },
+      ];
+      const { place } = await run(host, turns, { hooked: true });
+      const records = await recordsOf(place);
+      expect(endsOf(records)).toEqual([...failing.map(() => true), false, false]);
+      const turnsSeen = records.filter(({ payload }) => payload.kind === 'turn_started').length;
+      // The last one is the answer.
+      expect(turnsSeen).toBe(failing.length + 2);
+    });
+
+    test('no secret of the environment or of a result is written anywhere', async () => {
+      const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`;
+      const key = Object.values(HOST_DRIVERS[host].env({ home: '', project: '', url: '' })).find((value) =>
+        value.startsWith('sk-'),
+      );
+      const { place } = await run(host, [{ calls: [shell(`echo ${secret}`)] }, { text: 'Done.' }], { hooked: true });
+      const written = bytesBelow(join(place.project, '.coxswain')) + bytesBelow(join(place.home, 'state'));
+      expect(written).toContain('run_started');
+      expect(written).not.toContain(secret);
+      expect(key !== undefined && written.includes(key)).toBe(false);
+    });
+
+    test.each(Object.keys(TROUBLES))('where %s, the agent does as it does without the hook', async (name) => {
+      const turns = [{ calls: [shell('echo one')] }, { text: 'All done.' }];
+      const bare = await run(host, turns, { hooked: false });
+      const trouble = TROUBLES[name];
+      const troubled = await run(host, turns, { hooked: true, ...(trouble === undefined ? {} : { trouble }) });
+      expect([troubled.code, troubled.requests.length]).toEqual([bare.code, bare.requests.length]);
+      expect(steady(troubled)).toBe(steady(bare));
+    });
+  });
+}
+
+/** What a host prints, without what differs from one run to the next. */
+function steady({ output, place }: Ran): string {
+  return output
+    .replaceAll(place.home, 'HOME')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|ses_\w+/g, 'ID')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|127\.0\.0\.1:\d+|\d+(?:\.\d+)?m?s\b/g, 'TIME');
+}

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
+
+/** The tests that need the real programs of the hosts; `npm run test:hosts` installs those and runs these. */
+const config: ViteUserConfig = defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  test: {
+    include: ['integration/hosts/*.test.ts'],
+    globalSetup: ['scripts/test-home.ts'],
+    maxWorkers: 1,
+    testTimeout: 400_000,
+    hookTimeout: 60_000,
+  },
+});
+
+export default config;

@@ -1,0 +1,81 @@
+import { ChatOpenAI } from '@langchain/openai';
+import { createAgent, createMiddleware, HumanMessage, tool, ToolMessage, type BaseMessage } from 'langchain';
+
+import { coxswainMiddleware, langchainCapabilities } from '../src/adapters/langchain/index.ts';
+import { messageOf } from '../src/base/error.ts';
+import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
+import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
+import { neutralChatRequest } from '../src/testing/neutral-request.ts';
+import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { startSceneServer } from '../test/support/scene-server.ts';
+
+/** What the adapter needs of the package. */
+export const handles: {
+  readonly createMiddleware: typeof createMiddleware;
+  readonly ToolMessage: typeof ToolMessage;
+  readonly HumanMessage: typeof HumanMessage;
+} = { createMiddleware, ToolMessage, HumanMessage };
+
+/** A model at a fake server. */
+export function chatModel(baseURL: string): ChatOpenAI {
+  return new ChatOpenAI({
+    model: 'gpt-5',
+    apiKey: 'none',
+    maxRetries: 0,
+    streamUsage: true,
+    useResponsesApi: false,
+    configuration: { baseURL },
+  });
+}
+
+/** `createAgent` of LangChain.js. */
+export const harness: AdapterHarness = { name: 'langchain', capabilities: langchainCapabilities, run: play };
+
+async function play(scene: AdapterScene): Promise<AdapterOutcome> {
+  const { server, signal } = await startSceneServer(scene);
+  const toolbox = scriptedToolbox(scene.tools);
+  const tools = toolbox.names.map((name) =>
+    tool(async (args: unknown) => await toolbox.run(name, args), {
+      name,
+      description: name,
+      schema: SCENE_TOOL_SCHEMA,
+    }),
+  );
+  const ours = scene.run === undefined ? [] : [coxswainMiddleware(scene.run, handles, scene.adapter)];
+  const throwing = createMiddleware({
+    name: 'throwing',
+    afterModel: () => {
+      throw new Error('the hook of the user is broken');
+    },
+  });
+  const agent = createAgent({
+    model: chatModel(`${server.url}/v1`),
+    systemPrompt: 'You look around.',
+    tools,
+    middleware: [...ours, ...(scene.userHookThrows === true ? [throwing] : [])],
+  });
+  const input = { messages: [{ role: 'user' as const, content: scene.prompt }] };
+  const options = { signal, recursionLimit: 200 };
+  try {
+    const work = async (): Promise<BaseMessage[]> => {
+      if (scene.streaming !== true) return (await agent.invoke(input, options)).messages;
+      let messages: BaseMessage[] = [];
+      const parts = await agent.stream(input, { ...options, streamMode: ['messages', 'values'] });
+      for await (const [mode, part] of parts) if (mode === 'values') ({ messages } = part);
+      return messages;
+    };
+    const answer = await work().then(
+      (messages) => ({
+        ended: 'normally' as const,
+        finalText: messages.at(-1)?.text ?? '',
+        storedHistory: JSON.stringify(messages.map(({ content }) => content)),
+      }),
+      (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
+    );
+    const requests = server.mainRequests().map(({ raw }) => neutralChatRequest(raw));
+    return { ...answer, requests, toolRuns: toolbox.runs };
+  } finally {
+    await scene.run?.end();
+    await server.close();
+  }
+}

@@ -1,0 +1,74 @@
+import { createDeepAgent } from 'deepagents';
+import { createAgent, tool } from 'langchain';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { coxswainMiddleware } from '../src/adapters/langchain/index.ts';
+import { payloadsOf } from '../src/testing/adapter-player.ts';
+import { feedbackAfterEachCall } from '../src/testing/contract-advice.ts';
+import type { ModelFunction, ModelScript } from '../src/testing/model-script.ts';
+import { withOpenAi } from './adapter-scene.ts';
+import { chatModel, handles } from './langchain.harness.ts';
+
+const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
+const GO = { messages: [{ role: 'user' as const, content: 'Go.' }] };
+
+const boom = tool(
+  async () => {
+    throw new Error('bang');
+  },
+  { name: 'boom', description: 'Fails.', schema: z.object({}) },
+);
+
+test('a tool that throws ends as in an agent without a middleware: the model reads the same message, and feedback after it', async () => {
+  const script: ModelScript = { turns: [{ calls: [{ name: 'boom', args: {} }] }, { text: 'Done.' }] };
+  const texts: unknown[] = [];
+  for (const isSteered of [false, true]) {
+    await withOpenAi(script, FEEDBACK, async ({ run, server, baseURL, records }) => {
+      const middleware = isSteered ? [coxswainMiddleware(run, handles)] : [];
+      const agent = createAgent({ model: chatModel(baseURL), tools: [boom], middleware });
+      expect((await agent.invoke(GO)).messages.at(-1)?.text).toBe('Done.');
+      texts.push(JSON.parse(server.requests[1]?.raw ?? '{}').messages.at(-1).content);
+      if (!isSteered) return;
+      expect(payloadsOf((await records()).own, 'tool_ended')).toMatchObject([{ result: 'bang', is_error: true }]);
+    });
+  }
+  expect(texts).toEqual([
+    'Error: bang\n Please fix your mistakes.',
+    'Error: bang\n Please fix your mistakes.\n\n[Feedback - Contract]\n\nCOX-FEEDBACK-1.',
+  ]);
+});
+
+test('a subagent of deepagents with the middleware is a child run with turns and calls of its own', async () => {
+  const script: ModelFunction = (request) => {
+    const text = JSON.stringify(request);
+    const answered = text.includes('"role":"tool"');
+    if (text.includes('You dig.'))
+      return answered ? { text: 'earth' } : { calls: [{ id: 'd', name: 'dig', args: {} }] };
+    const args = { description: 'Dig.', subagent_type: 'digger' };
+    return answered ? { text: 'Done.' } : { calls: [{ id: 't', name: 'task', args }] };
+  };
+  await withOpenAi(script, FEEDBACK, async ({ run, baseURL, records }) => {
+    const middleware = coxswainMiddleware(run, handles);
+    const dig = tool(async () => 'soil', { name: 'dig', description: 'Digs.', schema: z.object({}) });
+    const digger = {
+      name: 'digger',
+      description: 'Digs.',
+      systemPrompt: 'You dig.',
+      tools: [dig],
+      middleware: [middleware],
+    };
+    const agent = createDeepAgent({ model: chatModel(baseURL), middleware: [middleware], subagents: [digger] });
+    const { messages } = await agent.invoke(GO);
+    expect(messages.at(-1)?.text).toBe('Done.');
+    const { own, below } = await records();
+    expect(payloadsOf(own, 'tool_ended')).toMatchObject([{ tool_name: 'task', result: 'earth', is_error: false }]);
+    expect(payloadsOf(own, 'turn_started').length).toBe(2);
+    expect(below.length).toBe(1);
+    const [child = []] = below;
+    expect(child[0]).toMatchObject({ parent_run_id: run.id, depth: 1 });
+    expect(payloadsOf(child, 'tool_ended')).toMatchObject([{ tool_name: 'dig', result: 'soil' }]);
+    expect(payloadsOf(child, 'feedback_delivered')).toMatchObject([{ delivered: true, channel: 'tool-result' }]);
+    expect(payloadsOf(child, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
+  });
+});

@@ -1,0 +1,46 @@
+/**
+ * The tests that run the real programs of agent hosts: `npm run test:hosts -- codex gemini`, or all of them without a name. Each
+ * program is installed from npm, at the version that the tests pin, into a folder of the user's cache (`COXSWAIN_HOSTS` names
+ * another), one at a time, and stays there.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
+
+const folder =
+  process.env['COXSWAIN_HOSTS'] ?? join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'coxswain-hosts');
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(HOST_DRIVERS, name));
+if (unknown.length > 0) {
+  console.error(`no host is called ${unknown.join(', ')}; there is: ${Object.keys(HOST_DRIVERS).join(', ')}`);
+  process.exit(2);
+}
+
+function run(program: string, args: readonly string[], options: { readonly cwd?: string } = {}): number {
+  const env = { ...process.env, COXSWAIN_HOSTS: folder };
+  return spawnSync(program, args, { stdio: 'inherit', env, ...options }).status ?? 1;
+}
+
+for (const [host, { package: name, version, program }] of Object.entries(HOST_DRIVERS)) {
+  if (asked.length > 0 && !asked.includes(host)) continue;
+  const place = join(folder, `${host}-${version}`);
+  if (existsSync(join(place, 'node_modules', '.bin', program))) continue;
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'package.json'), '{"private":true}\n');
+  if (run('npm', ['install', '--no-audit', '--no-fund', '--save-exact', `${name}@${version}`], { cwd: place }) !== 0) {
+    console.error(`${name}@${version} cannot be installed; its tests are skipped`);
+  }
+}
+const changedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+if (changedMs('dist/index.js') < Math.max(...globSync('src/**/*.ts').map(changedMs))) run('node', ['scripts/build.ts']);
+const only = asked.length === 0 ? [] : ['-t', `^(?:${asked.join('|')}) `];
+process.exitCode = run('vitest', [
+  'run',
+  '--config',
+  'integration/hosts/vitest.config.ts',
+  '--reporter=verbose',
+  ...only,
+]);

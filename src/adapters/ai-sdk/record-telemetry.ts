@@ -1,0 +1,110 @@
+import { messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { guarded } from '../../host/guarded.ts';
+import { RunScope } from '../../host/run-scope.ts';
+import type { Coxswain } from '../../run/coxswain.ts';
+import type { Run } from '../../run/run.ts';
+import { AgentLoop, type PreparedRequest } from './agent-loop.ts';
+import { readModelAnswer } from './read-answer.ts';
+import { textField, type SdkFields } from './sdk-shapes.ts';
+
+/** What the SDK tells its telemetry of, as far as it is recorded: ai 7. Events are read by shape. */
+export interface RecordingTelemetry {
+  onStart(event: unknown): void;
+  onLanguageModelCallStart(event: unknown): void;
+  onLanguageModelCallEnd(event: unknown): void;
+  onToolExecutionStart(event: unknown): void;
+  onToolExecutionEnd(event: unknown): void;
+  onEnd(event: unknown): void;
+  onAbort(event: unknown): void;
+  onError(event: unknown): void;
+  executeTool<Result>(call: {
+    readonly callId: string;
+    readonly execute: () => PromiseLike<Result>;
+  }): PromiseLike<Result>;
+}
+
+/** One loop of the SDK: a call of `generateText` or `streamText`. */
+interface RecordedLoop {
+  readonly run: Run;
+  readonly loop: AgentLoop;
+  asked: PreparedRequest | undefined;
+  /** What happened before is recorded first: reading a request takes a moment. */
+  done: Promise<void>;
+}
+
+const LOOPS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
+const OPTIONS = { maxChars: 9_000, gates: [], transforms: [], escalation: undefined, forceTurn: false } as const;
+
+/** Records every loop of the SDK as a run, and loops within tools as runs below it. Nothing is said and nothing is changed. */
+export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
+  const scope = new RunScope(() => cox.startRun());
+  const loops = new WeakMap<Run, AgentLoop>();
+  const calls = new Map<string, RecordedLoop>();
+  const loopOf = (run: Run): AgentLoop => {
+    const known = loops.get(run);
+    if (known !== undefined) return known;
+    const loop = new AgentLoop(run, guarded(run), OPTIONS);
+    loops.set(run, loop);
+    run.beforeEnd(() => loop.closing());
+    return loop;
+  };
+  const on = (event: unknown, work: (recorded: RecordedLoop, event: SdkFields) => void | Promise<void>): void => {
+    if (!isJsonObject(event)) return;
+    const recorded = calls.get(textField(event, 'callId'));
+    if (recorded === undefined) return;
+    recorded.done = recorded.done
+      .then(() => work(recorded, event))
+      .catch((error: unknown) => recorded.run.reportFault('ai-sdk telemetry', error));
+  };
+  const end = (event: unknown, outcome?: string): void =>
+    on(event, ({ run, loop, asked }, fields) => {
+      const { error } = fields;
+      if (outcome !== undefined && asked !== undefined) {
+        const failure = outcome === 'aborted' ? new DOMException('aborted', 'AbortError') : error;
+        loop.failed(asked, failure);
+      }
+      calls.delete(textField(fields, 'callId'));
+      // A run below ends with its tool.
+      if (run.depth === 0) run.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
+    });
+  return {
+    onStart(event) {
+      if (!isJsonObject(event) || !LOOPS.has(event['operationId'])) return;
+      const run = scope.asking;
+      calls.set(textField(event, 'callId'), { run, loop: loopOf(run), asked: undefined, done: Promise.resolve() });
+    },
+    onLanguageModelCallStart: (event) =>
+      on(event, async (recorded, { instructions, messages, tools, modelId }) => {
+        const system = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
+        const prompt = [...system, ...(Array.isArray(messages) ? (messages as readonly unknown[]) : [])];
+        recorded.asked = await recorded.loop.prepare({ prompt, tools }, String(modelId));
+      }),
+    onLanguageModelCallEnd: (event) =>
+      on(event, (recorded, { content, finishReason, usage, modelId }) => {
+        const answer = readModelAnswer({ content, finishReason, usage, response: { modelId } });
+        if (answer !== undefined && recorded.asked !== undefined) recorded.loop.answered(recorded.asked, answer);
+        recorded.asked = undefined;
+      }),
+    onToolExecutionStart: (event) =>
+      on(event, ({ loop }, { toolCall }) => {
+        const call = isJsonObject(toolCall) ? toolCall : {};
+        loop.calls.begin(textField(call, 'toolCallId'), textField(call, 'toolName'), call['input']);
+      }),
+    onToolExecutionEnd: (event) =>
+      on(event, ({ loop }, { toolCall, toolOutput }) => {
+        const id = isJsonObject(toolCall) ? textField(toolCall, 'toolCallId') : '';
+        const output = isJsonObject(toolOutput) ? toolOutput : {};
+        const isError = output['type'] === 'tool-error';
+        loop.calls.end(id, isError ? messageOf(output['error']) : output['output'], isError);
+      }),
+    onEnd: (event) => end(event),
+    onAbort: (event) => end(event, 'aborted'),
+    onError: (event) => end(event, 'error'),
+    executeTool: (call) => {
+      const recorded = calls.get(call.callId);
+      const name = textField({ ...call }, 'toolName') || 'tool';
+      return recorded === undefined ? call.execute() : scope.within(recorded.run, name, () => call.execute());
+    },
+  };
+}

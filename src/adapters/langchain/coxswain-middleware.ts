@@ -1,0 +1,164 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { AdapterOptions } from '../../host/adapter-options.ts';
+import { Conversation } from '../../host/conversation.ts';
+import { guarded } from '../../host/guarded.ts';
+import { troubleOf } from '../../host/run-outcome.ts';
+import { RunScope } from '../../host/run-scope.ts';
+import { runTool } from '../../host/run-tool.ts';
+import type { Run } from '../../run/run.ts';
+import {
+  answerOfMessage,
+  callOfMembers,
+  newsOfMessages,
+  outcomeOfMessage,
+  sentModelCall,
+  messageType,
+  type ModelCallRequest,
+} from './read-messages.ts';
+
+/** What is needed of `langchain`: hand in its exports of these names. */
+export interface LangchainHandles<Middleware> {
+  readonly createMiddleware: (config: never) => Middleware;
+  readonly ToolMessage: new (fields: never) => object;
+  readonly HumanMessage: new (fields: never) => object;
+}
+
+/** A conversation, and what its last request was like. */
+interface Followed {
+  readonly conversation: Conversation;
+  seen: number;
+  system: string;
+}
+
+type Handler = (request: object) => Promise<unknown>;
+
+/**
+ * A middleware for `createAgent` and `createDeepAgent` that tells `run` of requests, answers and calls, and brings its advice to
+ * the model. What a tool asks a model, such as a subagent with the same middleware, belongs to a child run. End the run with
+ * `run.end()`.
+ *
+ * Any middleware with `wrapToolCall` makes the error of a tool leave the agent; this one answers it as an agent without does.
+ */
+export function coxswainMiddleware<Middleware>(
+  run: Run,
+  { createMiddleware, ToolMessage, HumanMessage }: LangchainHandles<Middleware>,
+  options: AdapterOptions = {},
+): Middleware {
+  const guard = guarded(run, options);
+  const scope = new RunScope(() => run);
+  const all = new WeakMap<Run, Followed>();
+  const of = (owner: Run): Followed => {
+    const known = all.get(owner);
+    if (known !== undefined) return known;
+    const conversation = new Conversation(owner, {
+      ...options,
+      noWayBeforeAnswer: 'no request follows a final answer',
+    });
+    const made = { conversation, seen: 0, system: '' };
+    all.set(owner, made);
+    return made;
+  };
+  of(run);
+  const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
+
+  const wrapModelCall = async (request: ModelCallRequest & object, handler: Handler): Promise<unknown> => {
+    const asking = of(scope.asking);
+    const { conversation } = asking;
+    await conversation.run.ready();
+    const outgoing = guard(
+      'langchain request',
+      () => conversation.request(request.messages, newsOfMessages(request, asking)),
+      undefined,
+    );
+    const text = outgoing?.text;
+    const messages =
+      text === undefined ? request.messages : [...request.messages, make(HumanMessage, { content: text })];
+    const edited = text === undefined ? request : { ...request, messages };
+    const sent = sentModelCall({ ...request, messages });
+    guard(
+      'langchain request',
+      () => {
+        asking.seen = request.messages.length;
+        asking.system = sent.systemPrompt;
+        if (outgoing !== undefined) conversation.sent(outgoing, sent);
+      },
+      undefined,
+    );
+    let answer: unknown;
+    try {
+      answer = await handler(edited);
+    } catch (error) {
+      guard('langchain request', () => outgoing?.failed(troubleOf(error)), undefined);
+      throw error;
+    }
+    guard(
+      'langchain answer',
+      () => {
+        outgoing?.accepted('request');
+        const read = answerOfMessage(answer, sent.modelId);
+        if (read !== undefined) conversation.answered(read);
+        else
+          conversation.run.emit({ type: 'unrecognised', original: { kind: 'langchain/answer', type: typeof answer } });
+      },
+      undefined,
+    );
+    return answer;
+  };
+
+  const wrapToolCall = async (request: { readonly toolCall: object }, handler: Handler): Promise<unknown> => {
+    const call = callOfMembers({ ...request.toolCall });
+    let given: { readonly value: unknown } | undefined;
+    let leaves = false;
+    const work = async (): Promise<unknown> => {
+      try {
+        given = { value: await handler(request) };
+        return outcomeOfMessage(given.value).result;
+      } catch (error) {
+        leaves = leavesAgent(error);
+        throw error;
+      }
+    };
+    const conversation = (): Conversation => of(scope.calling).conversation;
+    const isError = (): boolean => given !== undefined && outcomeOfMessage(given.value).isError;
+    const { result, feedback } = await runTool(
+      { scope, guard, conversation, onToolError: 'result', isError },
+      {
+        call,
+        run: work,
+        isAborted: () => leaves,
+        carries: () => given === undefined || messageType(given.value) === 'tool',
+      },
+    );
+    if (given === undefined) {
+      const content = withFeedback(`${String(result)}\n Please fix your mistakes.`, feedback);
+      return make(ToolMessage, { content, tool_call_id: call.id, name: call.name, status: 'error' });
+    }
+    const { value } = given;
+    if (feedback === undefined || !isJsonObject(value)) return value;
+    return make(ToolMessage, { ...value, content: withFeedback(value['content'], feedback) });
+  };
+
+  return createMiddleware({ name: 'coxswain', wrapModelCall, wrapToolCall } as never);
+}
+
+/** A text after a blank line, or one part more. */
+function withFeedback(content: unknown, feedback: string | undefined): unknown {
+  if (feedback === undefined) return content;
+  if (Array.isArray(content)) return [...(content as readonly unknown[]), { type: 'text', text: feedback }];
+  return `${String(content)}\n\n${feedback}`;
+}
+
+/** Errors that LangChain itself deals with: interrupts, aborts, and arguments that do not fit. */
+function leavesAgent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('is_bubble_up' in error || LEAVING.has(error.name)) return true;
+  return leavesAgent(error.cause);
+}
+
+const LEAVING: ReadonlySet<string> = new Set([
+  'GraphInterrupt',
+  'NodeInterrupt',
+  'ToolInvocationError',
+  'AbortError',
+  'GraphBubbleUp',
+]);

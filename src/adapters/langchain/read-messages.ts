@@ -1,0 +1,127 @@
+import { isJsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import type { AgentMessage } from '../../records/agent-message.ts';
+import { contentBlocks, plainContent, resultOf, usageOf } from '../../host/content-blocks.ts';
+import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/conversation.ts';
+import type { CallOutcome, IssuedCall } from '../../host/issued-call.ts';
+import { unseenItems } from '../../host/unseen-items.ts';
+
+/** An object of LangChain whose members are read one by one. */
+type Members = Readonly<Record<string, unknown>>;
+
+/** A request to a model, as `wrapModelCall` gets it. Its other members pass through. */
+export interface ModelCallRequest {
+  readonly messages: readonly unknown[];
+  readonly systemPrompt?: unknown;
+  readonly tools?: unknown;
+  readonly model?: unknown;
+}
+
+/** What a request shows that the last one, which had `seen` messages and the prompt `system`, did not. */
+export function newsOfMessages(
+  request: ModelCallRequest,
+  last: { readonly seen: number; readonly system: string },
+): RequestNews {
+  const system = wordOf(request.systemPrompt) ?? '';
+  const messages: AgentMessage[] = system === '' || system === last.system ? [] : [{ role: 'system', content: system }];
+  const results: { readonly id: string; readonly result: unknown; readonly isError: boolean }[] = [];
+  for (const message of unseenItems(request.messages, last.seen, (item) => messageType(item) === 'ai')) {
+    if (!isJsonObject(message)) continue;
+    const role = ROLES.get(messageType(message));
+    if (role !== undefined) messages.push({ role, content: plainContent(contentBlocks(message['content'])) });
+    const id = wordOf(message['tool_call_id']);
+    if (messageType(message) === 'tool' && id !== undefined) results.push({ id, ...outcomeOfMessage(message) });
+  }
+  return { messages, results };
+}
+
+/** The request as it goes out, for its record. */
+export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
+  const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  const names = offered.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));
+  return {
+    modelId: wordOf(membersOf(model)['model']) ?? wordOf(membersOf(model)['modelName']),
+    systemPrompt: wordOf(systemPrompt) ?? '',
+    messages,
+    tools: names.map((name, at) => name ?? wordOf(offered[at]?.['type']) ?? 'unknown'),
+    isClosed: !names.includes(undefined),
+  };
+}
+
+/** An answer of a model; undefined for what is no message of one. */
+export function answerOfMessage(message: unknown, modelId: string | undefined): ConversationAnswer | undefined {
+  if (!isJsonObject(message) || messageType(message) !== 'ai') return undefined;
+  const { content, tool_calls: asked, usage_metadata: counts, response_metadata: metadata } = message;
+  const calls = (Array.isArray(asked) ? asked : []).filter(isJsonObject).map(callOfMembers);
+  const said = contentBlocks(content).filter((block) => !isCall(block));
+  const { model_name, model, finish_reason, stop_reason } = membersOf(metadata);
+  const usage = membersOf(counts);
+  return {
+    message: {
+      role: 'assistant',
+      content: plainContent([
+        ...said,
+        // What a provider gives as arguments of a call is JSON.
+        ...calls.map(({ id, name, args }) => ({ type: 'tool_call', id, name, args: args as never }) as const),
+      ]),
+      ...present({
+        modelId: wordOf(model_name) ?? wordOf(model) ?? modelId,
+        stopReason: wordOf(finish_reason) ?? wordOf(stop_reason),
+        usage: usageOf({
+          inputTokens: usage['input_tokens'],
+          outputTokens: usage['output_tokens'],
+          cacheReadTokens: membersOf(usage['input_token_details'])['cache_read'],
+          cacheWriteTokens: membersOf(usage['input_token_details'])['cache_creation'],
+          reasoningTokens: membersOf(usage['output_token_details'])['reasoning'],
+        }),
+      }),
+    },
+    calls,
+  };
+}
+
+/** The call of `wrapToolCall`. */
+export function callOfMembers({ id, name, args }: Members): IssuedCall {
+  return {
+    id: wordOf(id) ?? '',
+    name: wordOf(name) ?? 'unknown',
+    args: args ?? {},
+    argsText: JSON.stringify(args ?? {}),
+  };
+}
+
+/** What a tool gave: a tool message, or a `Command` that brings one. */
+export function outcomeOfMessage(given: unknown): CallOutcome {
+  const update = membersOf(membersOf(given)['update'])['messages'];
+  const brought: unknown = Array.isArray(update)
+    ? update.findLast((message) => messageType(message) === 'tool')
+    : undefined;
+  const message = membersOf(brought ?? given);
+  if (messageType(message) !== 'tool') return { result: given, isError: false };
+  return { result: resultOf(message['content']), isError: message['status'] === 'error' };
+}
+
+/** `human`, `ai`, `tool`, `system`: what a message calls itself. */
+export function messageType(message: unknown): string | undefined {
+  return wordOf(membersOf(message)['type']);
+}
+
+const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
+  ['system', 'system'],
+  ['human', 'user'],
+]);
+
+/** Anthropic's models give calls as parts of the content too. */
+function isCall(block: ReturnType<typeof contentBlocks>[number]): boolean {
+  return block.type === 'other' && isJsonObject(block.value) && CALL_PARTS.has(block.value['type']);
+}
+
+const CALL_PARTS: ReadonlySet<unknown> = new Set(['tool_use', 'tool_call', 'functionCall', 'function_call']);
+
+function membersOf(value: unknown): Members {
+  return isJsonObject(value) ? value : {};
+}
+
+function wordOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,56 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { SentRequest } from '../../host/conversation.ts';
+import { isModels, newsOfItems, nonEmptyText } from '../../host/response-items.ts';
+import type { AgentMessage } from '../../records/agent-message.ts';
+
+/** The body of a request, as far as it is read. */
+export interface ModelRequest {
+  readonly api: 'chat' | 'responses';
+  /** Messages, or items of the input. */
+  readonly items: readonly unknown[];
+  /** Earlier turns lie with the provider: the items are new ones only. */
+  readonly isChained: boolean;
+  /** What the items say may stay with the provider, for later requests to build on. */
+  readonly startsChain: boolean;
+}
+
+/** A request to chat completions or Responses; undefined for anything else. */
+export function requestOf(body: unknown): ModelRequest | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { messages, input, store } = body;
+  if (Array.isArray(messages)) return { api: 'chat', items: messages, isChained: false, startsChain: false };
+  const items: unknown = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  if (!Array.isArray(items)) return undefined;
+  const isChained = isSet(body['previous_response_id']) || isSet(body['conversation']);
+  // Who sends the model's own words along keeps the history himself.
+  const startsChain = isChained || (store !== false && !items.some(isModels));
+  return { api: 'responses', items, isChained, startsChain };
+}
+
+/** The request as it goes out, for its record. */
+export function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
+  const { model, instructions, messages, input, tools } = body;
+  const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];
+  const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  const system = newsOfItems(items, { seen: 0, isChained: true }).messages.filter(({ role }) => role === 'system');
+  return {
+    modelId: nonEmptyText(model),
+    systemPrompt: [nonEmptyText(instructions) ?? [], ...system.map(({ content }) => textOfMessage(content))]
+      .flat()
+      .join('\n\n'),
+    messages: items,
+    tools: offered.map(
+      ({ type, name, function: own }) => nonEmptyText(isJsonObject(own) ? own['name'] : name) ?? String(type),
+    ),
+    isClosed: offered.every(({ type }) => type === 'function'),
+  };
+}
+
+function textOfMessage(content: AgentMessage['content']): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,127 @@
+import { rounded } from './statistics.ts';
+
+/** What one unit of an experiment showed. */
+export interface TrialUnit {
+  /** Units of one cluster are not independent: episodes of one run and of the runs below it. */
+  readonly cluster: string;
+  /** Units that were drawn in the same way; arms are compared within it. */
+  readonly stratum: string;
+  readonly told: boolean;
+  readonly good: boolean;
+}
+
+/** How much more often the outcome is good in units that were told: a share of 1, such as 0.05 for 5 points. */
+export interface Difference {
+  readonly difference: number;
+  /** 95 % interval that holds however often the experiment is looked at, and whenever it is ended. */
+  readonly low: number;
+  readonly high: number;
+  /** 95 % interval of a single look at a number of runs that was fixed beforehand. */
+  readonly onceLow: number;
+  readonly onceHigh: number;
+  readonly clusters: number;
+  /** Of the difference, for one cluster. */
+  readonly variance: number;
+}
+
+const ALPHA = 0.05;
+/** Two-sided 95 % and one-sided 80 % quantiles of the normal distribution. */
+const Z = 1.959963984540054;
+const Z_POWER = 0.8416212335729143;
+/** Clusters at which the interval for any number of looks is narrowest. */
+const TUNED_CLUSTERS = 300;
+const RHO_SQUARED = (-2 * Math.log(ALPHA) + Math.log(-2 * Math.log(ALPHA) + 1)) / TUNED_CLUSTERS;
+
+/**
+ * The difference between told and withheld units. The estimate is that of least squares with a constant a stratum, the variance takes
+ * each cluster as one (K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986). Both intervals add one good and one bad unit to each arm (A.
+ * Agresti and B. Caffo, The American Statistician 54, 2000), so that shares of 0 and 1 keep a width. The interval for any number of
+ * looks is the asymptotic confidence sequence of I. Waudby-Smith and others, "Time-uniform central limit theory and asymptotic
+ * confidence sequences", Annals of Statistics 52, 2024.
+ *
+ * @returns undefined where no stratum has both arms
+ * Cost: O(units).
+ */
+export function differenceOf(units: readonly TrialUnit[]): Difference | undefined {
+  const found = fit(units);
+  if (found === undefined) return undefined;
+  const stratum = largestStratum(units);
+  const added = [true, false].flatMap((told) =>
+    [true, false].map((good) => ({ cluster: `added ${told} ${good}`, stratum, told, good })),
+  );
+  const { clusters } = found;
+  const { error, estimate } = fit([...units, ...added]) ?? found;
+  const half = alwaysFactor(clusters) * error;
+  const bound = (value: number): number => rounded(Math.min(1, Math.max(-1, value)));
+  return {
+    difference: rounded(found.estimate),
+    low: bound(estimate - half),
+    high: bound(estimate + half),
+    onceLow: bound(estimate - Z * error),
+    onceHigh: bound(estimate + Z * error),
+    clusters,
+    variance: error * error * (clusters + added.length),
+  };
+}
+
+/**
+ * Clusters after which a difference of that size is shown with a probability of 80 %, by the interval for any number of looks.
+ *
+ * @param variance  of one cluster
+ */
+export function clustersFor(difference: number, variance: number): number {
+  const shows = (clusters: number): boolean =>
+    (alwaysFactor(clusters) + Z_POWER) * Math.sqrt(variance / clusters) <= difference;
+  let [low, high] = [1, 2];
+  while (!shows(high) && high < 1e12) [low, high] = [high, high * 2];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (shows(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** Standard errors from the estimate to either end of the interval for any number of looks. */
+function alwaysFactor(clusters: number): number {
+  const spread = clusters * RHO_SQUARED;
+  return Math.sqrt(((2 * (spread + 1)) / spread) * Math.log(Math.sqrt(spread + 1) / ALPHA));
+}
+
+interface Fit {
+  readonly estimate: number;
+  readonly error: number;
+  readonly clusters: number;
+}
+
+function fit(units: readonly TrialUnit[]): Fit | undefined {
+  const strata = new Map<string, { units: number; told: number; good: number }>();
+  for (const { good, stratum, told } of units) {
+    const sums = strata.get(stratum) ?? { units: 0, told: 0, good: 0 };
+    strata.set(stratum, sums);
+    sums.units += 1;
+    sums.told += Number(told);
+    sums.good += Number(good);
+  }
+  // In a stratum with one arm every unit's distance from the share of told ones is 0: it adds nothing.
+  const rows = units.map(({ cluster, good, stratum, told }) => {
+    const sums = strata.get(stratum) ?? { units: 1, told: 0, good: 0 };
+    return { cluster, tilt: Number(told) - sums.told / sums.units, rest: Number(good) - sums.good / sums.units };
+  });
+  const squares = rows.reduce((sum, { tilt }) => sum + tilt * tilt, 0);
+  if (squares === 0) return undefined;
+  const estimate = rows.reduce((sum, { rest, tilt }) => sum + tilt * rest, 0) / squares;
+  const scores = new Map<string, number>();
+  for (const { cluster, rest, tilt } of rows) {
+    scores.set(cluster, (scores.get(cluster) ?? 0) + tilt * (rest - estimate * tilt));
+  }
+  const spread = [...scores.values()].reduce((sum, score) => sum + score * score, 0);
+  const small = scores.size / Math.max(1, scores.size - 1);
+  return { estimate, error: Math.sqrt(small * spread) / squares, clusters: scores.size };
+}
+
+function largestStratum(units: readonly TrialUnit[]): string {
+  const counts = new Map<string, number>();
+  for (const { stratum } of units) counts.set(stratum, (counts.get(stratum) ?? 0) + 1);
+  return [...counts].sort(([one, more], [other, less]) => less - more || (one < other ? -1 : 1))[0]?.[0] ?? '';
+}

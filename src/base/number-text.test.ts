@@ -1,0 +1,43 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { countOf, countText, durationText } from './number-text.ts';
+
+test('counts have their thousands apart and the word that fits', () => {
+  expect([0, 999, 1000, 1234567].map(countText)).toEqual(['0', '999', '1,000', '1,234,567']);
+  expect([countOf(1, 'call'), countOf(0, 'call'), countOf(2, 'entry', 'entries')]).toEqual([
+    '1 call',
+    '0 calls',
+    '2 entries',
+  ]);
+});
+
+test.each([
+  [-5_000, '0 ms'],
+  [999, '999 ms'],
+  [1_000, '1 second'],
+  [1_999, '1 second'],
+  [90_000, '90 seconds'],
+  [119_999, '119 seconds'],
+  [120_000, '2 minutes'],
+  [8 * 60_000 + 59_999, '8 minutes'],
+  [3_599_999, '59 minutes'],
+  [3_600_000, '1.0 hours'],
+  [5_759_999, '1.5 hours'],
+  [7_199_999, '1.9 hours'],
+])('%d ms are "%s"', (durationMs, text) => {
+  expect(durationText(durationMs)).toBe(text);
+});
+
+test('the text never says more than what is left, and never less than it by more than a unit', () => {
+  const unitMs = { ms: 1, second: 1_000, seconds: 1_000, minutes: 60_000, hours: 3_600_000 };
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10 ** 9 }), (durationMs) => {
+      const [count, unit] = durationText(durationMs).split(' ');
+      // The words of `durationText` are the keys of this table.
+      const saidMs = Number(count) * unitMs[unit as keyof typeof unitMs];
+      expect(Math.round(saidMs)).toBeLessThanOrEqual(durationMs);
+      const stepMs = unit === 'hours' ? 360_000 : unitMs[unit as keyof typeof unitMs];
+      expect(durationMs - Math.round(saidMs)).toBeLessThan(stepMs);
+    }),
+  );
+});

@@ -1,0 +1,28 @@
+const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
+
+/** A count with its thousands apart: `12,449`. */
+export function countText(count: number): string {
+  return String(count).replaceAll(THOUSANDS, ',');
+}
+
+/** A count and its word: `1 call`, `12 calls`. @param plural  default: the word with an s */
+export function countOf(count: number, word: string, plural = `${word}s`): string {
+  return `${countText(count)} ${count === 1 ? word : plural}`;
+}
+
+/**
+ * A length of time: `340 ms`, `1 second`, under two minutes `90 seconds`, under an hour `8 minutes`, else `1.5 hours`.
+ * Always rounded down, so it never promises more time than there is; negative is `0 ms`.
+ */
+export function durationText(durationMs: number): string {
+  const seconds = Math.floor(durationMs / 1000);
+  if (seconds < 1) return `${Math.max(0, Math.floor(durationMs))} ms`;
+  if (seconds < 120) return countOf(seconds, 'second');
+  if (seconds < 3600) return countOf(Math.floor(seconds / 60), 'minute');
+  return `${countText(Math.floor(seconds / 3600))}.${Math.floor((seconds % 3600) / 360)} hours`;
+}
+
+/** US dollars: `$12.40`, below ten cents with two digits that count: `$0.0042`. */
+export function usdText(usd: number): string {
+  return `$${usd >= 0.1 || usd === 0 ? usd.toFixed(2) : usd.toPrecision(2)}`;
+}

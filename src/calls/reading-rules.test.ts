@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest';
+import { cpuMs } from '../../test/support/cost-growth.ts';
+import { ANSWER_RULES } from './answer-rules.ts';
+import { readAnswer } from './answer-reading.ts';
+import { masksOf, VOLATILE } from './mask.ts';
+import type { ReadingRule } from './reading-rule.ts';
+
+/** By the id of the rule: texts in which it finds something, and texts that it passes over. */
+const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], passes: readonly string[]]>> = {
+  time: [
+    [
+      '2026-03-01T10:10:00.123Z',
+      'on 2026/03/01',
+      'log/2026-03-01T10_10_00_123Z-debug',
+      '20260301T101000Z',
+      '[12:01:11.250]',
+    ],
+    ['ratio 3:4', 'x2026-03-01x', 'v1.2.3'],
+  ],
+  'hexadecimal-id': [
+    [
+      '3f2b8c1e-0a4d-4c7b-9e21-aabbccddeeff',
+      '0x7f3a2c001040',
+      '9fceb02d0ae598e95dc970b74767f19372d61af8',
+      '5feceb66-ffc8-6f38',
+    ],
+    ['sha256:3f5e06049ec1', 'facade', 'abc123def'],
+  ],
+  'named-id': [
+    ['worker-9f3a1c', 'req-01HX3Z8K2M9P'],
+    ['part-00017', 'v1beta1', 'file-7'],
+  ],
+  'long-number': [
+    ['at 1750000000', 'id 01503266565353'],
+    ['41234', '17500'],
+  ],
+  duration: [
+    ['in 0.12s', '12 ms', '5m12s', 'up 3 hours ago'],
+    ['5 days back', '12m long', 'item 3'],
+  ],
+  'timed-key': [
+    ['"took_ms": 12', 'savedAt=1034', 'elapsed_seconds=93', 'x-runtime: 0.003, time: 4'],
+    ['"total": 12', 'format=7', 'lat: 47.3'],
+  ],
+  process: [
+    ['pid 4711', 'relayd[48215]: ok', 'localhost:49152'],
+    ['items[12]', 'port 80', 'process the 3 files'],
+  ],
+  receipt: [
+    ['"messageId":"m-7000"', 'reqId=18697', 'x_request_id=9f', 'Ray ID: 8c1f', '"etag": "W/1265"'],
+    ['request 13', 'user id: 7'],
+  ],
+  'page-element': [
+    ['[ref=f3a9-1]', 'uid=1_23'],
+    ['href="e44"', 'reference 7'],
+  ],
+  'temporary-path': [
+    ['/tmp/abc123/out.txt', '/private/tmp/x7'],
+    ['/src/tmp7', '/usr/x1'],
+  ],
+  'opens-with-error': [
+    [
+      'Error: no file',
+      '<tool_use_error>x',
+      '[ERROR] - x',
+      'fatal: not a git repository',
+      'panic: x',
+      'An error occurred (AccessDenied)',
+      'MCP error -32602',
+    ],
+    ['0 errors', 'errors: 0', 'error handling chapter', '# Error handling', 'the error was fixed'],
+  ],
+  'opens-with-exception': [
+    ['ValueError: bad', 'a.b.MyException(x', 'Traceback (most recent call last):\n'],
+    ['export class NotFoundError extends Error {}', 'src/a.ts:12: throw new Error("boom")'],
+  ],
+  'opens-with-could-not': [
+    ['failed to read', 'Unable to open', 'cannot find x', 'Validation failed: x', 'no such file', 'Unknown command'],
+    ['unknown', 'Validation errors: 0', 'invalidated'],
+  ],
+  'opens-with-refusal': [
+    [
+      'Permission denied',
+      'Tool "bash" is denied.',
+      'task_7: refused: too deep',
+      "You don't have permission to x",
+      'Permission to a/b.git denied',
+    ],
+    ['tool "bash" is allowed', 'rejected 5 rows', 'the review says: access is denied to nobody'],
+  ],
+  'opens-with-unreachable': [
+    [
+      'connect ECONNREFUSED 10.0.0.5',
+      'curl: (7) Failed',
+      "HTTPSConnectionPool(host='x'): Max",
+      'write EPIPE',
+      'fetch failed',
+    ],
+    ['connection established', 'EIOPA publishes its report'],
+  ],
+  'opens-with-time-out': [
+    ['Command timed out after 120 s', 'page.goto: Timeout 30000ms exceeded.', 'time out'],
+    ['the time is out'],
+  ],
+  'opens-with-status': [
+    ['HTTP/1.1 404', 'status: 503', '404 Not Found', 'Too many requests', '  Internal Server Error'],
+    ['404', '200 OK', 'bad luck, no requests'],
+  ],
+  'opens-with-no-edit': [
+    ['String to replace not found in file', 'No replacement was performed', 'Ref e5 not found in the page'],
+    ['Table orders not found', 'no matches'],
+  ],
+  'line-complains': [
+    [
+      'bash: foo: command not found',
+      'x\nls: cannot access /nope: No such file or directory',
+      'added\nnpm error code ENOENT',
+      'make: *** [all] Error 2',
+    ],
+    ['42 matches for "permission denied" in 7 files', 'The tests cover what happens when a file is not found.'],
+  ],
+  'refuses-softly': [
+    ['Wrong flag!', 'the table does not exist', 'verify you are human'],
+    ['exist in both: 7', 'a page about captains', 'a wrong flag'],
+  ],
+  'line-tells-failure': [
+    [
+      'cc -c util.c\nutil.c:14:10: fatal error: zlib.h: No such file',
+      'INFO read\n2026-03-01 10:00:00,123 [w-1] ERROR c.a.Sink - cannot merge',
+      '--- FAIL: TestSum (0.01s)',
+      'Tests: 2 failed, 5 passed',
+      'BUILD FAILED in 12s',
+      'process exited with code 137',
+      'nothing was encoded',
+    ],
+    [
+      '12 passed, 0 failed',
+      '<summary passed=22 failed=0 />',
+      'src/error.ts written, 0 errors',
+      'ERROR: 0\nFATAL: 0',
+      'exit code 0',
+      'read the error handling chapter',
+    ],
+  ],
+  'ends-well': [
+    ['all done', '5 passed'],
+    ['5 tests', 'undone'],
+  ],
+  'no-change': [
+    ['No changes detected', 'nothing to commit', 'already exists', '0 rows affected'],
+    ['[main 1a2b3c] Fix', 'already 3 there'],
+  ],
+  ineffective: [
+    ['Nothing happens.', "I don't understand that.", 'The path is blocked'],
+    ['You open the drawer. It is empty.'],
+  ],
+  none: [
+    ['0 results', 'none', '{"items":[]}', 'not there'],
+    ['10', 'notes', '0.5', '0%'],
+  ],
+  pending: [
+    [
+      'Status: in_progress',
+      'still running',
+      '{"state":"pending_approval"}',
+      '{"status":"transcoding"}',
+      '{"percent":37}',
+      '{"done":false}',
+      '37 % complete',
+    ],
+    [
+      'completed',
+      '{"percent":100}',
+      '{"done":true}',
+      'a discount of 20 %',
+      '{"queued":0,"pending":3}',
+      'const value = await load()',
+    ],
+  ],
+  over: [['{"status":"succeeded"}'], ['{"status":"running"}']],
+  done: [
+    ['ok', 'File written successfully', 'true', '3 rows deleted', 'null'],
+    ['42', 'src/a.ts', 'token', 'unfinished'],
+  ],
+  'done-in-json': [
+    ['{"statusCode":202,"body":""}', '{"updates":{"updatedRows":1}}'],
+    ['{"statusCode":404,"body":""}', '{"rows":3}'],
+  ],
+  'hands-on': [
+    ['Build queued', 'started job 7', '{"status":"submitted"}'],
+    ['the queue', 'restarted'],
+  ],
+  'not-run': [
+    ['Sibling tool call errored', 'Cancelled: parallel tool call Bash(x) errored', '[Request interrupted by user]'],
+    ['the request was served', 'cancelled order 7'],
+  ],
+  'acts-on-screen': [
+    ['Clicked element e3', 'I typed it'],
+    ['A click', 'the moved file'],
+  ],
+};
+
+const rules: readonly ReadingRule[] = [...VOLATILE, ...ANSWER_RULES];
+
+test('each reading rule has an id of its own, and texts that it matches and that it passes over', () => {
+  expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
+  expect(Object.keys(EXAMPLES).sort()).toEqual(rules.map(({ id }) => id).sort());
+});
+
+test.each(rules.map((rule) => [rule.id, rule] as const))('the rule %s matches its examples alone', (id, rule) => {
+  const [matches, passes] = EXAMPLES[id] ?? [[], []];
+  const holds = (text: string): boolean =>
+    VOLATILE.includes(rule) ? masksOf(text).includes(id) : rule.form.test(text);
+  expect(matches.length * passes.length).toBeGreaterThan(0);
+  expect(matches.filter((text) => !holds(text))).toEqual([]);
+  expect(passes.filter((text) => holds(text))).toEqual([]);
+});
+
+test.each(['error ', 'a', 'fail\n', '1', 'a1', 'a1-', '[', '12:', '/tmp/', '{"a":'])(
+  'an answer of many %j is read in a bounded time',
+  (piece) => {
+    const text = piece.repeat(20_000 / piece.length);
+    const cost = cpuMs(() => {
+      const { masked, refuses, tellsAnywhere, failure, isPending, acknowledges } = readAnswer(text);
+      expect([masked, refuses, tellsAnywhere, failure, isPending, acknowledges]).toHaveLength(6);
+    });
+    expect(cost).toBeLessThan(500);
+  },
+);

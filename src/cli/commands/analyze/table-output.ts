@@ -1,0 +1,153 @@
+import { writeFile } from 'node:fs/promises';
+
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { checkOutput } from '../../../base/guarded-file.ts';
+import { countText } from '../../../base/number-text.ts';
+import { inWords } from '../../../records/words.ts';
+import { csvText, analysedRow, type AnalysedRow } from '../../runs/analysed-rows.ts';
+import type { RunReport } from '../../runs/run-report.ts';
+import { columnsText } from '../../terminal/columns-text.ts';
+import { shareText } from '../../terminal/number-text.ts';
+import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import type { ReportOutput } from './report-output.ts';
+
+/** What runs are grouped by: a key of each row, and what stands for a run without one. */
+export const GROUPS = {
+  model: ['model', 'not known'],
+  task: ['task', 'no task on record'],
+  tool: ['first_stuck_tool', 'not stuck, or of no tool'],
+  folder: ['folder', '.'],
+} as const;
+
+/** Groups that are printed; `--json` has all. */
+const MAX_PRINTED = 40;
+const NAME_CHARS = 40;
+/** Runs that a group names. */
+const SAMPLES = 3;
+
+/** Collects every run as a row, for a table by group and for files. Memory: about 500 bytes a run. */
+export class TableOutput implements ReportOutput {
+  readonly #rows: AnalysedRow[] = [];
+
+  async add(report: RunReport): Promise<void> {
+    this.#rows.push(analysedRow(report));
+  }
+
+  get runs(): number {
+    return this.#rows.length;
+  }
+
+  async finish(): Promise<void> {}
+
+  /** Prints the runs by group, the largest first. */
+  async write(by: keyof typeof GROUPS, isJson: boolean, terminal: Terminal): Promise<void> {
+    const [key, none] = GROUPS[by];
+    const groups = [...Map.groupBy(this.#rows, (row) => row[key] ?? none)]
+      .map(([name, rows]) => groupOf(name, rows))
+      .sort((a, b) => b.runs - a.runs || (a.name < b.name ? -1 : 1));
+    if (isJson) {
+      for (const group of groups) await terminal.write(jsonLine({ by, ...group }));
+      return;
+    }
+    const head = [by, 'runs', 'stuck', 'worked', 'calls', 'after first flag', 'cost', 'after first flag'];
+    const lines = columnsText([head, ...groups.slice(0, MAX_PRINTED).map(cellsOf)], []);
+    const [names = '', ...rest] = lines;
+    const samples = groups.slice(0, MAX_PRINTED).map(({ samples: shown }) => shown.map(sampleText));
+    await terminal.write(`${terminal.paint('dim', names)}\n`);
+    for (const [index, line] of rest.entries()) {
+      const stuck = (samples[index] ?? []).map((sample) => terminal.paint('dim', `    ${sample}`));
+      await terminal.write(`${[line, ...stuck].join('\n')}\n`);
+    }
+    const left = groups.length - MAX_PRINTED;
+    if (left > 0) await terminal.write(`and ${countText(left)} more; --json has all\n`);
+  }
+
+  /**
+   * Writes all rows into a file.
+   *
+   * @throws CoxswainError `input-io`, and as `checkOutput`
+   */
+  async save(file: string, kind: 'csv' | 'parquet'): Promise<void> {
+    checkOutput(file);
+    try {
+      await writeFile(file, kind === 'csv' ? csvText(this.#rows) : await parquetBytes(this.#rows), { mode: 0o600 });
+    } catch (error) {
+      throw new CoxswainError('input-io', `${printable(file)} cannot be written: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** What the runs of a group come to. Sums are over the runs of which the figure is known. */
+interface Group {
+  readonly name: string;
+  readonly runs: number;
+  readonly stuck: number;
+  /** Of those whose source says whether they succeeded. */
+  readonly succeeded: number;
+  readonly judged: number;
+  readonly calls: number;
+  readonly callsAfterFlag: number;
+  readonly costUsd: number | null;
+  readonly costAfterFlagUsd: number | null;
+  /** Of the stuck runs. */
+  readonly samples: readonly Pick<AnalysedRow, 'id' | 'first_stuck_call' | 'first_stuck_pattern'>[];
+}
+
+function groupOf(name: string, rows: readonly AnalysedRow[]): Group {
+  const sum = (values: readonly (number | null)[]): number | null =>
+    values.reduce((total, value) => (value === null ? total : (total ?? 0) + value), null);
+  const judged = rows.filter(({ success }) => success !== null);
+  const stuck = rows.filter((row) => row.stuck);
+  return {
+    name,
+    runs: rows.length,
+    stuck: stuck.length,
+    succeeded: judged.filter(({ success }) => success === true).length,
+    judged: judged.length,
+    calls: sum(rows.map(({ calls }) => calls)) ?? 0,
+    callsAfterFlag: sum(rows.map((row) => row.calls_after_flag)) ?? 0,
+    costUsd: sum(rows.map((row) => row.cost_usd)),
+    costAfterFlagUsd: sum(rows.map((row) => row.cost_after_flag_usd)),
+    samples: stuck
+      .slice(0, SAMPLES)
+      .map(({ first_stuck_call, first_stuck_pattern, id }) => ({ id, first_stuck_call, first_stuck_pattern })),
+  };
+}
+
+function cellsOf({ calls, callsAfterFlag, costAfterFlagUsd, costUsd, judged, name, runs, stuck, succeeded }: Group) {
+  const usd = (cost: number | null): string => (cost === null ? '–' : `$${cost.toFixed(2)}`);
+  return [
+    printableCut(name, NAME_CHARS),
+    countText(runs),
+    shareText(stuck, runs),
+    judged === 0 ? '–' : shareText(succeeded, judged),
+    countText(calls),
+    shareText(callsAfterFlag, calls),
+    usd(costUsd),
+    usd(costAfterFlagUsd),
+  ];
+}
+
+function sampleText({ first_stuck_call: call, first_stuck_pattern: kind, id }: Group['samples'][number]): string {
+  return `call ${call ?? '?'}: ${printableCut(inWords('pattern', kind ?? ''), 60)}, run ${printableCut(id, 60)}`;
+}
+
+/** Types of the columns that are no text. */
+const NUMBERS = /^(?:calls|turns|errors|tokens|duration_ms|cost_|reward|first_stuck_call)/;
+const FLAGS: ReadonlySet<string> = new Set(['success', 'stuck']);
+
+async function parquetBytes(rows: readonly AnalysedRow[]): Promise<Uint8Array> {
+  // Loaded for those who ask for it only.
+  const { parquetWriteBuffer } = await import('hyparquet-writer');
+  // The names of a row are those of its type.
+  const names = Object.keys(rows[0] ?? {}) as (keyof AnalysedRow)[];
+  const columnData = names.map((name) => ({
+    name,
+    data: rows.map((row) => row[name]),
+    type: FLAGS.has(name) ? ('BOOLEAN' as const) : NUMBERS.test(name) ? ('DOUBLE' as const) : ('STRING' as const),
+  }));
+  return new Uint8Array(parquetWriteBuffer({ columnData }));
+}

@@ -1,0 +1,129 @@
+import { present } from '../../../base/present.ts';
+import { countOf, countText } from '../../../base/number-text.ts';
+import { backtest } from '../../../backtest/backtest.ts';
+import type { PartReport, SignalReport } from '../../../backtest/backtest-report.ts';
+import { baseRate, isChance, isContrary } from '../../../backtest/chance-signals.ts';
+import { readLabels } from '../../../backtest/labels.ts';
+import { FEEDBACK, type AnyFeedback } from '../../../config/feedback-providers.ts';
+import { GUIDANCE } from '../../../config/guidance-providers.ts';
+import { DETECTORS } from '../../../patterns/detectors/default-detectors.ts';
+import { Problems } from '../../runs/problems.ts';
+import { jsonLine, printable } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain config suggest`, as the command line gives them. */
+export interface ConfigSuggestOptions {
+  readonly config?: string;
+  readonly labels?: string;
+  readonly json?: boolean;
+}
+
+/** A field of the configuration that is better switched off, and why. */
+interface Suggestion {
+  /** Its section and name; undefined for what no configuration names. */
+  readonly field: readonly [section: 'detectors' | 'feedback' | 'guidance', name: string] | undefined;
+  /** As reports name it. */
+  readonly signal: string;
+  readonly why: 'chance' | 'contrary';
+  readonly precision: SignalReport['precision'];
+}
+
+/**
+ * `coxswain config suggest`: what of a configuration says nothing about how recorded runs end.
+ *
+ * @returns the exit code: 1 when something could not be read
+ * @throws CoxswainError as `backtest` and `readLabels`
+ */
+export async function configSuggestCommand(
+  paths: readonly string[],
+  { config, labels, json }: ConfigSuggestOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { report, problems } = await backtest(paths, {
+    ...present({ config }),
+    labels: labels === undefined ? undefined : await readLabels(labels),
+  });
+  const said = new Problems(terminal);
+  for (const problem of problems) said.fault(problem);
+  const part = report.parts.at(-1);
+  const base = part === undefined ? undefined : baseRate(part);
+  const suggestions = part === undefined || base === undefined ? [] : suggestionsOf(part, base);
+  const proposal = proposalOf(suggestions);
+  const { runs, positive, negative } = report.input;
+  await terminal.write(
+    json === true
+      ? jsonLine({ runs, positive, negative, baseRate: base ?? null, suggestions, proposal })
+      : textOf({ runs, positive, negative, base, suggestions, proposal }),
+  );
+  return problems.length > 0 ? 1 : 0;
+}
+
+function suggestionsOf(part: PartReport, base: number): readonly Suggestion[] {
+  return part.byConfiguration.flatMap(({ providers, details, patterns }) => {
+    // What speaks of time or budget is no guess about the end.
+    const ofPatterns = new Set(details.flatMap(({ name, pattern }) => (pattern === null ? [] : [name])));
+    const signals = [...patterns, ...providers.filter(({ name }) => ofPatterns.has(name))];
+    return signals.flatMap((signal): readonly Suggestion[] => {
+      const why = isChance(signal, base) ? 'chance' : isContrary(signal, base) ? 'contrary' : undefined;
+      if (why === undefined) return [];
+      return [{ field: fieldOf(signal), signal: signal.name, why, precision: signal.precision }];
+    });
+  });
+}
+
+function fieldOf({ by, name }: SignalReport): Suggestion['field'] {
+  if (by === 'pattern') {
+    const kind = name === 'ping_pong' ? 'cycle' : name;
+    return kind in DETECTORS ? ['detectors', kind] : undefined;
+  }
+  for (const [section, table] of [
+    ['feedback', FEEDBACK],
+    ['guidance', GUIDANCE],
+  ] as const) {
+    // Each makes its provider without options.
+    for (const [key, { make }] of Object.entries(table as Readonly<Record<string, AnyFeedback>>)) {
+      if (make().name === name) return [section, key];
+    }
+  }
+  return undefined;
+}
+
+type Proposal = Readonly<Record<string, Readonly<Record<string, false>>>>;
+
+function proposalOf(suggestions: readonly Suggestion[]): Proposal {
+  const sections: Record<string, Record<string, false>> = {};
+  for (const { field } of suggestions) {
+    if (field !== undefined) sections[field[0]] = { ...sections[field[0]], [field[1]]: false };
+  }
+  return sections;
+}
+
+interface Findings {
+  readonly runs: number;
+  readonly positive: number;
+  readonly negative: number;
+  readonly base: number | undefined;
+  readonly suggestions: readonly Suggestion[];
+  readonly proposal: Proposal;
+}
+
+function textOf({ runs, positive, negative, base, suggestions, proposal }: Findings): string {
+  const judged = positive + negative;
+  if (base === undefined) {
+    return `${countOf(runs, 'run')}, of which ${countText(judged)} say how they ended, all alike: there is nothing to compare. Give labels with --labels FILE.\n`;
+  }
+  const head = `${countText(positive)} of ${countOf(judged, 'run')} went wrong (${percent(base)}), whatever was said in them.\n`;
+  if (suggestions.length === 0) {
+    return `${head}Nothing to suggest: everything that spoke in five runs or more does better than chance.\n`;
+  }
+  const lines = suggestions.map(({ signal, why, precision: { hits, of, low, high } }) => {
+    const tells = why === 'chance' ? 'no better than chance' : 'speaks where runs go well';
+    return `  ${printable(signal)}: ${tells}; ${hits} of ${of} runs in which it spoke went wrong (95 % interval ${percent(low ?? 0)} to ${percent(high ?? 1)})\n`;
+  });
+  const json = JSON.stringify(proposal, null, 2);
+  return `${head}\n${lines.join('')}\nTo switch that off, in coxswain.config.json:\n\n${json}\n\nCompare before you do: coxswain backtest --compare standard coxswain.config.json PATH…\n`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(100 * share)} %`;
+}

@@ -1,0 +1,59 @@
+import { messageOf } from '../../../base/error.ts';
+import { hostTitle } from '../../../formats/find-sessions.ts';
+import { HOST_PLACES } from '../../../hosts/claude-code/host-places.ts';
+import { ownHookFile } from '../../../hosts/claude-code/init-claude-code.ts';
+import { hookCommand, HOOK_MARK } from '../../../hosts/claude-code/init-hooks.ts';
+import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
+import { findFile } from '../../../hosts/claude-code/written-file.ts';
+import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import type { SettingsPlaces } from './find-settings.ts';
+
+/**
+ * What the settings of the hosts besides Claude Code say: a line for each file that holds a hook of ours, and whether Codex
+ * trusts it. Starts `codex` where its settings hold our hook, and nothing else.
+ */
+export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPlaces): Promise<readonly DoctorLine[]> {
+  const program = { node: process.execPath, hookFile: ownHookFile() };
+  const lines: DoctorLine[] = [];
+  const hooked = new Set<HostName>();
+  for (const host of HOSTS) {
+    if (host === 'claude-code') continue;
+    for (const scope of ['project', 'user'] as const) {
+      const place = { env, homeFolder, ...(scope === 'project' ? { projectFolder } : {}) };
+      const file = HOST_PLACES[host].settingsFile(place);
+      const check = `${host} (${scope})`;
+      const again = `Run coxswain init ${host}${scope === 'user' ? ' --user' : ''} again.`;
+      try {
+        const text = findFile(file)?.bytes.toString('utf8') ?? '';
+        if (!text.includes(HOOK_MARK)) continue;
+        hooked.add(host);
+        const isCurrent = HOST_PLACES[host].edit(text, program) === text;
+        lines.push(
+          isCurrent
+            ? passed(check, `${file}: the hook of coxswain`)
+            : failed(check, `${file}: a hook of another coxswain, or not of every event`, again),
+        );
+      } catch (error) {
+        lines.push(failed(check, `${file}: ${messageOf(error)}`, 'Mend the file.'));
+      }
+    }
+  }
+  return hooked.has('codex') ? [...lines, await trustLine(projectFolder, { env, ...program })] : lines;
+}
+
+async function trustLine(
+  projectFolder: string,
+  { env, hookFile, node }: { readonly env: NodeJS.ProcessEnv; readonly node: string; readonly hookFile: string },
+): Promise<DoctorLine> {
+  const check = 'codex trust';
+  const hooks = await codexHooks(projectFolder, { env, command: hookCommand(node, hookFile) });
+  if (typeof hooks === 'string') return unknown(check, hooks, 'Look at /hooks in Codex.');
+  const untrusted = hooks.filter(({ isTrusted }) => !isTrusted).length;
+  if (hooks.length > 0 && untrusted === 0) return passed(check, `${hostTitle('codex')} trusts the hook`);
+  const found =
+    hooks.length === 0
+      ? 'Codex does not read the hook in this project'
+      : `Codex does not run ${untrusted} untrusted hooks`;
+  return failed(check, found, 'Run coxswain init codex again, or trust the project and the hook in Codex (/hooks).');
+}

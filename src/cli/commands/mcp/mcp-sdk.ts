@@ -1,0 +1,9 @@
+/** What is used of the official SDK. The build bundles it into this one file, so that no install brings its 90 packages. */
+export { Server } from '@modelcontextprotocol/sdk/server/index.js';
+export { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+export { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+declare global {
+  // The SDK's types name one of the browser's.
+  type HeadersInit = ConstructorParameters<typeof Headers>[0];
+}

@@ -1,0 +1,48 @@
+import { isJsonObject } from '../../../base/json.ts';
+import { readCall } from '../../../calls/tool-semantics.ts';
+import { textOfContent } from '../../../records/stored-message.ts';
+import type { TrajectoryPayload } from '../../../records/trajectory-record.ts';
+import type { RunCall } from '../../../run-view/run-call.ts';
+
+/** What a run has done to its project. Plain JSON. */
+export interface RunWork {
+  /** Files that its calls wrote, as they name them, at most 50. */
+  readonly filesChanged: readonly string[];
+  /** Successful `git commit` commands. */
+  readonly commits: number;
+  /** The beginning of what the agent said last. */
+  readonly lastMessage?: string;
+}
+
+const MAX_FILES = 50;
+const MESSAGE_CHARS = 300;
+const COMMIT = /\bgit (?:-\S+ \S+ )*commit\b/;
+
+/** Collects the work of one run. Cost: of a call without a kind, the reading of its arguments. */
+export class WorkFold {
+  readonly #files = new Set<string>();
+  #commits = 0;
+  #lastMessage: string | undefined;
+
+  /** Takes a record, and the call that it ended. */
+  fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
+    if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
+      const text = textOfContent(payload.message.content).trim();
+      if (text !== '') this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
+    }
+    if (call?.endSeq === undefined || call.failed) return;
+    const { args, kind, tool } = call;
+    const command = isJsonObject(args) ? args['command'] : undefined;
+    if (typeof command === 'string' && COMMIT.test(command)) this.#commits += 1;
+    if (kind !== undefined && kind !== 'write') return;
+    const reading = readCall(tool, args, {});
+    const { target } = reading;
+    if (reading.kind === 'write' && target !== undefined && this.#files.size < MAX_FILES) this.#files.add(target);
+  }
+
+  get work(): RunWork {
+    const lastMessage = this.#lastMessage;
+    const done = { filesChanged: [...this.#files], commits: this.#commits };
+    return lastMessage === undefined ? done : { ...done, lastMessage };
+  }
+}

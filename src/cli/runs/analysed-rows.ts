@@ -1,0 +1,82 @@
+import { csvField } from '../../base/csv-field.ts';
+import { dirname } from 'node:path';
+
+import { callNumber } from '../../base/call-number.ts';
+import { isFlagged } from '../../run-view/seen-pattern.ts';
+import type { RunReport } from './run-report.ts';
+
+/** A run as one flat row: what tables for other programs hold. Null: not known. */
+export interface AnalysedRow {
+  readonly id: string;
+  readonly source: string;
+  readonly folder: string;
+  readonly format: string;
+  readonly model: string | null;
+  readonly task: string | null;
+  readonly calls: number;
+  readonly turns: number;
+  readonly errors: number;
+  readonly duration_ms: number | null;
+  readonly tokens: number | null;
+  readonly cost_usd: number | null;
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly success: boolean | null;
+  readonly reward: number | null;
+  readonly verdict: string;
+  readonly stuck: boolean;
+  /** Number of the call at which a stuck pattern was first flagged, from 1. */
+  readonly first_stuck_call: number | null;
+  readonly first_stuck_pattern: string | null;
+  readonly first_stuck_tool: string | null;
+  readonly calls_after_flag: number | null;
+  readonly cost_after_flag_usd: number | null;
+}
+
+/** The row of a report. */
+export function analysedRow(report: RunReport): AnalysedRow {
+  const { afterFlag, calls, durationMs, errors, format, id, modelId, outcome, source, task, turns, usage } = report;
+  const stuck = report.patterns.filter((pattern) => pattern.stuck && isFlagged(pattern));
+  const [first] = stuck.toSorted((a, b) => (a.flaggedAt ?? 0) - (b.flaggedAt ?? 0));
+  return {
+    id,
+    source,
+    folder: dirname(source),
+    format,
+    model: modelId ?? null,
+    task: task ?? null,
+    calls,
+    turns,
+    errors,
+    duration_ms: durationMs ?? null,
+    tokens: usage.tokens ?? null,
+    cost_usd: usage.costUsd ?? null,
+    outcome: outcome?.outcome ?? null,
+    reason: outcome?.reason ?? null,
+    success: outcome?.success ?? null,
+    reward: outcome?.reward ?? null,
+    verdict: report.verdict.verdict,
+    stuck: first !== undefined,
+    first_stuck_call: first?.flaggedAt === undefined || first.flaggedAt === null ? null : callNumber(first.flaggedAt),
+    first_stuck_pattern: first?.kind ?? null,
+    first_stuck_tool: first?.tool ?? null,
+    calls_after_flag: afterFlag?.calls ?? null,
+    cost_after_flag_usd: afterFlag?.costUsd ?? null,
+  };
+}
+
+/** Rows as CSV (RFC 4180 with plain line feeds), with their names in the first line. Empty: not known. */
+export function csvText(rows: readonly AnalysedRow[]): string {
+  const [first] = rows;
+  if (first === undefined) return '';
+  // The names of a row are those of its type.
+  const names = Object.keys(first) as (keyof AnalysedRow)[];
+  const lines = rows.map((row) => names.map((name) => cellOf(row[name])).join(','));
+  return `${[names.join(','), ...lines].join('\n')}\n`;
+}
+
+function cellOf(value: AnalysedRow[keyof AnalysedRow]): string {
+  const text = value === null ? '' : String(value);
+  // A spreadsheet takes what begins so for a formula.
+  return csvField(typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+}

@@ -1,0 +1,170 @@
+import { messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { decodeRecord } from '../../records/decode-record.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import { SourceCallIds } from '../parts/call-ids.ts';
+import { membersOf, numberOrUndefined } from '../parts/json-member.ts';
+import { SkipCounts } from '../parts/skip-counts.ts';
+import { sourceResult } from '../parts/source-content.ts';
+import { sourceStem } from '../parts/source-name.ts';
+import { clarkBlocks, clarkPayload, isClarkPayload } from './clark-payload.ts';
+
+/** Records that may come before the run says who it is. */
+const MAX_WAITING = 1_000;
+
+/**
+ * Reads the records that clark-agent's `TrajectoryRecorder` hands to its sink, one JSON object a line. They carry the same
+ * `schema_version` as our own; messages, usage and results have other forms.
+ *
+ * - Child runs may share their parent's recorder, which then numbers them as one: a `seq` has to follow the one before it in the
+ *   file, or in its run. Going back to 0 begins another run.
+ * - Records without `run_id` belong to the run that is identified next, else to a run named for the file.
+ *
+ * Memory: the ids of the open calls of each run, and at most 1,000 records that wait for their run.
+ */
+export const clarkAgentImporter: LineImporter = {
+  shape: 'lines',
+  format: 'clark-agent',
+  recognise: (firstLines) => {
+    const payloads = firstLines.map((line) => membersOf(line)).filter((line) => typeof line['seq'] === 'number');
+    if (payloads.length < firstLines.length) return 0;
+    return payloads.some(({ payload }) => isClarkPayload(payload)) ? 1 : 0;
+  },
+  open: (source) => new ClarkImport(source),
+};
+
+interface OpenRun {
+  readonly key: string;
+  nextSeq: number;
+  readonly ids: SourceCallIds;
+}
+
+class ClarkImport implements LineImport {
+  readonly #source: ImportSource;
+  readonly #runs = new Map<string, OpenRun>();
+  readonly #strays = new SkipCounts();
+  /** Records whose run is not known yet. */
+  #waiting: TrajectoryRecord[] = [];
+  #nextSeq = 0;
+  #unnamed = 0;
+
+  constructor(source: ImportSource) {
+    this.#source = source;
+  }
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    let record: TrajectoryRecord;
+    try {
+      record = decodeRecord(isJsonObject(value) ? { ...value, payload: clarkPayload(value['payload']) } : value);
+    } catch (error) {
+      yield { type: 'diagnostic', diagnostic: { severity: 'error', message: messageOf(error), line: lineNumber } };
+      return;
+    }
+    const { seq } = record;
+    const run = this.#runs.get(record.run_id ?? '');
+    if (seq === 0 && this.#nextSeq > 0) yield* this.#placeWaiting(undefined);
+    else if (seq !== this.#nextSeq && seq !== run?.nextSeq) yield lostRecords(this.#nextSeq, seq, lineNumber);
+    this.#nextSeq = seq + 1;
+    if (run !== undefined) run.nextSeq = seq + 1;
+    if (record.run_id === undefined) {
+      this.#waiting.push(record);
+      if (this.#waiting.length > MAX_WAITING) yield* this.#placeWaiting(undefined);
+      return;
+    }
+    yield* this.#runOf(record.run_id, record);
+    yield* this.#placeWaiting(record.run_id);
+    yield* this.#place(record, record.run_id);
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.#placeWaiting(undefined);
+    for (const { key, ids } of this.#runs.values()) {
+      for (const payload of ids.endMissing()) yield { type: 'record', runKey: key, payload };
+      yield { type: 'end', runKey: key };
+    }
+    yield* this.#strays.report({ severity: 'note', verb: 'left out' });
+  }
+
+  /** Says that the run is there, once. */
+  *#runOf(id: string, record: TrajectoryRecord): Generator<ImportItem> {
+    if (this.#runs.has(id)) return;
+    this.#runs.set(id, { key: id, nextSeq: record.seq + 1, ids: new SourceCallIds() });
+    const identity = record.payload.kind === 'run_started' ? record.payload.identity : undefined;
+    yield {
+      type: 'run',
+      run: {
+        key: id,
+        id,
+        format: 'clark-agent',
+        ...present({
+          parentId: record.parent_run_id ?? identity?.parent_run_id,
+          conversationId: identity?.conversation_id,
+          startedAtMs: timeOf(record),
+        }),
+      },
+    };
+  }
+
+  *#placeWaiting(runId: string | undefined): Generator<ImportItem> {
+    const waiting = this.#waiting;
+    const [first] = waiting;
+    if (first === undefined) return;
+    this.#waiting = [];
+    let id = runId;
+    if (id === undefined) {
+      this.#unnamed += 1;
+      id = `${sourceStem(this.#source)}-unidentified${this.#unnamed === 1 ? '' : `-${this.#unnamed}`}`;
+      yield* this.#runOf(id, first);
+    }
+    for (const record of waiting) yield* this.#place(record, id);
+  }
+
+  *#place(record: TrajectoryRecord, runId: string): Generator<ImportItem> {
+    const run = this.#runs.get(runId);
+    if (run === undefined) return;
+    const { payload } = record;
+    const item = (one: TrajectoryRecord['payload']): ImportItem => ({
+      type: 'record',
+      runKey: run.key,
+      payload: one,
+      ...present({ atMs: timeOf(record) }),
+    });
+    if (payload.kind === 'run_started') {
+      const deadlineMs = numberOrUndefined(membersOf(payload.identity)['deadline_unix_ms']);
+      if (deadlineMs !== undefined) yield item({ kind: 'deadline_set', deadline_at_unix_ms: deadlineMs });
+    } else if (payload.kind === 'tool_started') {
+      const { tool_call_id: sourceId, tool_name: name, args } = payload;
+      yield item(run.ids.start({ sourceId, name, args }));
+    } else if (payload.kind === 'tool_ended') {
+      const { tool_call_id: sourceId, result, is_error: isError } = payload;
+      const ended = run.ids.end({ sourceId, result: seenResult(result), isError });
+      if (ended === undefined) this.#strays.add('results of calls that had one, or none');
+      else yield item(ended);
+    } else {
+      if (payload.kind === 'run_ended') for (const missing of run.ids.endMissing()) yield item(missing);
+      yield item(payload);
+    }
+  }
+}
+
+/** What the model got to see of a result; details and narration are for people and programs. */
+function seenResult(result: unknown): ReturnType<typeof sourceResult> {
+  return isJsonObject(result) && Array.isArray(result['content'])
+    ? sourceResult(clarkBlocks(result['content']))
+    : sourceResult(result);
+}
+
+function timeOf({ recorded_at_unix_ms: atMs }: TrajectoryRecord): number | undefined {
+  return atMs > 0 ? atMs : undefined;
+}
+
+function lostRecords(expected: number, found: number, line: number): ImportItem {
+  const message =
+    found > expected
+      ? `records ${expected} to ${found - 1} are missing`
+      : `record ${found} comes after ${expected - 1}`;
+  return { type: 'diagnostic', diagnostic: { severity: 'error', message, line } };
+}

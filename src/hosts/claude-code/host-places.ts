@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { hostFolder } from '../../formats/find-sessions.ts';
+import { HOSTS, type HostName } from '../dialects/hook-dialect.ts';
+import { addHooks } from './edit-settings.ts';
+import { hookCommand, HOOK_MARK, hookGroups, httpHookGroups, type HookServerAddress } from './init-hooks.ts';
+
+/** Where a user or a project keeps the settings of its agent programs. */
+export interface HostScope {
+  /** Absent: the user's own settings, for all projects. */
+  readonly projectFolder?: string | undefined;
+  readonly homeFolder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What hooks call, by absolute path. */
+export interface HookProgram {
+  readonly node: string;
+  readonly hookFile: string;
+}
+
+/** What `init` writes for a host, and where. One entry a host. */
+export interface HostPlace {
+  /** The file that gets the hooks. */
+  settingsFile(scope: HostScope): string;
+  /** Its text with the hooks. @throws CoxswainError `invalid-argument` for text that cannot be edited */
+  edit(before: string, program: HookProgram, server?: HookServerAddress): string;
+  /** A plugin sends the events to the resident server, and starts a process only if that does not answer. */
+  readonly isPlugin?: true;
+}
+
+/** Seconds after which a host goes on without the hook. */
+const TIMEOUT_SECONDS = 10;
+/** The completion check runs a command, by default for 60 seconds at most. */
+const STOP_TIMEOUT_SECONDS = 600;
+/** Codex allows no more at the end of a session, and says so at each start. */
+const CODEX_END_SECONDS = 3;
+
+const CODEX_EVENTS = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PreCompact',
+  'Stop',
+  'SessionEnd',
+];
+const COPILOT_EVENTS = [
+  'sessionStart',
+  'userPromptSubmitted',
+  'preToolUse',
+  'postToolUse',
+  'postToolUseFailure',
+  'agentStop',
+  'sessionEnd',
+];
+const GEMINI_EVENTS = [
+  'SessionStart',
+  'BeforeAgent',
+  'BeforeTool',
+  'AfterTool',
+  'BeforeModel',
+  'AfterAgent',
+  'SessionEnd',
+];
+const STOPS: ReadonlySet<string> = new Set(['Stop', 'agentStop', 'AfterAgent']);
+const OF_TOOLS = /Tool/;
+
+/** Every host that `init` sets up. */
+export const HOST_PLACES: Readonly<Record<HostName, HostPlace>> = {
+  'claude-code': {
+    settingsFile: (scope) =>
+      join(
+        scope.projectFolder === undefined ? own('claude-code', scope) : join(scope.projectFolder, '.claude'),
+        'settings.json',
+      ),
+    edit(before, { node, hookFile }, server) {
+      const command = hookCommand(node, hookFile);
+      return addHooks(before, server === undefined ? hookGroups(command) : httpHookGroups(command, server));
+    },
+  },
+  codex: {
+    settingsFile: (scope) =>
+      join(scope.projectFolder === undefined ? own('codex', scope) : join(scope.projectFolder, '.codex'), 'hooks.json'),
+    edit: (before, program) =>
+      addHooks(
+        before,
+        groups(CODEX_EVENTS, (event) => hookOf(event, program, event === 'SessionEnd' ? CODEX_END_SECONDS : undefined)),
+      ),
+  },
+  copilot: {
+    settingsFile: (scope) =>
+      scope.projectFolder === undefined
+        ? join(own('copilot', scope), 'hooks', 'coxswain.json')
+        : join(scope.projectFolder, '.github', 'hooks', 'coxswain.json'),
+    edit(before, { node, hookFile }) {
+      const entry = (event: string): readonly [string, object] => [
+        event,
+        { type: 'command', bash: hookCommand(node, hookFile), timeoutSec: timeoutOf(event) },
+      ];
+      return addHooks(before.trim() === '' ? '{\n  "version": 1\n}\n' : before, new Map(COPILOT_EVENTS.map(entry)));
+    },
+  },
+  gemini: {
+    settingsFile: (scope) =>
+      join(
+        scope.projectFolder === undefined ? own('gemini', scope) : join(scope.projectFolder, '.gemini'),
+        'settings.json',
+      ),
+    edit: (before, program) =>
+      addHooks(
+        before,
+        groups(GEMINI_EVENTS, (event) => ({ ...hookOf(event, program, timeoutOf(event) * 1_000), name: 'coxswain' })),
+      ),
+  },
+  opencode: {
+    settingsFile: (scope) =>
+      join(
+        scope.projectFolder === undefined
+          ? join(scope.env['XDG_CONFIG_HOME'] || join(scope.homeFolder, '.config'), 'opencode')
+          : join(scope.projectFolder, '.opencode'),
+        'plugin',
+        'coxswain.js',
+      ),
+    edit: (_before, program) => pluginText('export const Coxswain = async (host) =>', 'opencodePlugin', program),
+    isPlugin: true,
+  },
+  pi: {
+    settingsFile: (scope) =>
+      join(
+        scope.projectFolder === undefined ? own('pi', scope) : join(scope.projectFolder, '.pi'),
+        'extensions',
+        'coxswain.ts',
+      ),
+    edit: (_before, program) => pluginText('export default async (host: unknown) =>', 'piExtension', program),
+    isPlugin: true,
+  },
+};
+
+/** The hosts that this user has, by the folders that they keep. */
+export function installedHosts(scope: Omit<HostScope, 'projectFolder'>): readonly HostName[] {
+  return HOSTS.filter((host) => existsSync(own(host, scope)));
+}
+
+function groups(events: readonly string[], hook: (event: string) => object): ReadonlyMap<string, object> {
+  return new Map(
+    events.map((event) => [
+      event,
+      OF_TOOLS.test(event) ? { matcher: '*', hooks: [hook(event)] } : { hooks: [hook(event)] },
+    ]),
+  );
+}
+
+function hookOf(event: string, { node, hookFile }: HookProgram, timeout: number = timeoutOf(event)): object {
+  return { type: 'command', command: hookCommand(node, hookFile), timeout };
+}
+
+function timeoutOf(event: string): number {
+  return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
+}
+
+/** A file that loads the plugin of this installation; where that is gone, or cannot be loaded, it does nothing. */
+function pluginText(head: string, name: 'opencodePlugin' | 'piExtension', { node, hookFile }: HookProgram): string {
+  const file = name === 'opencodePlugin' ? 'opencode-plugin.js' : 'pi-extension.js';
+  const module = JSON.stringify(join(dirname(hookFile), 'hosts', 'plugins', file));
+  return [
+    `// ${HOOK_MARK}: written by coxswain init, taken away by coxswain init --undo.`,
+    head,
+    `  import(${module})`,
+    `    .then((plugin) => plugin.${name}(host, ${JSON.stringify({ node, hook: hookFile })}))`,
+    '    .catch(() => ({}));',
+    '',
+  ].join('\n');
+}
+
+function own(host: HostName, { env, homeFolder: home }: Omit<HostScope, 'projectFolder'>): string {
+  return hostFolder(host, { env, home });
+}

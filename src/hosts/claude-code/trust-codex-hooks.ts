@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+import { messageOf } from '../../base/error.ts';
+import { isJsonObject } from '../../base/json.ts';
+
+/** A hook of ours as Codex sees it. */
+export interface CodexHook {
+  /** What its trust is stored under. */
+  readonly key: string;
+  readonly hash: string;
+  readonly isTrusted: boolean;
+}
+
+/** How long Codex may take for an answer. */
+const LIMIT_MS = 20_000;
+
+/**
+ * The hooks of ours that Codex would look at in a project; Codex runs them only when they are trusted, and says nothing of those
+ * that are not. Asks `codex app-server`, so that neither keys nor hashes are ours to make.
+ *
+ * @param command  of the hook, exactly: a repository may ship one that only looks like ours
+ * @param trust  also trusts them, which Codex writes into its `config.toml`
+ * @returns text: why Codex could not be asked
+ */
+export async function codexHooks(
+  project: string,
+  {
+    command,
+    env,
+    trust = false,
+    program = 'codex',
+  }: {
+    readonly command: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly trust?: boolean;
+    readonly program?: string;
+  },
+): Promise<readonly CodexHook[] | string> {
+  const server = spawn(program, ['app-server'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const fail = (why: string): void => waiting.forEach(({ reject }) => reject(new Error(why)));
+  server.on('error', (error) => fail(`codex cannot be started: ${messageOf(error)}`));
+  server.on('exit', (code) => fail(`codex app-server ended with exit code ${String(code)}`));
+  server.stdin.on('error', () => undefined);
+  const timer = setTimeout(() => server.kill('SIGKILL'), LIMIT_MS);
+  createInterface({ input: server.stdout }).on('line', (line) => {
+    const message = parsed(line);
+    const id = message['id'];
+    const asked = typeof id === 'number' ? waiting.get(id) : undefined;
+    if (message['error'] === undefined) asked?.resolve(message['result']);
+    else asked?.reject(new Error(JSON.stringify(message['error'])));
+  });
+  const ask = async (method: string, params: object): Promise<unknown> => {
+    const id = waiting.size + 1;
+    const answer = Promise.withResolvers<unknown>();
+    waiting.set(id, answer);
+    server.stdin.write(`${JSON.stringify({ id, method, params })}\n`);
+    return answer.promise;
+  };
+  const list = async (): Promise<readonly CodexHook[]> =>
+    hooksIn(await ask('hooks/list', { cwds: [project] }), command);
+  try {
+    await ask('initialize', {
+      clientInfo: { name: 'coxswain', title: 'coxswain', version: '1' },
+      capabilities: { experimentalApi: true },
+    });
+    server.stdin.write(`${JSON.stringify({ method: 'initialized' })}\n`);
+    const hooks = await list();
+    const untrusted = hooks.filter(({ isTrusted }) => !isTrusted);
+    if (!trust || untrusted.length === 0) return hooks;
+    const value = Object.fromEntries(untrusted.map(({ hash, key }) => [key, { trusted_hash: hash }]));
+    const edits = [{ keyPath: 'hooks.state', value, mergeStrategy: 'upsert' }];
+    await ask('config/batchWrite', { edits, reloadUserConfig: true });
+    return await list();
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    clearTimeout(timer);
+    server.removeAllListeners('exit');
+    server.kill();
+  }
+}
+
+function hooksIn(answer: unknown, ours: string): readonly CodexHook[] {
+  const data: unknown = isJsonObject(answer) ? answer['data'] : undefined;
+  const hooks = listOf(data).flatMap((entry) => listOf(entry['hooks']));
+  return hooks.flatMap((hook) => {
+    const { command, currentHash: hash, key, trustStatus } = hook;
+    if (command !== ours || typeof key !== 'string' || typeof hash !== 'string') return [];
+    return [{ key, hash, isTrusted: trustStatus === 'trusted' || trustStatus === 'managed' }];
+  });
+}
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const message: unknown = JSON.parse(line);
+    return isJsonObject(message) ? message : {};
+  } catch {
+    // A line that is no message.
+    return {};
+  }
+}

@@ -1,0 +1,83 @@
+import { isJsonObject, type Json } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { CodexCallFacts, codexResult } from '../../formats/codex/codex-result.ts';
+import { codexCall } from '../../formats/codex/codex-rollout.ts';
+import { textOrUndefined } from '../../formats/parts/source-content.ts';
+import { transcriptTail } from './transcript-tail.ts';
+
+/** What the output of a call says whose command goes on running. */
+const RUNNING = /^Process running with session ID/m;
+
+/** A call in a rollout, in the form of a hook's payload. */
+export interface RolloutCall {
+  readonly tool_use_id: string;
+  readonly tool_name: string;
+  readonly tool_input: Json;
+  /** Absent while the call has no output. */
+  readonly tool_response?: Json;
+  /** Where the rollout does not say, a call with an output has failed: it counts only for calls whose hook did not run. */
+  readonly is_error?: boolean;
+  readonly duration_ms?: number;
+}
+
+/**
+ * The calls of the current prompt, one list for each answer of the model, as far as the end of the rollout holds them. Empty if
+ * the rollout cannot be read.
+ *
+ * Cost: reads and decodes at most the last 256 KB of the rollout.
+ */
+export function codexAnswers(path: string): readonly (readonly RolloutCall[])[] {
+  let facts = new CodexCallFacts();
+  let answers: RolloutCall[][] = [[]];
+  for (const { type, payload } of transcriptTail(path)) {
+    if (!isJsonObject(payload)) continue;
+    if (type === 'token_usage_record') answers.push([]);
+    else if (type === 'event_msg') noteEnd(payload);
+    else if (type !== 'response_item') continue;
+    else if (payload['type'] === 'message') {
+      if (payload['role'] !== 'user') continue;
+      facts = new CodexCallFacts();
+      answers = [[]];
+    } else take(payload);
+  }
+  return answers.filter((calls) => calls.length > 0);
+
+  /** A command has ended; its output is written after the hook. */
+  function noteEnd(event: Readonly<Record<string, unknown>>): void {
+    facts.note(event);
+    const item = isJsonObject(event['item']) ? event['item'] : event;
+    const id = textOrUndefined(item['id']) ?? textOrUndefined(item['call_id']);
+    const { isError: is_error, durationMs: duration_ms } = facts.look(id);
+    replace(id, present({ is_error, duration_ms }));
+  }
+
+  function take(item: Readonly<Record<string, unknown>>): void {
+    const { type } = item;
+    if (typeof type !== 'string') return;
+    if (type.endsWith('_output')) {
+      const id = textOrUndefined(item['call_id']);
+      const { result, isError, readsAsError, durationMs } = codexResult(item, facts.take(id));
+      replace(id, {
+        tool_response: result,
+        is_error: isError ?? readsAsError ?? !isRunning(result),
+        ...present({ duration_ms: durationMs }),
+      });
+    } else if (type.endsWith('_call')) {
+      const { args, name, sourceId } = codexCall(item, type);
+      if (sourceId !== undefined) answers.at(-1)?.push({ tool_use_id: sourceId, tool_name: name, tool_input: args });
+    }
+  }
+
+  // Else its hook would have run, and this end would be known.
+  function isRunning(result: Json): boolean {
+    return typeof result === 'string' && RUNNING.test(result);
+  }
+
+  function replace(id: string | undefined, more: Partial<RolloutCall>): void {
+    for (const calls of answers) {
+      const at = calls.findIndex((call) => call.tool_use_id === id);
+      const call = calls[at];
+      if (call !== undefined) calls[at] = { ...call, ...more };
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { basename } from 'node:path';
+
+import { present } from '../../base/present.ts';
+import { codexAnswers } from './codex-answers.ts';
+import { stopReason, type HookDialect } from './hook-dialect.ts';
+
+/** Events at which the rollout may know of calls that no hook told of. */
+const WITH_ANSWERS: ReadonlySet<unknown> = new Set(['PreToolUse', 'PostToolUse', 'Stop']);
+
+/**
+ * Codex. Its events are those of Claude Code, but no event ends a batch, `PostToolUse` does not say whether a command failed, and
+ * it does not come for most other failures. The rollout behind `transcript_path` knows all of that when the hook starts.
+ */
+export const codexDialect: HookDialect = {
+  host: 'codex',
+  isFrom: ({ transcript_path: path, turn_id: turn }) =>
+    (typeof path === 'string' && basename(path).startsWith('rollout-')) || typeof turn === 'string',
+  toPayload(json) {
+    const { hook_event_name: name, tool_use_id: id, transcript_path: path } = json;
+    if (!WITH_ANSWERS.has(name)) return json;
+    const answers = typeof path === 'string' ? codexAnswers(path) : [];
+    const batch = answers.find((calls) => calls.some((call) => call.tool_use_id === id));
+    const call = batch?.find((one) => one.tool_use_id === id);
+    return {
+      ...json,
+      answers,
+      ...(name === 'PostToolUse'
+        ? {
+            // Without a rollout, a turn is over once no call is open.
+            batch: batch?.map((one) => one.tool_use_id) ?? 'open-calls',
+            ...present({ is_error: call?.is_error, duration_ms: call?.duration_ms }),
+          }
+        : {}),
+    };
+  },
+  toAnswer: (answer, input) =>
+    input.kind === 'stopped' && answer.hookSpecificOutput !== undefined
+      ? { decision: 'block', reason: stopReason(answer) }
+      : answer,
+};

@@ -1,0 +1,79 @@
+import { isJsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { shellAnswer } from '../../calls/shell-answer.ts';
+import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';
+import { lastCopilotAnswer } from './transcript-tail.ts';
+
+/**
+ * Copilot CLI, and what else reads `.github/hooks`. It knows two forms of an event: names in camel case without the name of the
+ * event, and the names of Claude Code, which it also sends to the hooks in `.claude/settings.json`. Calls have no ids, no event
+ * ends a batch, and a command that exits with 1 counts as a success. A turn that an answer has forced begins with a prompt.
+ */
+export const copilotDialect: HookDialect = {
+  host: 'copilot',
+  isFrom: (json) =>
+    isCamel(json) || (typeof json['timestamp'] === 'string' && json['permission_mode'] === undefined && hasName(json)),
+  toPayload(json) {
+    const event = isCamel(json) ? namesOfClaude(json) : json;
+    if (event === undefined) return undefined;
+    const { timestamp, tool_result: answer, tool_name: tool, hook_event_name: name } = event;
+    const result = isJsonObject(answer) ? (answer['text_result_for_llm'] ?? '') : answer;
+    const type = isJsonObject(answer) ? answer['result_type'] : undefined;
+    const exitCode = typeof result === 'string' ? (shellAnswer(result)?.exitCode ?? 0) : 0;
+    const isEnd = name === 'PostToolUse' || name === 'PostToolUseFailure';
+    return {
+      ...event,
+      forced_prompts: true,
+      ...(tool === undefined
+        ? {}
+        : { tool_use_id: String(new Date(String(timestamp)).getTime()), pairs_by_arguments: true }),
+      ...(isEnd ? { tool_response: result ?? '', batch: 'open-calls' } : {}),
+      ...(exitCode !== 0 || (type !== undefined && type !== 'success') ? { is_error: true } : {}),
+      ...(name === 'Stop' ? present({ last_assistant_message: lastCopilotAnswer(event['transcript_path']) }) : {}),
+    };
+  },
+  toAnswer(answer, input) {
+    const { hookSpecificOutput: output } = answer;
+    if (input.kind === 'stopped' && output !== undefined) return { decision: 'block', reason: stopReason(answer) };
+    // Which of the two it reads depends on the event and on how its name is written.
+    return output === undefined ? answer : { ...answer, additionalContext: output.additionalContext };
+  },
+};
+
+function hasName(json: HookPayload): boolean {
+  return typeof json['hook_event_name'] === 'string';
+}
+
+function isCamel(json: HookPayload): boolean {
+  return !hasName(json) && typeof json['sessionId'] === 'string' && typeof json['timestamp'] === 'number';
+}
+
+/** The same event with the names of Claude Code; its own name follows from what it holds. */
+function namesOfClaude(json: HookPayload): HookPayload | undefined {
+  const { error, hookName, prompt, reason, source, stopReason: stopped, toolName, toolResult } = json;
+  const names: readonly (readonly [name: string, isIt: boolean])[] = [
+    ['', hookName !== undefined],
+    ['PostToolUse', toolResult !== undefined],
+    ['PostToolUseFailure', toolName !== undefined && error !== undefined],
+    ['PreToolUse', toolName !== undefined],
+    ['UserPromptSubmit', prompt !== undefined],
+    ['Stop', stopped !== undefined],
+    ['SessionEnd', reason !== undefined],
+    ['SessionStart', source !== undefined],
+  ];
+  const name = names.find(([, isIt]) => isIt)?.[0] ?? '';
+  if (name === '') return undefined;
+  const result = isJsonObject(toolResult) ? toolResult : {};
+  return {
+    hook_event_name: name,
+    session_id: json['sessionId'],
+    timestamp: new Date(Number(json['timestamp'])).toISOString(),
+    cwd: json['cwd'],
+    ...present({ prompt, reason, source, error, transcript_path: json['transcriptPath'] }),
+    ...(stopped === undefined ? {} : { stop_hook_active: json['stop_hook_active'] }),
+    ...(toolName === undefined ? {} : { tool_name: toolName, tool_input: json['toolArgs'] }),
+    ...(toolResult === undefined
+      ? {}
+      : { tool_result: { result_type: result['resultType'], text_result_for_llm: result['textResultForLlm'] } }),
+  };
+}

@@ -1,0 +1,75 @@
+import { isJsonObject } from '../../base/json.ts';
+import { shellAnswer } from '../../calls/shell-answer.ts';
+import { stopReason, type HookDialect } from './hook-dialect.ts';
+
+/** Its events, and those of Claude Code that mean the same. */
+const EVENTS: Readonly<Record<string, string>> = {
+  SessionStart: 'SessionStart',
+  BeforeAgent: 'UserPromptSubmit',
+  BeforeTool: 'PreToolUse',
+  AfterTool: 'PostToolUse',
+  // Before each request: whatever ran before it is over.
+  BeforeModel: 'PostToolBatch',
+  AfterAgent: 'Stop',
+  SessionEnd: 'SessionEnd',
+};
+
+/** What it puts around the answer of a hook. */
+const HOOK_CONTEXT = /<hook_context>[^]*?<\/hook_context>\s*/g;
+
+/**
+ * Gemini CLI. Calls have no ids. It drops what a hook answers for a failed tool, so advice on those calls waits for `BeforeModel`,
+ * whose answer adds a message to that one request. A turn that an answer has forced begins with a prompt.
+ */
+export const geminiDialect: HookDialect = {
+  host: 'gemini',
+  isFrom({ hook_event_name: name, timestamp, transcript_path: transcript }) {
+    if (typeof name !== 'string' || typeof timestamp !== 'string') return false;
+    const isShared = name === 'SessionStart' || name === 'SessionEnd';
+    return isShared ? transcript !== undefined : Object.hasOwn(EVENTS, name);
+  },
+  toPayload(json) {
+    const { hook_event_name: host_event, prompt, timestamp, tool_input, tool_response: response, tool_name } = json;
+    const name = EVENTS[String(host_event)];
+    if (name === undefined) return undefined;
+    const { llmContent: result = '', error } = isJsonObject(response) ? response : {};
+    const exitCode = typeof result === 'string' ? (shellAnswer(result)?.exitCode ?? 0) : 0;
+    return {
+      hook_event_name: name,
+      host_event,
+      session_id: json['session_id'],
+      timestamp,
+      cwd: json['cwd'],
+      source: json['source'],
+      reason: json['reason'],
+      forced_prompts: true,
+      ...(name === 'UserPromptSubmit'
+        ? { prompt: typeof prompt === 'string' ? prompt.replace(HOOK_CONTEXT, '') : prompt }
+        : {}),
+      ...(name === 'Stop'
+        ? { stop_hook_active: json['stop_hook_active'], last_assistant_message: json['prompt_response'] }
+        : {}),
+      ...(name === 'PostToolBatch' ? { tool_calls: [] } : {}),
+      ...(tool_name === undefined
+        ? {}
+        : { tool_name, tool_input, tool_use_id: String(Date.parse(timestamp as string)), pairs_by_arguments: true }),
+      ...(name === 'PostToolUse' ? { tool_response: result } : {}),
+      ...(error !== undefined || exitCode !== 0 ? { is_error: true } : {}),
+      ...(error === undefined ? {} : { is_mute: true }),
+    };
+  },
+  toAnswer(answer, input, json) {
+    const { hookSpecificOutput: output, decision, ...rest } = answer;
+    if (input.kind === 'stopped') {
+      return output === undefined && decision === undefined ? rest : { decision: 'deny', reason: stopReason(answer) };
+    }
+    if (output === undefined || input.kind !== 'batch_ended') return answer;
+    const request = isJsonObject(json['llm_request']) ? json['llm_request'] : {};
+    const before: readonly unknown[] = Array.isArray(request['messages']) ? request['messages'] : [];
+    const messages = [...before, { role: 'user', content: output.additionalContext }];
+    return {
+      ...rest,
+      hookSpecificOutput: { hookEventName: output.hookEventName, llm_request: { ...request, messages } },
+    };
+  },
+};

@@ -1,0 +1,17 @@
+import { stopReason, type HookDialect, type HostName } from './hook-dialect.ts';
+
+/**
+ * opencode and pi: their plugins send events in the form that `readPayload` reads, and put the text of the answer where the host
+ * wants it.
+ */
+export function pluginDialect(host: HostName): HookDialect {
+  return {
+    host,
+    isFrom: (json) => json['host'] === host,
+    toPayload: (json) => json,
+    toAnswer(answer) {
+      const text = stopReason(answer);
+      return text === '' ? {} : { text };
+    },
+  };
+}

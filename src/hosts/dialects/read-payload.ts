@@ -1,0 +1,67 @@
+import { readHookInput } from '../../adapters/claude/read-hook-input.ts';
+import { toolResultOf } from '../../adapters/claude/tool-response.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import type { HostEvent, TranscriptCall } from '../../host/host-event.ts';
+import type { HookPayload } from './hook-dialect.ts';
+
+/**
+ * Reads an event in the one form that the dialects give, the spill files hold and the plugins send: that of Claude Code, with
+ * these members besides.
+ *
+ * - `host`: the program that sent it; `host_event`: its own name of the event
+ * - `pairs_by_arguments`: calls have no ids, and `tool_use_id` only says when
+ * - `is_error`: the call failed, although the event is that of a success
+ * - `batch`: when the calls of an answer are over: `open-calls`, or the ids of those calls
+ * - `is_mute`: the host drops what is answered to this event
+ * - `answers`: calls that a transcript knows of, in lists by answer; those without `tool_response` have not ended
+ * - `forced_prompts`: a turn that an answer has forced begins with a prompt
+ *
+ * @returns undefined for an event that coxswain does not listen to, or one without what it must have
+ */
+export function readPayload(json: HookPayload): HostEvent | undefined {
+  const event = readHookInput(json);
+  if (event === undefined) return undefined;
+  const { answers, batch, host, host_event: name } = json;
+  const more = {
+    ...present({
+      host: typeof host === 'string' ? host : undefined,
+      answers: Array.isArray(answers) ? answers.filter(Array.isArray).map((calls) => calls.flatMap(callOf)) : undefined,
+    }),
+    ...(typeof name === 'string' ? { name } : {}),
+  };
+  const paired = json['pairs_by_arguments'] === true ? ({ isPairedByArguments: true } as const) : {};
+  switch (event.kind) {
+    case 'call_issued':
+      return { ...event, ...more, call: { ...event.call, ...paired } };
+    case 'call_ended': {
+      const isError = event.call.isError || json['is_error'] === true;
+      return {
+        ...event,
+        ...more,
+        ...(json['is_mute'] === true ? { isMute: true } : {}),
+        ...(batch === 'open-calls' || isWords(batch) ? { batch } : {}),
+        call: { ...event.call, ...paired, isError },
+      };
+    }
+    case 'prompted':
+      return { ...event, ...more, ...(json['forced_prompts'] === true ? { mayBeForced: true } : {}) };
+    default:
+      return { ...event, ...more };
+  }
+}
+
+function isWords(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+}
+
+function callOf(item: unknown): readonly TranscriptCall[] {
+  if (!isJsonObject(item)) return [];
+  const { duration_ms: duration, is_error: isError, tool_input: args, tool_name: name, tool_use_id: id } = item;
+  if (typeof id !== 'string' || typeof name !== 'string') return [];
+  const call = { id, name, args };
+  if (item['tool_response'] === undefined) return [call];
+  const durationMs = typeof duration === 'number' ? duration : undefined;
+  const result = toolResultOf(item['tool_response']);
+  return [{ ...call, ended: { ...call, result, isError: isError === true, ...present({ durationMs }) } }];
+}

@@ -1,0 +1,52 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+import { isJsonObject } from '../../base/json.ts';
+
+/** The end of a transcript that is read. An entry that is longer hides the ones before it. */
+const TAIL_BYTES = 256 * 1024;
+
+/** The entries at the end of a transcript; none if it is not there, is no regular file, or holds something else. */
+export function* transcriptTail(
+  path: unknown,
+  bytes: number = TAIL_BYTES,
+): Generator<Readonly<Record<string, unknown>>> {
+  for (const line of tailOf(path, bytes).split('\n')) {
+    const entry = parsed(line);
+    if (isJsonObject(entry)) yield entry;
+  }
+}
+
+/** The last text of the agent in a transcript of Copilot CLI. */
+export function lastCopilotAnswer(path: unknown): string | undefined {
+  let last: string | undefined;
+  for (const { type, data } of transcriptTail(path)) {
+    const text = type === 'assistant.message' && isJsonObject(data) ? data['content'] : undefined;
+    if (typeof text === 'string' && text !== '') last = text;
+  }
+  return last;
+}
+
+function tailOf(path: unknown, bytes: number): string {
+  let file: number | undefined;
+  try {
+    file = openSync(String(path), constants.O_RDONLY | constants.O_NONBLOCK);
+    const facts = fstatSync(file);
+    if (!facts.isFile()) return '';
+    const buffer = Buffer.alloc(Math.min(bytes, facts.size));
+    return buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, facts.size - buffer.length));
+  } catch {
+    // The event counts more than what a transcript adds to it.
+    return '';
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // The first line is cut, and the last one may be half written.
+    return undefined;
+  }
+}

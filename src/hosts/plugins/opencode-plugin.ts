@@ -1,0 +1,133 @@
+import { isJsonObject } from '../../base/json.ts';
+import { createBridge, type PluginProgram } from './event-bridge.ts';
+import { WaitingText } from './waiting-text.ts';
+
+/** What opencode hands a plugin, as far as it is read. */
+interface OpencodeHost {
+  readonly directory: string;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The hooks of an opencode plugin, as far as they are used. */
+interface OpencodeHooks {
+  readonly 'chat.message'?: (input: Members, output: Members) => Promise<void>;
+  readonly 'tool.execute.before'?: (input: Members, output: Members) => Promise<void>;
+  readonly 'tool.execute.after'?: (input: Members, output: { output?: unknown; metadata?: unknown }) => Promise<void>;
+  readonly 'experimental.chat.messages.transform'?: (
+    input: unknown,
+    output: { readonly messages?: unknown[] },
+  ) => Promise<void>;
+  readonly event?: (input: { readonly event?: unknown }) => Promise<void>;
+  readonly dispose?: () => Promise<void>;
+}
+
+/**
+ * The plugin of opencode. Calls that failed have no hook: they are read from the messages of the next request. opencode offers no way
+ * to make the agent go on at a stop.
+ */
+export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
+  const bridge = createBridge('opencode', directory, program);
+  const waiting = new WaitingText();
+  const ended = new Set<string>();
+  const sessions = new Set<string>();
+  const roles = new Map<string, unknown>();
+  const lastTexts = new Map<string, string>();
+
+  const idOf = (value: Members): string | undefined => {
+    const id = value['sessionID'];
+    return typeof id === 'string' ? id : undefined;
+  };
+
+  const begin = async (session_id: string): Promise<void> => {
+    if (sessions.has(session_id)) return;
+    sessions.add(session_id);
+    await bridge.send({ hook_event_name: 'SessionStart', session_id, source: 'startup' });
+  };
+
+  return {
+    async 'chat.message'(input, output) {
+      const session_id = idOf(input);
+      if (session_id === undefined) return;
+      await begin(session_id);
+      const prompt = partsOf(output)
+        .flatMap(({ type, text, synthetic }) => (type === 'text' && synthetic !== true ? [String(text)] : []))
+        .join('\n');
+      waiting.add(session_id, await bridge.send({ hook_event_name: 'UserPromptSubmit', session_id, prompt }));
+    },
+    async 'tool.execute.before'(input, output) {
+      const session_id = idOf(input);
+      if (session_id === undefined) return;
+      const call = { tool_name: input['tool'], tool_use_id: input['callID'], tool_input: output['args'] };
+      waiting.add(session_id, await bridge.send({ hook_event_name: 'PreToolUse', session_id, ...call }));
+    },
+    async 'tool.execute.after'(input, output) {
+      const session_id = idOf(input);
+      if (session_id === undefined) return;
+      ended.add(String(input['callID']));
+      const call = { tool_name: input['tool'], tool_use_id: input['callID'], tool_input: input['args'] };
+      const exitCode = isJsonObject(output.metadata) ? output.metadata['exit'] : undefined;
+      const isError = typeof exitCode === 'number' && exitCode !== 0;
+      const result = { tool_response: output.output, ...(isError ? { is_error: true } : {}) };
+      const text = await bridge.send({ hook_event_name: 'PostToolUse', session_id, ...call, ...result });
+      if (text === undefined) return;
+      if (typeof output.output === 'string') output.output += `\n\n${text}`;
+      else waiting.add(session_id, text);
+    },
+    async 'experimental.chat.messages.transform'(_input, { messages }) {
+      const last = (messages ?? []).findLast(isJsonObject);
+      const info = isJsonObject(last?.['info']) ? last['info'] : {};
+      const session_id = idOf(info);
+      if (messages === undefined || session_id === undefined) return;
+      for (const part of partsOf(last ?? {})) {
+        const { callID, state, tool } = part;
+        if (!isJsonObject(state) || state['status'] !== 'error' || ended.has(String(callID))) continue;
+        ended.add(String(callID));
+        const call = { tool_name: tool, tool_use_id: callID, tool_input: state['input'] };
+        const failure = { error: state['error'], is_mute: true };
+        await bridge.send({ hook_event_name: 'PostToolUseFailure', session_id, ...call, ...failure });
+      }
+      waiting.add(session_id, await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [] }));
+      const text = waiting.take(session_id);
+      if (text === undefined) return;
+      const id = `msg_coxswain_${messages.length}`;
+      const part = { id: `prt_coxswain_${messages.length}`, sessionID: session_id, messageID: id, type: 'text', text };
+      messages.push({ info: { ...info, id, role: 'user' }, parts: [part] });
+    },
+    async event({ event }) {
+      const { type, properties } = isJsonObject(event) ? event : {};
+      const members = isJsonObject(properties) ? properties : {};
+      const { info, part } = members;
+      if (type === 'message.updated' && isJsonObject(info)) roles.set(String(info['id']), info['role']);
+      if (type === 'message.part.updated' && isJsonObject(part) && part['type'] === 'text') {
+        const { messageID, sessionID, text } = part;
+        const isAgents = roles.get(String(messageID)) === 'assistant';
+        if (isAgents && typeof text === 'string') lastTexts.set(String(sessionID), text);
+      }
+      const session_id = idOf(members);
+      if (session_id === undefined || !sessions.has(session_id)) return;
+      if (type === 'session.compacted') {
+        await bridge.send({ hook_event_name: 'PreCompact', session_id, trigger: 'auto' });
+      }
+      if (type === 'session.idle') {
+        const last = lastTexts.get(session_id);
+        // Nothing here could make the agent go on.
+        await bridge.send({
+          hook_event_name: 'Stop',
+          session_id,
+          stop_hook_active: true,
+          last_assistant_message: last,
+        });
+      }
+    },
+    async dispose() {
+      for (const session_id of sessions)
+        await bridge.send({ hook_event_name: 'SessionEnd', session_id, reason: 'exit' });
+    },
+  };
+}
+
+function partsOf(value: Members): readonly Members[] {
+  const { parts } = value;
+  return Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+}

@@ -1,0 +1,108 @@
+import { isJsonObject } from '../../base/json.ts';
+import { createBridge, type PluginProgram } from './event-bridge.ts';
+import { WaitingText } from './waiting-text.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What pi hands a handler beside the event, as far as it is read. */
+interface PiContext {
+  readonly cwd?: string;
+  readonly model?: { readonly id?: string };
+  readonly sessionManager: { getSessionId(): string };
+}
+
+/** What pi hands an extension, as far as it is read. */
+interface PiHost {
+  on(name: string, handler: (event: Members, context: PiContext) => Promise<object | undefined>): void;
+}
+
+/** The extension of pi. A tool that pi does not know has no result event; its end is reported as it is. */
+export function piExtension(pi: PiHost, program: PluginProgram): void {
+  const bridge = createBridge('pi', process.cwd(), program);
+  const waiting = new WaitingText();
+  const begun = new Map<string, unknown>();
+  const ended = new Set<string>();
+  let lastText: string | undefined;
+
+  const idOf = ({ sessionManager }: PiContext): string => sessionManager.getSessionId();
+
+  pi.on('session_start', async ({ reason }, context) => {
+    const more = { source: reason, model: context.model?.id };
+    await bridge.send({ hook_event_name: 'SessionStart', session_id: idOf(context), ...more });
+    return undefined;
+  });
+  pi.on('before_agent_start', async ({ prompt }, context) => {
+    const session_id = idOf(context);
+    waiting.add(session_id, await bridge.send({ hook_event_name: 'UserPromptSubmit', session_id, prompt }));
+    return undefined;
+  });
+  pi.on('tool_execution_start', async ({ args, toolCallId }) => {
+    begun.set(String(toolCallId), args);
+    return undefined;
+  });
+  pi.on('tool_call', async (event, context) => {
+    const session_id = idOf(context);
+    waiting.add(session_id, await bridge.send({ hook_event_name: 'PreToolUse', session_id, ...callOf(event) }));
+    return undefined;
+  });
+  pi.on('tool_result', async (event, context) => {
+    const { content, isError } = event;
+    ended.add(String(event['toolCallId']));
+    const result = { tool_response: content, ...(isError === true ? { is_error: true } : {}) };
+    const body = { hook_event_name: 'PostToolUse', session_id: idOf(context), ...callOf(event), ...result };
+    const text = await bridge.send(body);
+    if (text === undefined) return undefined;
+    // Its items are pi's own.
+    const before: readonly unknown[] = Array.isArray(content) ? content : [];
+    return { content: [...before, { type: 'text', text }] };
+  });
+  pi.on('tool_execution_end', async (event, context) => {
+    const id = String(event['toolCallId']);
+    if (event['isError'] === true && !ended.has(id)) {
+      const result = isJsonObject(event['result']) ? event['result'] : {};
+      const call = { tool_name: event['toolName'], tool_use_id: id, tool_input: begun.get(id) ?? {} };
+      const failure = { tool_response: result['content'], is_error: true, is_mute: true };
+      await bridge.send({ hook_event_name: 'PostToolUse', session_id: idOf(context), ...call, ...failure });
+    }
+    ended.delete(id);
+    begun.delete(id);
+    return undefined;
+  });
+  pi.on('context', async ({ messages }, context) => {
+    const session_id = idOf(context);
+    waiting.add(session_id, await bridge.send({ hook_event_name: 'PostToolBatch', session_id, tool_calls: [] }));
+    const text = waiting.take(session_id);
+    if (text === undefined || !Array.isArray(messages)) return undefined;
+    const added = { role: 'user', content: [{ type: 'text', text }], timestamp: Date.now() };
+    return { messages: [...(messages as readonly unknown[]), added] };
+  });
+  pi.on('turn_end', async ({ message }) => {
+    lastText = textOf(message);
+    return undefined;
+  });
+  pi.on('session_compact', async (_event, context) => {
+    await bridge.send({ hook_event_name: 'PreCompact', session_id: idOf(context), trigger: 'auto' });
+    return undefined;
+  });
+  pi.on('agent_end', async (_event, context) => {
+    // Nothing here could make the agent go on.
+    const more = { stop_hook_active: true, last_assistant_message: lastText };
+    await bridge.send({ hook_event_name: 'Stop', session_id: idOf(context), ...more });
+    return undefined;
+  });
+  pi.on('session_shutdown', async ({ reason }, context) => {
+    await bridge.send({ hook_event_name: 'SessionEnd', session_id: idOf(context), reason });
+    return undefined;
+  });
+}
+
+function callOf({ input, toolCallId, toolName }: Members): Members {
+  return { tool_name: toolName, tool_use_id: toolCallId, tool_input: input };
+}
+
+function textOf(message: unknown): string | undefined {
+  const content: unknown = isJsonObject(message) ? message['content'] : undefined;
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const texts = parts.flatMap((part) => (isJsonObject(part) && part['type'] === 'text' ? [String(part['text'])] : []));
+  return texts.length === 0 ? undefined : texts.join('\n');
+}

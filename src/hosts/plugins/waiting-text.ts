@@ -1,0 +1,18 @@
+/** Text that a host cannot take with the event it answers: it waits for the next request. */
+export class WaitingText {
+  readonly #bySession = new Map<string, string[]>();
+
+  add(sessionId: string, text: string | undefined): void {
+    if (text === undefined) return;
+    const texts = this.#bySession.get(sessionId) ?? [];
+    texts.push(text);
+    this.#bySession.set(sessionId, texts);
+  }
+
+  /** What waits, as one text; undefined if nothing does. */
+  take(sessionId: string): string | undefined {
+    const texts = this.#bySession.get(sessionId);
+    this.#bySession.delete(sessionId);
+    return texts?.join('\n\n');
+  }
+}

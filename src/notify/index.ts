@@ -1,0 +1,3 @@
+/** What users import from `coxswain/notify`. */
+export type { NotifyEvent } from './notification.ts';
+export { notifySink, type NotifyOptions, type NotifySink } from './notify-sink.ts';

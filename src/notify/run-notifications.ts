@@ -1,0 +1,112 @@
+import { isExpired, type TimeSpan, deadlineAfter } from '../base/deadline.ts';
+import { budgetRemaining } from '../base/budget.ts';
+import { LruMap } from '../base/lru-map.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { isCutOff } from '../run-view/run-verdict.ts';
+import { changeOf } from '../run-view/seen-pattern.ts';
+import { answered, begun, deadlineOf, EMPTY_SITUATION, knownUsage, type RunSituation } from '../run/run-situation.ts';
+import type { Notification, NotifyEvent } from './notification.ts';
+
+const MAX_RUNS = 256;
+
+/** What to count as advice, and a deadline for runs without one of their own. */
+export interface RunNotificationsOptions {
+  /** True: only what reached the agent counts as advice. False, the default: what would be said does. */
+  readonly delivered?: boolean;
+  /** For runs that have no parent and no deadline of their own, from their first record. */
+  readonly deadline?: TimeSpan | undefined;
+}
+
+interface RunNotes {
+  readonly situation: RunSituation;
+  readonly isSubagent: boolean;
+  readonly calls: number;
+  readonly wasAdvised: boolean;
+  /** What is said once a run. */
+  readonly said: readonly NotifyEvent[];
+}
+
+/** What people are notified of, from the records of runs as they come. The end of a subagent is no news. Memory: 256 runs. */
+export class RunNotifications {
+  readonly #options: RunNotificationsOptions;
+  readonly #runs = new LruMap<RunNotes>(MAX_RUNS);
+
+  constructor(options: RunNotificationsOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Takes the next record of a run, also one from before anyone was to be notified. */
+  take(record: TrajectoryRecord, run: string): readonly Notification[] {
+    const known = this.#runs.get(run) ?? this.#notesOf(record);
+    const { notes, news } = this.#after(known, record);
+    this.#runs.set(run, notes);
+    return news.map(([event, what]) => ({ event, run, message: `Run ${run} ${what}.` }));
+  }
+
+  #notesOf(record: TrajectoryRecord): RunNotes {
+    const { recorded_at_unix_ms: atMs, depth } = record;
+    const { deadline } = this.#options;
+    const isSubagent = depth > 0;
+    const deadlineAtMs = isSubagent || deadline === undefined || atMs === 0 ? null : deadlineAfter(atMs, deadline).atMs;
+    return { situation: { ...EMPTY_SITUATION, deadlineAtMs }, isSubagent, calls: 0, wasAdvised: false, said: [] };
+  }
+
+  #after(before: RunNotes, record: TrajectoryRecord): { notes: RunNotes; news: readonly News[] } {
+    const { recorded_at_unix_ms: atMs, payload } = record;
+    const notes = this.#noted(before, record);
+    const news: News[] = [];
+    const deadline = deadlineOf(notes.situation);
+    if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs))
+      news.push(['deadline', 'is over its deadline']);
+    const stated = payload.kind === 'evaluation' ? payload : {};
+    const left = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, stated));
+    if (Object.values(left).includes(0)) news.push(['budget', 'has used up its budget']);
+    const once = notes.isSubagent ? [] : news.filter(([event]) => !notes.said.includes(event));
+    const others: News[] = [];
+    if (payload.kind === 'pattern_flagged') others.push(...patternNews(payload.pattern, before.wasAdvised));
+    if (payload.kind === 'run_ended' && !notes.isSubagent) {
+      const failed = payload.success === false || (payload.success === undefined && isCutOff(payload));
+      others.push([failed ? 'failed' : 'ended', `${failed ? 'failed' : 'ended'}: outcome ${payload.outcome}`]);
+    }
+    return {
+      notes: { ...notes, said: [...notes.said, ...once.map(([event]) => event)] },
+      news: [...once, ...others],
+    };
+  }
+
+  #noted(notes: RunNotes, { payload }: TrajectoryRecord): RunNotes {
+    const { situation } = notes;
+    // What says nothing about limits, use and advice is passed over: most kinds.
+    if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
+      const next = begun(situation, payload);
+      return { ...notes, situation: { ...next, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };
+    }
+    if (payload.kind === 'deadline_set') {
+      return { ...notes, situation: { ...situation, deadlineAtMs: payload.deadline_at_unix_ms ?? null } };
+    }
+    if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
+      return { ...notes, situation: answered(situation, payload.message) };
+    }
+    if (payload.kind === 'tool_ended') return { ...notes, calls: notes.calls + 1 };
+    return this.#isAdvice(payload) ? { ...notes, wasAdvised: true } : notes;
+  }
+
+  #isAdvice(payload: TrajectoryRecord['payload']): boolean {
+    if (payload.kind === 'feedback_delivered') return payload.delivered;
+    if (payload.kind === 'guidance_delivered') return payload.guidance.delivered;
+    if (this.#options.delivered === true) return false;
+    return payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced';
+  }
+}
+
+type News = readonly [event: NotifyEvent, what: string];
+
+function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly News[] {
+  if (!pattern.stuck || pattern.level === 'hint') return [];
+  const by = pattern.tool === undefined ? '' : ` of ${pattern.tool}`;
+  const what = `${pattern.kind}${by}, seen ${pattern.occurrences} times`;
+  return changeOf(pattern) === 'raised' && wasAdvised
+    ? [['continued', `went on after advice: ${what}`]]
+    : [['stuck', `is stuck: ${what}`]];
+}

@@ -1,0 +1,17 @@
+import { CoxswainError } from '../base/error.ts';
+import type { NotifySection } from '../config/coxswain-config.ts';
+import { commandTarget, desktopTarget } from './command-target.ts';
+import type { NotifyTarget } from './notification.ts';
+import { webhookTarget } from './webhook-target.ts';
+
+/** Whom a configuration notifies. @throws CoxswainError `invalid-argument` when the webhook is no address */
+export function targetsOf({ webhook, form, command, desktop }: NotifySection): readonly NotifyTarget[] {
+  if (webhook !== undefined && !URL.canParse(webhook)) {
+    throw new CoxswainError('invalid-argument', 'notify.webhook is no address: give one that begins with https://');
+  }
+  return [
+    ...(webhook === undefined ? [] : [webhookTarget(webhook, form)]),
+    ...(command === undefined ? [] : [commandTarget(command, 'notify.command')]),
+    ...(desktop === true ? [desktopTarget()] : []),
+  ];
+}

@@ -1,0 +1,125 @@
+import type { ModelPrice, ModelPrices } from './answer-cost.ts';
+
+/** What a vendor asks for: input, output, cache read, cache write (null: none is named), and the input tokens up to which it holds. */
+type Row = readonly [number, number, (number | null)?, (number | null)?, number?];
+
+interface Vendor {
+  /** Where the prices stand. */
+  readonly source: string;
+  /** When they were last compared with it. */
+  readonly checked: string;
+  /** How the vendor counts cached tokens. */
+  readonly cached: 'within' | 'beside';
+  readonly models: Readonly<Record<string, Row>>;
+}
+
+/** Prices of models in US dollars for a million tokens, by vendor; as listed by `@pydantic/genai-prices` 0.1.8. */
+const VENDORS: readonly Vendor[] = [
+  {
+    source: 'https://www.anthropic.com/pricing#api',
+    checked: '2026-09-23',
+    cached: 'beside',
+    models: {
+      'claude-3-5-haiku': [0.8, 4, 0.08, 1],
+      'claude-3-5-sonnet': [3, 15, 0.3, 3.75],
+      'claude-3-7-sonnet': [3, 15, 0.3, 3.75],
+      'claude-fable-5': [10, 50, 1, 12.5],
+      'claude-fable-5-1': [10, 50, 0.25, 12.5],
+      'claude-haiku-4-5': [1, 5, 0.1, 1.25],
+      'claude-opus-4': [15, 75, 1.5, 18.75],
+      'claude-opus-4-0': [15, 75, 1.5, 18.75],
+      'claude-opus-4-1': [15, 75, 1.5, 18.75],
+      'claude-opus-4-5': [5, 25, 0.5, 6.25],
+      'claude-opus-4-6': [5, 25, 0.5, 6.25],
+      'claude-opus-4-7': [5, 25, 0.5, 6.25],
+      'claude-opus-4-8': [5, 25, 0.5, 6.25],
+      'claude-opus-5': [5, 25, 0.5, 6.25],
+      'claude-opus-5-5': [4, 20, 0.2, 5],
+      'claude-sonnet-4': [3, 15, 0.3, 3.75],
+      'claude-sonnet-4-0': [3, 15, 0.3, 3.75],
+      'claude-sonnet-4-5': [3, 15, 0.3, 3.75, 200_000],
+      'claude-sonnet-4-6': [3, 15, 0.3, 3.75],
+      'claude-sonnet-5': [2, 10, 0.2, 2.5],
+    },
+  },
+  {
+    source: 'https://developers.openai.com/api/docs/pricing',
+    checked: '2026-09-23',
+    cached: 'within',
+    models: {
+      'codex-mini': [1.5, 6, 0.375],
+      'gpt-4.1': [2, 8, 0.5],
+      'gpt-4.1-mini': [0.4, 1.6, 0.1],
+      'gpt-4.1-nano': [0.1, 0.4, 0.025],
+      'gpt-4o': [2.5, 10, 1.25],
+      'gpt-4o-2024-05-13': [5, 15],
+      'gpt-4o-mini': [0.15, 0.6, 0.075],
+      'gpt-5': [1.25, 10, 0.125],
+      'gpt-5-codex': [1.25, 10, 0.125],
+      'gpt-5-mini': [0.25, 2, 0.025],
+      'gpt-5-nano': [0.05, 0.4, 0.005],
+      'gpt-5-pro': [15, 120],
+      'gpt-5.1': [1.25, 10, 0.125],
+      'gpt-5.1-codex': [1.25, 10, 0.125],
+      'gpt-5.1-codex-max': [1.25, 10, 0.125],
+      'gpt-5.1-codex-mini': [0.25, 2, 0.025],
+      'gpt-5.2': [1.75, 14, 0.175],
+      'gpt-5.2-codex': [1.75, 14, 0.175],
+      'gpt-5.3': [1.75, 14, 0.175],
+      'gpt-5.3-codex': [1.75, 14, 0.175],
+      'gpt-5.4': [2.5, 15, 0.25, null, 271_999],
+      'gpt-5.4-mini': [0.75, 4.5, 0.075],
+      'gpt-5.4-nano': [0.2, 1.25, 0.02],
+      'gpt-5.5': [5, 30, 0.5, null, 271_999],
+      'gpt-5.6': [4, 20, 0.4, 5, 271_999],
+      'gpt-5.6-luna': [0.2, 1.2, 0.02, 0.25, 271_999],
+      'gpt-5.6-sol': [4, 20, 0.4, 5, 271_999],
+      'gpt-5.6-terra': [2, 12, 0.2, 2.5, 271_999],
+      o1: [15, 60, 7.5],
+      o3: [2, 8, 0.5],
+      'o3-mini': [1.1, 4.4, 0.55],
+      'o4-mini': [1.1, 4.4, 0.275],
+    },
+  },
+  {
+    source: 'https://ai.google.dev/gemini-api/docs/pricing',
+    checked: '2026-09-23',
+    cached: 'within',
+    models: {
+      'gemini-2.0-flash': [0.1, 0.4, 0.025],
+      'gemini-2.5-flash': [0.3, 2.5, 0.03],
+      'gemini-2.5-flash-lite': [0.1, 0.4, 0.01],
+      'gemini-2.5-pro': [1.25, 10, 0.125, null, 200_000],
+      'gemini-3-flash-preview': [0.5, 3, 0.05],
+      'gemini-3-pro-preview': [2, 12, 0.2, null, 200_000],
+      'gemini-3.1-flash-lite': [0.25, 1.5, 0.025],
+      'gemini-3.1-pro-preview': [2, 12, 0.2, null, 200_000],
+      'gemini-3.5-flash': [1.5, 9, 0.15],
+      'gemini-3.5-flash-lite': [0.3, 2.5, 0.03],
+      'gemini-3.6-flash': [0.75, 3.75, 0.075],
+      'gemini-3.7-flash': [0.75, 3.75, 0.075],
+      'gemini-3.8-flash': [0.75, 3.75, 0.075],
+    },
+  },
+];
+
+/** Prices of models, each with its source and the day on which it was checked. */
+export const MODEL_PRICES: ModelPrices = Object.fromEntries(
+  VENDORS.flatMap(({ cached, checked, models, source }) =>
+    Object.entries(models).map(
+      ([name, [input, output, cacheRead, cacheWrite, upToInputTokens]]): [string, ModelPrice] => [
+        name,
+        {
+          input,
+          output,
+          ...(cacheRead == null ? {} : { cacheRead }),
+          ...(cacheWrite == null ? {} : { cacheWrite }),
+          ...(upToInputTokens === undefined ? {} : { upToInputTokens }),
+          cached,
+          source,
+          checked,
+        },
+      ],
+    ),
+  ),
+);

@@ -1,0 +1,71 @@
+import { base64Mark, bytesInText } from '../base/binary-mark.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
+import type { StoredContent } from './stored-message.ts';
+import type { TrajectoryPayload } from './trajectory-record.ts';
+
+/** A block with the size and digest of its picture in the place of the bytes; any other block as it is. */
+export function withoutPicture<Block extends object>(block: Block): Block {
+  // Any object may be asked for any name.
+  const { data_base64: base64, ...rest } = block as Readonly<Record<string, unknown>>;
+  if (rest['type'] !== 'image' || typeof base64 !== 'string') return block;
+  const { bytes, digest } = base64Mark(base64, '');
+  // Without one member that may be absent, and with two that an image may have.
+  return { ...rest, bytes, digest } as unknown as Block;
+}
+
+/**
+ * A payload that was read from a file, without the bytes of pictures and files in messages and results. The payload itself
+ * where it has none.
+ *
+ * Cost: one look at a result or message that is text, one walk over any other.
+ */
+export function withoutBytes(payload: TrajectoryPayload): TrajectoryPayload {
+  if (payload.kind === 'tool_ended') {
+    const result = jsonWithoutBytes(payload.result);
+    return result === payload.result ? payload : { ...payload, result };
+  }
+  if (payload.kind !== 'message_appended') return payload;
+  const { message } = payload;
+  const content = contentWithoutBytes(message.content);
+  return content === message.content ? payload : { ...payload, message: { ...message, content } };
+}
+
+function contentWithoutBytes(content: StoredContent): StoredContent {
+  if (typeof content === 'string') return textWithoutBytes(content);
+  return mapped(content, (block) => {
+    if (block.type === 'image') return withoutPicture(block);
+    if (block.type === 'text') {
+      const text = textWithoutBytes(block.text);
+      return text === block.text ? block : { ...block, text };
+    }
+    if (block.type !== 'other') return block;
+    const value = jsonWithoutBytes(block.value);
+    return value === block.value ? block : { ...block, value };
+  });
+}
+
+function textWithoutBytes(text: string): string {
+  const found = bytesInText(text) ?? text;
+  return typeof found === 'string' ? found : JSON.stringify(found);
+}
+
+function jsonWithoutBytes(value: Json): Json {
+  if (typeof value === 'string') return bytesInText(value) ?? value;
+  if (Array.isArray(value)) return mapped(value as readonly Json[], jsonWithoutBytes);
+  if (!isJsonObject(value)) return value;
+  let changed: Record<string, Json> | undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const without =
+      typeof member === 'string' ? (bytesInText(member, { name, of: value }) ?? member) : jsonWithoutBytes(member);
+    if (without === member) continue;
+    changed ??= { ...value };
+    changed[name] = without;
+  }
+  return changed ?? value;
+}
+
+/** The list itself where no item is another. */
+function mapped<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  const made = items.map(change);
+  return made.some((item, at) => item !== items[at]) ? made : items;
+}

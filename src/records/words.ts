@@ -1,0 +1,63 @@
+/** What people read in place of an identifier. Only `--json` and files for machines hold identifiers; `docs/words.md` lists all of them. */
+export const WORDS = {
+  pattern: {
+    identical_call: 'the same call with the same result',
+    ping_pong: 'back and forth between two calls',
+    cycle: 'round and round through the same few calls',
+    repetition: 'calls and answers that resemble each other',
+    repeated_error: 'the same error again and again',
+    error_cascade: 'one failure after another',
+    polling_no_progress: 'waiting for something that does not change',
+    stagnation: 'different questions with the same answer',
+    thrash: 'changes that undo each other',
+    same_failure_after_edits: 'the same failure after each edit',
+    stall: 'nothing new for a long time',
+    drift: 'away from the task',
+    context_degradation: 'reading again what was read before',
+    tool_avoidance: 'a shell command where a tool exists',
+    sequential_when_parallel: 'one read at a time where many could go together',
+  },
+  level: { hint: 'perhaps', warn: 'likely', strong: 'for sure' },
+  reason: {
+    answered: 'answered',
+    rate_limit: 'rate limit',
+    login: 'login failed',
+    credit: 'out of credit',
+    overloaded: 'model overloaded',
+    server_error: 'model server error',
+    context: 'context too long',
+    output_limit: 'answer too long',
+    turn_limit: 'turn limit',
+    refused: 'refused by the model',
+    invalid_request: 'request rejected',
+    interrupted: 'interrupted',
+    killed: 'killed',
+    permission: 'waiting for permission',
+  },
+  outcome: {
+    ended: 'finished',
+    error: 'ended with an error',
+    limit: 'stopped by a limit',
+    aborted: 'stopped',
+    interrupted: 'interrupted',
+    success: 'worked',
+    'no success': 'did not work',
+    unknown: 'no end on record',
+  },
+  delivery: {
+    delivered: 'reached the agent',
+    undelivered: 'did not reach the agent',
+    withheld: 'held back by the experiment',
+    shadowed: 'not said, only recorded',
+    unsettled: 'not known whether it arrived',
+  },
+} as const;
+
+/** Why a run ended: `run_ended.reason`. */
+export type EndReason = keyof (typeof WORDS)['reason'];
+
+/** An identifier in words; one that is not ours, such as a detector of the user's, as it is, with blanks for `_`. */
+export function inWords(table: keyof typeof WORDS, id: string): string {
+  const words: Readonly<Record<string, string>> = WORDS[table];
+  return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');
+}

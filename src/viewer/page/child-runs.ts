@@ -1,0 +1,22 @@
+import { createContext } from 'react';
+
+import type { ToolStarted } from '../../records/trajectory-record.ts';
+import type { ListedRow } from '../server/api-shapes.ts';
+import { isObject } from './text-of.ts';
+
+/** Shorter tasks say too little to tell runs apart by. */
+const MIN_TASK_CHARS = 12;
+
+/** The runs that the shown run started. Given by the page of a run. */
+export const ChildRunsContext = createContext<readonly ListedRow[]>([]);
+
+/** The run that a call started: the one that is named for the call, or whose task the call gives. */
+export function childOf(call: ToolStarted, children: readonly ListedRow[]): ListedRow | undefined {
+  if (children.length === 0) return undefined;
+  const named = children.find(({ runId }) => call.tool_call_id !== '' && runId.endsWith(call.tool_call_id));
+  if (named !== undefined) return named;
+  const texts = isObject(call.args) ? Object.values(call.args).filter((value) => typeof value === 'string') : [];
+  return children.find(
+    ({ task }) => task !== undefined && task.length >= MIN_TASK_CHARS && texts.some((text) => text.startsWith(task)),
+  );
+}

@@ -1,0 +1,141 @@
+import type { ReactElement } from 'react';
+
+import { countOf, countText } from '../../base/number-text.ts';
+import { inWords } from '../../records/words.ts';
+import type { CohortAnswer } from '../server/cohort-shapes.ts';
+import type { RunFilters } from './api.ts';
+import { Link } from './link.tsx';
+import { costText, shareOrDash } from './number-text.ts';
+
+const WIDTH = 400;
+const HEIGHT = 150;
+
+/** Calls saved against successes lost, for each number of calls after the warning; a slider picks one. */
+export function StopCurve(props: {
+  readonly cohort: CohortAnswer;
+  readonly stop: number;
+  readonly onStop: (stop: number) => void;
+}): ReactElement {
+  const { calls, stops, succeeded } = props.cohort;
+  const chosen = stops[Math.min(props.stop, stops.length - 1)];
+  if (chosen === undefined || stops[0]?.stopped === 0)
+    return <p>No run of which it is known how it went was warned about.</p>;
+  const [mostSaved, mostLost] = [
+    Math.max(1, ...stops.map(({ saved }) => saved)),
+    Math.max(1, ...stops.map(({ lost }) => lost)),
+  ];
+  const x = (saved: number): number => 8 + (saved / mostSaved) * (WIDTH - 16);
+  const y = (lost: number): number => HEIGHT - 8 - (lost / mostLost) * (HEIGHT - 16);
+  const sentence = `Stopped ${chosen.after === 0 ? 'at once' : `${countOf(chosen.after, 'call')} later`}: ${countText(chosen.saved)} calls saved (${shareOrDash(calls === 0 ? null : chosen.saved / calls)} of all), ${countText(chosen.lost)} of ${countText(succeeded)} successes lost.`;
+  return (
+    <>
+      <svg className="curve" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={sentence}>
+        <path className="axis" d={`M8 4V${HEIGHT - 8}H${WIDTH - 4}`} />
+        <polyline points={stops.map(({ lost, saved }) => `${x(saved)},${y(lost)}`).join(' ')} />
+        {stops.map(({ after, lost, saved }) => (
+          <circle key={after} cx={x(saved)} cy={y(lost)} r={after === chosen.after ? 6 : 3} />
+        ))}
+        <text x={12} y={14}>
+          ↑ successes lost
+        </text>
+        <text x={WIDTH - 8} y={HEIGHT - 14} textAnchor="end">
+          calls saved →
+        </text>
+      </svg>
+      <label className="slider">
+        Stop after
+        <input
+          type="range"
+          min={0}
+          max={stops.length - 1}
+          value={chosen.after}
+          onChange={(event) => props.onStop(Number(event.target.value))}
+        />
+        {countOf(chosen.after, 'call')}
+      </label>
+      <p role="status">{sentence}</p>
+    </>
+  );
+}
+
+const FATES = [
+  ['repeated', 'made the very same call', '--bad'],
+  ['same-failure', 'failed in the same way', '--stuck-mark'],
+  ['other-failure', 'failed in another way', '--kind-note'],
+  ['succeeded', 'next call succeeded', '--good'],
+  ['open', 'no result on record', '--kind-poll'],
+  ['none', 'the run ended there', '--line-strong'],
+] as const;
+
+/** What followed advice, a bar for each thing that became of it. */
+export function FateBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
+  const arms = Object.entries(props.cohort.fates);
+  if (arms.length === 0) return <p>There was no advice in these runs.</p>;
+  return (
+    <>
+      {arms.map(([arm, counts = {}]) => {
+        const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+        let at = 0;
+        const label = FATES.map(([fate, words]) => `${words} ${shareOrDash((counts[fate] ?? 0) / all)}`).join(', ');
+        return (
+          <div key={arm} className="fate">
+            <Link to={{ page: 'runs', filters: { ...props.filters, advice: arm } }}>{inWords('delivery', arm)}</Link>{' '}
+            <span className="dim">{countText(all)}</span>
+            <svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={label}>
+              {FATES.map(([fate, , colour]) => {
+                const width = (100 * (counts[fate] ?? 0)) / all;
+                const x = at;
+                at += width;
+                return <rect key={fate} x={x} width={width} height={10} fill={`var(${colour})`} />;
+              })}
+            </svg>
+            <div className="dim">{label}</div>
+          </div>
+        );
+      })}
+      <p>
+        {FATES.map(([fate, words, colour]) => (
+          // A custom property, which the types of React do not know.
+          <span key={fate} className="key" style={{ ['--key' as string]: `var(${colour})` }}>
+            {words}{' '}
+          </span>
+        ))}
+      </p>
+      <p>
+        <Link to={{ page: 'runs', filters: { ...props.filters, advice: 'ignored' } }}>
+          Runs where advice was ignored
+        </Link>
+      </p>
+    </>
+  );
+}
+
+/** What each day cost, and what of it came after the first warning. */
+export function DayBars(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
+  const { costUsd, days } = props.cohort;
+  const isMoney = costUsd > 0;
+  const most = Math.max(...days.map((day) => (isMoney ? day.costUsd : day.tokens)), 0);
+  if (days.length === 0 || most === 0) return <p>No answer of the model says what it cost.</p>;
+  const text = (amount: number): string => (isMoney ? costText(amount) : countOf(amount, 'token'));
+  return (
+    <div className="days">
+      {days.map((day) => {
+        const [all, wasted] = isMoney ? [day.costUsd, day.wastedUsd] : [day.tokens, day.wastedTokens];
+        const label = `${day.day}: ${text(all)}, ${text(wasted)} of it after the first warning, in ${countOf(day.runs, 'run')}`;
+        return (
+          <Link
+            key={day.day}
+            title={label}
+            to={{ page: 'runs', filters: { ...props.filters, since: day.day, until: day.day } }}
+          >
+            <span className="visually-hidden">{label}</span>
+            <svg viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
+              <rect className="all" y={100 - (100 * all) / most} width={10} height={(100 * all) / most} />
+              <rect className="wasted" y={100 - (100 * wasted) / most} width={10} height={(100 * wasted) / most} />
+            </svg>
+          </Link>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import type { ReactElement } from 'react';
+
+import { countText } from '../../base/number-text.ts';
+import type { CohortAnswer, FailureCluster, RunMoment, PatternCost } from '../server/cohort-shapes.ts';
+import type { RunFilters } from './api.ts';
+import { FilterTag } from './filter-tag.tsx';
+import { Link } from './link.tsx';
+import { shareOrDash } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+import { safeLine } from './safe-text.ts';
+
+const MAX_ID_CHARS = 24;
+
+/** Patterns, what became of the runs that had them, and an example of each at the moment. */
+export function PatternTable(props: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
+  const { patterns } = props.cohort;
+  if (patterns.length === 0) return <p>No pattern was flagged in these runs.</p>;
+  const most = Math.max(1, ...patterns.map(({ callsAfter }) => callsAfter));
+  return (
+    <div className="wide">
+      <table>
+        <thead>
+          <tr>
+            <th>Pattern</th>
+            <th className="number">Runs</th>
+            <th className="number">Succeeded</th>
+            <th>Begins at call</th>
+            <th className="number">Calls after it</th>
+            <th>Examples</th>
+          </tr>
+        </thead>
+        <tbody>
+          {patterns.map((cost) => (
+            <tr key={cost.kind}>
+              <td>
+                <FilterTag className="stuck" filters={{ ...props.filters, pattern: cost.kind }} title="Its runs">
+                  {patternName(cost.kind)}
+                </FilterTag>
+              </td>
+              <td className="number">{countText(cost.runs)}</td>
+              <td className="number">
+                {shareOrDash(cost.judged === 0 ? null : cost.succeeded / cost.judged)}{' '}
+                <span className="dim">vs {shareOrDash(cost.expected)}</span>
+              </td>
+              <td>
+                <Begins cost={cost} />
+              </td>
+              <td className="number">
+                {countText(cost.callsAfter)}
+                <svg className="bar-line" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                  <rect width={(100 * cost.callsAfter) / most} height={4} />
+                </svg>
+              </td>
+              <td>
+                <span className="examples">
+                  {cost.examples.map((moment) => (
+                    <MomentLink key={moment.runId} moment={moment} />
+                  ))}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Where in runs a pattern begins: up to call 2, 5, 10, 20, 50, 100, 200, and later. */
+function Begins({ cost: { begins } }: { readonly cost: PatternCost }): ReactElement {
+  const most = Math.max(1, ...begins);
+  const label = `By call 2: ${begins[0] ?? 0} runs; 5: ${begins[1] ?? 0}; 10: ${begins[2] ?? 0}; 20: ${begins[3] ?? 0}; 50: ${begins[4] ?? 0}; later: ${begins.slice(5).reduce((all, one) => all + one, 0)}`;
+  return (
+    <svg className="begins" viewBox="0 0 64 18" role="img">
+      <title>{label}</title>
+      {begins.map((count, at) => (
+        // The columns of a picture have no name but their place.
+        <rect key={at} x={at * 8} y={18 - (17 * count) / most} width={7} height={(17 * count) / most} />
+      ))}
+    </svg>
+  );
+}
+
+/** What stuck runs have in common. */
+export function ClusterTable({ clusters }: { readonly clusters: readonly FailureCluster[] }): ReactElement {
+  if (clusters.length === 0) return <p>No run was stuck.</p>;
+  return (
+    <div className="wide">
+      <table>
+        <thead>
+          <tr>
+            <th>First pattern, and what most calls failed with</th>
+            <th className="number">Runs</th>
+            <th className="number">Calls after</th>
+            <th>Example</th>
+          </tr>
+        </thead>
+        <tbody>
+          {clusters.map(({ calls, example, kind, line, runs }) => (
+            <tr key={`${kind} ${line}`}>
+              <td>
+                {patternName(kind)}
+                <div className="mono clip">{line === '' ? 'no failing line' : safeLine(line)}</div>
+              </td>
+              <td className="number">{countText(runs)}</td>
+              <td className="number">{countText(calls)}</td>
+              <td>
+                <MomentLink moment={example} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function MomentLink({ moment: { call, runId } }: { readonly moment: RunMoment }): ReactElement {
+  const id = safeLine(runId);
+  // Of long ids the end says most.
+  const short = id.length <= MAX_ID_CHARS ? id : `…${id.slice(1 - MAX_ID_CHARS)}`.toWellFormed();
+  return (
+    <Link className="mono moment" to={{ page: 'moment', runId, call }} title={`${id}, call ${call}`}>
+      {short}
+    </Link>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ReactElement } from 'react';
+
+import type { LabelTarget } from '../../backtest/labels.ts';
+import { LABEL_WORDS, type Labels } from './use-labels.ts';
+
+const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
+  ['stuck', 'y'],
+  ['ok', 'n'],
+  ['skip', 's'],
+];
+
+/** What the reader says of the chosen call, or of the run where none is chosen. */
+export function LabelBar({ labels }: { readonly labels: Labels }): ReactElement | null {
+  if (!labels.isWritable) return null;
+  const { call, target } = labels;
+  return (
+    <div className="label-bar" role="group" aria-label="Label">
+      <span>{call === undefined ? 'The run is' : `At call ${call} the agent is`}</span>
+      {BUTTONS.map(([name, key]) => (
+        <button key={name} type="button" aria-pressed={target === name} onClick={() => labels.put(name)}>
+          {LABEL_WORDS[name]} <kbd>{key}</kbd>
+        </button>
+      ))}
+      {target === undefined ? null : (
+        <button type="button" onClick={() => labels.put(null)}>
+          remove <kbd>u</kbd>
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,190 @@
+import { useEffect, type ReactElement, type ReactNode } from 'react';
+
+import { countOf, countText } from '../../base/number-text.ts';
+import type { SourceRow } from '../server/api-shapes.ts';
+import type { CohortAnswer } from '../server/cohort-shapes.ts';
+import { getCohort, type RunFilters } from './api.ts';
+import { DayBars, FateBars, StopCurve } from './cohort-charts.tsx';
+import { CohortRows } from './cohort-rows.tsx';
+import { ClusterTable, PatternTable } from './cohort-tables.tsx';
+import { Link } from './link.tsx';
+import { ErrorNotice, Notice } from './notice.tsx';
+import { costText, shareOrDash } from './number-text.ts';
+import type { Route } from './route.ts';
+import { RunFiltersBar } from './run-filters-bar.tsx';
+import { useLoaded } from './use-loaded.ts';
+import { goTo } from './use-route.ts';
+
+/** How soon the page asks again while runs are looked at. */
+const AGAIN_MS = 1_500;
+
+/** What the runs that match came to: the first page. */
+export function OverviewPage(props: {
+  readonly route: Extract<Route, { page: 'overview' }>;
+  readonly sources: readonly SourceRow[];
+}): ReactElement {
+  const { route, sources } = props;
+  const { filters } = route;
+  const { error, isLoading, reload, value: cohort } = useLoaded(JSON.stringify(filters), () => getCohort(filters));
+  const pending = cohort?.pending ?? 0;
+  useEffect(() => {
+    if (pending === 0 || isLoading) return undefined;
+    const timer = setTimeout(reload, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [pending, isLoading, reload]);
+  const troubled = sources.filter((source) => source.problem !== undefined);
+  return (
+    <div className="overview-page">
+      <h1 className="visually-hidden">Overview</h1>
+      <RunFiltersBar
+        filters={filters}
+        sources={sources}
+        facets={cohort?.facets}
+        status={cohort === undefined ? 'Loading…' : statusOf(cohort)}
+        to={(next) => ({ ...route, filters: next })}
+      />
+      {troubled.map((source) => (
+        <div key={source.id} className="banner bad" role="alert">
+          <b>{source.path}</b> {source.problem?.message} {source.problem?.fix}
+        </div>
+      ))}
+      {cohort === undefined && error !== undefined ? <ErrorNotice error={error} onRetry={reload} /> : null}
+      {cohort === undefined ? null : cohort.runs === 0 ? (
+        <Notice title={pending > 0 ? 'Reading the runs…' : 'No run matches'} />
+      ) : (
+        <Panels cohort={cohort} route={route} />
+      )}
+    </div>
+  );
+}
+
+function statusOf({ pending, runs }: CohortAnswer): string {
+  return `${countOf(runs, 'run')}${pending > 0 ? `, looking at ${countText(pending)} more` : ''}`;
+}
+
+function Panels(props: {
+  readonly cohort: CohortAnswer;
+  readonly route: Extract<Route, { page: 'overview' }>;
+}): ReactElement {
+  const { cohort, route } = props;
+  const { filters } = route;
+  return (
+    <>
+      <Figures cohort={cohort} filters={filters} />
+      <div className="panels">
+        <Panel
+          title="Which patterns cost outcomes"
+          note="Beside each share stands that of runs that had come as far without the pattern."
+        >
+          <PatternTable cohort={cohort} filters={filters} />
+        </Panel>
+        <Panel
+          title="What if runs had been stopped after the first warning?"
+          note={`${countOf(cohort.judged, 'run')} of which it is known how they went, each simply cut: exact on these recordings, no estimate.`}
+        >
+          <StopCurve
+            cohort={cohort}
+            stop={route.stop ?? 0}
+            onStop={(stop) => goTo({ ...route, stop }, { replace: true })}
+          />
+        </Panel>
+        <Panel
+          title="Every run, one row each"
+          note={`${countText(cohort.rows.length)} of ${countText(cohort.seen)} drawn, calls from left to right, by first pattern. Click a row to open the run.`}
+        >
+          <CohortRows rows={cohort.rows} />
+        </Panel>
+        <Panel title="What agents did after advice" note="The next call, side by side. Nothing here says why.">
+          <FateBars cohort={cohort} filters={filters} />
+        </Panel>
+        <Panel
+          title="What stuck runs fail with"
+          note={`${countOf(cohort.clusters.length, 'line')} explain ${shareOrDash(
+            cohort.stuck === 0 ? null : cohort.clusters.reduce((all, { runs }) => all + runs, 0) / cohort.stuck,
+          )} of the stuck runs.`}
+        >
+          <ClusterTable clusters={cohort.clusters} />
+        </Panel>
+        <Panel title={cohort.costUsd > 0 ? 'Cost by day' : 'Tokens by day'} note="After the first warning in red.">
+          <DayBars cohort={cohort} filters={filters} />
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+function Panel(props: { readonly title: string; readonly note: string; readonly children: ReactNode }): ReactElement {
+  return (
+    <section className="panel" aria-label={props.title}>
+      <h2>{props.title}</h2>
+      <p className="dim">{props.note}</p>
+      {props.children}
+    </section>
+  );
+}
+
+function Figures({ cohort, filters }: { readonly cohort: CohortAnswer; readonly filters: RunFilters }): ReactElement {
+  const share = (part: number, all: number): string => shareOrDash(all === 0 ? null : part / all);
+  const { calls, costUsd, judged, runs, stuck, stuckJudged, stuckSucceeded, succeeded, wastedCalls, wastedUsd } =
+    cohort;
+  return (
+    <dl className="figure-cards">
+      <Figure
+        name="runs"
+        value={countText(runs)}
+        note={`${countOf(cohort.models, 'model')}, ${countOf(cohort.agents, 'agent')}`}
+        to={filters}
+      />
+      <Figure
+        name="succeeded"
+        value={share(succeeded, judged)}
+        note={`${countText(succeeded)} of ${countText(judged)} of which it is known`}
+        to={{ ...filters, status: 'success' }}
+      />
+      <Figure
+        name="stuck at some point"
+        value={share(stuck, cohort.seen)}
+        note={`${share(stuckSucceeded, stuckJudged)} of these succeeded`}
+        to={{ ...filters, pattern: 'stuck' }}
+      />
+      <Figure
+        name="calls after the first warning"
+        value={share(wastedCalls, calls)}
+        note={`${countText(wastedCalls)} of ${countText(calls)}`}
+        to={{ ...filters, sort: 'wasted' }}
+      />
+      {costUsd > 0 ? (
+        <Figure
+          name="cost after the first warning"
+          value={costText(wastedUsd)}
+          note={`of ${costText(costUsd)}, where it is known`}
+          to={{ ...filters, sort: 'cost' }}
+        />
+      ) : (
+        <Figure
+          name="tokens after the first warning"
+          value={share(cohort.wastedTokens, cohort.tokens)}
+          note={`${countText(cohort.wastedTokens)} of ${countText(cohort.tokens)}, where they are known`}
+          to={{ ...filters, sort: 'tokens' }}
+        />
+      )}
+    </dl>
+  );
+}
+
+function Figure(props: {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+  readonly to: RunFilters;
+}): ReactElement {
+  return (
+    <div className="panel">
+      <dt>{props.name}</dt>
+      <dd>
+        <Link to={{ page: 'runs', filters: props.to }}>{props.value}</Link>
+      </dd>
+      <dd className="dim">{props.note}</dd>
+    </div>
+  );
+}

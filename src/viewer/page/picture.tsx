@@ -1,0 +1,35 @@
+import { useContext, type ReactElement } from 'react';
+
+import { countText } from '../../base/number-text.ts';
+import { FoldedTextContext } from './folded-text.tsx';
+import { safeImage } from './safe-image.ts';
+import { safeLine } from './safe-text.ts';
+import { isCut, isObject, type ShownPicture } from './text-of.ts';
+
+/** A picture of the trajectory; a large one is fetched on demand. */
+export function Picture(props: { readonly picture: ShownPicture; readonly seq: number }): ReactElement {
+  const { fetchWhole } = useContext(FoldedTextContext);
+  const { data, mediaType } = props.picture;
+  const kind = safeLine(String(mediaType)).slice(0, 60);
+  if (isCut(data)) {
+    return (
+      <p>
+        <button type="button" className="link" onClick={() => void fetchWhole(props.seq)}>
+          Show the image ({kind})
+        </button>
+      </p>
+    );
+  }
+  const source = safeImage(mediaType, data);
+  if (source === undefined) {
+    // Most records hold the size and a digest of a picture, not the picture.
+    const bytes = isObject(data) && typeof data['bytes'] === 'number' ? ` and ${countText(data['bytes'])} bytes` : '';
+    return (
+      <p className="dim">
+        An image of kind {kind}
+        {bytes}, which is not shown.
+      </p>
+    );
+  }
+  return <img src={source} alt={`Of kind ${kind}, as the agent saw it`} decoding="async" />;
+}

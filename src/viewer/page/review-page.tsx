@@ -1,0 +1,72 @@
+import { useEffect, type ReactElement } from 'react';
+
+import { countOf, countText } from '../../base/number-text.ts';
+import type { ReviewBy } from '../server/cohort-shapes.ts';
+import { getLabels, getReview } from './api.ts';
+import { Link } from './link.tsx';
+import { ErrorNotice, Notice } from './notice.tsx';
+import { shareOrDash } from './number-text.ts';
+import { goToNext, reviewProgress } from './review.ts';
+import { useLoaded } from './use-loaded.ts';
+
+const KINDS: readonly (readonly [ReviewBy, string, string])[] = [
+  ['pattern', 'Patterns', 'where a pattern was flagged: how often is it right?'],
+  ['advice', 'Advice', 'where advice was produced: how often was it wanted?'],
+  ['random', 'Random', 'any call: what do the detectors miss?'],
+];
+
+/** Moments to be labelled, one after the other. */
+export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
+  const queue = useLoaded(`review ${by}`, () => getReview(by));
+  const labels = useLoaded('labels', getLabels);
+  const error = queue.error ?? labels.error;
+  const pending = queue.value?.pending ?? 0;
+  const { reload } = queue;
+  useEffect(() => {
+    if (pending === 0) return undefined;
+    const timer = setTimeout(reload, 1_500);
+    return () => clearTimeout(timer);
+  }, [pending, reload, queue.value]);
+  if (error !== undefined) return <ErrorNotice error={error} onRetry={reload} />;
+  if (queue.value === undefined || labels.value === undefined) return <Notice title="Drawing moments…" />;
+  const { moments } = queue.value;
+  const { labelled, precision } = reviewProgress(moments, labels.value.labels);
+  return (
+    <div className="sheet">
+      <h1>Review</h1>
+      <p className="intro">
+        One moment after the other, each with one key: stuck (<kbd>y</kbd>), fine (<kbd>n</kbd>) or cannot say (
+        <kbd>s</kbd>
+        ). The browser’s Back leads to the one before, <kbd>u</kbd> takes its label away.
+      </p>
+      <ul>
+        {KINDS.map(([kind, name, what]) => (
+          <li key={kind}>
+            <Link className="button" to={{ page: 'review', by: kind }} isCurrent={kind === by}>
+              {name}
+            </Link>{' '}
+            {what}
+          </li>
+        ))}
+      </ul>
+      {labels.value.file === null ? (
+        <Notice title="No labels file">
+          <p className="dim">
+            Start the viewer with <code>--labels labels.csv</code>: labels are written there.
+          </p>
+        </Notice>
+      ) : (
+        <>
+          <p role="status">
+            {countText(labelled)} of {countOf(moments.length, 'moment')} labelled
+            {pending > 0 ? `, looking at ${countOf(pending, 'more run')}` : ''}. {by === 'random' ? 'Stuck' : 'Right'}{' '}
+            so far: {shareOrDash(precision)}.
+          </p>
+          <button type="button" disabled={labelled === moments.length} onClick={() => void goToNext(by, moments)}>
+            {labelled === 0 ? 'Begin' : 'Go on'}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { countOf } from '../../base/number-text.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { RecordPages } from './record-pages.ts';
+import { textOf } from './text-of.ts';
+
+/** Of one text so much is copied. */
+const MAX_CHARS = 4_000;
+
+/** A row as Markdown, for a report: what was called or said, and what came back. @param link  where it is seen */
+export function markdownOf(record: TrajectoryRecord, pages: RecordPages, link: string): string {
+  const { payload, seq } = record;
+  const parts = [`### Record ${seq}, \`${payload.kind}\``, `<${link}>`];
+  if (payload.kind === 'tool_started') {
+    parts[0] = `### Call of \`${payload.tool_name.replaceAll('`', '')}\``;
+    parts.push(fenced(textOf(payload.args).text));
+    const end = pages.endOf(payload.tool_call_id, seq);
+    const ended = end === undefined ? undefined : pages.at(end)?.payload;
+    if (ended?.kind === 'tool_ended') {
+      parts.push(ended.is_error ? 'It failed:' : 'It gave back:', fenced(textOf(ended.result).text));
+    }
+  } else if (payload.kind === 'message_appended') {
+    parts[0] = `### ${payload.message.role}`;
+    parts.push(fenced(textOf(payload.message.content).text));
+  } else if (payload.kind === 'feedback_produced') parts.push(fenced(payload.text));
+  else if (payload.kind === 'guidance_produced') parts.push(fenced(textOf(payload.injection.content).text));
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** A block that no text within it can end. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  const left = text.length - MAX_CHARS;
+  const more = left > 0 ? `\n… ${countOf(left, 'more character')}` : '';
+  return `${fence}\n${text.slice(0, MAX_CHARS).toWellFormed()}${more}\n${fence}`;
+}

@@ -1,0 +1,115 @@
+import type { ReactElement, ReactNode } from 'react';
+
+import { countOf, countText } from '../../base/number-text.ts';
+import { inWords } from '../../records/words.ts';
+import type { AdviceMark, Overview, RunAnswer } from '../server/api-shapes.ts';
+import { costText, shareOrDash, spanText } from './number-text.ts';
+import { patternName } from './pattern-name.ts';
+
+/** The run in four sentences: where it got stuck, what that cost, what was said, and what followed. */
+export function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement {
+  const { overview, run } = props.answer;
+  const { onGo } = props;
+  return (
+    <dl className="story" aria-label="The run in four sentences">
+      <Part name="Got stuck" mark={overview.patterns.some(({ stuck }) => stuck) ? 'stuck' : ''}>
+        <Stuck overview={overview} onGo={onGo} />
+      </Part>
+      <Part name="Cost of it" mark={overview.wasted === undefined ? '' : 'bad'}>
+        {costSentence(overview, run.calls)}
+      </Part>
+      <Part name="Was told" mark={overview.advice.length > 0 ? 'advice' : ''}>
+        <Told overview={overview} onGo={onGo} />
+      </Part>
+      <Part name="What followed" mark="">
+        {fateSentence(overview.advice)}
+      </Part>
+    </dl>
+  );
+}
+
+function Part(props: { readonly name: string; readonly mark: string; readonly children: ReactNode }): ReactElement {
+  return (
+    <div className={props.mark}>
+      <dt>{props.name}</dt>
+      <dd>{props.children}</dd>
+    </div>
+  );
+}
+
+interface SentenceProps {
+  readonly overview: Overview;
+  readonly onGo: (seq: number) => void;
+}
+
+function Stuck({ overview, onGo }: SentenceProps): ReactElement {
+  const first = overview.patterns.find(({ stuck }) => stuck);
+  if (first === undefined) return <>{overview.complete ? 'At no call.' : 'Not as far as it was read.'}</>;
+  const others = overview.patterns.filter(({ stuck }) => stuck).length - 1;
+  const until = first.toCall === null ? 'to the end' : `until call ${countText(first.toCall)}`;
+  return (
+    <>
+      From{' '}
+      <button type="button" className="link" onClick={() => onGo(first.fromSeq)}>
+        call {countText(first.fromCall)}
+      </button>{' '}
+      {until}
+      {first.flaggedCall === null ? '' : `, noticed at call ${countText(first.flaggedCall)}`}:{' '}
+      <b>{patternName(first.kind)}</b> ({countOf(first.occurrences, 'time')}).
+      {others > 0 ? ` ${countOf(others, 'more pattern')}.` : ''}
+    </>
+  );
+}
+
+function costSentence({ wasted }: Overview, calls: number): string {
+  if (wasted === undefined) return 'Nothing was spent after a warning.';
+  const parts = [
+    countOf(wasted.calls, 'call'),
+    ...(wasted.ms > 0 ? [spanText(wasted.ms)] : []),
+    ...(wasted.tokens === undefined ? [] : [countOf(wasted.tokens, 'token')]),
+    ...(wasted.costUsd === undefined ? [] : [costText(wasted.costUsd)]),
+  ];
+  const share = shareOrDash(calls === 0 ? null : wasted.calls / calls);
+  return `${parts.join(' · ')} after the first warning (${share} of the calls).`;
+}
+
+function Told({ overview: { advice, adviceLeftOut }, onGo }: SentenceProps): ReactElement {
+  const said = advice.filter(({ delivered }) => delivered === true);
+  const [first] = said;
+  const rest = Object.entries(Object.groupBy(advice, ({ arm }) => arm)).filter(([arm]) => arm !== 'delivered');
+  const unsaid = rest.map(([arm, marks]) => `${countText(marks.length)} ${inWords('delivery', arm)}`).join(', ');
+  if (advice.length === 0) return <>Nothing.</>;
+  return (
+    <>
+      {first === undefined ? (
+        'Nothing that reached the agent'
+      ) : (
+        <>
+          {countOf(said.length + adviceLeftOut, 'time')}, first after{' '}
+          <button type="button" className="link" onClick={() => onGo(first.seq)}>
+            call {countText(first.callsBefore)}
+          </button>
+        </>
+      )}
+      {unsaid === '' ? '.' : `; ${unsaid}.`}
+    </>
+  );
+}
+
+/** What followed what was said, without a word about why. */
+function fateSentence(advice: readonly AdviceMark[]): string {
+  const said = advice.filter(({ delivered }) => delivered === true);
+  if (said.length === 0) return advice.length === 0 ? 'There was no advice.' : 'No advice reached the agent.';
+  const count = (...calls: readonly AdviceMark['nextCall'][]): number =>
+    said.filter(({ nextCall }) => calls.includes(nextCall)).length;
+  const parts = [
+    [count('repeated'), 'made the same call again'],
+    [count('same-failure'), 'failed in the same way'],
+    [count('other-failure'), 'failed in another way'],
+    [count('succeeded'), 'made another call, which succeeded'],
+    [count('none', 'open'), 'made no further call'],
+  ] as const;
+  const left = said.filter(({ isLeft }) => isLeft).length;
+  const told = parts.filter(([times]) => times > 0).map(([times, what]) => `${countText(times)}× it ${what}`);
+  return `Next, ${told.join(', ')}. The pattern was left after ${countText(left)} of ${countText(said.length)}.`;
+}

@@ -1,0 +1,124 @@
+import type { ReactElement } from 'react';
+
+import { countOf, countText } from '../../base/number-text.ts';
+import type { FilesRow } from '../server/api-shapes.ts';
+import { getCall, getState, type RunAddress } from './api.ts';
+import { costText, spanText } from './number-text.ts';
+import { safeLine } from './safe-text.ts';
+import { useLoaded } from './use-loaded.ts';
+
+/** The agent's world when the chosen call had come back; the arrow keys go from call to call. */
+export function StatePanel(props: {
+  readonly run: RunAddress;
+  readonly calls: number;
+  /** `seq` of the chosen row; undefined: the end of the run. */
+  readonly selected: number | undefined;
+  readonly onGo: (seq: number) => void;
+}): ReactElement {
+  const { calls, onGo, run, selected } = props;
+  const loaded = useLoaded(`${run.source}/${run.runId} ${selected ?? `end ${calls}`}`, async () => {
+    const call = selected === undefined ? calls : ((await getCall(run, { seq: selected }))?.call ?? 0);
+    return getState(run, call);
+  });
+  const go = async (call: number): Promise<void> => {
+    const place = await getCall(run, { call });
+    if (place !== null) onGo(place.seq);
+  };
+  const { value: state } = loaded;
+  return (
+    <div className="lane-scroll" role="tabpanel" id="lane-panel" aria-labelledby="tab-state" tabIndex={0}>
+      {loaded.error === undefined ? null : <p className="card bad">{loaded.error.message}</p>}
+      {state === undefined ? (
+        <p className="card dim">Reading up to there…</p>
+      ) : (
+        <article className="card">
+          <div className="card-head">
+            <button
+              type="button"
+              aria-label="State at the call before"
+              disabled={state.call <= 1}
+              onClick={() => void go(state.call - 1)}
+            >
+              ←
+            </button>
+            <h3>At call {countText(state.call)}</h3>
+            <button
+              type="button"
+              aria-label="State at the next call"
+              disabled={state.call >= calls}
+              onClick={() => void go(state.call + 1)}
+            >
+              →
+            </button>
+          </div>
+          <dl>
+            <Files name="Read" files={state.read} />
+            <Files name="Written" files={state.written} />
+            <dt>Checks</dt>
+            <dd>
+              {state.checks.length === 0 ? 'none' : null}
+              {state.checks.map(({ call, command, failed }) => (
+                <div key={command}>
+                  <span className={failed ? 'bad' : 'good'}>{failed ? 'failed' : 'passed'}</span> at call{' '}
+                  {countText(call)}: <span className="mono">{safeLine(command)}</span>
+                </div>
+              ))}
+            </dd>
+            <dt>Failing</dt>
+            <dd>
+              {state.failures.length === 0 ? 'nothing' : null}
+              {state.failures.map(({ call, line, tool }) => (
+                <div key={call}>
+                  call {countText(call)}, {safeLine(tool)}: <span className="mono">{safeLine(line)}</span>
+                </div>
+              ))}
+              {state.errorsInARow > 1 ? <div>{countOf(state.errorsInARow, 'failure')} in a row</div> : null}
+            </dd>
+            <Fact name="Context" value={state.contextTokens} text={(count) => countOf(count, 'token')} />
+            <Fact name="Tokens" value={state.tokens} text={countText} />
+            <Fact name="Cost" value={state.costUsd} text={costText} />
+            <dt>Time</dt>
+            <dd>
+              {spanText(state.elapsedMs)}
+              {state.timeLeftMs === undefined
+                ? ''
+                : state.timeLeftMs < 0
+                  ? `, ${spanText(-state.timeLeftMs)} past the deadline`
+                  : `, ${spanText(state.timeLeftMs)} left`}
+            </dd>
+          </dl>
+        </article>
+      )}
+    </div>
+  );
+}
+
+function Files({ name, files }: { readonly name: string; readonly files: FilesRow }): ReactElement {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        {countOf(files.count, 'file')}
+        {files.latest.map((file) => (
+          <div key={file} className="mono">
+            {safeLine(file)}
+          </div>
+        ))}
+      </dd>
+    </>
+  );
+}
+
+function Fact(props: {
+  readonly name: string;
+  readonly value: number | undefined;
+  readonly text: (value: number) => string;
+}): ReactElement | null {
+  if (props.value === undefined) return null;
+  return (
+    <>
+      <dt>{props.name}</dt>
+      <dd>{props.text(props.value)}</dd>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import { useEffect, useMemo, useReducer } from 'react';
+
+import type { NumberedCall } from '../server/api-shapes.ts';
+import { getCalls, type RunAddress } from './api.ts';
+
+/** Records whose calls come with one request. */
+const STRETCH = 1_000;
+
+/** The calls of a run as far as the reader has come, by the record that began each. */
+export interface Calls {
+  readonly at: (seq: number) => NumberedCall | undefined;
+  /** Fetches those of a range of records. */
+  readonly want: (fromSeq: number, toSeq: number) => void;
+}
+
+/** @param nextSeq  how far the server has read the run: a stretch is fetched again until all of it was read */
+export function useCalls({ source, runId }: RunAddress, nextSeq: number): Calls {
+  const [, redraw] = useReducer((round: number) => round + 1, 0);
+  const known = useMemo(() => ({ calls: new Map<number, NumberedCall>(), upTo: new Map<number, number>() }), []);
+  useEffect(() => {
+    known.calls.clear();
+    known.upTo.clear();
+  }, [known, source, runId]);
+  return useMemo(() => {
+    const fetchCalls = async (at: number, from: number, to: number): Promise<void> => {
+      try {
+        const { calls, upTo } = await getCalls({ source, runId }, from, to);
+        known.upTo.set(at, upTo);
+        for (const call of calls) known.calls.set(call.seq, call);
+        redraw();
+      } catch {
+        // Rows stay without numbers; whoever reads the records says what is wrong.
+        known.upTo.delete(at);
+      }
+    };
+    return {
+      at: (seq) => known.calls.get(seq),
+      want: (fromSeq, toSeq) => {
+        for (let at = Math.floor(Math.max(0, fromSeq) / STRETCH); at * STRETCH < toSeq; at += 1) {
+          const [from, to] = [at * STRETCH, (at + 1) * STRETCH];
+          const readTo = known.upTo.get(at) ?? -1;
+          if (readTo >= Math.min(to, nextSeq)) continue;
+          known.upTo.set(at, nextSeq);
+          void fetchCalls(at, from, to);
+        }
+      },
+    };
+    // A call that came back has a kind: what was read meanwhile is another answer.
+  }, [known, source, runId, nextSeq]);
+}

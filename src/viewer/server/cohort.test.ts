@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+
+import type { RunExtras } from './api-shapes.ts';
+import { cohortOf } from './cohort.ts';
+import type { MatchedRun } from './match-runs.ts';
+
+/** A run of so many calls; with `stuckAt` it was stuck from that call on. */
+function run(id: string, calls: number, verdict: RunExtras['verdict'], stuckAt?: number): MatchedRun {
+  const extras: RunExtras = {
+    patterns: stuckAt === undefined ? [] : ['identical_call'],
+    patternCalls: stuckAt === undefined ? [] : [stuckAt],
+    ...(stuckAt === undefined ? {} : { wasted: { call: stuckAt, calls: calls - stuckAt, ms: 0 } }),
+    verdict,
+    fates: stuckAt === undefined ? {} : { 'delivered repeated': 1, 'withheld succeeded': 2 },
+    ...(stuckAt === undefined ? {} : { errorLine: ['not found', 3] as const }),
+    stuck: stuckAt !== undefined,
+    adviceCount: 0,
+    adviceCalls: [],
+    adviceUnsaid: 0,
+    strip: '',
+    tools: [],
+  };
+  const summary = {
+    runId: id,
+    depth: 0,
+    startedAtMs: 0,
+    lastAtMs: 0,
+    records: 0,
+    lastSeq: 0,
+    turns: 0,
+    errors: 0,
+    calls,
+  };
+  // Of the source only its id is read.
+  return { listed: { source: { id: '0' } } as MatchedRun['listed'], run: summary, extras, found: undefined };
+}
+
+test('a pattern is compared with the runs that had come as far without it, and with no shorter ones', () => {
+  const { patterns } = cohortOf([
+    run('short', 2, 'worked'),
+    run('long', 20, 'worked'),
+    run('longer', 30, 'failed'),
+    run('stuck', 12, 'failed', 10),
+    run('stuck and over', 5, 'worked', 4),
+  ]);
+  // At call 10: one of two. At call 4: one of two, and the run that gets stuck later has not been yet.
+  expect(patterns).toMatchObject([{ kind: 'identical_call', runs: 2, judged: 2, succeeded: 1, callsAfter: 3 }]);
+  expect(patterns[0]?.expected).toBeCloseTo((1 / 2 + 1 / 3) / 2);
+});
+
+test('stopping so many calls after the warning saves the calls that came later, and loses the successes among them', () => {
+  const { stops } = cohortOf([run('a', 20, 'failed', 10), run('b', 15, 'worked', 10), run('c', 9, 'worked')]);
+  expect(stops[0]).toEqual({ after: 0, stopped: 2, saved: 15, lost: 1 });
+  expect(stops[5]).toEqual({ after: 5, stopped: 1, saved: 5, lost: 0 });
+});
+
+test('what agents did after advice is counted by what became of it, and stuck runs by what they fail with', () => {
+  const { clusters, fates } = cohortOf([run('a', 20, 'failed', 10), run('b', 15, 'worked', 10)]);
+  expect(fates).toEqual({ delivered: { repeated: 2 }, withheld: { succeeded: 4 } });
+  expect(clusters).toMatchObject([{ kind: 'identical_call', line: 'not found', runs: 2, calls: 15 }]);
+});

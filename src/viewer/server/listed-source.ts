@@ -1,0 +1,15 @@
+import { FullText } from './full-text.ts';
+import { RunLooks } from './run-looks.ts';
+import type { ViewerSource } from './viewer-source.ts';
+
+/** A source with what was seen in its runs. */
+export interface ListedSource {
+  readonly source: ViewerSource;
+  readonly looks: RunLooks;
+  readonly fullText: FullText;
+}
+
+/** @param cacheFolder  as `RunLooks` */
+export function listedSource(source: ViewerSource, cacheFolder?: string): ListedSource {
+  return { source, looks: new RunLooks(source, cacheFolder), fullText: new FullText(source) };
+}

