@@ -1,0 +1,48 @@
+/** Attributes of the GenAI semantic conventions (open-telemetry/semantic-conventions-genai, November 2026). Values that are objects may be JSON text. */
+export const GENAI = {
+  /** One of `GENAI_OPERATIONS`. */
+  operation: 'gen_ai.operation.name',
+  provider: 'gen_ai.provider.name',
+  conversationId: 'gen_ai.conversation.id',
+  agentId: 'gen_ai.agent.id',
+  agentName: 'gen_ai.agent.name',
+  requestModel: 'gen_ai.request.model',
+  responseModel: 'gen_ai.response.model',
+  responseId: 'gen_ai.response.id',
+  /** List of text. */
+  finishReasons: 'gen_ai.response.finish_reasons',
+  /** List of parts: the system prompt where it is no message. */
+  systemInstructions: 'gen_ai.system_instructions',
+  /** List of `{role, parts}`. */
+  inputMessages: 'gen_ai.input.messages',
+  /** List of `{role, parts, finish_reason}`. */
+  outputMessages: 'gen_ai.output.messages',
+  toolDefinitions: 'gen_ai.tool.definitions',
+  toolName: 'gen_ai.tool.name',
+  toolCallId: 'gen_ai.tool.call.id',
+  toolType: 'gen_ai.tool.type',
+  toolArguments: 'gen_ai.tool.call.arguments',
+  toolResult: 'gen_ai.tool.call.result',
+  /** All input tokens, cached ones among them. */
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+  errorType: 'error.type',
+} as const;
+
+/** Values of `gen_ai.operation.name`. */
+export const GENAI_OPERATIONS = {
+  agent: 'invoke_agent',
+  chat: 'chat',
+  tool: 'execute_tool',
+} as const;
+
+/** Names of events. */
+export const GENAI_EVENTS = {
+  /** What a span of a model request holds as attributes, as an event or a log record of its own. */
+  operationDetails: 'gen_ai.client.inference.operation.details',
+  /** With `exception.type` and `exception.message`. */
+  exception: 'exception',
+} as const;
