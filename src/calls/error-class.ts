@@ -68,7 +68,7 @@ const CATEGORIES: readonly (readonly [ErrorCategory, RegExp])[] = [
   ],
   [
     'syntax',
-    /syntax ?error|unexpected (?:token|end|eof|indent)|parse error|unterminated|invalid syntax|indentationerror/i,
+    /syntax ?error|sql syntax|unexpected (?:token|end|eof|indent)|parse error|unterminated|invalid syntax|indentationerror/i,
   ],
 ];
 

@@ -46,12 +46,12 @@ const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
   'rate-limit': 'Wait as long as the answer asks, then send fewer and larger requests.',
   timeout: 'Run it in the background with its output in a file, or on a smaller part.',
   network: 'Test with one small request whether the address can be reached at all.',
-  'missing-program': 'List what is installed and use that, or install what is missing first.',
+  'missing-program': 'No program has that name: check how the command begins, or use one that is installed.',
   validation: 'Compare your arguments with what the tool expects, field by field.',
   usage: 'Read its help text, then change the call accordingly.',
-  'not-found': 'List what exists there before you use another name.',
+  'not-found': 'Look at what is really there now, then use exactly that name or text.',
   syntax: 'Read the whole place that the error names and rewrite it.',
-  silent: 'Print the exit status and stderr to see why.',
+  silent: 'It printed nothing: check what goes into it, then its exit status and stderr.',
 };
 
 const BY_KIND: Readonly<Record<string, Sentences>> = {
@@ -76,19 +76,22 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
   ],
   repeated_error: ({ call, count, answer, remedy }) => [
     `${count} calls to ${call} failed for the same cause${answer}.`,
-    remedy ?? 'Remove this cause before the next attempt, or go on without this call and say so.',
+    remedy ?? 'Find out what causes exactly this before the next attempt, or go on without the call and say so.',
   ],
   error_cascade: ({ call, count, answer }) => [
     `${count} steps in a row failed, the last of them ${call}${answer}.`,
-    'Look for what these failures share: working folder, permissions, network.',
+    'Check one small step by itself before the next full attempt.',
   ],
   polling_no_progress: ({ call, count, answer }) => [
     `${call} was asked ${count} times and its answer has not changed${answer}.`,
     'Check that what you wait for is still running, or do other work in the meantime.',
   ],
-  stagnation: ({ tool, count, answer, remedy }) => [
+  stagnation: ({ tool, count, answer, remedy, isBare }) => [
     `${count} different calls to ${tool} had the same answer${answer}.`,
-    remedy ?? 'Other words will give the same answer: look in another place.',
+    remedy ??
+      (isBare
+        ? 'If these steps are done, go on; if not, check their effect with a different call.'
+        : 'Other words will give the same answer: accept it, or look in another place.'),
   ],
   thrash: ({ call, count }) => [
     `Your changes undo each other: ${call} brought back an earlier state for the ${ordinal(count)} time.`,
