@@ -13,6 +13,8 @@ import { readAll } from '../src/testing/read-all.ts';
 
 const SESSION = 's1';
 const AGENT = { agent_id: 'a1', agent_type: 'reviewer' };
+const OTHER = { agent_id: 'a2', agent_type: 'tester' };
+const BUDGET = { calls: 50 };
 
 type RawEvent = Readonly<Record<string, unknown>> & { readonly hook_event_name: string };
 
@@ -21,6 +23,7 @@ interface Taken {
   readonly said: readonly (readonly [event: string, text: string])[];
   readonly main: readonly unknown[];
   readonly agent: readonly unknown[];
+  readonly other: readonly unknown[];
 }
 
 const STEERING: SteeringOptions = {
@@ -55,7 +58,7 @@ async function byProcesses(events: readonly RawEvent[], forceTurnAtStop: boolean
   for (const event of events) {
     const sessions = new ClaudeSessions({
       store,
-      config: { steering: STEERING, deadlineFrom: 'session' },
+      config: { steering: STEERING, deadlineFrom: 'session', budget: BUDGET },
       forceTurnAtStop,
       projectFolder: '/',
       redact: (payload) => payload,
@@ -74,7 +77,7 @@ async function byProcesses(events: readonly RawEvent[], forceTurnAtStop: boolean
 async function byCallbacks(events: readonly RawEvent[], forceTurnAtStop: boolean): Promise<Taken> {
   const store = memoryStore();
   const cox = createCoxswain({ store, ...STEERING });
-  const run = cox.startRun({ runId: SESSION });
+  const run = cox.startRun({ runId: SESSION, budget: BUDGET });
   const hooks: Readonly<Record<string, ReturnType<typeof claudeHooks>['Stop']>> = claudeHooks(run, { forceTurnAtStop });
   const said: [string, string][] = [];
   for (const event of events) {
@@ -93,14 +96,21 @@ async function byCallbacks(events: readonly RawEvent[], forceTurnAtStop: boolean
 async function recorded(store: TrajectoryStore): Promise<Omit<Taken, 'said'>> {
   const of = async (id: string): Promise<readonly unknown[]> =>
     (await readAll(store, id)).flatMap(({ payload }) => essentials(payload));
-  return { main: await of(SESSION), agent: await of(`${SESSION}/${AGENT.agent_id}`) };
+  return {
+    main: await of(SESSION),
+    agent: await of(`${SESSION}/${AGENT.agent_id}`),
+    other: await of(`${SESSION}/${OTHER.agent_id}`),
+  };
 }
 
 /** Of a record, what does not depend on when a transport learns that advice was read, or on how a run begins. */
 function essentials(payload: TrajectoryPayload): readonly unknown[] {
   switch (payload.kind) {
     case 'evaluation':
-      return [{ kind: payload.kind, point: payload.point }];
+      return [{ kind: payload.kind, point: payload.point, shared: payload.shared_usage }];
+    case 'run_started':
+      return [{ kind: payload.kind, budget: payload.steering?.budget }];
+    case 'child_ended':
     case 'turn_started':
     case 'tool_started':
     case 'tool_ended':
@@ -170,6 +180,28 @@ const SCENES: readonly (readonly [scene: string, events: readonly RawEvent[], fo
       { ...STOP, hook_event_name: 'SubagentStop', ...AGENT },
       post('1'),
       batch(['1']),
+      STOP,
+    ],
+  ],
+  [
+    'two subagents at once, one of which goes on after its end',
+    [
+      PROMPT,
+      pre('1'),
+      { hook_event_name: 'SubagentStart', ...AGENT },
+      { hook_event_name: 'SubagentStart', ...OTHER },
+      pre('2', AGENT),
+      pre('3', OTHER),
+      post('2', AGENT),
+      batch(['2'], AGENT),
+      { ...STOP, hook_event_name: 'SubagentStop', ...AGENT },
+      post('3', OTHER),
+      post('1'),
+      batch(['1']),
+      pre('4', AGENT),
+      post('4', AGENT),
+      { ...STOP, hook_event_name: 'SubagentStop', ...AGENT },
+      { ...STOP, hook_event_name: 'SubagentStop', ...OTHER },
       STOP,
     ],
   ],

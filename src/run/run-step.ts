@@ -1,4 +1,5 @@
 import { present } from '../base/present.ts';
+import { addUsage, type BudgetUsage } from '../base/budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { CoxswainError } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
@@ -45,12 +46,14 @@ export interface RunStepWork<State extends Json, Result> {
   begin(state: State): ChildOptions | undefined;
   /** Told of the run as it is now. @param state  the host's, which follows what the run takes */
   work(run: Run, state: () => State): Result;
-  /** What is saved of the host's state where the run does not begin yet; default: nothing. */
-  waiting?(state: State): State;
+  /** Notes something in the host's state that no record says, also where the run does not begin yet; default: nothing. */
+  remember?(state: State): State;
+  /** What other runs used of the budget that this run draws on, besides the ends that its records tell of; default: nothing. */
+  readonly others?: BudgetUsage | undefined;
   /** For an input that is folded later than it arrived; default: it arrives now. */
   readonly late?: LateInput | undefined;
-  /** Whether the run has taken this input before; then nothing happens. Default: it has not. */
-  isTaken?(state: State): boolean;
+  /** Whether nothing is to happen, such as for an input that the run has taken before; default: it is. */
+  passes?(state: State): boolean;
 }
 
 /** An input that the store could not take when it arrived. */
@@ -122,6 +125,13 @@ interface Restored<State extends Json> {
   readonly overruns: { heard: (provider: string, durationMs: number) => void };
 }
 
+/** What a run in the middle of a step has to do with. */
+interface RunSurroundings {
+  /** Filled with faults of ours. */
+  readonly faults: string[];
+  readonly others: BudgetUsage | undefined;
+}
+
 /** A stored run, as it is continued outside of steps. */
 export interface OpenedRun extends Pick<Restored<Json>, 'ended' | 'fold' | 'overruns'> {
   readonly summary: RunSummary;
@@ -177,12 +187,13 @@ export class RunStepper<State extends Json> {
     const records: TrajectoryRecord[] = [];
     const faults: string[] = [];
     const before = this.#restore(view, sources);
-    let { state } = before;
-    if (work.isTaken?.(state) === true) return { records, result: { result: undefined, faults } };
+    if (work.passes?.(before.state) === true) return { records, result: { result: undefined, faults } };
+    const noted = work.remember?.(before.state) ?? before.state;
+    const isNoted = noted !== before.state;
+    let state = noted;
     const started = view.summary === undefined ? work.begin(state) : {};
     if (started === undefined) {
-      const host = work.waiting?.(state);
-      const saved = host === undefined ? {} : { snapshot: this.#snapshot(null, host) };
+      const saved = isNoted ? { snapshot: this.#snapshot(null, state) } : {};
       return { records, ...saved, result: { result: undefined, faults } };
     }
     const { late } = work;
@@ -202,7 +213,7 @@ export class RunStepper<State extends Json> {
         },
       },
     });
-    const run = this.#run(log, before, faults);
+    const run = this.#run(log, before, { faults, others: work.others });
     if (view.summary === undefined) {
       const nowMs = clock.nowMs();
       run.begin(runStarted(started, { identity: work.identity, steering: this.#steering, nowMs }));
@@ -213,6 +224,8 @@ export class RunStepper<State extends Json> {
       startedAtMs: view.summary?.startedAtMs ?? records[0]?.recorded_at_unix_ms ?? 0,
       restored: { ...before, state, ended: run.isEnded },
     };
+    const isSaved = sources.rebuilt === undefined && view.nextSeq === view.snapshotSeq + 1;
+    if (records.length === 0 && isSaved && !isNoted) return { records, result: { result, faults, held } };
     const snapshot = this.#snapshot(run.snapshot({ shared: true }), state);
     return { records, snapshot, result: { result, faults, held } };
   }
@@ -315,7 +328,7 @@ export class RunStepper<State extends Json> {
     return { ...before, state: this.#options.host.fold(before.state, record), ended };
   }
 
-  #run(log: RunLog, { fold, ended, overruns }: Restored<State>, faults: string[]): Run {
+  #run(log: RunLog, { fold, ended, overruns }: Restored<State>, { faults, others = {} }: RunSurroundings): Run {
     return new Run({
       log,
       fold: (onOverrun) => {
@@ -328,7 +341,8 @@ export class RunStepper<State extends Json> {
       flush: () => Promise.resolve('stored'),
       ready: () => Promise.resolve(true),
       durableSeq: () => -1,
-      family: (member) => new RunFamily(member, { sharesBudget: false, below: fold.situation.below }),
+      family: (member) =>
+        new RunFamily(member, { sharesBudget: false, below: addUsage(fold.situation.below ?? {}, others) }),
       startChild: () => {
         throw new CoxswainError('invalid-argument', 'a run that is stepped has no children of its own; step theirs');
       },

@@ -86,9 +86,7 @@ export class Run {
     this.#ended = parts.ended ?? false;
     this.family = parts.family({
       followDeadline: (atMs) => this.#followDeadline(atMs),
-      childEnded: (child_run_id, usage) => {
-        if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
-      },
+      childEnded: (childRunId, usage) => this.childEnded(childRunId, usage),
     });
     const { log, onFault } = parts;
     this.#path = new RunPath({ log, fold: this.#fold, family: this.family, onFault, mode: parts.mode });
@@ -163,6 +161,11 @@ export class Run {
   /** Records how the run began. @internal Called once, by `startRun`. */
   begin(started: RunStarted): void {
     this.#path.take(started);
+  }
+
+  /** Records that a run below this one ended, in whatever process. @param usage  since it began or last ended @internal */
+  childEnded(child_run_id: string, usage: BudgetUsage): void {
+    if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
   }
 
   /**

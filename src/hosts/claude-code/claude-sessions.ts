@@ -1,4 +1,5 @@
 import { present } from '../../base/present.ts';
+import type { BudgetUsage } from '../../base/budget.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import type { Clock } from '../../base/clock.ts';
 import { hashText } from '../../base/hash.ts';
@@ -10,6 +11,8 @@ import type { HostCall, HostEvent } from '../../host/host-event.ts';
 import { completionText, missingForCompletion } from '../../run/completion-check.ts';
 import { withoutSessionSecrets } from './session-secrets.ts';
 import { interpretEvent, stopAt } from '../../host/interpret-event.ts';
+import { inherit, type Heritage } from '../../run/inherit.ts';
+import type { Run } from '../../run/run.ts';
 import type { RunMemory } from '../../run/run-memory.ts';
 import type { ChildOptions } from '../../run/run-options.ts';
 import {
@@ -25,6 +28,7 @@ import type { StopRequest } from '../../steering/stop-policy.ts';
 import type { HookAnswer } from '../dialects/hook-dialect.ts';
 import { foldClaudeState, NEW_CLAUDE_STATE, type ClaudeState } from './claude-state.ts';
 import { RecordedThread } from './recorded-thread.ts';
+import { openAgents, storedSummary, unreportedCalls, withOpenAgent, type SessionAgents } from './session-agents.ts';
 
 /** What the hook calls of a project are answered with. */
 export interface ClaudeSessionsOptions {
@@ -78,6 +82,9 @@ const LATE_REASON = 'the store was not available in time and the hook had ended'
 /** Events that begin a run. */
 const ACTIVE_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['prompted', 'call_issued', 'call_ended', 'batch_ended']);
 
+/** Events after which a subagent may be over. */
+const END_KINDS: ReadonlySet<HostEvent['kind']> = new Set(['stopped', 'session_ended', 'failed']);
+
 /** Times that a run is folded anew for one step. */
 const MAX_REBUILDS = 2;
 
@@ -86,7 +93,8 @@ const MAX_REBUILDS = 2;
  * store, beside its records. A session is a run under its `session_id`; a subagent is a run below it,
  * `SESSION/AGENT`.
  *
- * Cost: one transaction an event; two for the first event of a subagent and for a stop with a completion check.
+ * Cost: one transaction an event; two for a subagent's, of which one rarely writes, and for a stop with a completion check; three
+ * for a subagent's end. Where the session has a budget, also one read for each other subagent that runs.
  */
 export class ClaudeSessions {
   readonly #options: ClaudeSessionsOptions;
@@ -139,16 +147,25 @@ export class ClaudeSessions {
     const { agentId } = event.input;
     return agentId === undefined
       ? this.#stepSession(event, sessionId, faults)
-      : this.#stepAgent(event, { sessionId, agentId }, faults);
+      : this.#stepAgent(event, { sessionId, runId: `${sessionId}/${agentId}` }, faults);
   }
 
   async #stepSession(event: TakenEvent, runId: string, faults: string[]): Promise<HookStep> {
-    const { input } = event;
-    return this.#step(
-      event,
-      { identity: { runId, depth: 0 }, begin: (state) => this.#beginSession(input, runId, state) },
-      faults,
-    );
+    const { config, store } = this.#options;
+    let running: SessionAgents | undefined;
+    const run: SteppedRun = {
+      identity: { runId, depth: 0 },
+      begin: (state) => this.#beginSession(event.input, runId, state),
+    };
+    const passes = ({ agents }: ClaudeState): boolean => {
+      if (config.budget === undefined || openAgents(agents).length === 0) return false;
+      running = agents;
+      return true;
+    };
+    const step = await this.#step(event, { ...run, passes }, faults);
+    if (running === undefined) return step;
+    // What its subagents use is read between two transactions.
+    return this.#step(event, { ...run, others: { calls: await unreportedCalls(running, store) } }, faults);
   }
 
   /** A session is a run from its first prompt on, so that the run knows its task; a session without any is none. */
@@ -158,62 +175,80 @@ export class ClaudeSessions {
     return {
       conversationId,
       ...(input.kind === 'prompted' && input.isTask ? { task: input.text } : {}),
-      ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
-      ...(input.host === undefined ? {} : { host: input.host }),
+      ...present({ agentName: input.agentType, host: input.host, budget }),
       ...(state.modelId === null ? {} : { modelId: state.modelId }),
-      ...(budget === undefined ? {} : { budget }),
     };
   }
 
-  async #stepAgent(
-    event: TakenEvent,
-    { sessionId, agentId }: { readonly sessionId: string; readonly agentId: string },
-    faults: string[],
-  ): Promise<HookStep> {
-    const { input } = event;
-    const identity = { runId: `${sessionId}/${agentId}`, parentRunId: sessionId, depth: 1 };
-    // Agents of Claude Code's own, as for a summary, stop without having started.
-    if (input.kind === 'stopped' || input.kind === 'session_ended') {
-      return this.#step(event, { identity, begin: () => undefined }, faults);
-    }
-    const agent: ChildOptions = {
-      conversationId: sessionId,
-      ...(input.agentType === undefined ? {} : { agentName: input.agentType }),
-      ...(input.host === undefined ? {} : { host: input.host }),
-    };
-    let isNew = false;
-    const begin = (): undefined => {
-      isNew = true;
-    };
-    const step = await this.#step(event, { identity, begin }, faults);
-    if (!isNew) return step;
-    const atMs = await this.#deadlineOf(sessionId);
-    const options = atMs === null ? agent : { ...agent, deadline: { atMs } };
-    return this.#step(event, { identity, begin: () => options }, faults);
+  async #stepAgent(event: TakenEvent, { runId, sessionId }: AgentIds, faults: string[]): Promise<HookStep> {
+    const { agentType: agentName, host, kind } = event.input;
+    const mayEnd = END_KINDS.has(kind);
+    const session = await this.#sessionOf({ runId, sessionId }, { notes: !mayEnd, faults });
+    const options = { conversationId: sessionId, ...present({ agentName, host }) };
+    const step = await this.#step(
+      event,
+      {
+        identity: { runId, parentRunId: sessionId, depth: 1 },
+        // Agents of Claude Code's own, as for a summary, stop without having started.
+        begin: () => (mayEnd ? undefined : inherit(options, session?.heritage, this.#options.clock.nowMs()).options),
+        ...present({ others: session?.others, sessionDeadlineAtMs: session?.heritage.situation.deadlineAtMs }),
+      },
+      faults,
+    );
+    if (mayEnd) await this.#reportEnd({ runId, sessionId }, event.late, faults);
+    return step;
   }
 
-  /** A subagent has the time that its session has. */
-  async #deadlineOf(sessionId: string): Promise<number | null> {
-    return this.#options.store.transact(sessionId, (view) => ({
-      records: [],
-      result: this.#stepper.hostState(view)?.deadlineAtMs ?? null,
-    }));
-  }
-
-  async #step(
-    { input, late }: TakenEvent,
-    run: Pick<RunStepWork<ClaudeState, HookStep>, 'identity' | 'begin'>,
-    faults: string[],
-  ): Promise<HookStep> {
-    const { deadline, deadlineFrom } = this.#options.config;
-    const { forceTurnAtStop = false } = this.#options;
+  /** What a subagent has from its session; undefined: the session has not begun. @param notes  the session knows from now on that it runs */
+  async #sessionOf(
+    { runId, sessionId }: AgentIds,
+    { notes, faults }: { readonly notes: boolean; readonly faults: string[] },
+  ): Promise<{ readonly heritage: Heritage; readonly others: BudgetUsage | undefined } | undefined> {
+    const { config, store } = this.#options;
     const { result } = await this.#transact(
       {
-        ...run,
+        identity: { runId: sessionId, depth: 0 },
+        begin: () => undefined,
+        remember: (state) => (notes ? withOpenAgent(state, runId) : state),
+        work: (run, state) => ({ heritage: run.heritage, calls: run.analysis.calls, agents: state().agents ?? {} }),
+      },
+      faults,
+    );
+    if (result === undefined || config.budget === undefined) return result && { ...result, others: undefined };
+    const { [runId]: own, ...siblings } = result.agents;
+    const ended = (result.heritage.situation.below?.calls ?? 0) - (own?.reportedCalls ?? 0);
+    return { ...result, others: { calls: result.calls + ended + (await unreportedCalls(siblings, store)) } };
+  }
+
+  /** Records in the session that its subagent has ended, if it has. */
+  async #reportEnd({ runId, sessionId }: AgentIds, late: LateEvent | undefined, faults: string[]): Promise<void> {
+    const agent = await storedSummary(this.#options.store, runId);
+    if (agent?.outcome === undefined) return;
+    const unreported = ({ agents }: ClaudeState): number => agent.calls - (agents?.[runId]?.reportedCalls ?? 0);
+    await this.#transact(
+      {
+        identity: { runId: sessionId, depth: 0 },
         late,
-        work: (stepped, state) => {
+        begin: () => undefined,
+        passes: (state) => state.agents?.[runId]?.isOpen === false && unreported(state) === 0,
+        work: (run, state) => run.childEnded(runId, { calls: unreported(state()) }),
+      },
+      faults,
+    );
+  }
+
+  async #step({ input, late }: TakenEvent, run: SteppedRun, faults: string[]): Promise<HookStep> {
+    const { deadline, deadlineFrom } = this.#options.config;
+    const { forceTurnAtStop = false } = this.#options;
+    const { passes, sessionDeadlineAtMs, ...stepped } = run;
+    const { result } = await this.#transact(
+      {
+        ...stepped,
+        late,
+        work: (taken, state) => {
+          if (sessionDeadlineAtMs !== undefined) follow(taken, sessionDeadlineAtMs);
           const thread = new RecordedThread({
-            run: stepped,
+            run: taken,
             state,
             deadline,
             deadlineFrom,
@@ -222,11 +257,12 @@ export class ClaudeSessions {
             undeliverable: late === undefined ? undefined : LATE_REASON,
           });
           const text = interpretEvent(input, thread, { forceTurnAtStop });
-          return present({ text, stop: stopAt(input, stepped) });
+          return present({ text, stop: stopAt(input, taken) });
         },
-        isTaken: (state) => late !== undefined && state.lateInputIds?.includes(late.id) === true,
+        passes: (state) =>
+          (late !== undefined && state.lateInputIds?.includes(late.id) === true) || passes?.(state) === true,
         ...(input.kind === 'session_started' && input.modelId !== undefined
-          ? { waiting: remembering(input.modelId) }
+          ? { remember: remembering(input.modelId) }
           : {}),
       },
       faults,
@@ -313,6 +349,24 @@ export class ClaudeSessions {
 interface TakenEvent {
   readonly input: HostEvent;
   readonly late: LateEvent | undefined;
+}
+
+/** A subagent, and the session it belongs to. */
+interface AgentIds {
+  readonly runId: string;
+  readonly sessionId: string;
+}
+
+/** The run that an event is of. */
+interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity' | 'begin' | 'passes' | 'others'> {
+  /** Unix milliseconds; null for none. Undefined: the run has no session above it. */
+  readonly sessionDeadlineAtMs?: number | null;
+}
+
+/** A subagent has the time that its session has. */
+function follow(run: Run, atMs: number | null): void {
+  if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
+  run.setDeadline(atMs === null ? undefined : { atMs });
 }
 
 function remembering(modelId: string): (state: ClaudeState) => ClaudeState {

@@ -2,6 +2,7 @@ import { passOver } from '../../records/pass-over.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { isTaskText } from '../../formats/claude-code/claude-code-entry.ts';
+import { withEndedAgent, type SessionAgents } from './session-agents.ts';
 
 /**
  * What is remembered of a session, or of a subagent, between two hook calls, besides the run itself. Plain JSON. All of it
@@ -34,6 +35,8 @@ export type ClaudeState = {
   readonly hasUnheardCall?: boolean;
   /** Ids of events that were folded late, the last ones; absent before the first. */
   readonly lateInputIds?: readonly string[];
+  /** Its subagents. Which of them run is noted when they begin; from the records alone it is not known. Absent: none. */
+  readonly agents?: SessionAgents;
 };
 
 /** A session of which nothing is known yet. */
@@ -77,6 +80,8 @@ export function foldClaudeState(before: ClaudeState, record: TrajectoryRecord): 
       return closed(state);
     case 'turn_started':
       return { ...state, turnOpen: true, closedCalls: [], isForcing: false };
+    case 'child_ended':
+      return withEndedAgent(state, payload.child_run_id, payload.usage.calls ?? 0);
     case 'tool_started':
       return {
         ...state,
