@@ -8,7 +8,7 @@ import type { DerivedPayload } from '../records/derived-draft.ts';
 import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
 import { evaluationPayload, type AdviseContext } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/guidance.ts';
-import type { RunEnding, RunStarted, TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { RunStarted, TrajectoryPayload } from '../records/trajectory-record.ts';
 import { readAdviceAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
 import { Acknowledgement } from '../steering/feedback/acknowledgement.ts';
 import { askModel, type ModelAnswer } from '../steering/guidance/model-classifier.ts';
@@ -17,28 +17,21 @@ import type { StopRequest } from '../steering/stop-policy.ts';
 import { Filesystem } from '../steering/prompt/filesystem.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { EmitAnswer, FlushAnswer, TimeLimit } from '../recorder/recorder-answers.ts';
-import type { RunLog, RunLogIdentity } from '../recorder/run-log.ts';
+import type { RunLog } from '../recorder/run-log.ts';
 import { toPayload } from '../recorder/to-payload.ts';
 import type { Heritage } from './inherit.ts';
+import { LastWords, type EndListener } from './last-words.ts';
 import type { EventSink } from './listeners.ts';
 import type { FamilyMember, RunFamily } from './run-family.ts';
 import { RunPath } from './run-path.ts';
 import { storedDeadline, toStoredBudget } from './run-situation.ts';
 import type { ChildOptions } from './run-options.ts';
-import type { RunFold, RunFoldSnapshot } from './run-fold.ts';
+import type { RunFold } from './run-fold.ts';
+import type { RunSnapshot } from './run-snapshot.ts';
 import type { EventInput } from '../session/define-event.ts';
 import type { Session, SnapshotOptions } from '../session/session.ts';
 import type { ModelGuidanceConfig } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
-
-/** A run's state as JSON: `cox.restoreRun(snapshot)` goes on with it. */
-export interface RunSnapshot {
-  readonly schema_version: 1;
-  readonly identity: RunLogIdentity;
-  readonly next_seq: number;
-  readonly ended: boolean;
-  readonly fold: RunFoldSnapshot;
-}
 
 /** What a run is made from. @internal */
 export interface RunParts {
@@ -75,7 +68,7 @@ export class Run {
   /** @internal */
   readonly family: RunFamily;
   readonly #path: RunPath;
-  readonly #beforeEnd: (() => string | RunEnding | undefined)[] = [];
+  readonly #lastWords = new LastWords((error) => this.#path.fault('closing', error));
   readonly #overruns: { readonly provider: string; readonly durationMs: number }[] = [];
   #ended: boolean;
 
@@ -180,7 +173,7 @@ export class Run {
   emit(event: AgentEvent): EmitAnswer {
     try {
       if (this.#ended && event.type !== 'run_resumed') return this.#path.late();
-      const payload = toPayload(event.type === 'agent_end' ? this.#closing(event) : event);
+      const payload = toPayload(event.type === 'agent_end' ? this.#lastWords.complete(event) : event);
       if (payload === undefined) {
         this.#parts.onDelta(event);
         return 'accepted';
@@ -329,8 +322,8 @@ export class Run {
    * Asks a listener for last words, just before the end of the run is recorded: an adapter settles there what is open.
    * What it returns is the outcome, or the whole ending, where the host names none. A fault in it is recorded.
    */
-  beforeEnd(listener: () => string | RunEnding | undefined): void {
-    this.#beforeEnd.push(listener);
+  beforeEnd(listener: EndListener): void {
+    this.#lastWords.add(listener);
   }
 
   /**
@@ -361,20 +354,6 @@ export class Run {
     if (this.#ended) return;
     this.#path.take({ kind: 'deadline_set', ...(atMs === null ? {} : { deadline_at_unix_ms: atMs }) });
     this.family.deadlineSet(atMs);
-  }
-
-  #closing(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
-    const known = this.#beforeEnd.flatMap((listener) => {
-      try {
-        return listener() ?? [];
-      } catch (error) {
-        this.#path.fault('closing', error);
-        return [];
-      }
-    });
-    const [ending] = known;
-    if (event.outcome !== undefined || ending === undefined) return event;
-    return { ...(typeof ending === 'string' ? { outcome: ending } : ending), ...event };
   }
 
   #evaluate(point: DecisionPoint, context: AdviseContext): readonly AdviceHandle[] {

@@ -1,0 +1,33 @@
+import type { AgentEvent } from '../records/agent-event.ts';
+import type { RunEnding } from '../records/trajectory-record.ts';
+
+/** Gives the outcome, or the whole ending, where the host names none. */
+export type EndListener = () => string | RunEnding | undefined;
+
+/** What adapters say just before the end of a run is recorded. */
+export class LastWords {
+  readonly #listeners: EndListener[] = [];
+  readonly #onFault: (error: unknown) => void;
+
+  constructor(onFault: (error: unknown) => void) {
+    this.#onFault = onFault;
+  }
+
+  add(listener: EndListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The end with what the first listener that knows something says of it. Every listener is called. */
+  complete(event: AgentEvent & { readonly type: 'agent_end' }): AgentEvent {
+    const [ending] = this.#listeners.flatMap((listener) => {
+      try {
+        return listener() ?? [];
+      } catch (error) {
+        this.#onFault(error);
+        return [];
+      }
+    });
+    if (event.outcome !== undefined || ending === undefined) return event;
+    return { ...(typeof ending === 'string' ? { outcome: ending } : ending), ...event };
+  }
+}

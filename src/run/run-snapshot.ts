@@ -1,0 +1,11 @@
+import type { RunLogIdentity } from '../recorder/run-log.ts';
+import type { RunFoldSnapshot } from './run-fold.ts';
+
+/** A run's state as JSON: `cox.restoreRun(snapshot)` goes on with it. */
+export interface RunSnapshot {
+  readonly schema_version: 1;
+  readonly identity: RunLogIdentity;
+  readonly next_seq: number;
+  readonly ended: boolean;
+  readonly fold: RunFoldSnapshot;
+}
