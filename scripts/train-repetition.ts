@@ -89,8 +89,9 @@ function collector(samples: Sample[]): PatternDetector {
       return {
         observe(step, context) {
           if (!step.transparent && !step.resultMissing) {
-            const x = structure.observe(step, context);
-            samples.push({ x, call: step.index + 1, again: isSameAgain(x, step) });
+            structure.observe(step, context);
+            const x = structure.features();
+            samples.push({ x, call: step.index + 1, again: isSameAgain(structure, step) });
           }
           return undefined;
         },

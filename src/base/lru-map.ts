@@ -3,16 +3,16 @@
  *
  * Cost: O(1) an operation. `get` does not refresh an entry, `set` does.
  */
-export class LruMap<V> {
+export class LruMap<V, K extends string | number = string> {
   readonly capacity: number;
-  readonly #map = new Map<string, V>();
+  readonly #map = new Map<K, V>();
   /**
    * Goes from one that is forgotten to the next. A new iterator would pass the places of all that were forgotten since the map
    * was last rebuilt: twice the time of a `set` at 512 entries, ten times at 8,192.
    */
-  #keys: Iterator<string, unknown> | undefined;
+  #keys: Iterator<K, unknown> | undefined;
 
-  constructor(capacity: number, entries: Iterable<readonly [string, V]> = []) {
+  constructor(capacity: number, entries: Iterable<readonly [K, V]> = []) {
     this.capacity = capacity;
     for (const [key, value] of entries) this.set(key, value);
   }
@@ -21,15 +21,15 @@ export class LruMap<V> {
     return this.#map.size;
   }
 
-  get(key: string): V | undefined {
+  get(key: K): V | undefined {
     return this.#map.get(key);
   }
 
-  has(key: string): boolean {
+  has(key: K): boolean {
     return this.#map.has(key);
   }
 
-  set(key: string, value: V): void {
+  set(key: K, value: V): void {
     this.#map.delete(key);
     this.#map.set(key, value);
     if (this.#map.size <= this.capacity) {
@@ -42,7 +42,7 @@ export class LruMap<V> {
     if (oldest.done !== true) this.#map.delete(oldest.value);
   }
 
-  delete(key: string): boolean {
+  delete(key: K): boolean {
     return this.#map.delete(key);
   }
 
@@ -51,7 +51,7 @@ export class LruMap<V> {
   }
 
   /** Entries, the one written longest ago first. */
-  entries(): readonly (readonly [string, V])[] {
+  entries(): readonly (readonly [K, V])[] {
     return [...this.#map.entries()];
   }
 }

@@ -18,7 +18,17 @@ const EMPTY_CHARS = 200;
 /** What the words of an answer say, whoever was asked. Each thing is found out when it is first asked for. */
 export class AnswerReading {
   readonly text: string;
-  readonly #known = new Map<string, unknown>();
+  readonly #said: Partial<Record<AnswerSays, boolean>> = {};
+  #masked: string | undefined;
+  #key: string | undefined;
+  #flaggedKey: string | undefined;
+  #refuses: boolean | undefined;
+  #tellsAnywhere: boolean | undefined;
+  #tellsAtEnd: boolean | undefined;
+  #failure: ErrorClass | undefined;
+  #declaresFailure: boolean | undefined;
+  #isEmpty: boolean | undefined;
+  #acknowledges: boolean | undefined;
 
   /** Reads the text itself; `readAnswer` remembers short ones. */
   constructor(text: string) {
@@ -27,11 +37,13 @@ export class AnswerReading {
 
   /** `lightMask` of the text. */
   get masked(): string {
-    return this.#once('masked', () => lightMask(this.text));
+    return (this.#masked ??= lightMask(this.text));
   }
   /** A key of what is masked; an answer that was flagged as a failure never equals one that was not. */
   keyOf(flagged: boolean): string {
-    return this.#once(`key ${flagged}`, () => hashText(this.masked, flagged ? FLAGGED_SEED : 0));
+    return flagged
+      ? (this.#flaggedKey ??= hashText(this.masked, FLAGGED_SEED))
+      : (this.#key ??= hashText(this.masked, 0));
   }
   /** The same for what was written: what was made again under another id, or counted as another revision, is the same. */
   writtenKey(flagged: boolean): string {
@@ -42,26 +54,24 @@ export class AnswerReading {
   }
   /** It reads like a failure at its head or its tail, or refuses softly. */
   get refuses(): boolean {
-    return this.#once(
-      'failure',
-      () => inferIsError(this.text) || ruleSaying('refuses', this.text.slice(0, SOFT_CHARS)) !== undefined,
-    );
+    return (this.#refuses ??=
+      inferIsError(this.text) || ruleSaying('refuses', this.text.slice(0, SOFT_CHARS)) !== undefined);
   }
   /** A line of it tells of a failure, and the end takes nothing back. */
   get tellsAnywhere(): boolean {
-    return this.#once('tells anywhere', () => tellsFailure(this.text, true));
+    return (this.#tellsAnywhere ??= tellsFailure(this.text, true));
   }
   /** Its last lines tell of a failure. */
   get tellsAtEnd(): boolean {
-    return this.#once('tells at end', () => tellsFailure(this.text, false));
+    return (this.#tellsAtEnd ??= tellsFailure(this.text, false));
   }
   /** What kind of failure it is, if it is one. */
   get failure(): ErrorClass {
-    return this.#once('class', () => classifyError(this.text));
+    return (this.#failure ??= classifyError(this.text));
   }
   /** It declares a failure as JSON, which is a flag in another place. */
   get declaresFailure(): boolean {
-    return this.#once('declares', () => jsonFailure(this.text) === 'declared');
+    return (this.#declaresFailure ??= jsonFailure(this.text) === 'declared');
   }
   get isIneffective(): boolean {
     return this.#says('ineffective');
@@ -87,20 +97,11 @@ export class AnswerReading {
   }
   /** It holds nothing: no text, an empty list or object, or an empty list and nothing beside it but `ok` and the like. */
   get isEmpty(): boolean {
-    return this.#once('empty', () => isEmpty(this.text));
+    return (this.#isEmpty ??= isEmpty(this.text));
   }
   /** It only says "done" (`ok`, `written`, nothing at all); `No changes detected` says that nothing happened. */
   get acknowledges(): boolean {
-    return this.#once('acknowledges', () => {
-      const text = this.text.trim();
-      if (text === '') return true;
-      if (text.length > LONG_ACKNOWLEDGEMENT_CHARS || this.isUnchanged) return false;
-      if (this.#says('doneInJson')) return true;
-      // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
-      const [sentence = ''] = text.length <= ACKNOWLEDGEMENT_CHARS ? [text] : text.split(/[.!] /, 1);
-      if (sentence !== text && /[\d\n]/.test(text)) return false;
-      return sentence.length <= ACKNOWLEDGEMENT_CHARS && ruleSaying('done', sentence) !== undefined;
-    });
+    return (this.#acknowledges ??= this.#isAcknowledgement());
   }
   /** Ids of the reading rules that hold of it, and of those that mask a part of it. */
   rules(): readonly string[] {
@@ -108,14 +109,17 @@ export class AnswerReading {
   }
 
   #says(what: AnswerSays): boolean {
-    return this.#once(what, () => ruleSaying(what, this.text) !== undefined);
+    return (this.#said[what] ??= ruleSaying(what, this.text) !== undefined);
   }
-  #once<Value>(name: string, find: () => Value): Value {
-    // Each name goes with one type of value.
-    if (this.#known.has(name)) return this.#known.get(name) as Value;
-    const value = find();
-    this.#known.set(name, value);
-    return value;
+  #isAcknowledgement(): boolean {
+    const text = this.text.trim();
+    if (text === '') return true;
+    if (text.length > LONG_ACKNOWLEDGEMENT_CHARS || this.isUnchanged) return false;
+    if (this.#says('doneInJson')) return true;
+    // A sentence that says "done" and some fixed advice after it: no data in it, so no digit and no second line.
+    const [sentence = ''] = text.length <= ACKNOWLEDGEMENT_CHARS ? [text] : text.split(/[.!] /, 1);
+    if (sentence !== text && /[\d\n]/.test(text)) return false;
+    return sentence.length <= ACKNOWLEDGEMENT_CHARS && ruleSaying('done', sentence) !== undefined;
   }
 }
 

@@ -21,11 +21,11 @@ export interface TokensAside {
  */
 export function tokensOf(source: string, aside: TokensAside = { frameKey: 0 }): readonly number[] {
   const length = Math.min(source.length, MAX_SOURCE_CHARS);
-  const tokens = new Set<number>();
+  const tokens: number[] = [];
   let hash = START;
   let isNumber = true;
   let before = 0;
-  for (let at = 0, start = 0; at <= length && tokens.size < MAX_TOKENS; at += 1) {
+  for (let at = 0, start = 0; at <= length && tokens.length < MAX_TOKENS; at += 1) {
     const unit = at < length ? source.charCodeAt(at) : SPACE;
     if (isPart(unit)) {
       isNumber &&= isDigit(unit);
@@ -34,7 +34,7 @@ export function tokensOf(source: string, aside: TokensAside = { frameKey: 0 }): 
     }
     if (at > start) {
       const token = finish(hash);
-      if (!isNumber || !AMOUNTS.has(before)) tokens.add(token);
+      if ((!isNumber || !AMOUNTS.has(before)) && !tokens.includes(token)) tokens.push(token);
       before = token;
       // A number that stands alone in its argument, or a part of such a one.
       const isValue = isDigit(source.charCodeAt(start)) && source.charCodeAt(start - 1) !== SPACE;
@@ -44,7 +44,7 @@ export function tokensOf(source: string, aside: TokensAside = { frameKey: 0 }): 
     hash = START;
     isNumber = true;
   }
-  return [...Uint32Array.from(tokens).sort()];
+  return tokens.sort((left, right) => left - right);
 }
 
 /** The hash under which a word stands among the tokens. */

@@ -31,14 +31,14 @@ interface SeenCall {
 /** What `Structure` needs to go on: plain JSON. */
 export interface StructureSnapshot {
   readonly calls: readonly SeenCall[];
-  readonly shapes: readonly string[];
+  readonly shapes: readonly number[];
   readonly staleRun: number;
   readonly changes: number;
   readonly newAt: number;
   readonly newTool: string;
 }
 
-/** Names of the features, in the order of `Structure.observe`. */
+/** Names of the features, in the order of `Structure.features`. */
 export const FEATURES = [
   'sameAnswer',
   'sameShape',
@@ -76,8 +76,9 @@ const LIKE = 0.6;
  * Cost: O(8) a step; 64 answers are remembered as hashes.
  */
 export class Structure {
+  /** The last one and 8 before it. */
   readonly #calls: SeenCall[];
-  readonly #shapes: LruMap<true>;
+  readonly #shapes: LruMap<true, number>;
   #staleRun: number;
   #changes: number;
   /** Ordinal and tool of the last call that succeeded with something new. */
@@ -102,11 +103,11 @@ export class Structure {
     return this.#cameBack;
   }
 
-  /** @returns the features after this step, in the order of `FEATURES` */
-  observe(step: Step, context: StepContext): readonly number[] {
+  /** Takes in the next step. */
+  observe(step: Step, context: StepContext): void {
     if (step.kind === 'write' && step.failure === undefined && !step.unchanged) this.#changes += 1;
+    if (this.#calls.length > WINDOW) this.#calls.shift();
     const now = this.#seen(step, context);
-    const others = this.#calls.filter((call) => call.turn !== now.turn && call.era === now.era);
     const before = this.#calls.findLast((call) => call.argsKey === now.argsKey);
     const isNew = context.novel && step.failure === undefined;
     const last = this.#calls.at(-1);
@@ -116,36 +117,73 @@ export class Structure {
         : this.#newAt > before.ordinal && this.#newTool !== step.tool;
     if (isNew) [this.#newAt, this.#newTool] = [context.ordinal, step.tool];
     this.#calls.push(now);
-    if (this.#calls.length > WINDOW) this.#calls.shift();
     this.#staleRun = now.freshLines === 0 && now.old && !now.advanced ? Math.min(MAX_STALE, this.#staleRun + 1) : 0;
-    const calls = this.#calls;
-    const share = (matches: (call: SeenCall) => boolean): number => calls.filter(matches).length / WINDOW;
-    const alike = (matches: (call: SeenCall) => boolean): number => others.filter(matches).length / WINDOW;
+  }
+
+  /** Share of the calls that came out as the same call did before, since the last change. */
+  get again(): number {
+    return this.#share((call, now) => call.again && call.era === now.era);
+  }
+  /** Share of the calls that came out otherwise than the same call did before, since the last change. */
+  get moved(): number {
+    return this.#share((call, now) => call.moved && call.era === now.era);
+  }
+  /** How many calls are compared, as a share of 8. */
+  get filled(): number {
+    return Math.min(WINDOW, this.#calls.length) / WINDOW;
+  }
+  /** Share of earlier calls with the answer of the last one. */
+  get sameAnswer(): number {
+    return this.#alike((call, now) => call.resultKey === now.resultKey);
+  }
+  /** Share of earlier calls that failed for the cause of the last one. */
+  get sameCause(): number {
+    return this.#alike((call, now) => now.cause !== '' && call.cause === now.cause);
+  }
+
+  /** The features after the last step, in the order of `FEATURES`. Cost: some passes over 8 calls. */
+  features(): readonly number[] {
+    const calls = this.#calls.slice(-WINDOW);
     return [
-      alike((call) => call.resultKey === now.resultKey),
-      alike((call) => call.shapeKey === now.shapeKey),
-      alike((call) => call.argsKey === now.argsKey),
-      alike((call) => call.frameKey === now.frameKey),
-      alike((call) => call.argsKey === now.argsKey && call.shapeKey === now.shapeKey),
-      alike((call) => similarity(call.tokens, now.tokens) >= LIKE),
-      now.cause === '' ? 0 : 1,
-      share((call) => call.cause !== ''),
-      now.cause === '' ? 0 : alike((call) => call.cause === now.cause),
-      share((call) => call.old),
-      calls.reduce((sum, call) => sum + call.freshLines, 0) / calls.length,
-      now.freshLines,
-      share((call) => call.advanced),
-      share((call) => call.short),
+      this.sameAnswer,
+      this.#alike((call, now) => call.shapeKey === now.shapeKey),
+      this.#alike((call, now) => call.argsKey === now.argsKey),
+      this.#alike((call, now) => call.frameKey === now.frameKey),
+      this.#alike((call, now) => call.argsKey === now.argsKey && call.shapeKey === now.shapeKey),
+      this.#alike((call, now) => similarity(call.tokens, now.tokens) >= LIKE),
+      (calls.at(-1)?.cause ?? '') === '' ? 0 : 1,
+      this.#share((call) => call.cause !== ''),
+      this.sameCause,
+      this.#share((call) => call.old),
+      calls.reduce((sum, call) => sum + call.freshLines, 0) / Math.max(1, calls.length),
+      calls.at(-1)?.freshLines ?? 0,
+      this.#share((call) => call.advanced),
+      this.#share((call) => call.short),
       this.#staleRun / MAX_STALE,
-      calls.length / WINDOW,
-      share((call) => call.again && call.era === now.era),
-      share((call) => call.moved && call.era === now.era),
+      this.filled,
+      this.again,
+      this.moved,
     ];
+  }
+
+  /** How many of the last 8 calls match, as a share of 8. */
+  #share(matches: (call: SeenCall, now: SeenCall) => boolean): number {
+    const now = this.#calls.at(-1);
+    return now === undefined ? 0 : this.#calls.slice(-WINDOW).filter((call) => matches(call, now)).length / WINDOW;
+  }
+
+  /** The same of the 8 before the last one, as far as they are of other turns and nothing has changed since. */
+  #alike(matches: (call: SeenCall, now: SeenCall) => boolean): number {
+    const now = this.#calls.at(-1);
+    if (now === undefined) return 0;
+    return (
+      this.#calls.filter((call) => call.turn !== now.turn && call.era === now.era && matches(call, now)).length / WINDOW
+    );
   }
 
   snapshot(): StructureSnapshot {
     return {
-      calls: this.#calls,
+      calls: this.#calls.slice(-WINDOW),
       shapes: this.#shapes.entries().map(([key]) => key),
       staleRun: this.#staleRun,
       changes: this.#changes,
@@ -155,9 +193,8 @@ export class Structure {
   }
 
   #seen(step: Step, context: StepContext): SeenCall {
-    const shape = String(step.shapeKey);
-    const old = this.#shapes.has(shape);
-    this.#shapes.set(shape, true);
+    const old = this.#shapes.has(step.shapeKey);
+    this.#shapes.set(step.shapeKey, true);
     const era = context.epoch + this.#changes;
     const alike = this.#calls.filter(
       (call) => call.turn !== step.turn && call.era === era && call.argsKey === step.argsKey,

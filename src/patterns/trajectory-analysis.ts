@@ -73,8 +73,8 @@ export class TrajectoryAnalysis {
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
     // A snapshot from elsewhere may hold anything in that field, whatever its type says.
     const version: number | undefined = snapshot?.schema_version;
-    if (version !== undefined && version !== 4) {
-      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 4`);
+    if (version !== undefined && version !== 5) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 5`);
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new OpenCalls(snapshot?.pending);
@@ -209,7 +209,7 @@ export class TrajectoryAnalysis {
     const detectors: Record<string, Json> = {};
     for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
     const snapshot: TrajectoryAnalysisSnapshot = {
-      schema_version: 4,
+      schema_version: 5,
       counters: this.#counters,
       pending: this.#pending.entries(),
       recentCalls: this.#recentCalls.toArray().map(packCall),

@@ -18,7 +18,7 @@ export interface WorldSnapshot {
   readonly seen: readonly string[];
   readonly mutations: readonly string[];
   /** Lines of answers as hashes, with 1 for those that a program printed which then ended well. */
-  readonly lines?: readonly (readonly [string, 0 | 1])[];
+  readonly lines?: readonly (readonly [number, 0 | 1])[];
 }
 
 /** Calls remembered within one epoch, and changes remembered over the run. */
@@ -37,7 +37,7 @@ export class World {
   #epoch = 0;
   #seen: LruMap<true>;
   readonly #mutations: LruMap<true>;
-  readonly #lines: LruMap<0 | 1>;
+  readonly #lines: LruMap<0 | 1, number>;
 
   constructor(snapshot?: WorldSnapshot) {
     this.#epoch = snapshot?.epoch ?? 0;
@@ -63,7 +63,7 @@ export class World {
     if (advanced) this.#advance();
     const novel = !isKnownChange && !this.#seen.has(step.callKey);
     this.#seen.set(step.callKey, true);
-    const background = step.failure !== undefined && this.#lines.get(String(step.failure.lineHash)) === 1;
+    const background = step.failure !== undefined && this.#lines.get(step.failure.lineHash) === 1;
     return { epoch: this.#epoch, advanced, novel, freshLines: this.#freshLines(step, novel), background };
   }
 
@@ -73,10 +73,9 @@ export class World {
     const isBackground = step.failure === undefined && !step.resultMissing && step.kind === 'execute';
     let fresh = 0;
     for (const line of step.lines) {
-      const key = String(line);
-      const known = this.#lines.get(key);
+      const known = this.#lines.get(line);
       if (known === undefined) fresh += 1;
-      this.#lines.set(key, isBackground || known === 1 ? 1 : 0);
+      this.#lines.set(line, isBackground || known === 1 ? 1 : 0);
     }
     return fresh / step.lines.length;
   }

@@ -52,9 +52,10 @@ export function repetitionDetector(options: RepetitionOptions = {}): PatternDete
           // Who pauses until a service is there, and is told that it is not, gives it time.
           const isPatient = waited && step.failure !== undefined && WAITABLE.has(step.failure.category);
           waited = false;
-          const features = structure.observe(step, context);
-          const chance = chanceOf(features);
-          if (chance < warnAt || isPatient || structure.cameBack || !isSameAgain(features, step)) {
+          structure.observe(step, context);
+          const may = !isPatient && !structure.cameBack && isSameAgain(structure, step);
+          const chance = may ? chanceOf(structure.features()) : 0;
+          if (!may || chance < warnAt) {
             evidence = [];
             return undefined;
           }
@@ -79,11 +80,6 @@ export function repetitionDetector(options: RepetitionOptions = {}): PatternDete
   };
 }
 
-const SAME_ANSWER = FEATURES.indexOf('sameAnswer');
-const SAME_CAUSE = FEATURES.indexOf('sameCause');
-const AGAIN = FEATURES.indexOf('again');
-const MOVED = FEATURES.indexOf('moved');
-const FILLED = FEATURES.indexOf('filled');
 /** Four calls: fewer prove little. */
 const MIN_FILLED = 0.5;
 /** Two of eight. */
@@ -95,14 +91,13 @@ const MIN_AGAIN = 0.125;
  * Whether the answer itself came before, or the failure: where each answer is another one, the calls may be alike by their nature
  * (pages, batches, readings of a gauge), whatever their score. So may acknowledgements be, and answers to whoever waits for a job.
  */
-export function isSameAgain(features: readonly number[], step: Step): boolean {
+export function isSameAgain(structure: Structure, step: Step): boolean {
   if (step.acknowledged || step.kind === 'poll') return false;
-  if ((features[AGAIN] ?? 0) < MIN_AGAIN || (features[MOVED] ?? 0) > 0 || (features[FILLED] ?? 0) < MIN_FILLED)
-    return false;
-  return (features[step.failure === undefined ? SAME_ANSWER : SAME_CAUSE] ?? 0) >= MIN_SAME;
+  if (structure.again < MIN_AGAIN || structure.moved > 0 || structure.filled < MIN_FILLED) return false;
+  return (step.failure === undefined ? structure.sameAnswer : structure.sameCause) >= MIN_SAME;
 }
 
-/** The trained chance that the agent is stuck, 0 to 1. @param features  as `Structure.observe` gives them */
+/** The trained chance that the agent is stuck, 0 to 1. @param features  as `Structure.features` gives them */
 export function chanceOf(features: readonly number[]): number {
   const sum = sharesOf(features).reduce((total, { adds }) => total + adds, trained.bias);
   return 1 / (1 + Math.exp(-sum));

@@ -162,7 +162,8 @@ function witnessDetector(see: (seen: SeenStep) => void): PatternDetector {
       return {
         observe(step, context) {
           const isScored = !step.transparent && !step.resultMissing;
-          see({ step, context, features: isScored ? structure.observe(step, context) : undefined });
+          if (isScored) structure.observe(step, context);
+          see({ step, context, features: isScored ? structure.features() : undefined });
           return undefined;
         },
         snapshot: () => null,
