@@ -29,7 +29,7 @@ test('the demo shows calls, a flagged pattern, feedback and what to do next, wit
   expect(stdout).toContain('in spite of your edits: "FAIL total: expected 7439, got 7438".\n');
   expect(stdout).toMatch(/\n39 calls, 7 patterns, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
   expect(stdout).toContain('\nThe run is recorded in .coxswain/runs.db.\n');
-  expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch FILE\n$/);
+  expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch\n$/);
 });
 
 test('what the demo shows is what it records: every piece of advice, delivered', async () => {

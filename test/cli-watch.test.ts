@@ -295,7 +295,11 @@ test('--on-stuck runs the command once for what gets stuck while it is watched',
   expect([code, stderr]).toEqual([0, '']);
   expect(await readFile(join(cwd, 'events.txt'), 'utf8')).toBe('stuck\n');
   expect(jsonLines(await readFile(join(cwd, 'told.jsonl'), 'utf8'))).toEqual([
-    { event: 'stuck', run: 'r1', message: 'Run r1 is stuck: identical_call of bash, seen 3 times.' },
+    {
+      event: 'stuck',
+      run: 'r1',
+      message: 'An agent is stuck: the same call with the same result (bash), seen 3 times. Run r1.',
+    },
   ]);
 });
 
@@ -320,4 +324,9 @@ test('a command of --on-stuck that fails is one line on standard error, and watc
   );
   expect([code, stderr]).toEqual([0, 'coxswain: run.jsonl: note: --on-stuck was not notified (stuck): exit code 3\n']);
   expect(stdout).toContain(', run r1');
+});
+
+test('an empty command of --on-stuck is wrong usage', async () => {
+  const { code, stderr } = await runCli(['watch', '--on-stuck', ' '], { cwd });
+  expect([code, stderr]).toEqual([2, 'coxswain: --on-stuck is empty: give a command for the shell\n']);
 });

@@ -19,7 +19,7 @@ const EXAMPLES = [
   'coxswain demo                          play a sample run that gets stuck, and record it',
   "coxswain analyze 'runs/**/*.jsonl'     a report of each run, and totals",
   'coxswain analyze runs/ --json          a line of JSON a run',
-  'coxswain watch session.jsonl           what would be said to a running agent',
+  'coxswain watch                         every agent at work, live',
   'coxswain runs                          what is recorded in .coxswain/runs.db',
   'coxswain init claude-code              record and steer Claude Code sessions',
   "coxswain backtest 'runs/**/*.jsonl'    what a steering would have said, and how often it is wrong",

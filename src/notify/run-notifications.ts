@@ -1,6 +1,8 @@
 import { isExpired, type TimeSpan, deadlineAfter } from '../base/deadline.ts';
 import { budgetRemaining } from '../base/budget.ts';
+import { countOf } from '../base/number-text.ts';
 import { LruMap } from '../base/lru-map.ts';
+import { inWords } from '../records/words.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { isCutOff } from '../run-view/run-verdict.ts';
@@ -41,7 +43,7 @@ export class RunNotifications {
     const known = this.#runs.get(run) ?? this.#notesOf(record);
     const { notes, news } = this.#after(known, record);
     this.#runs.set(run, notes);
-    return news.map(([event, what]) => ({ event, run, message: `Run ${run} ${what}.` }));
+    return news.map(([event, what]) => ({ event, run, message: `${what}. Run ${run}.` }));
   }
 
   #notesOf(record: TrajectoryRecord): RunNotes {
@@ -58,16 +60,18 @@ export class RunNotifications {
     const news: News[] = [];
     const deadline = deadlineOf(notes.situation);
     if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs))
-      news.push(['deadline', 'is over its deadline']);
+      news.push(['deadline', 'A run is over its deadline']);
     const stated = payload.kind === 'evaluation' ? payload : {};
     const left = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, stated));
-    if (Object.values(left).includes(0)) news.push(['budget', 'has used up its budget']);
+    if (Object.values(left).includes(0)) news.push(['budget', 'A run has used up its budget']);
     const once = notes.isSubagent ? [] : news.filter(([event]) => !notes.said.includes(event));
     const others: News[] = [];
     if (payload.kind === 'pattern_flagged') others.push(...patternNews(payload.pattern, before.wasAdvised));
     if (payload.kind === 'run_ended' && !notes.isSubagent) {
       const failed = payload.success === false || (payload.success === undefined && isCutOff(payload));
-      others.push([failed ? 'failed' : 'ended', `${failed ? 'failed' : 'ended'}: outcome ${payload.outcome}`]);
+      const why =
+        payload.reason === undefined ? inWords('outcome', payload.outcome) : inWords('reason', payload.reason);
+      others.push([failed ? 'failed' : 'ended', `A run ${failed ? 'failed' : 'ended'}: ${why}`]);
     }
     return {
       notes: { ...notes, said: [...notes.said, ...once.map(([event]) => event)] },
@@ -104,9 +108,9 @@ type News = readonly [event: NotifyEvent, what: string];
 
 function patternNews(pattern: TrajectoryPattern, wasAdvised: boolean): readonly News[] {
   if (!pattern.stuck || pattern.level === 'hint') return [];
-  const by = pattern.tool === undefined ? '' : ` of ${pattern.tool}`;
-  const what = `${pattern.kind}${by}, seen ${pattern.occurrences} times`;
+  const by = pattern.tool === undefined ? '' : ` (${pattern.tool})`;
+  const what = `${inWords('pattern', pattern.kind)}${by}, seen ${countOf(pattern.occurrences, 'time')}`;
   return changeOf(pattern) === 'raised' && wasAdvised
-    ? [['continued', `went on after advice: ${what}`]]
-    : [['stuck', `is stuck: ${what}`]];
+    ? [['continued', `An agent goes on after advice: ${what}`]]
+    : [['stuck', `An agent is stuck: ${what}`]];
 }

@@ -5,7 +5,7 @@ import { paintFor, type Paint } from './paint.ts';
 
 /** The streams a command writes to. */
 export interface TerminalStreams {
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }
 
@@ -47,6 +47,17 @@ export class Terminal {
     if (!this.isWatched) return PLAIN_WIDTH;
     const { columns = 0 } = this.#streams.stdout;
     return columns > 0 ? columns : 80;
+  }
+
+  /** Lines of standard output's terminal. */
+  get rows(): number {
+    const { rows = 0 } = this.#streams.stdout;
+    return rows > 0 ? rows : 24;
+  }
+
+  /** Rings the terminal's bell, where standard error is one. */
+  ring(): undefined {
+    if (this.showsStatus) this.#streams.stderr.write('\u0007');
   }
 
   /** What the next Ctrl-C does, in place of leaving. One more leaves. */

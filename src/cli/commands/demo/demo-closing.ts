@@ -42,7 +42,7 @@ export async function demoClosing(run: RecordedRun, paint: Paint): Promise<strin
     `The run is recorded in ${paint('bold', shownStore(file))}.\n` +
     next('Look at it again:', `coxswain show ${printable(runId)}${flag}`) +
     next('Analyse your own runs:', `coxswain analyze PATH…${flag}`) +
-    next('Watch one while it grows:', 'coxswain watch FILE')
+    next('Watch all at work:', 'coxswain watch')
   );
 }
 

@@ -1,17 +1,15 @@
-import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import type { FoundSession } from '../../../formats/find-sessions.ts';
 import { findSources, type FoundSource } from '../../../formats/find-sources.ts';
 import { sessionFolder } from '../../../formats/session-folder.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import { PERMISSION_REQUESTED } from '../../../records/host-notes.ts';
 import type { TrajectoryRecord } from '../../../records/trajectory-record.ts';
-import type { RunSummary } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import type { Problems } from '../../runs/problems.ts';
+import { projectAt, type StoredNames } from '../../runs/stored-names.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import type { FoundRun } from './night-run.ts';
 import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source.ts';
@@ -77,33 +75,6 @@ export function standingBy(open: ReadonlyMap<string, OpenSession>): KnownOfRun {
   };
 }
 
-/** The runs of a store by the names that transcripts have for them. */
-export class StoredNames {
-  readonly #runs = new Set<string>();
-  readonly #idOfName = new Map<string, string>();
-
-  has(runId: string): boolean {
-    return this.#runs.has(runId);
-  }
-
-  add({ conversationId, parentRunId, runId }: RunSummary): void {
-    this.#runs.add(runId);
-    this.#idOfName.set(nameOf(runId), runId);
-    const isSession = parentRunId === undefined && conversationId !== undefined;
-    if (isSession && !this.#idOfName.has(conversationId)) this.#idOfName.set(conversationId, runId);
-  }
-
-  /** The stored run that a run of a transcript is; undefined where the store does not have it. */
-  idOf(transcriptRunId: string): string | undefined {
-    return this.#idOfName.get(nameOf(transcriptRunId));
-  }
-}
-
-/** Hooks name a subagent `SESSION/ID`, transcripts `SESSION/agent-ID`; a session in several files has a number behind its id. */
-function nameOf(runId: string): string {
-  return runId.replace(/#\d+$/, '').replace('/agent-', '/');
-}
-
 /** Sessions and the files of their subagents, as far as they were written since. */
 async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): AsyncGenerator<FoundSource, void, void> {
   for (const session of sessions) {
@@ -113,11 +84,4 @@ async function* filesOf(sessions: readonly FoundSession[], sinceMs: number): Asy
       if (stats === undefined || stats.mtimeMs >= sinceMs) yield { ...found, named: false };
     }
   }
-}
-
-/** The project of a folder; one that is no longer there stands for itself. */
-function projectAt(folder: string | undefined): string | undefined {
-  if (folder === undefined) return undefined;
-  const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isThere ? projectFolderOf({ projectDir: undefined, cwd: folder }) : folder;
 }

@@ -9,22 +9,22 @@ import { checkOutput } from '../../../base/guarded-file.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
 import { findSessions, hostFolder } from '../../../formats/find-sessions.ts';
 import { findSources } from '../../../formats/find-sources.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
-import { loadConfigSync } from '../../../config/load-config.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
-import { runsOfMachine, standingBy, StoredNames } from './machine-runs.ts';
+import { runsOfMachine, standingBy } from './machine-runs.ts';
 import { NightReport, type ReportFrame } from './night-report.ts';
 import type { FoundRun, Moment } from './night-run.ts';
 import { reportHtml } from './report-html.ts';
 import { runsOfStore, runsOfTranscripts } from './report-source.ts';
 import { reportText } from './report-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
+import { projectStore } from '../../runs/project-store.ts';
 import { spillNote } from '../../runs/spill-note.ts';
+import { StoredNames } from '../../runs/stored-names.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -90,7 +90,7 @@ export async function reportCommand(
 async function machineReport(options: ReportOptions, terminal: Terminal, untilMs: number): Promise<number> {
   const sinceMs = sinceOf(options.since, untilMs, true);
   const problems = new Problems(terminal);
-  const { path, projectFolder } = projectStore();
+  const { address: path, projectFolder } = projectStore();
   const hosts = await findSessions(places);
   const store = await openReadableStore(path).catch((error: unknown) => {
     const isMissing = error instanceof CoxswainError && error.code === 'input-io';
@@ -206,12 +206,6 @@ async function writeReport(
     throw new CoxswainError('input-io', `${options.html} cannot be written: ${messageOf(error)}`, { cause: error });
   }
   return terminal.write(`${printable(options.html)}: written\n`);
-}
-
-function projectStore(): { readonly path: string; readonly projectFolder: string } {
-  const { env } = process;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  return { path: loadConfigSync({ projectFolder, env }).resolved.store.address, projectFolder };
 }
 
 function sinceOf(text: string | undefined, nowMs: number, ofStore: boolean): number {

@@ -3,13 +3,12 @@ import { pathToFileURL } from 'node:url';
 import { cacheRoot } from '../../../base/state-places.ts';
 import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
-import { loadConfigSync } from '../../../config/load-config.ts';
 import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { startViewer } from '../../../viewer/server/start-viewer.ts';
 import { requireStore } from '../../runs/open-store.ts';
+import { projectStore } from '../../runs/project-store.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
@@ -33,7 +32,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   if (paths.includes('-')) throw invalid('standard input cannot be viewed: save it to a file and give its path');
   const port = portOf(options.port);
   const viewer = await startViewer({
-    paths: paths.length > 0 ? paths : [await projectStore()],
+    paths: paths.length > 0 ? paths : [await existingStore()],
     cacheFolder: cacheRoot({ env: process.env }),
     ...present({ port, labels: options.labels, reports: options.report }),
   });
@@ -64,10 +63,8 @@ async function interrupted(terminal: Terminal): Promise<void> {
   });
 }
 
-async function projectStore(): Promise<string> {
-  const { env } = process;
-  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
-  const { address } = loadConfigSync({ projectFolder, env }).resolved.store;
+async function existingStore(): Promise<string> {
+  const { address } = projectStore();
   await requireStore(address);
   return address;
 }

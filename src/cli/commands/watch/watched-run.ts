@@ -14,6 +14,8 @@ import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 interface WatchedRunOptions {
   readonly label: string;
   readonly deadline?: TimeSpan | undefined;
+  /** Of a run that was steered, its patterns and advice are those on record. */
+  readonly isStore?: boolean;
 }
 
 /** A record of a watched run, and what a reader should know of it. */
@@ -32,10 +34,13 @@ export class WatchedRun {
   readonly #label: string;
   readonly #steering: SteeringReplay;
   readonly #view = new RunView();
+  readonly #isStore: boolean;
+  #isRecorded = false;
 
-  constructor(run: ReadRun, { label, deadline }: WatchedRunOptions) {
+  constructor(run: ReadRun, { label, deadline, isStore = false }: WatchedRunOptions) {
     this.#run = run;
     this.#label = label;
+    this.#isStore = isStore;
     // A subagent's time is its parent's, which is told of it.
     const limit = deadline === undefined || run.depth > 0 ? {} : { deadline };
     this.#steering = new SteeringReplay({ steering: standardSteering(), growing: true, ...limit });
@@ -49,6 +54,9 @@ export class WatchedRun {
   /** Takes the next record. @returns it and what follows from it, each with what a reader should know of it */
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.#view.fold(record);
+    const { payload } = record;
+    if (this.#isStore && payload.kind === 'run_started') this.#isRecorded = payload.steering !== undefined;
+    if (this.#isRecorded) return [{ record, events: this.#eventsOf(record, call) }];
     return this.#steering.take(record).map((item) => ({ record: item, events: this.#eventsOf(item, call) }));
   }
 

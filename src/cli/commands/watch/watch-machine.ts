@@ -1,0 +1,209 @@
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { TimeSpan } from '../../../base/deadline.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { present } from '../../../base/present.ts';
+import { steadyMs } from '../../../base/steady-ms.ts';
+import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { findSources } from '../../../formats/find-sources.ts';
+import { followSource } from '../../../formats/follow-source.ts';
+import { importSource } from '../../../formats/import-source.ts';
+import { readRuns, type ReadRun, type ReadRunsItem } from '../../../formats/read-runs.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
+import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
+import type { Notifier } from '../../../notify/notifier.ts';
+import { lastSeqOf } from '../../../store/run-summary.ts';
+import type { LiveReader } from '../../../store/trajectory-store.ts';
+import { openReadableStore, shownStore } from '../../runs/open-store.ts';
+import { Problems } from '../../runs/problems.ts';
+import { projectStore } from '../../runs/project-store.ts';
+import { allRuns } from '../../runs/stored-runs.ts';
+import { projectAt, StoredNames } from '../../runs/stored-names.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { ListFeed } from './list-feed.ts';
+import { LinesFeed, type MachineFeed } from './lines-feed.ts';
+import type { WatchOptions } from './watch-options.ts';
+import { JsonWatchOutput, TextWatchOutput } from './watch-output.ts';
+import { Watcher, type WatchedSource } from './watcher.ts';
+
+/** Sessions that were written in this time before the command began are followed from the start. */
+const RECENT_MS = 30 * 60_000;
+/** Between two looks for sessions, where looking takes no time. */
+const LOOK_MS = 2_000;
+/** Looking, or reading a file again, takes at most one part in so many of the time. */
+const REST = 20;
+const PLACES: SessionPlaces = { home: homedir(), env: process.env };
+
+/** What watching every session works with. */
+export interface WatchMachineParts {
+  readonly deadline: TimeSpan | undefined;
+  readonly intervalMs: number;
+  readonly notifiers: readonly Notifier[];
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/** The session of any agent program that was written last. @throws CoxswainError `input-io` where there is none */
+export async function newestSession(): Promise<string> {
+  const sessions = (await findSessions(PLACES)).flatMap((host) => host.sessions).filter(({ path }) => isOfLines(path));
+  const [newest] = sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs);
+  if (newest !== undefined) return newest.path;
+  throw new CoxswainError(
+    'input-io',
+    'no session of an agent program is there yet; coxswain watch waits for the first',
+  );
+}
+
+/**
+ * Follows the sessions of every agent program, and the store of this project, until the signal. A run that both hold is followed in the
+ * store. A file that is not of lines is read again when it has changed.
+ *
+ * @returns whether everything could be read
+ * Cost: lists the folders of the programs every two seconds; two `stat` a file and interval.
+ */
+export async function watchMachine(options: WatchOptions, parts: WatchMachineParts): Promise<boolean> {
+  const { deadline, intervalMs, notifiers, signal, terminal } = parts;
+  const startMs = Math.floor(performance.timeOrigin);
+  const sinceMs = startMs - RECENT_MS;
+  const isList = terminal.isWatched && options.json !== true;
+  const output = options.json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
+  const feed: MachineFeed = isList
+    ? new ListFeed(terminal, sinceMs)
+    : new LinesFeed(output, options.fromStart === true ? 0 : startMs);
+  const watcher = new Watcher({ feed, notifiers, deadline });
+  const stored = new StoredNames();
+  const all: Problems[] = [];
+  const take = async (path: string, name: string | undefined, items: AsyncIterable<ReadRunsItem>, isStore = false) => {
+    const problems = new Problems(terminal);
+    problems.source(path);
+    all.push(problems);
+    // A time that is not known counts as now: such a file is most often one that grows.
+    const isLive = (atMs: number): boolean => atMs === 0 || atMs >= startMs;
+    const source: WatchedSource = { problems, isLive, isStore, ...present({ name }) };
+    try {
+      for await (const item of items) {
+        const storedId = isStore || item.run === undefined ? undefined : stored.idOf(item.run.id);
+        if (storedId === undefined) await watcher.take(item, source);
+        else if (storedId !== item.run?.id) feed.drop(item.run?.id ?? '');
+      }
+    } catch (error) {
+      const isNone = error instanceof CoxswainError && error.code === 'format-unknown';
+      if (!signal.aborted && !isNone) problems.failure(error);
+    }
+  };
+  const { address, projectFolder } = projectStore();
+  let store: LiveReader | undefined;
+  const running: Promise<void>[] = [];
+  const followed = new Set<string>();
+  try {
+    while (!signal.aborted) {
+      const lookMs = steadyMs();
+      if (store === undefined) {
+        // One that is not there yet may come.
+        store = await openReadableStore(address).catch(() => undefined);
+        if (store !== undefined) {
+          for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
+          const runs = followStore(store, { signal, intervalMs, stored, sinceMs });
+          running.push(take(shownStore(address), basename(projectFolder), runs, true));
+        }
+      }
+      for (const path of await recentFiles(sinceMs)) {
+        if (followed.has(path)) continue;
+        followed.add(path);
+        const items = isOfLines(path) ? followSource(path, { intervalMs, signal }) : undefined;
+        const runs = items === undefined ? readAgain(path, parts) : readRuns(items, { source: path });
+        running.push(take(path, basename(projectAt(await sessionFolder(path)) ?? dirname(path)), runs));
+      }
+      await feed.look({ nowMs: Date.now(), open: await openSessions(hostFolder('claude-code', PLACES)) });
+      await pause(Math.max(LOOK_MS, REST * (steadyMs() - lookMs)), signal);
+    }
+  } finally {
+    await Promise.all(running);
+    await store?.close();
+  }
+  await feed.finish();
+  for (const problems of all) problems.endSource();
+  return !all.some(({ any }) => any);
+}
+
+/** Sessions, and the files of their subagents, that were written since. */
+async function recentFiles(sinceMs: number): Promise<readonly string[]> {
+  const recent = (await findSessions(PLACES)).flatMap(({ sessions }) =>
+    sessions.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs),
+  );
+  return (
+    await Promise.all(recent.map(({ path }) => Array.fromAsync(findSources([path]), (found) => found.path)))
+  ).flat();
+}
+
+function isOfLines(path: string): boolean {
+  return path.endsWith('.jsonl');
+}
+
+/** The records of a file that is written as a whole: those that were not there before, each time it has changed. */
+async function* readAgain(
+  path: string,
+  { intervalMs, signal }: Pick<WatchMachineParts, 'intervalMs' | 'signal'>,
+): AsyncGenerator<ReadRunsItem> {
+  const known = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  let before = '';
+  while (!signal.aborted) {
+    const startMs = steadyMs();
+    const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
+    const now = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
+    if (now !== before) {
+      before = now;
+      for await (const item of readRuns(importSource(path), { source: path })) {
+        if (item.type !== 'record') continue;
+        const { record } = item;
+        const seen = known.get(item.run.id) ?? { run: item.run, nextSeq: 0 };
+        known.set(item.run.id, seen);
+        if (record.seq < seen.nextSeq) continue;
+        seen.nextSeq = lastSeqOf(record) + 1;
+        yield { type: 'record', run: seen.run, record };
+      }
+    }
+    await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
+  }
+}
+
+/** The records of a store's runs, as they come, of those that were at work since. */
+async function* followStore(
+  reader: LiveReader,
+  options: {
+    readonly signal: AbortSignal;
+    readonly intervalMs: number;
+    readonly stored: StoredNames;
+    readonly sinceMs: number;
+  },
+): AsyncGenerator<ReadRunsItem> {
+  const { intervalMs, signal, sinceMs, stored } = options;
+  const known = new Map<string, { readonly run: ReadRun; nextSeq: number }>();
+  while (!signal.aborted) {
+    const startMs = steadyMs();
+    const changed = await reader.changes();
+    const found = changed && (await Promise.all(changed.map((runId) => reader.findRun(runId))));
+    for (const summary of found ?? (await Array.fromAsync(allRuns(reader)))) {
+      if (summary === undefined || summary.lastAtMs < sinceMs) continue;
+      const { depth, lastSeq, parentRunId, runId } = summary;
+      stored.add(summary);
+      const run = { key: runId, id: runId, depth, ...present({ parentId: parentRunId }) };
+      const seen = known.get(runId) ?? { run, nextSeq: 0 };
+      known.set(runId, seen);
+      if (seen.nextSeq > lastSeq) continue;
+      for await (const record of reader.readRun(runId, { fromSeq: seen.nextSeq })) {
+        seen.nextSeq = lastSeqOf(record) + 1;
+        yield { type: 'record', run: seen.run, record };
+      }
+    }
+    await pause(Math.max(intervalMs, REST * (steadyMs() - startMs)), signal);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // Aborted: who waits looks at the signal.
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,162 @@
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+
+import { ListFeed } from '../src/cli/commands/watch/list-feed.ts';
+import { Terminal } from '../src/cli/terminal/terminal.ts';
+import { trustProject } from '../src/config/trust-project.ts';
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { useStoresFolder } from './cli-stores.ts';
+import { homeOnly, jsonLines, runCli } from './run-cli.ts';
+
+const here = useStoresFolder();
+const projects = (): string => join(here.cwd, 'home/.claude/projects');
+const environment = () => homeOnly(join(here.cwd, 'home'));
+
+let entries = 0;
+
+/** A line of a session of Claude Code, written now. */
+function entry(sessionId: string, type: string, message: object): string {
+  entries += 1;
+  const common = { sessionId, cwd: `/gone/${sessionId}-shop`, isSidechain: false, timestamp: new Date().toISOString() };
+  return `${JSON.stringify({ ...common, type, uuid: `u${entries}`, message })}\n`;
+}
+
+function call(sessionId: string): string {
+  const id = `t${entries}`;
+  const content = [{ type: 'tool_use', id, name: 'Bash', input: { command: 'make' } }];
+  const result = [{ type: 'tool_result', tool_use_id: id, content: 'no rule', is_error: true }];
+  return (
+    entry(sessionId, 'assistant', { id: `m${id}`, role: 'assistant', content }) +
+    entry(sessionId, 'user', { role: 'user', content: result })
+  );
+}
+
+async function begin(sessionId: string): Promise<string> {
+  const file = join(projects(), `-${sessionId}`, `${sessionId}.jsonl`);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, entry(sessionId, 'user', { role: 'user', content: `task of ${sessionId}` }));
+  return file;
+}
+
+test('watch without a path follows every session at work, also one that begins later, and tells whom it should', async () => {
+  const one = await begin('one');
+  const steps: (readonly [seen: string, act: () => Promise<void>])[] = [
+    ['following every session', () => appendFile(one, call('one') + call('one'))],
+    [
+      '#1 Bash make',
+      async () => appendFile(await begin('two'), call('two') + call('two') + call('two') + call('two') + call('two')),
+    ],
+  ];
+  let isOver = false;
+  const { code, stdout, stderr } = await runCli(['watch', '--interval', '20', '--on-stuck', 'cat >> told.jsonl'], {
+    cwd: here.cwd,
+    env: environment(),
+    onStdout: (control) => {
+      for (let next = steps[0]; next !== undefined && control.all.includes(next[0]); next = steps[0]) {
+        steps.shift();
+        void next[1]();
+      }
+      if (control.all.includes('stuck,') && !isOver) control.interrupt();
+      isOver = control.all.includes('stuck,');
+    },
+  });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('● task of one\n');
+  expect(stdout).toContain('two-shop ● task of two\n');
+  expect(stdout).toContain('two-shop   #1 Bash make  × no rule\n');
+  expect(stdout).toMatch(/\nwatched 2 runs, \d calls, /);
+  expect(jsonLines(await readFile(join(here.cwd, 'told.jsonl'), 'utf8'))).toMatchObject([
+    { event: 'stuck', run: 'two' },
+  ]);
+});
+
+test('a run that this project’s store and a transcript hold is watched once, with the advice that it was given', async () => {
+  await begin('both');
+  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
+  trustProject(here.cwd, { env: process.env });
+  const store = sqliteStore(join(here.cwd, 'mine.db'));
+  const cox = createCoxswain({ store, feedback: [], guidance: [] });
+  const run = cox.startRun({ runId: 'both', task: 'as the store has it' });
+  run.emit({ type: 'turn_start' });
+  await cox.flush();
+  let isMade = false;
+  let isOver = false;
+  const { code, stderr, stdout } = await runCli(['watch', '--interval', '20', '--json'], {
+    cwd: here.cwd,
+    env: environment(),
+    onStdout: (control) => {
+      if (control.all.includes('"call"') && !isOver) {
+        isOver = true;
+        control.interrupt();
+      }
+      if (isMade) return;
+      isMade = true;
+      run.emit({ type: 'tool_execution_start', toolCallId: 'a', toolName: 'bash', args: {} });
+      run.emit({ type: 'tool_execution_end', toolCallId: 'a', toolName: 'bash', result: 'x', isError: false });
+    },
+  });
+  await cox.close();
+  await store.close();
+  expect([code, stderr]).toEqual([0, '']);
+  const seen = jsonLines(stdout);
+  expect(seen.map(({ type }) => type)).toEqual(['note', 'run_started', 'call', 'summary']);
+  expect(seen[1]).toMatchObject({ run: 'both', task: 'as the store has it' });
+});
+
+test('--newest follows the session that was written last', async () => {
+  const file = await begin('new');
+  let seen = '';
+  const { code, stdout } = await runCli(['watch', '--newest', '--interval', '20'], {
+    cwd: here.cwd,
+    env: environment(),
+    onStdout: ({ all, interrupt }) => {
+      if (seen === '' && all.includes('the last of it')) void appendFile(file, call('new') + call('new'));
+      if (seen !== 'call' && all.includes('#1')) interrupt();
+      seen = all.includes('#1') ? 'call' : all.includes('the last of it') ? 'caught up' : '';
+    },
+  });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Watching ${file}`);
+  const none = await runCli(['watch', '--newest'], { cwd: here.cwd, env: homeOnly(join(here.cwd, 'nobody')) });
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no session of an agent program is there yet')]);
+});
+
+test('the list has a line a run that fits the terminal, those that are stuck or wait first', async () => {
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 70, rows: 6 });
+  const list = new ListFeed(new Terminal({ stdout, stderr: new PassThrough() }), 0);
+  const atMs = Date.now();
+  for (const run of ['a', 'b', 'c', 'd']) {
+    const place = { run, label: `project-${run}`, atMs };
+    await list.take({ type: 'run_started', ...place, format: 'claude-code', task: `a long task of ${run} `.repeat(9) });
+    await list.take({ type: 'call', ...place, index: 0, tool: 'Bash', call: 'Bash make', failed: true });
+  }
+  const found = { kind: 'ping_pong', identity: 'x', stuck: true, level: 'warn', confidence: 1, evidence: [0] } as const;
+  const pattern = { ...found, firstSeen: 0, flaggedAt: 0, occurrences: 2 };
+  await list.take({ type: 'pattern', change: 'flagged', pattern, run: 'c', label: 'project-c', atMs });
+  await list.look({
+    nowMs: atMs,
+    open: new Map([
+      ['d', { waitingFor: 'permission prompt' }],
+      ['a', {}],
+      ['c', {}],
+    ]),
+  });
+  // oxlint-disable-next-line no-control-regex -- what moves the cursor is what is looked for
+  const drawn =
+    String(stdout.read())
+      .split(/\u001b\[J/)
+      .at(-1)
+      ?.replaceAll(/\u001b\[\d*m/g, '') ?? '';
+  const lines = drawn.trimEnd().split('\n');
+  expect(lines.map((line) => line.slice(0, 11))).toEqual([
+    '4 runs. Ctr',
+    '● project-c',
+    '? project-d',
+    '· project-a',
+    'and 1 more ',
+  ]);
+  for (const line of lines) expect(line.length).toBeLessThan(70);
+});
