@@ -38,11 +38,11 @@ export function compareFirings(runs: readonly ComparedRun[], keys: readonly Firi
     const after = callsByProvider(run.after, keys);
     let changed = false;
     for (const provider of [...new Set([...before.keys(), ...after.keys()])].sort()) {
-      const difference = differenceOf(before.get(provider) ?? [], after.get(provider) ?? []);
+      const difference = pairFirings(before.get(provider) ?? [], after.get(provider) ?? [], (call) => call);
       const counts = byProvider.get(provider) ?? { unchanged: 0, added: 0, removed: 0, moved: 0 };
       byProvider.set(provider, counts);
       for (const one of [counts, total]) {
-        one.unchanged += difference.unchanged;
+        one.unchanged += difference.same.length;
         one.added += difference.added.length;
         one.removed += difference.removed.length;
         one.moved += difference.moved.length;
@@ -90,27 +90,34 @@ function callsByProvider(fired: readonly number[], keys: readonly FiringKey[]): 
   return calls;
 }
 
-interface Difference {
-  readonly unchanged: number;
-  readonly added: readonly number[];
-  readonly removed: readonly number[];
-  readonly moved: readonly (readonly [number, number])[];
+/** The firings of one provider in one run under two configurations. */
+export interface PairedFirings<Firing> {
+  /** At the same call. */
+  readonly same: readonly (readonly [Firing, Firing])[];
+  readonly moved: readonly (readonly [Firing, Firing])[];
+  readonly removed: readonly Firing[];
+  readonly added: readonly Firing[];
 }
 
-/** @param before  calls, ascending; so is `after` */
-function differenceOf(before: readonly number[], after: readonly number[]): Difference {
-  const left: number[] = [];
+/**
+ * Pairs firings at the same call, then the first that is left over on one side with the first on the other, and so on.
+ *
+ * @param before  by call, ascending; so is `after`
+ */
+export function pairFirings<Firing>(
+  before: readonly Firing[],
+  after: readonly Firing[],
+  callOf: (firing: Firing) => number,
+): PairedFirings<Firing> {
+  const same: [Firing, Firing][] = [];
+  const left: Firing[] = [];
   const waiting = [...after];
-  for (const call of before) {
-    const same = waiting.indexOf(call);
-    if (same < 0) left.push(call);
-    else waiting.splice(same, 1);
+  for (const firing of before) {
+    const at = waiting.findIndex((other) => callOf(other) === callOf(firing));
+    const [other] = at < 0 ? [] : waiting.splice(at, 1);
+    if (other === undefined) left.push(firing);
+    else same.push([firing, other]);
   }
-  const moved = Math.min(left.length, waiting.length);
-  return {
-    unchanged: before.length - left.length,
-    moved: left.slice(0, moved).map((call, index) => [call, waiting[index] ?? call] as const),
-    removed: left.slice(moved),
-    added: waiting.slice(moved),
-  };
+  const moved = waiting.slice(0, left.length).map((other, index) => [left[index] ?? other, other] as const);
+  return { same, moved, removed: left.slice(moved.length), added: waiting.slice(moved.length) };
 }

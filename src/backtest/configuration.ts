@@ -18,8 +18,10 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 
 /** A configuration as data, so that a worker thread can make it too. */
 export interface ConfigurationSpec {
-  /** Path of a configuration file; absent: `standardSteering()`. */
+  /** Path of a configuration file; absent, with `projectFolder` too: `standardSteering()`. */
   readonly file?: string;
+  /** A folder, in place of a file: what a live run there would have, by the same rules of trust. */
+  readonly projectFolder?: string;
   /** One number of it set to another value. */
   readonly set?: { readonly field: string; readonly value: number };
 }
@@ -27,6 +29,8 @@ export interface ConfigurationSpec {
 /** A configuration that runs can be replayed under. */
 export interface Configuration {
   readonly name: string;
+  /** Nothing is replayed: what the records of a run say was advised then. */
+  readonly isRecorded?: true;
   readonly steering: ResolvedSteering;
   /** What `steering` was resolved from. */
   readonly options: SteeringOptions;
@@ -67,20 +71,31 @@ export function configurationOf(
   };
 }
 
+/** What the records themselves hold, beside configurations that are replayed. */
+export function recordedConfiguration(): Configuration {
+  const made = configurationOf({}, 'recorded');
+  return { ...made, isRecorded: true, steering: { ...made.steering, configurationHash: 'recorded' } };
+}
+
 /**
  * Makes a configuration. Without a file nothing on the disk is looked at; with one, the user's own configuration lies below
  * it, as it does for a live run.
  *
  * @throws CoxswainError "invalid-argument" when the file has a problem, or the field cannot be set so
  */
-export async function makeConfiguration({ file, set }: ConfigurationSpec): Promise<Configuration> {
+export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
   const loaded =
-    file === undefined ? undefined : await loadConfig({ projectFolder: process.cwd(), explicitPath: file });
+    file === undefined && projectFolder === undefined
+      ? undefined
+      : await loadConfig({ projectFolder: projectFolder ?? process.cwd(), ...present({ explicitPath: file }) });
   const problem = loaded?.problems[0];
   if (problem !== undefined) {
-    throw new CoxswainError('invalid-argument', `${file ?? ''}: ${problemText(problem)}; see coxswain config check`);
+    throw new CoxswainError(
+      'invalid-argument',
+      `${file ?? projectFolder ?? ''}: ${problemText(problem)}; see coxswain config check`,
+    );
   }
-  const base = file ?? 'standard';
+  const base = file ?? (projectFolder === undefined ? 'standard' : 'project');
   const places = { folder: loaded?.folder ?? process.cwd(), homeFolder: homedir() };
   if (set === undefined) {
     return configured(loaded?.resolved ?? resolveConfig({}, places), base);

@@ -19,7 +19,7 @@ export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
 }
 
 /** Five points: with fewer, a person would not notice. */
-const DEFAULT_WORTHWHILE = 0.05;
+export const DEFAULT_WORTHWHILE = 0.05;
 
 /**
  * What followed advice in recorded runs, and where an experiment drew arms, told against withheld.

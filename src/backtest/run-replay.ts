@@ -14,8 +14,16 @@ import { StopPoints, type RunUse } from './stop-points.ts';
 /** One configuration at work in one run: takes a record, gives what came of it. */
 interface Player {
   readonly calls: () => number;
+  /** What follows from the record; the record's own payload in it does not count. */
   readonly take: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
 }
+
+/** Advice that fired in a replay: under which configuration, the index of the call after which it did, and the record of it. */
+export type OnAdvice = (
+  configuration: number,
+  call: number,
+  payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
+) => void;
 
 /**
  * Replays one run under every configuration at once, and keeps what fired.
@@ -28,6 +36,7 @@ export class RunReplay {
   readonly #id: string;
   readonly #configurations: readonly Configuration[];
   readonly #keys: FiringKeys;
+  readonly #onAdvice: OnAdvice | undefined;
   readonly #fired: number[][];
   readonly #stops: readonly StopPoints[];
   readonly #wanted: Set<string>;
@@ -38,8 +47,9 @@ export class RunReplay {
   #own = false;
   #asked = false;
 
-  constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys) {
+  constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys, onAdvice?: OnAdvice) {
     this.#id = id;
+    this.#onAdvice = onAdvice;
     this.#configurations = configurations;
     this.#keys = keys;
     this.#view = new RunView(present({ prices: configurations[0]?.prices }));
@@ -57,8 +67,9 @@ export class RunReplay {
     for (let index = 0; index < this.#players.length; index += 1) {
       const player = this.#players[index];
       if (player === undefined) continue;
-      const came = player.take(record);
-      for (const payload of came) if (payload !== record.payload) this.#keep(index, payload, player);
+      const isRecorded = this.#configurations[index]?.isRecorded === true;
+      const derived = player.take(record);
+      for (const payload of derived) if (isRecorded || payload !== record.payload) this.#keep(index, payload, player);
     }
   }
 
@@ -90,9 +101,11 @@ export class RunReplay {
     const started = payload.kind === 'run_started' ? payload : undefined;
     this.#own = started?.steering !== undefined;
     if (started?.task !== undefined) this.#task = hashText(started.task);
-    this.#players = this.#configurations.map((configuration) =>
-      this.#own ? atOwnPoints(configuration, started?.steering?.configuration_hash) : atEveryCall(configuration),
-    );
+    const recorded: Player = { calls: () => this.#view.calls, take: (record) => [record.payload] };
+    this.#players = this.#configurations.map((configuration) => {
+      if (configuration.isRecorded === true) return recorded;
+      return this.#own ? atOwnPoints(configuration, started?.steering?.configuration_hash) : atEveryCall(configuration);
+    });
   }
 
   #note(payload: TrajectoryPayload): void {
@@ -155,7 +168,9 @@ export class RunReplay {
         >(payload);
         return;
     }
-    this.#fired[configuration]?.push(key, Math.max(0, calls - 1));
+    const call = Math.max(0, calls - 1);
+    this.#fired[configuration]?.push(key, call);
+    if (payload.kind !== 'pattern_flagged') this.#onAdvice?.(configuration, call, payload);
   }
 }
 

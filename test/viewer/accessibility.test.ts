@@ -88,7 +88,7 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['a run that is not there', '/?source=0&run=none', '.notice'],
     ['a comparison', '/?page=compare&a=0/stuck-run&b=0/child', '.pair.line'],
     ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
-    ['a backtest, with moments of runs that are not here', '/?page=reports', '.moments li > .dim'],
+    ['a backtest, with moments of runs that are not here', '/?page=experiments', '.moments li > .dim'],
     ['the review', '/?page=review&by=pattern', '.sheet .intro'],
     ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],
     ['a moment that is there', '/?page=moment&run=stuck-run&call=13', '.row.is-selected'],

@@ -194,7 +194,7 @@ describe.skipIf(chromium === undefined)('a run of hostile text (needs a Chromium
   });
 
   test('is inert in a report, and as a moment that is looked for', async () => {
-    const page = await scene.open('/?page=reports');
+    const page = await scene.open('/?page=experiments');
     const moment = page.locator('.moments a').first();
     await page.locator('.moments li > .dim').first().waitFor();
     expect(await moment.getAttribute('title')).toContain('⟨U+202E⟩');

@@ -66,7 +66,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
   });
 
   test('one click leads from a provider to the call after which it spoke', async () => {
-    const page = await scene.open('/?page=reports&report=0');
+    const page = await scene.open('/?page=experiments&report=0');
     const { moments } = ruleRow(page, 'Advice', 'Pattern');
     await moments.waitFor();
     expect(await moments.innerText()).toMatch(
@@ -83,7 +83,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
   });
 
   test('patterns have their moments too, and so has each pattern of a provider with its decision point', async () => {
-    const page = await scene.open('/?page=reports&report=0');
+    const page = await scene.open('/?page=experiments&report=0');
     const pattern = ruleRow(page, 'Patterns', 'the same error again and again');
     await pattern.moments.waitFor();
     expect(await pattern.moments.getByRole('link').count()).toBe(3);
@@ -99,7 +99,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
   });
 
   test('a moment is reached and opened by keys alone', async () => {
-    const page = await scene.open('/?page=reports&report=0');
+    const page = await scene.open('/?page=experiments&report=0');
     await ruleRow(page, 'Advice', 'Pattern').moments.waitFor();
     await page.getByRole('region', { name: 'Advice', exact: true }).focus();
     await page.keyboard.press('Tab');
@@ -111,7 +111,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
   });
 
   test('a run that is in no source is marked, and its link says what to do', async () => {
-    const page = await scene.open('/?page=reports&report=0');
+    const page = await scene.open('/?page=experiments&report=0');
     const { moments } = ruleRow(page, 'Advice', 'Pattern');
     const item = moments.getByRole('listitem').filter({ hasText: 'elsewhere' });
     await expect.poll(() => item.innerText()).toMatch(/^elsewhere call \d+ not here$/);
@@ -122,7 +122,7 @@ describe.skipIf(chromium === undefined)('the moments of a backtest (needs a Chro
   });
 
   test('a report without examples is shown as it was', async () => {
-    const page = await scene.open('/?page=reports&report=1');
+    const page = await scene.open('/?page=experiments&report=1');
     await ruleRow(page, 'Advice', 'Pattern').head.waitFor();
     expect(await page.locator('.moments').count()).toBe(0);
     expect(faultsOf(page)).toEqual([]);

@@ -13,6 +13,7 @@ import { StatePanel } from './state-panel.tsx';
 import { stateOf } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { withoutBlankLines } from './text-of.ts';
+import { TriedPanel, type TriedRun } from './tried-panel.tsx';
 import type { VisibleRange } from './visible-range.ts';
 
 const MAX_EVIDENCE = 12;
@@ -24,19 +25,25 @@ interface LaneProps {
   readonly onGo: (seq: number) => void;
   /** Marks these calls in the conversation. */
   readonly onEvidence: (seqs: readonly number[]) => void;
+  readonly tried: TriedRun;
 }
 
-const TABS = ['advice', 'patterns', 'state', 'family'] as const;
+const TABS = ['advice', 'tried', 'patterns', 'state', 'family'] as const;
 type Tab = (typeof TABS)[number];
 
 /** Beside the conversation: what was said to the agent and why, what was noticed, and the runs around this one. */
 export function AdviceLane(props: LaneProps): ReactElement {
   const { overview, children, parent } = props.answer;
   const [tab, setTab] = useState<Tab>(() =>
-    overview.advice.length === 0 && overview.patterns.length > 0 ? 'patterns' : 'advice',
+    props.tried.choice !== undefined
+      ? 'tried'
+      : overview.advice.length === 0 && overview.patterns.length > 0
+        ? 'patterns'
+        : 'advice',
   );
   const names: Readonly<Record<Tab, string>> = {
     advice: `Advice ${countText(overview.advice.length)}`,
+    tried: 'What if',
     patterns: `Patterns ${countText(overview.patterns.length)}`,
     state: 'State',
     family: `Runs ${countText(children.length + (parent === undefined ? 0 : 1))}`,
@@ -73,6 +80,7 @@ export function AdviceLane(props: LaneProps): ReactElement {
           }}
         />
       ) : null}
+      {tab === 'tried' ? <TriedPanel tried={props.tried} onGo={props.onGo} /> : null}
       {tab === 'patterns' ? (
         <Cards
           key="patterns"

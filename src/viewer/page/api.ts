@@ -16,9 +16,11 @@ import type {
   SourcesAnswer,
 } from '../server/api-shapes.ts';
 import type { CohortAnswer, ReviewAnswer, ReviewBy } from '../server/cohort-shapes.ts';
+import type { ConfigurationsAnswer, TriedRunAnswer } from '../server/trial-shapes.ts';
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { TrialChoice } from './route.ts';
 import { WRITE_HEADER } from './session.ts';
 
 /** Which run: the id of its source and its own. */
@@ -159,6 +161,23 @@ export async function getCall(
 
 export function getComparison(a: string, b: string, from: number): Promise<CompareAnswer> {
   return get<CompareAnswer>(`/api/compare?${new URLSearchParams({ a, b, from: String(from), limit: '500' })}`);
+}
+
+export function getConfigurations(): Promise<ConfigurationsAnswer> {
+  return get<ConfigurationsAnswer>('/api/configurations');
+}
+
+/** What a run is told under another configuration. */
+export function getTried(run: RunAddress, { against, under }: TrialChoice): Promise<TriedRunAnswer> {
+  return get<TriedRunAnswer>(`${runPath(run)}/tried?${new URLSearchParams({ under, against })}`);
+}
+
+/** The stream of a trial over the runs that pass the filters; closing it ends the trial. */
+export function openTrial(filters: RunFilters, { against, under }: TrialChoice): EventSource {
+  const query = filterQuery(filters);
+  query.set('under', under);
+  query.set('against', against);
+  return new EventSource(`/api/trial?${query}`);
 }
 
 export function getReports(): Promise<ReportsAnswer> {

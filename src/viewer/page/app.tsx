@@ -9,7 +9,7 @@ import { Link } from './link.tsx';
 import { MomentPage } from './moment-page.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { OverviewPage } from './overview-page.tsx';
-import { ReportsPage } from './reports-page.tsx';
+import { ExperimentsPage } from './experiments-page.tsx';
 import type { Route } from './route.ts';
 import { ReviewPage } from './review-page.tsx';
 import { RunListPage } from './run-list-page.tsx';
@@ -62,8 +62,8 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
           <Tab to={{ page: 'review', by: 'pattern' }} isCurrent={route.page === 'review'}>
             Review
           </Tab>
-          <Tab to={{ page: 'reports' }} isCurrent={route.page === 'reports'}>
-            Backtests
+          <Tab to={{ page: 'experiments', filters: filtersOf(route) }} isCurrent={route.page === 'experiments'}>
+            Experiments
           </Tab>
         </nav>
         <span className="spring" />
@@ -90,7 +90,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
 
 /** What is kept of an address when the reader goes from the overview to the runs, or back. */
 function filtersOf(route: Route): RunFilters {
-  if (route.page !== 'overview' && route.page !== 'runs') return {};
+  if (route.page !== 'overview' && route.page !== 'runs' && route.page !== 'experiments') return {};
   const { order: _order, sort: _sort, ...filters } = route.filters;
   return filters;
 }
@@ -107,8 +107,8 @@ function titleOf(route: Route): string {
       return 'Compare';
     case 'review':
       return 'Review';
-    case 'reports':
-      return 'Backtests';
+    case 'experiments':
+      return 'Experiments';
     case 'moment':
       return safeLine(route.runId).slice(0, 60);
     default:
@@ -137,8 +137,8 @@ function Page({ route }: { readonly route: Route }): ReactElement {
       return <ReviewPage key={route.by} by={route.by} />;
     case 'compare':
       return <ComparePage route={route} />;
-    case 'reports':
-      return <ReportsPage route={route} sources={sources.value.sources} />;
+    case 'experiments':
+      return <ExperimentsPage route={route} sources={sources.value.sources} />;
     case 'moment':
       return <MomentPage route={route} sources={sources.value.sources} />;
     default:

@@ -198,7 +198,8 @@ export function PlacesTable({
   );
 }
 
-function Table(props: {
+/** A table that scrolls sideways by itself where it is too wide. */
+export function Table(props: {
   readonly title: string;
   readonly head: readonly string[];
   readonly children: ReactNode;

@@ -9,6 +9,7 @@ const filters = fc
   .uniqueArray(fc.constantFrom(...RUN_FILTER_NAMES))
   .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, text]))));
 const run = fc.record({ source: text, runId: text });
+const trial = fc.record({ under: text, against: text });
 const routes: fc.Arbitrary<Route> = fc.oneof(
   filters.map((chosen) => ({ page: 'runs' as const, filters: chosen })),
   filters.map((chosen) => ({ page: 'overview' as const, filters: chosen, stop: 3 })),
@@ -19,7 +20,8 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   run.map((address) => ({ page: 'run' as const, run: address })),
   fc.record({ page: fc.constant('compare' as const), a: text, b: text }),
   fc.constant({ page: 'compare' as const }),
-  fc.record({ page: fc.constant('reports' as const), report: text }),
+  fc.record({ page: fc.constant('experiments' as const), filters, report: text, trial }),
+  fc.record({ page: fc.constant('run' as const), run, trial }),
   fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }) }),
 );
 

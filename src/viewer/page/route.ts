@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert-never.ts';
+import { present } from '../../base/present.ts';
 import type { ReviewBy } from '../server/cohort-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
 
@@ -14,12 +15,25 @@ export type Route =
       readonly find?: string;
       /** The queue that the chosen moment belongs to. */
       readonly review?: ReviewBy;
+      readonly trial?: TrialChoice;
     }
   | { readonly page: 'review'; readonly by: ReviewBy }
   | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
-  | { readonly page: 'reports'; readonly report?: string }
+  | {
+      readonly page: 'experiments';
+      readonly filters: RunFilters;
+      readonly report?: string;
+      readonly trial?: TrialChoice;
+    }
   /** A call, numbered from 1, of a run of which only the id is known: leads on to the run. */
   | { readonly page: 'moment'; readonly runId: string; readonly call: number };
+
+/** Ids of the configuration that runs are replayed under, and of the one that is compared with. */
+export interface TrialChoice {
+  readonly under: string;
+  /** Default: `recorded`. */
+  readonly against: string;
+}
 
 /** Reads the query of an address; what makes no sense in it is passed over. */
 export function parseRoute(search: string): Route {
@@ -30,10 +44,6 @@ export function parseRoute(search: string): Route {
     return { page, ...(a === null ? {} : { a }), ...(b === null ? {} : { b }) };
   }
   if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern' };
-  if (page === 'reports') {
-    const report = query.get('report');
-    return { page, ...(report === null ? {} : { report }) };
-  }
   const runId = query.get('run');
   if (page === 'moment' && runId !== null) {
     const call = Number(query.get('call'));
@@ -44,6 +54,10 @@ export function parseRoute(search: string): Route {
   for (const name of RUN_FILTER_NAMES) {
     const value = query.get(name);
     if (value !== null && value !== '') filters[name] = value;
+  }
+  if (page === 'experiments') {
+    const report = query.get('report') ?? undefined;
+    return { page, filters, ...present({ report, trial: trialChoice(query) }) };
   }
   if (page === 'runs' || (page === null && search.length > 1)) return { page: 'runs', filters };
   const stop = Number(query.get('stop') ?? Number.NaN);
@@ -56,12 +70,16 @@ export function formatRoute(route: Route): string {
   switch (route.page) {
     case 'overview':
     case 'runs':
+    case 'experiments':
       for (const name of RUN_FILTER_NAMES) {
         const value = route.filters[name];
         if (value !== undefined && value !== '') query.set(name, value);
       }
       if (route.page === 'overview' && route.stop !== undefined) query.set('stop', String(route.stop));
-      if (route.page === 'runs' ? query.size === 0 : query.size > 0) query.set('page', route.page);
+      if (route.page === 'experiments' && route.report !== undefined) query.set('report', route.report);
+      if (route.page === 'experiments') setTrial(query, route.trial);
+      if (route.page === 'runs' ? query.size === 0 : route.page === 'experiments' || query.size > 0)
+        query.set('page', route.page);
       break;
     case 'run':
       query.set('source', route.run.source);
@@ -70,6 +88,7 @@ export function formatRoute(route: Route): string {
       if (route.find !== undefined && route.find !== '') query.set('find', route.find);
       if (route.details === true) query.set('details', '1');
       if (route.review !== undefined) query.set('review', route.review);
+      setTrial(query, route.trial);
       break;
     case 'review':
       query.set('page', 'review');
@@ -79,10 +98,6 @@ export function formatRoute(route: Route): string {
       query.set('page', 'compare');
       if (route.a !== undefined) query.set('a', route.a);
       if (route.b !== undefined) query.set('b', route.b);
-      break;
-    case 'reports':
-      query.set('page', 'reports');
-      if (route.report !== undefined) query.set('report', route.report);
       break;
     case 'moment':
       query.set('page', 'moment');
@@ -107,6 +122,17 @@ export function addressOf(key: string): RunAddress {
   return slash < 0 ? { source: '', runId: key } : { source: key.slice(0, slash), runId: key.slice(slash + 1) };
 }
 
+function trialChoice(query: URLSearchParams): TrialChoice | undefined {
+  const under = query.get('under');
+  return under === null || under === '' ? undefined : { under, against: query.get('against') ?? 'recorded' };
+}
+
+function setTrial(query: URLSearchParams, trial: TrialChoice | undefined): void {
+  if (trial === undefined) return;
+  query.set('under', trial.under);
+  if (trial.against !== 'recorded') query.set('against', trial.against);
+}
+
 function reviewBy(text: string | null): ReviewBy | undefined {
   return text === 'pattern' || text === 'advice' || text === 'random' ? text : undefined;
 }
@@ -121,6 +147,6 @@ function runRoute(query: URLSearchParams, runId: string): Route {
     ...(Number.isSafeInteger(at) && at >= 0 ? { at } : {}),
     ...(find === null || find === '' ? {} : { find }),
     ...(query.get('details') === '1' ? { details: true as const } : {}),
-    ...(review === undefined ? {} : { review }),
+    ...present({ review, trial: trialChoice(query) }),
   };
 }

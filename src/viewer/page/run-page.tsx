@@ -30,6 +30,7 @@ import { useLabels } from './use-labels.ts';
 import { goTo } from './use-route.ts';
 import { useRunKeys } from './use-run-keys.ts';
 import { placeInList } from './use-run-list.ts';
+import { useTriedRun } from './tried-panel.tsx';
 import { useRunModel, type RunModel } from './use-run-model.ts';
 import { VisibleRange } from './visible-range.ts';
 
@@ -178,6 +179,7 @@ function Loaded(props: {
     [words, model.fetchWhole],
   );
   const onGo = useCallback((seq: number) => void show(seq), [show]);
+  const tried = useTriedRun(route, model.lastSeq);
   const onEvidence = useCallback((seqs: readonly number[]) => setEvidence(new Set(seqs)), []);
   return (
     <div className="run">
@@ -236,7 +238,14 @@ function Loaded(props: {
           </ChildRunsContext>
           <LiveBar isOpen={run.live} following={live} />
         </div>
-        <AdviceLane answer={answer} range={range} selected={selected} onGo={onGo} onEvidence={onEvidence} />
+        <AdviceLane
+          answer={answer}
+          range={range}
+          selected={selected}
+          tried={tried}
+          onGo={onGo}
+          onEvidence={onEvidence}
+        />
       </div>
       {toast === undefined ? null : (
         <div className="toast" role="status">

@@ -2,10 +2,13 @@ import type { Hono } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 
 import { feedEvents } from './event-feed.ts';
-import { wholeNumber } from './run-query.ts';
+import { readRunsQuery, wholeNumber } from './run-query.ts';
 import { followRun } from './run-tail.ts';
+import { trial } from './trial.ts';
+import { trialPair } from './trial-pair.ts';
+import type { TrialProgress } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
-import { viewerFault } from './viewer-fault.ts';
+import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
 
 /** Event streams at a time. */
@@ -37,6 +40,21 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     return serve(context, async (stream, ended) => {
       for await (const { data, event } of feedEvents(sources, ended)) {
         await stream.writeSSE({ event, data: JSON.stringify(data) });
+      }
+    });
+  });
+  app.get('/api/trial', async (context) => {
+    const pair = await trialPair(state, context);
+    const { runs } = await state.list.matching(readRunsQuery(context.req.query()).filter, true);
+    return serve(context, async (stream, ended) => {
+      const tell = (event: string, data: unknown): Promise<void> =>
+        stream.writeSSE({ event, data: JSON.stringify(data) });
+      try {
+        const onProgress = (progress: TrialProgress): Promise<void> => tell('progress', progress);
+        const answer = await trial(runs, pair, { onProgress, signal: ended });
+        if (answer !== undefined) await tell('done', answer);
+      } catch (error) {
+        await tell('problem', problemOf(error).problem);
       }
     });
   });

@@ -9,6 +9,8 @@ import { findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
 import { wholeNumber } from './run-query.ts';
+import { triedRun } from './trial.ts';
+import { trialPair } from './trial-pair.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
 
@@ -87,6 +89,16 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     const { listed, run } = await wanted(context);
     const call = wholeNumber('call', context.req.query('call') ?? '0');
     return context.json(await readState(await listed.source.reader(), run, call));
+  });
+  app.get(`${path}/tried`, async (context) => {
+    const { listed, run } = await wanted(context);
+    const look = await listed.looks.look(run, CALL_MS);
+    return context.json(
+      await triedRun(await listed.source.reader(), run, await trialPair(state, context), {
+        seqOf: (call) => look.place({ call })?.seq ?? 0,
+        signal: context.req.raw.signal,
+      }),
+    );
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();

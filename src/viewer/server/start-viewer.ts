@@ -8,6 +8,7 @@ import { systemClock } from '../../base/clock.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { allowedHosts, guardRequest } from './guard-request.ts';
+import { Configurations } from './configurations.ts';
 import { LabelsFile } from './labels-file.ts';
 import { openSource } from './open-source.ts';
 import { ReportFiles } from './report-files.ts';
@@ -28,6 +29,10 @@ export interface ViewerOptions {
   readonly labels?: string;
   /** Backtest reports as JSON. */
   readonly reports?: readonly string[];
+  /** Configurations that runs may be replayed under, beside the standard set. */
+  readonly configs?: readonly string[];
+  /** Its configuration in force may be picked too. Default: none. */
+  readonly projectFolder?: string;
   /** The built page; default: where the build puts it. */
   readonly pageFolder?: string;
   /** Where what was seen in runs is kept for the next start; default: nowhere. */
@@ -54,11 +59,14 @@ const MAX_COMPARISONS = 4;
  * Starts the viewer's server on the loopback addresses of this machine, 127.0.0.1 and, where there is one, ::1. Stores are opened
  * for reading only, when they are first asked for.
  *
- * @throws CoxswainError `input-io` when nothing is at a path, or the port that was asked for is taken
+ * @throws CoxswainError `input-io` when nothing is at a path, or the port that was asked for is taken; `invalid-argument` for a
+ *   configuration that cannot be used
  */
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
   const sessions = new Sessions(() => systemClock.nowMs());
+  const configurations = new Configurations({ files: options.configs ?? [], projectFolder: options.projectFolder });
+  await configurations.check();
   const sources = await Promise.all(options.paths.map((path, index) => openSource(String(index), path)));
   const listed = sources.map((source) => listedSource(source, options.cacheFolder));
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
@@ -69,6 +77,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
       list: new RunList(listed),
       labels: new LabelsFile(options.labels),
       reports: new ReportFiles(options.reports ?? []),
+      configurations,
       comparisons: new LruMap(MAX_COMPARISONS),
     },
     sessions,

@@ -11,6 +11,7 @@ import { readRunsQuery } from './run-query.ts';
 import { addCompareRoute, addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
+import type { ConfigurationsAnswer } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
 import type { ViewerState } from './viewer-state.ts';
@@ -131,6 +132,9 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     const { pending, runs } = await list.matching(readRunsQuery(query).filter, by !== 'random');
     return context.json({ moments: reviewQueue(runs, by), pending } satisfies ReviewAnswer);
   });
+  app.get('/api/configurations', (context) =>
+    context.json({ configurations: state.configurations.choices() } satisfies ConfigurationsAnswer),
+  );
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
     if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for ${MAX_ROWS} at most`);

@@ -1,6 +1,7 @@
 import type { LruMap } from '../../base/lru-map.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { CompareAnswer } from './api-shapes.ts';
+import type { Configurations } from './configurations.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ReportFiles } from './report-files.ts';
 import type { ListedSource } from './listed-source.ts';
@@ -14,6 +15,7 @@ export interface ViewerState {
   readonly list: RunList;
   readonly labels: LabelsFile;
   readonly reports: ReportFiles;
+  readonly configurations: Configurations;
   /** What is left of comparisons, so that their pages need no new one. */
   readonly comparisons: LruMap<Omit<CompareAnswer, 'next'>>;
 }

@@ -13,6 +13,10 @@ export const view: CommandDefinition = {
     '--port <number>': 'the port to use (default: 7717, or the next free one)',
     '--no-open': 'print the address and open no browser',
     '--report <file>': { text: 'a backtest report as JSON, to be shown too; may be repeated', isRepeatable: true },
+    '--config <file>': {
+      text: 'a configuration to replay the runs under, beside the standard set; may be repeated',
+      isRepeatable: true,
+    },
     '--labels <file>': 'a CSV file into which runs and moments are labelled',
   },
   examples: [
@@ -20,6 +24,7 @@ export const view: CommandDefinition = {
     "coxswain view 'runs/**/*.jsonl'",
     'coxswain view ~/.claude/projects/my-app/SESSION.jsonl --no-open --port 8080',
     'coxswain view .coxswain/runs.db --labels labels.csv --report backtest.json',
+    'coxswain view --config strict.json',
   ],
   load: async () => (await import('./view-command.ts')).viewCommand,
 };

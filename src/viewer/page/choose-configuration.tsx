@@ -1,0 +1,48 @@
+import type { ReactElement } from 'react';
+
+import { getConfigurations } from './api.ts';
+import type { TrialChoice } from './route.ts';
+import { safeLine } from './safe-text.ts';
+import { useLoaded } from './use-loaded.ts';
+
+/** Two selects: the configuration to replay runs under, and the one to compare with. */
+export function ChooseConfiguration(props: {
+  readonly trial: TrialChoice | undefined;
+  readonly onChoose: (trial: TrialChoice | undefined) => void;
+}): ReactElement {
+  const { onChoose, trial } = props;
+  const { value } = useLoaded('configurations', getConfigurations);
+  const choices = value?.configurations ?? [];
+  const option = ({ id, name }: (typeof choices)[number]): ReactElement => (
+    <option key={id} value={id}>
+      {safeLine(name).slice(0, 60)}
+    </option>
+  );
+  const against = trial?.against ?? 'recorded';
+  return (
+    <div className="choose-configuration">
+      <label>
+        Replay under
+        <select
+          value={trial?.under ?? ''}
+          onChange={({ target: { value: under } }) => onChoose(under === '' ? undefined : { under, against })}
+        >
+          <option value="">choose a configuration</option>
+          {choices.filter(({ id }) => id !== 'recorded').map(option)}
+        </select>
+      </label>
+      <label>
+        Compared with
+        <select
+          value={against}
+          disabled={trial === undefined}
+          onChange={({ target }) => {
+            if (trial !== undefined) onChoose({ ...trial, against: target.value });
+          }}
+        >
+          {choices.map(option)}
+        </select>
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import { useCallback, type ReactElement } from 'react';
+
+import { countText } from '../../base/number-text.ts';
+import { safeText } from '../../base/shown-text.ts';
+import type { AdviceChange, TriedAdvice, TriedRunAnswer } from '../server/trial-shapes.ts';
+import { getTried } from './api.ts';
+import { ChooseConfiguration } from './choose-configuration.tsx';
+import type { Route, TrialChoice } from './route.ts';
+import { runKey } from './route.ts';
+import { safeLine } from './safe-text.ts';
+import { withoutBlankLines } from './text-of.ts';
+import { useLoaded, type Loaded } from './use-loaded.ts';
+import { goTo } from './use-route.ts';
+
+type RunRoute = Extract<Route, { page: 'run' }>;
+
+/** The shown run under the configuration that its address names. */
+export interface TriedRun {
+  readonly choice: TrialChoice | undefined;
+  readonly loaded: Loaded<TriedRunAnswer | undefined>;
+  readonly onChoose: (trial: TrialChoice | undefined) => void;
+}
+
+/** @param lastSeq  a run that grew is replayed again */
+export function useTriedRun(route: RunRoute, lastSeq: number): TriedRun {
+  const { run, trial } = route;
+  const key = trial === undefined ? 'none' : `${runKey(run)} ${lastSeq} ${trial.under} ${trial.against}`;
+  const loaded = useLoaded(key, async () => (trial === undefined ? undefined : getTried(run, trial)));
+  const onChoose = useCallback(
+    (chosen: TrialChoice | undefined) => {
+      const { trial: _before, ...rest } = route;
+      goTo(chosen === undefined ? rest : { ...rest, trial: chosen }, { replace: true });
+    },
+    [route],
+  );
+  return { choice: trial, loaded, onChoose };
+}
+
+const CHANGES: Readonly<Record<AdviceChange, { readonly text: string; readonly tag: string }>> = {
+  new: { text: 'new', tag: 'good' },
+  earlier: { text: 'earlier', tag: 'good' },
+  later: { text: 'later', tag: 'stuck' },
+  gone: { text: 'gone', tag: 'bad' },
+  same: { text: 'the same', tag: '' },
+};
+
+/** The advice that the run would have had under another configuration, beside the advice it had. */
+export function TriedPanel(props: { readonly tried: TriedRun; readonly onGo: (seq: number) => void }): ReactElement {
+  const { choice, loaded, onChoose } = props.tried;
+  const { error, value } = loaded;
+  return (
+    <div className="lane-scroll" role="tabpanel" id="lane-panel" aria-labelledby="tab-tried" tabIndex={0}>
+      <div className="card">
+        <ChooseConfiguration trial={choice} onChoose={onChoose} />
+        {choice === undefined ? (
+          <p className="dim">Replays this run through another configuration and shows what it would have advised.</p>
+        ) : error !== undefined ? (
+          <p className="bad">This configuration cannot be used: {error.message}</p>
+        ) : value === undefined ? (
+          <p className="dim">Replaying the run…</p>
+        ) : (
+          <Summary answer={value} />
+        )}
+      </div>
+      {(value?.advice ?? []).map((advice, at) => (
+        // Of one answer, which never changes its order.
+        <Card key={at} advice={advice} onGo={props.onGo} />
+      ))}
+    </div>
+  );
+}
+
+function Summary({ answer }: { readonly answer: TriedRunAnswer }): ReactElement {
+  const names = answer.unanswered.map((name) => safeLine(name)).join(', ');
+  if (names !== '') return <p className="bad">{names} asks a model, and this run holds no answer of it.</p>;
+  if (answer.advice.length === 0) return <p className="dim">Neither configuration advises anything in this run.</p>;
+  // The names are the keys of this object.
+  const changes = (Object.keys(CHANGES) as AdviceChange[]).filter((change) => answer.counts[change] > 0);
+  return (
+    <>
+      <p className="changes">
+        {changes.map((change) => (
+          <span key={change} className={`tag ${CHANGES[change].tag}`}>
+            {countText(answer.counts[change])} {CHANGES[change].text}
+          </span>
+        ))}
+      </p>
+      <p className="dim">After the first change the agent might have acted differently.</p>
+    </>
+  );
+}
+
+function Card(props: { readonly advice: TriedAdvice; readonly onGo: (seq: number) => void }): ReactElement {
+  const { call, change, provider, seq, text, wasCall } = props.advice;
+  return (
+    <article className={`card tried is-${change}`}>
+      <div className="card-head">
+        <h3>
+          <button type="button" className="link" onClick={() => props.onGo(seq)}>
+            {safeLine(provider).slice(0, 100)}
+          </button>
+        </h3>
+        <span className={`tag ${CHANGES[change].tag}`}>{CHANGES[change].text}</span>
+        <span className="dim">
+          {wasCall === undefined ? `call ${countText(call)}` : `call ${countText(wasCall)} → ${countText(call)}`}
+        </span>
+      </div>
+      <p dir="auto">{withoutBlankLines(safeText(text))}</p>
+    </article>
+  );
+}

@@ -1,0 +1,55 @@
+import { basename } from 'node:path';
+
+import { makeConfiguration, recordedConfiguration, type Configuration } from '../../backtest/configuration.ts';
+import { readSources } from '../../config/config-sources.ts';
+import type { ConfigurationChoice } from './trial-shapes.ts';
+import { viewerFault } from './viewer-fault.ts';
+
+/** Where configurations come from. */
+export interface ConfigurationPlaces {
+  /** Files that the user named. */
+  readonly files: readonly string[];
+  /** The folder of the project: what a live run there would have may be picked, by the same rules of trust. */
+  readonly projectFolder?: string | undefined;
+}
+
+/** The configurations that the page may pick. A page names one by its id, never by a path. */
+export class Configurations {
+  readonly #places: ConfigurationPlaces;
+
+  constructor(places: ConfigurationPlaces) {
+    this.#places = places;
+  }
+
+  /** @throws CoxswainError `invalid-argument` when a file that the user named cannot be used */
+  async check(): Promise<void> {
+    await Promise.all(this.#places.files.map((file) => makeConfiguration({ file })));
+  }
+
+  /** What may be picked now. */
+  choices(): readonly ConfigurationChoice[] {
+    const { files, projectFolder } = this.#places;
+    const hasProject = projectFolder !== undefined && readSources({ projectFolder }).sources.length > 0;
+    return [
+      { id: 'recorded', name: 'as recorded' },
+      { id: 'standard', name: 'the standard set' },
+      ...(hasProject ? [{ id: 'project', name: 'the configuration in force here' }] : []),
+      ...files.map((file, at) => ({ id: `file-${at}`, name: basename(file) })),
+    ];
+  }
+
+  /**
+   * Reads the configuration again, so that an edited file counts at once.
+   *
+   * @throws CoxswainError `not-found` for another id, `invalid-argument` when its file has a problem
+   */
+  async make(id: string): Promise<Configuration> {
+    const { files, projectFolder } = this.#places;
+    if (id === 'recorded') return recordedConfiguration();
+    if (id === 'standard') return makeConfiguration({});
+    if (id === 'project' && projectFolder !== undefined) return makeConfiguration({ projectFolder });
+    const file = /^file-\d{1,4}$/.test(id) ? files[Number(id.slice(5))] : undefined;
+    if (file === undefined) throw viewerFault('not-found', `there is no configuration ${id.slice(0, 80)}`);
+    return makeConfiguration({ file });
+  }
+}

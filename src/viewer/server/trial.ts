@@ -1,0 +1,149 @@
+import { callNumber } from '../../base/call-number.ts';
+import { present } from '../../base/present.ts';
+import { steadyMs } from '../../base/steady-ms.ts';
+import { buildReport } from '../../backtest/build-report.ts';
+import { pairFirings } from '../../backtest/compare-firings.ts';
+import type { Configuration } from '../../backtest/configuration.ts';
+import { DEFAULT_WORTHWHILE } from '../../backtest/effect.ts';
+import { EffectRowFold, type EffectRow } from '../../backtest/effect-row.ts';
+import type { JoinedRow } from '../../backtest/join-shards.ts';
+import { measureEffect } from '../../backtest/measure-effect.ts';
+import { RunReplay, type OnAdvice } from '../../backtest/run-replay.ts';
+import { FiringKeys } from '../../backtest/run-row.ts';
+import { truthOfOutcomes } from '../../backtest/truth.ts';
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import type { RunSummary } from '../../store/run-summary.ts';
+import { createBreather } from './breather.ts';
+import type { ListedSource } from './listed-source.ts';
+import { isDamage } from './read-records.ts';
+import type { RunReader } from './run-reader.ts';
+import type { AdviceChange, TrialAnswer, TrialProgress, TriedAdvice, TriedRunAnswer } from './trial-shapes.ts';
+
+const MAX_ADVICE = 1_000;
+const TEXT_CHARS = 2_000;
+const PROGRESS_MS = 150;
+
+/** What is compared with, and what is tried. */
+export type TrialPair = readonly [against: Configuration, under: Configuration];
+
+type Fired = Pick<TriedAdvice, 'provider' | 'speaker' | 'text'> & { readonly index: number };
+
+/**
+ * Replays one run under two configurations and pairs what they say.
+ *
+ * @param seqOf  the record of a call, numbered from 1
+ * @throws CoxswainError when the store cannot be read
+ */
+export async function triedRun(
+  reader: RunReader,
+  run: RunSummary,
+  pair: TrialPair,
+  { seqOf, signal }: { readonly seqOf: (call: number) => number; readonly signal: AbortSignal },
+): Promise<TriedRunAnswer> {
+  const fired: readonly [Fired[], Fired[]] = [[], []];
+  const onAdvice: OnAdvice = (configuration, index, payload) => {
+    const isFeedback = payload.kind === 'feedback_produced';
+    const text = isFeedback ? payload.text : payload.injection.content;
+    const speaker = isFeedback ? 'feedback' : 'guidance';
+    const shown = text.slice(0, TEXT_CHARS).toWellFormed();
+    fired[configuration]?.push({ provider: payload.provider_name, speaker, text: shown, index });
+  };
+  const replay = new RunReplay(run.runId, pair, new FiringKeys(), onAdvice);
+  await readInto(reader, run, (record) => replay.take(record), signal);
+  const advice = compared(fired[0], fired[1], seqOf);
+  const counts: Record<AdviceChange, number> = { same: 0, earlier: 0, later: 0, new: 0, gone: 0 };
+  for (const { change } of advice) counts[change] += 1;
+  return { advice: advice.slice(0, MAX_ADVICE), counts, unanswered: replay.row().unanswered };
+}
+
+function compared(
+  before: readonly Fired[],
+  after: readonly Fired[],
+  seqOf: (call: number) => number,
+): readonly TriedAdvice[] {
+  const advice: TriedAdvice[] = [];
+  const add = (change: AdviceChange, { index, ...fired }: Fired, was?: Fired): void => {
+    const call = callNumber(index);
+    advice.push({
+      ...fired,
+      change,
+      call,
+      seq: seqOf(call),
+      ...(was === undefined ? {} : { wasCall: callNumber(was.index) }),
+    });
+  };
+  for (const provider of new Set([...before, ...after].map((one) => one.provider))) {
+    const [left, right] = [before, after].map((list) => list.filter((one) => one.provider === provider));
+    const paired = pairFirings(left ?? [], right ?? [], ({ index }) => index);
+    for (const [, now] of paired.same) add('same', now);
+    for (const [was, now] of paired.moved) add(now.index < was.index ? 'earlier' : 'later', now, was);
+    for (const now of paired.added) add('new', now);
+    for (const was of paired.removed) add('gone', was);
+  }
+  return advice.sort((a, b) => a.call - b.call);
+}
+
+/**
+ * Replays runs under two configurations, one after the other, and lets other requests pass meanwhile.
+ *
+ * @param onProgress  called a few times a second; the trial waits for it
+ * @returns undefined when `signal` ended it
+ * @throws CoxswainError when a store cannot be read
+ * Memory: a row of about 500 bytes a run.
+ */
+export async function trial(
+  runs: readonly { readonly listed: ListedSource; readonly run: RunSummary }[],
+  pair: TrialPair,
+  {
+    onProgress,
+    signal,
+  }: { readonly onProgress: (progress: TrialProgress) => Promise<void>; readonly signal: AbortSignal },
+): Promise<TrialAnswer | undefined> {
+  const keys = new FiringKeys();
+  const rows: JoinedRow[] = [];
+  const effects: EffectRow[] = [];
+  const paths = [...new Set(runs.map(({ listed }) => listed.source.row().path))];
+  let toldMs = Number.NEGATIVE_INFINITY;
+  for (const [at, { listed, run }] of runs.entries()) {
+    if (signal.aborted) return undefined;
+    if (steadyMs() - toldMs >= PROGRESS_MS) {
+      await onProgress({ runs: at, of: runs.length });
+      toldMs = steadyMs();
+    }
+    const replay = new RunReplay(run.runId, pair, keys);
+    const effect = new EffectRowFold(run.runId, present({ prices: pair[1].prices }));
+    const take = (record: TrajectoryRecord): void => {
+      replay.take(record);
+      effect.fold(record);
+    };
+    await readInto(await listed.source.reader(), run, take, signal);
+    rows.push({ ...replay.row(), source: listed.source.path });
+    effects.push(effect.row());
+  }
+  if (signal.aborted) return undefined;
+  const report = buildReport(
+    { keys: keys.keys, rows, problems: [] },
+    { paths, configurations: pair, truth: truthOfOutcomes(), gates: {}, compares: true, stopEarly: false },
+  );
+  return { report, effect: measureEffect({ paths, worthwhile: DEFAULT_WORTHWHILE, rows: effects }) };
+}
+
+/** Reads a run to its end, or to the first damage. */
+async function readInto(
+  reader: RunReader,
+  run: RunSummary,
+  take: (record: TrajectoryRecord) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const breath = createBreather();
+  try {
+    for await (const record of reader.readRun(run.runId)) {
+      take(record);
+      const pause = breath();
+      if (pause !== undefined) await pause;
+      if (signal.aborted) return;
+    }
+  } catch (error) {
+    if (!isDamage(error) && run.problem === undefined) throw error;
+  }
+}
