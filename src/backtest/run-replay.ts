@@ -18,10 +18,16 @@ interface Player {
   readonly take: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
 }
 
-/** Advice that fired in a replay: under which configuration, the index of the call after which it did, and the record of it. */
+/** Where advice fired: under which configuration, the index of the call after which it did, and the record that was taken. */
+export interface FiredAt {
+  readonly configuration: number;
+  readonly call: number;
+  readonly seq: number;
+}
+
+/** Takes advice that fired in a replay. */
 export type OnAdvice = (
-  configuration: number,
-  call: number,
+  at: FiredAt,
   payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
 ) => void;
 
@@ -69,7 +75,8 @@ export class RunReplay {
       if (player === undefined) continue;
       const isRecorded = this.#configurations[index]?.isRecorded === true;
       const derived = player.take(record);
-      for (const payload of derived) if (isRecorded || payload !== record.payload) this.#keep(index, payload, player);
+      for (const payload of derived)
+        if (isRecorded || payload !== record.payload) this.#keep(index, payload, { player, seq: record.seq });
     }
   }
 
@@ -136,7 +143,11 @@ export class RunReplay {
     }
   }
 
-  #keep(configuration: number, payload: TrajectoryPayload, player: Player): void {
+  #keep(
+    configuration: number,
+    payload: TrajectoryPayload,
+    { player, seq }: { readonly player: Player; readonly seq: number },
+  ): void {
     let key: number;
     let calls = player.calls();
     switch (payload.kind) {
@@ -170,7 +181,7 @@ export class RunReplay {
     }
     const call = Math.max(0, calls - 1);
     this.#fired[configuration]?.push(key, call);
-    if (payload.kind !== 'pattern_flagged') this.#onAdvice?.(configuration, call, payload);
+    if (payload.kind !== 'pattern_flagged') this.#onAdvice?.({ configuration, call, seq }, payload);
   }
 }
 

@@ -1,20 +1,33 @@
+import { countText } from '../../base/number-text.ts';
 import type { AdviceMark, Overview } from '../server/api-shapes.ts';
-import { columnsOf, packPatterns, type SeqWindow } from './timeline-layout.ts';
+import type { TriedAdvice } from '../server/trial-shapes.ts';
+import { costText, spanText } from './number-text.ts';
+import { columnsOf, packPatterns, type Column, type PlaceWindow } from './timeline-layout.ts';
+import { elapsedMs, type TimelineScale } from './timeline-scale.ts';
+import type { SeqRange } from './visible-range.ts';
 
-/** Where each lane lies, in CSS pixels from the top of its picture. */
-export const LANES = {
-  turns: { top: 2, height: 7, name: 'Turns' },
-  calls: { top: 13, height: 26, name: 'Calls' },
-  errors: { top: 43, height: 9, name: 'Errors' },
-  patterns: { top: 57, height: 21, name: 'Patterns' },
-  advice: { top: 82, height: 14, name: 'Advice' },
-  tokens: { top: 100, height: 16, name: 'Tokens' },
-} as const;
-export const LANES_HEIGHT = 118;
-export const MINIMAP_HEIGHT = 24;
+/** Where a lane lies, in CSS pixels from the top of the picture. */
+interface Lane {
+  readonly top: number;
+  readonly height: number;
+  readonly name: string;
+}
+
+export type LaneName = 'time' | 'calls' | 'errors' | 'patterns' | 'advice' | 'tried' | 'context' | 'cost';
+
+/** The lanes of a picture. */
+export interface Lanes {
+  readonly lanes: Readonly<Partial<Record<LaneName, Lane>>>;
+  readonly heightPx: number;
+}
+
 const PATTERN_ROWS = 3;
-/** Of a short run a column could be as wide as a hand; a mark is not. */
 const MAX_MARK_PX = 12;
+const MAX_CALL_PX = 64;
+/** A narrower call has no room for its number. */
+const NUMBER_PX = 20;
+const TICK_PX = 110;
+const FONT = '10px system-ui, sans-serif';
 
 /** What a picture is drawn with. */
 export interface Canvas {
@@ -24,71 +37,186 @@ export interface Canvas {
   readonly colour: (name: string) => string;
 }
 
-/** What the reader sees and has chosen, in `seq`s. */
-export interface Places {
-  readonly visible: SeqWindow;
+/** What is drawn. */
+export interface Picture {
+  readonly overview: Overview;
+  readonly scale: TimelineScale;
+  readonly window: PlaceWindow;
+  readonly visible: SeqRange;
+  /** The `seq` that the reader chose. */
   readonly selected: number | undefined;
   /** What people said of calls, by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
+  /** The advice under another configuration, where one was picked. */
+  readonly tried: readonly TriedAdvice[] | undefined;
+}
+
+type XOf = (seq: number) => number;
+
+/** Lanes for what the run has. */
+export function lanesOf({ overview, tried }: Pick<Picture, 'overview' | 'tried'>): Lanes {
+  const hasCost = overview.costUsd.some((usd) => usd > 0);
+  const wanted: readonly (readonly [LaneName, string, number] | undefined)[] = [
+    ['time', overview.endMs > 0 ? 'Time' : '', 13],
+    ['calls', 'Calls', 26],
+    ['errors', 'Errors', 9],
+    ['patterns', 'Patterns', 21],
+    ['advice', 'Advice', 14],
+    tried === undefined ? undefined : ['tried', 'What if', 14],
+    overview.context.some((tokens) => tokens > 0) ? ['context', 'Context', 18] : undefined,
+    hasCost || overview.tokens.some((tokens) => tokens > 0) ? ['cost', hasCost ? 'Cost' : 'Tokens', 18] : undefined,
+  ];
+  const lanes: Partial<Record<LaneName, Lane>> = {};
+  let top = 2;
+  for (const lane of wanted) {
+    if (lane === undefined) continue;
+    const [key, name, height] = lane;
+    lanes[key] = { top, height, name };
+    top += height + 4;
+  }
+  return { lanes, heightPx: top };
 }
 
 /** The lanes of a window of the run. */
-export function drawLanes(canvas: Canvas, overview: Overview, window: SeqWindow, places: Places): void {
+export function drawLanes(canvas: Canvas, picture: Picture): void {
   const { context, widthPx, colour } = canvas;
-  context.clearRect(0, 0, widthPx, LANES_HEIGHT);
-  const xOf = (seq: number): number => ((seq - window.from) * widthPx) / (window.to - window.from);
+  const { overview, scale, selected, visible, window } = picture;
+  const { heightPx, lanes } = lanesOf(picture);
+  context.clearRect(0, 0, widthPx, heightPx);
+  const xOf: XOf = (seq) => ((scale.at(seq) - window.from) * widthPx) / (window.to - window.from);
   context.fillStyle = colour('--sunken');
-  const [from, to] = [xOf(places.visible.from), xOf(places.visible.to)];
-  context.fillRect(from, 0, Math.max(2, to - from), LANES_HEIGHT);
+  const [from, to] = [xOf(visible.from), xOf(visible.to)];
+  context.fillRect(from, 0, Math.max(2, to - from), heightPx);
   context.fillStyle = colour('--line');
-  for (const { top, height } of Object.values(LANES)) context.fillRect(0, top + height, widthPx, 1);
+  for (const { height, name, top } of Object.values(lanes))
+    if (name !== '') context.fillRect(0, top + height, widthPx, 1);
+  drawIdle(canvas, picture, xOf, heightPx);
+  if (lanes.time !== undefined) drawTime(canvas, picture, lanes.time);
+  const columns = columnsOf(overview, window, { widthPx, minPx: 3, scale });
+  if (lanes.calls !== undefined && lanes.errors !== undefined)
+    drawCalls(canvas, columns, overview, { calls: lanes.calls, errors: lanes.errors });
+  if (lanes.patterns !== undefined) drawPatterns(canvas, overview, xOf, lanes.patterns);
+  if (lanes.context !== undefined) drawContext(canvas, overview, xOf, lanes.context);
+  if (lanes.cost !== undefined) drawSum(canvas, overview, xOf, lanes.cost);
+  if (lanes.advice !== undefined) {
+    for (const { delivered, seq, speaker } of overview.advice)
+      drawPiece(canvas, { x: xOf(seq), speaker, isFull: delivered === true, colour: '--advice' }, lanes.advice);
+  }
+  if (lanes.tried !== undefined) {
+    for (const { change, seq, speaker } of picture.tried ?? [])
+      drawPiece(
+        canvas,
+        { x: xOf(seq), speaker, isFull: change !== 'gone', colour: CHANGE_COLOURS[change] },
+        lanes.tried,
+      );
+  }
+  if (lanes.calls !== undefined) drawLabels(canvas, picture.labels, xOf, lanes.calls);
+  if (selected === undefined) return;
+  context.fillStyle = colour('--accent');
+  context.fillRect(Math.round(xOf(selected)), 0, 2, heightPx);
+}
 
-  const columns = columnsOf(overview, window, { widthPx, minPx: 3 });
+const CHANGE_COLOURS: Readonly<Record<TriedAdvice['change'], string>> = {
+  same: '--line-strong',
+  earlier: '--good',
+  later: '--stuck-mark',
+  new: '--advice',
+  gone: '--bad',
+};
+
+/** How long the run had lasted, at even distances. */
+function drawTime({ colour, context, widthPx }: Canvas, { overview, scale, window }: Picture, lane: Lane): void {
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  context.fillStyle = colour('--dim');
+  let before = '';
+  for (let x = 0; x < widthPx - TICK_PX / 2; x += TICK_PX) {
+    const seq = scale.seqAt(window.from + (x / widthPx) * (window.to - window.from));
+    const ms = elapsedMs(overview, seq);
+    const text = ms === undefined ? '' : ms < 1_000 ? 'start' : spanText(ms);
+    if (text === before) continue;
+    before = text;
+    context.fillText(text, x + 3, lane.top + lane.height / 2);
+    context.fillRect(x, lane.top + 3, 1, lane.height - 3);
+  }
+}
+
+/** A dashed line, or by time a band, where nothing happened for a minute or more. */
+function drawIdle({ colour, context, widthPx }: Canvas, { overview }: Picture, xOf: XOf, heightPx: number): void {
+  context.font = FONT;
+  context.textBaseline = 'bottom';
+  context.strokeStyle = colour('--line-strong');
+  context.lineWidth = 1;
+  context.setLineDash([3, 3]);
+  let free = 0;
+  for (const { ms, seq } of overview.gaps) {
+    const x = Math.round(xOf(seq)) - 0.5;
+    if (x < 0 || x > widthPx) continue;
+    context.beginPath();
+    context.moveTo(x, 14);
+    context.lineTo(x, heightPx);
+    context.stroke();
+    const text = `idle ${spanText(ms)}`;
+    const width = context.measureText(text).width + 6;
+    if (x - width < free) continue;
+    free = x;
+    context.fillStyle = colour('--surface');
+    context.fillRect(x - width, heightPx - 13, width - 1, 12);
+    context.fillStyle = colour('--dim');
+    context.fillText(text, x - width + 3, heightPx - 1);
+  }
+  context.setLineDash([]);
+}
+
+function drawCalls(
+  { colour, context }: Canvas,
+  columns: readonly Column[],
+  overview: Overview,
+  lanes: { readonly calls: Lane; readonly errors: Lane },
+): void {
   const most = Math.max(1, ...columns.map(({ calls }) => calls));
-  for (const { x, width, turns, errors, kinds, calls } of columns) {
-    const wide = markWidth(width, overview);
-    if (turns > 0) {
-      context.fillStyle = colour('--line-strong');
-      context.fillRect(x, LANES.turns.top, Math.min(wide, 2), LANES.turns.height);
-    }
-    const scale = Math.max(4, (LANES.calls.height * calls) / most) / Math.max(1, calls);
-    let bottom = LANES.calls.top + LANES.calls.height;
+  const withCalls = columns.filter(({ calls, errors }) => calls > 0 || errors > 0);
+  for (const [at, { call, calls, errors, kinds, width, x }] of withCalls.entries()) {
+    const room = (withCalls[at + 1]?.x ?? x + MAX_CALL_PX) - x - 3;
+    const isOne = overview.seqsPerBucket === 1 && calls === 1;
+    const wide = isOne && room > MAX_MARK_PX ? Math.min(MAX_CALL_PX, room) : markWidth(width, overview);
+    const { height, top } = lanes.calls;
+    const scale = Math.max(4, (height * calls) / most) / Math.max(1, calls);
+    let bottom = top + height;
     for (const [kind, count] of kinds) {
       const high = count * scale;
       context.fillStyle = colour(`--kind-${kind}`);
       context.fillRect(x, bottom - high, wide, high);
       bottom -= high;
     }
-    if (errors > 0) {
-      context.fillStyle = colour('--bad');
-      // Among many calls that went well a failed one is paler.
-      context.globalAlpha = 0.35 + 0.65 * Math.min(1, errors / Math.max(1, calls));
-      context.fillRect(x, LANES.errors.top, Math.max(2, wide), LANES.errors.height);
-      context.globalAlpha = 1;
+    if (isOne && wide >= NUMBER_PX) {
+      context.font = FONT;
+      context.textBaseline = 'middle';
+      context.fillStyle = colour('--surface');
+      context.fillText(String(call), x + 4, top + height / 2);
     }
-  }
-  drawPatterns(canvas, overview, xOf);
-  drawTokens(canvas, overview, xOf);
-  drawAdvice(canvas, overview.advice, xOf);
-  drawLabels(canvas, places.labels, xOf);
-  if (places.selected !== undefined) {
-    context.fillStyle = colour('--accent');
-    context.fillRect(Math.round(xOf(places.selected)), 0, 2, LANES_HEIGHT);
+    if (errors === 0) continue;
+    context.fillStyle = colour('--bad');
+    // Among many calls that went well a failed one is paler.
+    context.globalAlpha = 0.35 + 0.65 * Math.min(1, errors / Math.max(1, calls));
+    context.fillRect(x, lanes.errors.top, Math.max(2, wide), lanes.errors.height);
+    context.globalAlpha = 1;
   }
 }
 
-function markWidth(columnPx: number, { seqsPerBucket }: Overview): number {
+/** Of a short run a column could be as wide as a hand; a mark is not. */
+export function markWidth(columnPx: number, { seqsPerBucket }: Overview): number {
   const wide = Math.max(1, columnPx - (columnPx > 3.5 ? 1 : 0));
   return seqsPerBucket > 1 ? wide : Math.min(MAX_MARK_PX, wide);
 }
 
-function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, xOf: (seq: number) => number): void {
-  const rowHeight = LANES.patterns.height / PATTERN_ROWS;
+function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, xOf: XOf, lane: Lane): void {
+  const rowHeight = lane.height / PATTERN_ROWS;
   for (const { span, row } of packPatterns(overview.patterns, PATTERN_ROWS)) {
     const from = xOf(span.fromSeq);
     const to = Math.max(from + 3, xOf(span.toSeq ?? overview.nextSeq));
     if (to < 0 || from > widthPx) continue;
-    const top = LANES.patterns.top + row * rowHeight;
+    const top = lane.top + row * rowHeight;
     context.fillStyle = colour(span.stuck ? '--stuck-mark' : '--line-strong');
     context.fillRect(from, top, to - from, rowHeight - 2);
     if (span.flaggedSeq === null) continue;
@@ -97,108 +225,99 @@ function drawPatterns({ context, colour, widthPx }: Canvas, overview: Overview, 
   }
 }
 
-/** The tokens of the run up to each place, as an area that only rises. */
-function drawTokens({ context, colour, widthPx }: Canvas, overview: Overview, xOf: (seq: number) => number): void {
-  const all = overview.tokens.reduce((sum, tokens) => sum + tokens, 0);
-  if (all === 0) return;
-  const { height, top } = LANES.tokens;
-  context.fillStyle = colour('--kind-read');
-  let sum = 0;
-  for (const [bucket, tokens] of overview.tokens.entries()) {
-    sum += tokens;
-    const [from, to] = [xOf(bucket * overview.seqsPerBucket), xOf((bucket + 1) * overview.seqsPerBucket)];
-    if (to < 0 || from > widthPx) continue;
-    const high = (height * sum) / all;
-    context.fillRect(from, top + height - high, Math.max(1, to - from), high);
-  }
+/** How much the model read for each answer, as a line of steps: compaction is a step down. */
+function drawContext(canvas: Canvas, { context: tokens, seqsPerBucket }: Overview, xOf: XOf, lane: Lane): void {
+  const most = Math.max(1, ...tokens);
+  const steps = tokens.flatMap((one, bucket) => (one > 0 ? [[xOf(bucket * seqsPerBucket), one / most] as const] : []));
+  drawLine(canvas, steps, lane, '--kind-write');
+  drawMost(canvas, `${countText(most)} tokens`, lane);
 }
 
-/** Feedback is a disc, guidance a diamond; what is not known to have reached the agent is hollow. */
-function drawAdvice(
-  { context, colour, widthPx }: Canvas,
-  advice: readonly AdviceMark[],
-  xOf: (seq: number) => number,
+/** What the run had cost, or read and written, up to each place: a line that only rises. */
+function drawSum(canvas: Canvas, { costUsd, seqsPerBucket, tokens }: Overview, xOf: XOf, lane: Lane): void {
+  const isCost = lane.name === 'Cost';
+  const list = isCost ? costUsd : tokens;
+  const all = list.reduce((sum, one) => sum + one, 0);
+  let sum = 0;
+  const steps = list.flatMap((one, bucket) => {
+    sum += one;
+    return one > 0 ? [[xOf(bucket * seqsPerBucket), sum / all] as const] : [];
+  });
+  drawLine(canvas, steps, lane, '--kind-read');
+  drawMost(canvas, isCost ? costText(all) : `${countText(all)} tokens`, lane);
+}
+
+function drawLine(
+  { colour, context, widthPx }: Canvas,
+  steps: readonly (readonly [number, number])[],
+  { height, top }: Lane,
+  name: string,
 ): void {
-  const middle = LANES.advice.top + LANES.advice.height / 2;
-  context.fillStyle = colour('--advice');
-  context.strokeStyle = colour('--advice');
-  context.lineWidth = 1.5;
-  for (const { seq, speaker, delivered } of advice) {
-    const x = xOf(seq);
-    if (x < -6 || x > widthPx + 6) continue;
-    context.beginPath();
-    if (speaker === 'feedback') context.arc(x, middle, 4.2, 0, 2 * Math.PI);
-    else {
-      context.moveTo(x, middle - 5.5);
-      context.lineTo(x + 5.5, middle);
-      context.lineTo(x, middle + 5.5);
-      context.lineTo(x - 5.5, middle);
-      context.closePath();
-    }
-    if (delivered !== true) context.stroke();
-    else context.fill();
+  const [first] = steps;
+  if (first === undefined) return;
+  context.beginPath();
+  context.moveTo(first[0], top + height);
+  let y = top + height;
+  for (const [x, share] of steps) {
+    context.lineTo(x, y);
+    y = top + height - share * (height - 2);
+    context.lineTo(x, y);
   }
+  context.lineTo(widthPx, y);
+  context.strokeStyle = colour(name);
+  context.lineWidth = 1.5;
+  context.stroke();
+  context.lineTo(widthPx, top + height);
+  context.closePath();
+  context.fillStyle = colour(name);
+  context.globalAlpha = 0.15;
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+/** The highest value of a line, at its right end. */
+function drawMost({ colour, context, widthPx }: Canvas, text: string, { top }: Lane): void {
+  context.font = FONT;
+  context.textBaseline = 'top';
+  context.fillStyle = colour('--ink');
+  context.fillText(text, widthPx - context.measureText(text).width - 3, top + 1);
+}
+
+/** Feedback is a disc, guidance a diamond; what is not known to have reached the agent, or is gone, is hollow. */
+function drawPiece(
+  { context, colour, widthPx }: Canvas,
+  piece: Pick<AdviceMark, 'speaker'> & { readonly x: number; readonly isFull: boolean; readonly colour: string },
+  lane: Lane,
+): void {
+  const { isFull, speaker, x } = piece;
+  if (x < -6 || x > widthPx + 6) return;
+  const middle = lane.top + lane.height / 2;
+  context.fillStyle = colour(piece.colour);
+  context.strokeStyle = colour(piece.colour);
+  context.lineWidth = 1.5;
+  context.beginPath();
+  if (speaker === 'feedback') context.arc(x, middle, 4.2, 0, 2 * Math.PI);
+  else {
+    context.moveTo(x, middle - 5.5);
+    context.lineTo(x + 5.5, middle);
+    context.lineTo(x, middle + 5.5);
+    context.lineTo(x - 5.5, middle);
+    context.closePath();
+  }
+  if (isFull) context.fill();
+  else context.stroke();
 }
 
 /** A flag where a person said something of a call. */
-function drawLabels({ context, colour }: Canvas, labels: Places['labels'], xOf: (seq: number) => number): void {
+function drawLabels({ context, colour }: Canvas, labels: Picture['labels'], xOf: XOf, lane: Lane): void {
   for (const [seq, text] of labels) {
     const x = xOf(seq);
     context.fillStyle = colour(text === 'stuck' ? '--stuck-mark' : '--good');
     context.beginPath();
-    context.moveTo(x, LANES.calls.top - 2);
-    context.lineTo(x + 9, LANES.calls.top + 3);
-    context.lineTo(x, LANES.calls.top + 8);
+    context.moveTo(x, lane.top - 2);
+    context.lineTo(x + 9, lane.top + 3);
+    context.lineTo(x, lane.top + 8);
     context.fill();
-    context.fillRect(x - 1, LANES.calls.top - 2, 1.5, LANES.calls.height + 2);
+    context.fillRect(x - 1, lane.top - 2, 1.5, lane.height + 2);
   }
-}
-
-/** The whole run in little, with the window that the lanes show. */
-export function drawMinimap(canvas: Canvas, overview: Overview, window: SeqWindow, places: Places): void {
-  const { context, widthPx, colour } = canvas;
-  const count = Math.max(1, overview.nextSeq);
-  const whole = { from: 0, to: count };
-  const xOf = (seq: number): number => (seq * widthPx) / count;
-  context.clearRect(0, 0, widthPx, MINIMAP_HEIGHT);
-  context.fillStyle = colour('--sunken');
-  context.fillRect(0, 0, widthPx, MINIMAP_HEIGHT);
-  const columns = columnsOf(overview, whole, { widthPx, minPx: 2 });
-  const most = Math.max(1, ...columns.map(({ calls }) => calls));
-  const room = MINIMAP_HEIGHT - 8;
-  for (const { x, width, calls, errors } of columns) {
-    if (calls === 0 && errors === 0) continue;
-    const high = Math.max(3, (room * Math.max(calls, errors)) / most);
-    const failed = Math.min(high, Math.max(errors > 0 ? 2 : 0, (high * errors) / Math.max(1, calls)));
-    const wide = markWidth(width, overview);
-    context.fillStyle = colour('--kind-read');
-    context.globalAlpha = 0.5;
-    context.fillRect(x, room + 2 - high, wide, high - failed);
-    context.fillStyle = colour('--bad');
-    context.globalAlpha = 0.85;
-    context.fillRect(x, room + 2 - failed, wide, failed);
-  }
-  context.globalAlpha = 1;
-  for (const { stuck, fromSeq, toSeq } of overview.patterns) {
-    if (!stuck) continue;
-    context.fillStyle = colour('--stuck-mark');
-    context.fillRect(xOf(fromSeq), MINIMAP_HEIGHT - 5, Math.max(2, xOf((toSeq ?? count) - fromSeq)), 2);
-  }
-  context.fillStyle = colour('--advice');
-  for (const { delivered, seq } of overview.advice) {
-    if (delivered === true) context.fillRect(xOf(seq) - 1, MINIMAP_HEIGHT - 2.5, 2.5, 2.5);
-  }
-  if (window.to - window.from < count) {
-    context.fillStyle = colour('--paper');
-    context.globalAlpha = 0.7;
-    context.fillRect(0, 0, xOf(window.from), MINIMAP_HEIGHT);
-    context.fillRect(xOf(window.to), 0, widthPx, MINIMAP_HEIGHT);
-    context.globalAlpha = 1;
-  }
-  context.strokeStyle = colour('--accent');
-  context.lineWidth = 1;
-  const [from, to] = [xOf(window.from), xOf(window.to)];
-  context.strokeRect(from + 0.5, 0.5, Math.max(2, to - from - 1), MINIMAP_HEIGHT - 1);
-  context.fillStyle = colour('--accent');
-  context.fillRect(xOf(places.selected ?? places.visible.from), 0, 2, MINIMAP_HEIGHT);
 }

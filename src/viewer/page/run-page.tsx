@@ -212,7 +212,14 @@ function Loaded(props: {
         )}
       </div>
       <RunStory answer={answer} onGo={onGo} />
-      <Timeline overview={overview} range={range} selected={selected} labels={labels.marks} onGo={onGo} />
+      <Timeline
+        overview={overview}
+        range={range}
+        selected={selected}
+        labels={labels.marks}
+        tried={tried.loaded.value?.advice}
+        onGo={onGo}
+      />
       <div className="below">
         <div className="talk">
           <h2 className="visually-hidden">Conversation</h2>

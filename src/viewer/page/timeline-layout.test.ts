@@ -1,31 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { Overview, PatternSpan } from '../server/api-shapes.ts';
+import { overviewOf } from '../../../test/support/overview-of.ts';
+import type { PatternSpan } from '../server/api-shapes.ts';
 import { columnsOf, fitted, packPatterns, zoomed } from './timeline-layout.ts';
-
-function overviewOf(calls: readonly number[], seqsPerBucket: number): Overview {
-  const zeros = calls.map(() => 0);
-  return {
-    nextSeq: calls.length * seqsPerBucket,
-    complete: true,
-    seqsPerBucket,
-    buckets: calls.length,
-    atMs: zeros,
-    turns: zeros,
-    calls,
-    tokens: [],
-    errors: zeros,
-    messages: zeros,
-    firstCall: zeros,
-    kinds: { read: calls },
-    patternBasis: 'recorded',
-    patterns: [],
-    patternsLeftOut: 0,
-    advice: [],
-    adviceLeftOut: 0,
-  };
-}
+import { recordScale } from './timeline-scale.ts';
 
 function spanOf(fromSeq: number, toSeq: number | null, stuck: boolean): PatternSpan {
   return {
@@ -54,7 +33,11 @@ describe('columns of the timeline', () => {
         fc.integer({ min: 50, max: 2_000 }),
         (calls, each, widthPx) => {
           const overview = overviewOf(calls, each);
-          const columns = columnsOf(overview, { from: 0, to: overview.nextSeq }, { widthPx, minPx: 3 });
+          const columns = columnsOf(
+            overview,
+            { from: 0, to: overview.nextSeq },
+            { widthPx, minPx: 3, scale: recordScale(overview) },
+          );
           const total = calls.reduce((sum, count) => sum + count, 0);
           expect(columns.reduce((sum, column) => sum + column.calls, 0)).toBe(total);
           expect(columns.every((column) => column.width >= 2.99)).toBe(true);
@@ -69,8 +52,8 @@ describe('columns of the timeline', () => {
       10,
     );
     const edges = (from: number): readonly number[] =>
-      columnsOf(overview, { from, to: from + 2_000 }, { widthPx: 300, minPx: 3 }).map(({ x }) =>
-        Math.round((x * 2_000) / 300 + from),
+      columnsOf(overview, { from, to: from + 2_000 }, { widthPx: 300, minPx: 3, scale: recordScale(overview) }).map(
+        ({ x }) => Math.round((x * 2_000) / 300 + from),
       );
     const [one, other] = [edges(500), edges(517)];
     expect(other.slice(0, -5).every((edge) => one.includes(edge))).toBe(true);
@@ -92,7 +75,7 @@ test('zooming in and out stays within the run and keeps the place under the poin
       fc.integer({ min: 41, max: 100_000 }),
       fc.double({ min: 0.1, max: 4, noNaN: true }),
       (count, factor) => {
-        const { from, to } = zoomed({ from: 0, to: count }, factor, { about: count / 3, count });
+        const { from, to } = zoomed({ from: 0, to: count }, factor, { about: count / 3, length: count, least: 40 });
         expect(from).toBeGreaterThanOrEqual(0);
         expect(to).toBeLessThanOrEqual(count + 1e-6);
         expect(from <= count / 3 && count / 3 <= to).toBe(true);

@@ -1,48 +1,55 @@
 import type { Overview, PatternSpan } from '../server/api-shapes.ts';
 import type { ToolKind } from '../../calls/tool-kind.ts';
+import type { TimelineScale } from './timeline-scale.ts';
 import { TOOL_KINDS } from './tool-kinds.ts';
 
-/** A part of a run, in `seq`s: from `from` up to, not with, `to`. */
-export interface SeqWindow {
+/** A part of a run, in places of its scale: from `from` up to, not with, `to`. */
+export interface PlaceWindow {
   readonly from: number;
   readonly to: number;
 }
-
-/** Fewest `seq`s that are shown across the whole width. */
-const MIN_WINDOW = 40;
 
 /** A column of a lane: what happened in some neighbouring buckets. */
 export interface Column {
   readonly x: number;
   readonly width: number;
+  /** The number of its first call. */
+  readonly call: number;
   readonly turns: number;
   readonly calls: number;
   readonly errors: number;
   readonly kinds: readonly (readonly [ToolKind, number])[];
 }
 
-/** Sums up the buckets of a window in columns of at least `minPx`. */
+/** Sums up the buckets of a window in columns of at least `minPx`, the same ones wherever the window lies. */
 export function columnsOf(
   overview: Overview,
-  window: SeqWindow,
-  { widthPx, minPx }: { readonly widthPx: number; readonly minPx: number },
+  window: PlaceWindow,
+  { widthPx, minPx, scale }: { readonly widthPx: number; readonly minPx: number; readonly scale: TimelineScale },
 ): readonly Column[] {
-  const { seqsPerBucket } = overview;
-  const pxPerBucket = (widthPx * seqsPerBucket) / (window.to - window.from);
-  const group = Math.max(1, Math.ceil(minPx / pxPerBucket));
-  const first = Math.floor(window.from / seqsPerBucket / group) * group;
-  const last = Math.min(overview.buckets, Math.ceil(window.to / seqsPerBucket));
+  const { buckets, seqsPerBucket } = overview;
+  const pxPerPlace = widthPx / (window.to - window.from);
+  const least = minPx / pxPerPlace;
+  const places = Array.from({ length: buckets + 1 }, (_, bucket) => scale.at(bucket * seqsPerBucket));
+  const between = (from: number, to: number): number => (places[to] ?? 0) - (places[from] ?? 0);
   const columns: Column[] = [];
-  for (let bucket = first; bucket < last; bucket += group) {
-    const sum = (list: readonly number[] | undefined): number => sumOf(list, bucket, bucket + group);
-    const kinds: (readonly [ToolKind, number])[] = [];
-    for (const { kind } of TOOL_KINDS) {
+  for (let bucket = 0, end = 0; bucket < buckets; bucket = end) {
+    end = bucket + 1;
+    while (end < buckets && between(bucket, end) < least) end += 1;
+    // What is left over at the end of the run belongs to the last column.
+    if (between(end, buckets) < least) end = buckets;
+    const x = ((places[bucket] ?? 0) - window.from) * pxPerPlace;
+    const width = between(bucket, end) * pxPerPlace;
+    if (x + width < 0 || x > widthPx) continue;
+    const sum = (list: readonly number[] | undefined): number => sumOf(list, bucket, end);
+    const kinds = TOOL_KINDS.flatMap(({ kind }): Column['kinds'] => {
       const count = sum(overview.kinds[kind]);
-      if (count > 0) kinds.push([kind, count]);
-    }
+      return count > 0 ? [[kind, count]] : [];
+    });
     columns.push({
-      x: ((bucket * seqsPerBucket - window.from) * widthPx) / (window.to - window.from),
-      width: group * pxPerBucket,
+      x,
+      width,
+      call: (overview.firstCall[bucket] ?? 0) + 1,
       turns: sum(overview.turns),
       calls: sum(overview.calls),
       errors: sum(overview.errors),
@@ -63,33 +70,31 @@ export function packPatterns(
   patterns: readonly PatternSpan[],
   rows: number,
 ): readonly { readonly span: PatternSpan; readonly row: number }[] {
-  const ends: number[] = [];
   const ordered = [...patterns].sort((a, b) => Number(b.stuck) - Number(a.stuck) || a.fromSeq - b.fromSeq);
-  const taken: SeqWindow[][] = Array.from({ length: rows }, () => []);
+  const taken: PlaceWindow[][] = Array.from({ length: rows }, () => []);
   return ordered.map((span) => {
     const window = { from: span.fromSeq, to: span.toSeq ?? Number.MAX_SAFE_INTEGER };
     const free = taken.findIndex((others) => others.every((other) => other.to < window.from || other.from > window.to));
     const row = free < 0 ? rows - 1 : free;
     taken[row]?.push(window);
-    ends[row] = window.to;
     return { span, row };
   });
 }
 
-/** A window zoomed about one of its `seq`s; a `factor` below 1 shows less. */
+/** A window zoomed about one of its places; a `factor` below 1 shows less, down to `least`. */
 export function zoomed(
-  window: SeqWindow,
+  window: PlaceWindow,
   factor: number,
-  { about, count }: { about: number; count: number },
-): SeqWindow {
-  const size = Math.min(count, Math.max(Math.min(MIN_WINDOW, count), (window.to - window.from) * factor));
+  { about, least, length }: { readonly about: number; readonly least: number; readonly length: number },
+): PlaceWindow {
+  const size = Math.min(length, Math.max(Math.min(least, length), (window.to - window.from) * factor));
   const share = (about - window.from) / (window.to - window.from);
-  return fitted({ from: about - share * size, to: about - share * size + size }, count);
+  return fitted({ from: about - share * size, to: about - share * size + size }, length);
 }
 
 /** A window moved so that it lies within the run. */
-export function fitted({ from, to }: SeqWindow, count: number): SeqWindow {
-  const size = Math.min(to - from, count);
-  const start = Math.max(0, Math.min(from, count - size));
+export function fitted({ from, to }: PlaceWindow, length: number): PlaceWindow {
+  const size = Math.min(to - from, length);
+  const start = Math.max(0, Math.min(from, length - size));
   return { from: start, to: start + size };
 }

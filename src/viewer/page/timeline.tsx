@@ -1,14 +1,20 @@
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElement } from 'react';
 
 import type { Overview } from '../server/api-shapes.ts';
-import { drawLanes, drawMinimap, LANES, LANES_HEIGHT, MINIMAP_HEIGHT, type Canvas } from './draw-timeline.ts';
+import type { TriedAdvice } from '../server/trial-shapes.ts';
+import { drawMinimap, MINIMAP_HEIGHT } from './draw-minimap.ts';
+import { drawLanes, lanesOf, type Canvas, type LaneName, type Lanes, type Picture } from './draw-timeline.ts';
 import { isTyping } from './is-typing.ts';
 import { countOf, countText } from '../../base/number-text.ts';
-import { clockText } from './number-text.ts';
-import { fitted, zoomed, type SeqWindow } from './timeline-layout.ts';
+import { clockText, costText } from './number-text.ts';
+import { fitted, zoomed, type PlaceWindow } from './timeline-layout.ts';
+import { recordScale, timeScale, type TimelineScale } from './timeline-scale.ts';
 import { TOOL_KINDS } from './tool-kinds.ts';
 import { onThemeChange } from './theme.ts';
 import type { VisibleRange } from './visible-range.ts';
+
+/** Fewest records that are shown across the whole width. */
+const MIN_RECORDS = 40;
 
 /** The run from left to right: the whole of it in little, and lanes of what happened in the part looked at. */
 export function Timeline(props: {
@@ -17,59 +23,76 @@ export function Timeline(props: {
   readonly selected: number | undefined;
   /** What people said of calls, by `seq`. */
   readonly labels: ReadonlyMap<number, string>;
+  /** The advice under another configuration, where one was picked. */
+  readonly tried: readonly TriedAdvice[] | undefined;
   /** The reader wants to see this `seq`. */
   readonly onGo: (seq: number) => void;
 }): ReactElement {
-  const { overview, range, selected, labels, onGo } = props;
+  const { overview, range, selected, labels, onGo, tried } = props;
+  const [isByTime, setByTime] = useState(false);
+  const byTime = useMemo(() => timeScale(overview), [overview]);
+  const scale = useMemo(
+    () => (isByTime && byTime !== undefined ? byTime : recordScale(overview)),
+    [isByTime, byTime, overview],
+  );
+  const { length } = scale;
   const count = Math.max(1, overview.nextSeq);
-  const [chosen, setChosen] = useState<SeqWindow | undefined>();
+  const least = (length * MIN_RECORDS) / count;
+  const [chosen, setChosen] = useState<PlaceWindow | undefined>();
   const window = useMemo(
-    () => (chosen === undefined ? { from: 0, to: count } : fitted(chosen, count)),
-    [chosen, count],
+    () => (chosen === undefined ? { from: 0, to: length } : fitted(chosen, length)),
+    [chosen, length],
   );
   const [hovered, setHovered] = useState<number | undefined>();
-  const lanes = useRef<HTMLCanvasElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
-  useDrawing({ lanes, minimap, overview, window, range, selected, labels });
+  const lanes = useMemo(() => lanesOf({ overview, tried }), [overview, tried]);
+  useDrawing({ canvas, minimap, lanes, range, picture: { overview, scale, window, selected, labels, tried } });
+  const lookAt = (place: number): void => {
+    if (chosen === undefined) return;
+    const half = (chosen.to - chosen.from) / 2;
+    setChosen(fitted({ from: place - half, to: place + half }, length));
+  };
   // A selection that lies outside is brought into the window.
   useEffect(() => {
     if (selected === undefined || chosen === undefined) return;
-    if (selected >= chosen.from && selected < chosen.to) return;
-    const half = (chosen.to - chosen.from) / 2;
-    setChosen(fitted({ from: selected - half, to: selected + half }, count));
-  }, [selected, chosen, count]);
+    const place = scale.at(selected);
+    if (place < chosen.from || place >= chosen.to) lookAt(place);
+  }, [selected, chosen, scale]);
 
   const zoom = (factor: number, about: number): void => {
-    const next = zoomed(window, factor, { about, count });
-    setChosen(next.to - next.from >= count ? undefined : next);
+    const next = zoomed(window, factor, { about, least, length });
+    setChosen(next.to - next.from >= length ? undefined : next);
   };
-  const middle = selected !== undefined && selected >= window.from && selected < window.to ? selected : undefined;
-  const about = middle ?? (window.from + window.to) / 2;
+  const place = selected === undefined ? -1 : scale.at(selected);
+  const about = place >= window.from && place < window.to ? place : (window.from + window.to) / 2;
   useZoomKeys((key) => (key === '0' ? setChosen(undefined) : zoom(key === '+' ? 0.5 : 2, about)));
-  useWheel(lanes, (event, share) => {
+  useWheel(canvas, (event, share) => {
     const at = window.from + share * (window.to - window.from);
     if (event.ctrlKey || event.metaKey) zoom(event.deltaY > 0 ? 1.25 : 0.8, at);
     else {
       const by = ((event.deltaX + event.deltaY) / 600) * (window.to - window.from);
-      if (chosen !== undefined) setChosen(fitted({ from: window.from + by, to: window.to + by }, count));
+      if (chosen !== undefined) setChosen(fitted({ from: window.from + by, to: window.to + by }, length));
     }
   });
   const dragMinimap = (event: PointerEvent<HTMLCanvasElement>): void => {
     if (event.buttons !== 1) return;
     event.currentTarget.setPointerCapture(event.pointerId);
-    const seq = Math.round(shareOf(event) * (count - 1));
-    if (chosen !== undefined) {
-      const half = (window.to - window.from) / 2;
-      setChosen(fitted({ from: seq - half, to: seq + half }, count));
-    }
-    onGo(seq);
+    const there = shareOf(event) * length;
+    lookAt(there);
+    onGo(Math.min(count - 1, scale.seqAt(there)));
   };
   const seqAt = (event: PointerEvent<HTMLCanvasElement>): number =>
-    Math.min(count - 1, Math.floor(window.from + shareOf(event) * (window.to - window.from)));
+    Math.min(count - 1, scale.seqAt(window.from + shareOf(event) * (window.to - window.from)));
+  const markAt = (event: PointerEvent<HTMLCanvasElement>): number => {
+    const { top, width } = event.currentTarget.getBoundingClientRect();
+    const reach = (8 * (window.to - window.from)) / Math.max(1, width);
+    return nearestMark({ overview, tried, lanes }, { seq: seqAt(event), y: event.clientY - top, reach, scale });
+  };
   return (
     <section className="timeline" aria-label="Timeline">
       <div className="lane-names" aria-hidden="true">
-        {Object.values(LANES).map(({ name, top, height }) => (
+        {Object.values(lanes.lanes).map(({ name, top, height }) => (
           <span key={name} style={{ top: MINIMAP_HEIGHT + 6 + top + height / 2 - 5 }}>
             {name}
           </span>
@@ -86,12 +109,12 @@ export function Timeline(props: {
           onPointerMove={dragMinimap}
         />
         <canvas
-          ref={lanes}
-          height={LANES_HEIGHT}
-          style={{ height: LANES_HEIGHT }}
+          ref={canvas}
+          height={lanes.heightPx}
+          style={{ height: lanes.heightPx }}
           role="img"
           aria-label={`${describe(overview)}${labels.size === 0 ? '' : ` ${countOf(labels.size, 'call')} labelled.`}`}
-          onPointerDown={(event) => onGo(nearestMark(overview, window, { seq: seqAt(event), event }))}
+          onPointerDown={(event) => onGo(markAt(event))}
           onPointerMove={(event) => setHovered(seqAt(event))}
           onPointerLeave={() => setHovered(undefined)}
         />
@@ -106,6 +129,19 @@ export function Timeline(props: {
         <span className="spring" />
         <span aria-hidden="true">{placeText(overview, hovered ?? selected)}</span>
         <span>
+          {byTime === undefined ? null : (
+            <button
+              type="button"
+              className="quiet"
+              aria-pressed={isByTime}
+              onClick={() => {
+                setChosen(undefined);
+                setByTime(!isByTime);
+              }}
+            >
+              By time
+            </button>
+          )}
           <button type="button" className="quiet" aria-label="Zoom in" onClick={() => zoom(0.5, about)}>
             +
           </button>
@@ -129,21 +165,23 @@ function shareOf(event: { readonly currentTarget: Element; readonly clientX: num
 
 /** The advice or pattern that was pointed at, where one is near; else the place itself. */
 function nearestMark(
-  overview: Overview,
-  window: SeqWindow,
-  { seq, event }: { readonly seq: number; readonly event: PointerEvent<HTMLCanvasElement> },
+  { lanes: { lanes }, overview, tried }: Pick<Picture, 'overview' | 'tried'> & { readonly lanes: Lanes },
+  pointed: { readonly seq: number; readonly y: number; readonly reach: number; readonly scale: TimelineScale },
 ): number {
-  const { top, width } = event.currentTarget.getBoundingClientRect();
-  const y = event.clientY - top;
-  const reach = (8 * (window.to - window.from)) / Math.max(1, width);
-  const places =
-    y >= LANES.advice.top && y < LANES.tokens.top
-      ? overview.advice.map((mark) => mark.seq)
-      : y >= LANES.patterns.top && y < LANES.advice.top
+  const { reach, scale, seq, y } = pointed;
+  const isIn = (name: LaneName): boolean => {
+    const lane = lanes[name];
+    return lane !== undefined && y >= lane.top && y < lane.top + lane.height + 4;
+  };
+  const marks = isIn('advice')
+    ? overview.advice.map((mark) => mark.seq)
+    : isIn('tried')
+      ? (tried ?? []).map((mark) => mark.seq)
+      : isIn('patterns')
         ? overview.patterns.map(({ flaggedSeq, fromSeq }) => flaggedSeq ?? fromSeq)
         : [];
-  const near = places.filter((place) => Math.abs(place - seq) <= reach);
-  return near.sort((a, b) => Math.abs(a - seq) - Math.abs(b - seq))[0] ?? seq;
+  const distance = (mark: number): number => Math.abs(scale.at(mark) - scale.at(seq));
+  return marks.filter((mark) => distance(mark) <= reach).sort((a, b) => distance(a) - distance(b))[0] ?? seq;
 }
 
 function placeText(overview: Overview, seq: number | undefined): string {
@@ -151,11 +189,13 @@ function placeText(overview: Overview, seq: number | undefined): string {
   const bucket = Math.min(overview.buckets - 1, Math.floor(seq / overview.seqsPerBucket));
   const time = clockText(overview.atMs[bucket] ?? 0);
   const call = (overview.firstCall[bucket] ?? 0) + ((overview.calls[bucket] ?? 0) > 0 ? 1 : 0);
-  const tokens = overview.tokens.slice(0, bucket + 1).reduce((sum, one) => sum + one, 0);
+  const soFar = (list: readonly number[]): number => list.slice(0, bucket + 1).reduce((sum, one) => sum + one, 0);
+  const [costUsd, tokens] = [soFar(overview.costUsd), soFar(overview.tokens)];
   const parts = [
     time,
     ...(call === 0 ? [] : [`call ${countText(call)}`]),
     ...(tokens === 0 ? [] : [`${countText(tokens)} tokens so far`]),
+    ...(costUsd === 0 ? [] : [costText(costUsd)]),
   ];
   return parts.join(' · ');
 }
@@ -164,41 +204,40 @@ function describe({ patterns, advice, errors }: Overview): string {
   const failed = errors.reduce((sum, count) => sum + count, 0);
   const stuck = patterns.filter((pattern) => pattern.stuck).length;
   const unsaid = advice.filter(({ delivered }) => delivered !== true).length;
-  return `Lanes of turns, calls, errors, patterns and advice: ${countOf(failed, 'error')}, ${countOf(patterns.length, 'pattern')} of which ${stuck} say stuck, ${countOf(advice.length, 'piece')} of advice${unsaid === 0 ? '' : `, ${unsaid} not known as said`}. The lists beside the conversation hold the same.`;
+  return `Lanes of calls, errors, patterns and advice: ${countOf(failed, 'error')}, ${countOf(patterns.length, 'pattern')} of which ${stuck} say stuck, ${countOf(advice.length, 'piece')} of advice${unsaid === 0 ? '' : `, ${unsaid} not known as said`}. The lists beside the conversation hold the same.`;
 }
 
-function useDrawing(picture: {
-  readonly lanes: { readonly current: HTMLCanvasElement | null };
+function useDrawing(drawn: {
+  readonly canvas: { readonly current: HTMLCanvasElement | null };
   readonly minimap: { readonly current: HTMLCanvasElement | null };
-  readonly overview: Overview;
-  readonly window: SeqWindow;
+  readonly lanes: Lanes;
   readonly range: VisibleRange;
-  readonly selected: number | undefined;
-  readonly labels: ReadonlyMap<number, string>;
+  readonly picture: Omit<Picture, 'visible'>;
 }): void {
-  const { lanes, minimap, overview, window, range, selected, labels } = picture;
+  const { canvas, lanes, minimap, picture, range } = drawn;
+  const { heightPx } = lanes;
   useEffect(() => {
     let frame = 0;
     const draw = (): void => {
       frame = 0;
-      const places = { visible: range.get(), selected, labels };
-      const [below, above] = [prepare(lanes.current, LANES_HEIGHT), prepare(minimap.current, MINIMAP_HEIGHT)];
-      if (below !== undefined) drawLanes(below, overview, window, places);
-      if (above !== undefined) drawMinimap(above, overview, window, places);
+      const whole = { ...picture, visible: range.get() };
+      const [below, above] = [prepare(canvas.current, heightPx), prepare(minimap.current, MINIMAP_HEIGHT)];
+      if (below !== undefined) drawLanes(below, whole);
+      if (above !== undefined) drawMinimap(above, whole);
     };
     const soon = (): void => {
       if (frame === 0) frame = requestAnimationFrame(draw);
     };
     draw();
     const sizes = new ResizeObserver(soon);
-    if (lanes.current !== null) sizes.observe(lanes.current);
+    if (canvas.current !== null) sizes.observe(canvas.current);
     const ends = [range.subscribe(soon), onThemeChange(soon)];
     return () => {
       cancelAnimationFrame(frame);
       sizes.disconnect();
       for (const end of ends) end();
     };
-  }, [lanes, minimap, overview, window, range, selected, labels]);
+  }, [canvas, minimap, heightPx, range, ...Object.values(picture)]);
 }
 
 function prepare(canvas: HTMLCanvasElement | null, height: number): Canvas | undefined {

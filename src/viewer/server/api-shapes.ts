@@ -248,6 +248,12 @@ export interface RunState {
   readonly timeLeftMs?: number;
 }
 
+/** A minute or more before a record in which nothing happened and no call was open. */
+export interface IdleGap {
+  readonly seq: number;
+  readonly ms: number;
+}
+
 /** A run from far away: bucket `i` covers the records from `i * seqsPerBucket` up to the next bucket's. */
 export interface Overview {
   /** Records below it are covered. */
@@ -266,6 +272,13 @@ export interface Overview {
   readonly messages: readonly number[];
   /** Of the model's answers, as they say. */
   readonly tokens: readonly number[];
+  readonly costUsd: readonly number[];
+  /** What the last answer of the bucket read; 0 where none says. */
+  readonly context: readonly number[];
+  /** Unix milliseconds of the last record; 0 where none has a time. */
+  readonly endMs: number;
+  /** In the order of the run, at most 500. */
+  readonly gaps: readonly IdleGap[];
   /** Calls that had begun before the bucket. */
   readonly firstCall: readonly number[];
   readonly kinds: Readonly<Partial<Record<ToolKind, readonly number[]>>>;

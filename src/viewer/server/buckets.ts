@@ -13,13 +13,27 @@ interface Bucket {
   firstCall: number;
   /** Of the model's answers. */
   tokens: number;
+  costUsd: number;
+  /** What the last answer in it read; 0 where none says. */
+  context: number;
   readonly kinds: Partial<Record<ToolKind, number>>;
 }
 
 /** The lists of an overview. */
 export type BucketLists = Pick<
   Overview,
-  'seqsPerBucket' | 'buckets' | 'atMs' | 'turns' | 'messages' | 'calls' | 'errors' | 'firstCall' | 'kinds' | 'tokens'
+  | 'seqsPerBucket'
+  | 'buckets'
+  | 'atMs'
+  | 'turns'
+  | 'messages'
+  | 'calls'
+  | 'errors'
+  | 'firstCall'
+  | 'kinds'
+  | 'tokens'
+  | 'costUsd'
+  | 'context'
 >;
 
 /**
@@ -39,8 +53,13 @@ export class Buckets {
   }
 
   /** @param by  default 1 */
-  count(seq: number, what: 'turns' | 'messages' | 'calls' | 'errors' | 'tokens', by = 1): void {
+  count(seq: number, what: 'turns' | 'messages' | 'calls' | 'errors' | 'tokens' | 'costUsd', by = 1): void {
     this.#at(seq, 0)[what] += by;
+  }
+
+  /** An answer of the model read so many tokens. */
+  context(seq: number, tokens: number): void {
+    this.#at(seq, 0).context = tokens;
   }
 
   /** A call of this kind began. */
@@ -67,6 +86,8 @@ export class Buckets {
       calls: buckets.map(({ calls }) => calls),
       errors: buckets.map(({ errors }) => errors),
       tokens: buckets.map(({ tokens }) => tokens),
+      costUsd: buckets.map(({ costUsd }) => Math.round(costUsd * 1e6) / 1e6),
+      context: buckets.map(({ context }) => context),
       firstCall: buckets.map(({ firstCall }) => firstCall),
       kinds,
     };
@@ -95,6 +116,8 @@ export class Buckets {
       into.calls += bucket.calls;
       into.errors += bucket.errors;
       into.tokens += bucket.tokens;
+      into.costUsd += bucket.costUsd;
+      if (bucket.context > 0) into.context = bucket.context;
       for (const [name, count] of Object.entries(bucket.kinds)) {
         // The names are the keys of this object.
         const kind = name as ToolKind;
@@ -107,5 +130,16 @@ export class Buckets {
 }
 
 function newBucket(firstCall: number): Bucket {
-  return { atMs: 0, turns: 0, messages: 0, calls: 0, errors: 0, tokens: 0, firstCall, kinds: {} };
+  return {
+    atMs: 0,
+    turns: 0,
+    messages: 0,
+    calls: 0,
+    errors: 0,
+    tokens: 0,
+    costUsd: 0,
+    context: 0,
+    firstCall,
+    kinds: {},
+  };
 }

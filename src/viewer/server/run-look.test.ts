@@ -75,3 +75,16 @@ test('advice that was withheld is counted apart from what was said, and leaves n
   expect(withheld).toMatchObject({ adviceCount: 1, adviceUnsaid: 1, strip: '!!!' });
   expect(extrasAfter({ delivered: true })).toMatchObject({ adviceCount: 1, adviceUnsaid: 0, strip: '!!a' });
 });
+
+test('a minute in which nothing happened and no call was open is idle, and a call that takes as long is not', () => {
+  const [start, ...rest] = scriptedRecords([failing, failing]);
+  const [look, laterMs] = [new RunLook(), [0, 0, 1, 121_000, 122_000, 322_000]];
+  for (const [at, record] of [start, ...rest].entries()) {
+    if (record === undefined) continue;
+    look.fold({ ...record, recorded_at_unix_ms: 1_000_000 + (laterMs[at] ?? 323_000) });
+  }
+  const { atMs, endMs, gaps } = look.overview(6);
+  expect(gaps).toEqual([{ seq: 5, ms: 200_000 }]);
+  expect(endMs).toBe(1_323_000);
+  expect(atMs[3]).toBe(1_121_000);
+});

@@ -10,9 +10,19 @@ import { RunView, type RunUsage } from '../../run-view/run-view.ts';
 import { isFlagged, saysStuck, type SeenPattern } from '../../run-view/seen-pattern.ts';
 import { lastSeqOf } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
-import type { AdviceMark, CallsAnswer, EvidenceCall, Overview, PatternSpan, RunExtras, Wasted } from './api-shapes.ts';
+import type {
+  AdviceMark,
+  CallsAnswer,
+  EvidenceCall,
+  IdleGap,
+  Overview,
+  PatternSpan,
+  RunExtras,
+  Wasted,
+} from './api-shapes.ts';
 import { Buckets } from './buckets.ts';
 import { CallPlaces } from './call-places.ts';
+import { contextTokensOf } from './context-tokens.ts';
 import { failureColumns } from './failure-columns.ts';
 
 const MAX_PATTERNS = 500;
@@ -24,6 +34,9 @@ const TEXT_CHARS = 2_000;
 const WHY_CHARS = 500;
 const MAX_LINES = 64;
 const LINE_CHARS = 160;
+/** Without a record and an open call for longer, a run is idle. */
+const IDLE_MS = 60_000;
+const MAX_GAPS = 500;
 
 /** What a run had used by some record. */
 interface Spent extends RunUsage {
@@ -49,6 +62,7 @@ export class RunLook {
   #warned: Spent | undefined;
   #nextSeq = 0;
   #point: AdviceMark['point'];
+  readonly #gaps: IdleGap[] = [];
 
   /** The next record to fold; a gap is passed over. */
   get nextSeq(): number {
@@ -60,9 +74,14 @@ export class RunLook {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     this.#nextSeq = lastSeqOf(record) + 1;
     this.#buckets.touch(seq, atMs, this.#view.calls);
-    const tokens = this.#view.usage.tokens ?? 0;
+    this.#noteGap(seq, atMs);
+    const { costUsd = 0, tokens = 0 } = this.#view.usage;
     const call = this.#view.fold(record);
-    this.#buckets.count(seq, 'tokens', (this.#view.usage.tokens ?? 0) - tokens);
+    const used = this.#view.usage;
+    this.#buckets.count(seq, 'tokens', (used.tokens ?? 0) - tokens);
+    this.#buckets.count(seq, 'costUsd', (used.costUsd ?? 0) - costUsd);
+    const context = contextTokensOf(payload);
+    if (context !== undefined) this.#buckets.context(seq, context);
     if (call !== undefined) this.#called(call);
     if (this.#warned === undefined && this.#view.changedPatterns.some((pattern) => pattern.stuck && isFlagged(pattern)))
       this.#warned = this.#spent();
@@ -103,6 +122,14 @@ export class RunLook {
     };
   }
 
+  /** Time that passed before a record while no call was open. */
+  #noteGap(seq: number, atMs: number): void {
+    const { lastAtMs, openCalls } = this.#view;
+    const ms = atMs - lastAtMs;
+    if (ms < IDLE_MS || lastAtMs === 0 || this.#gaps.length >= MAX_GAPS || openCalls.length > 0) return;
+    this.#gaps.push({ seq, ms });
+  }
+
   #firstCallOf(patterns: readonly TrajectoryPattern[]): number {
     return Math.min(...patterns.map(({ firstSeen, flaggedAt }) => callNumber(flaggedAt ?? firstSeen)));
   }
@@ -128,6 +155,8 @@ export class RunLook {
       nextSeq: this.#nextSeq,
       complete: this.#nextSeq > lastSeq,
       ...this.#buckets.lists(),
+      endMs: this.#view.lastAtMs,
+      gaps: this.#gaps,
       patternBasis: found.basis,
       patterns: patterns.slice(0, MAX_PATTERNS).map((seen) => this.#spanOf(seen)),
       ...present({ wasted: this.#wasted() }),

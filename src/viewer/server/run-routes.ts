@@ -92,13 +92,8 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   });
   app.get(`${path}/tried`, async (context) => {
     const { listed, run } = await wanted(context);
-    const look = await listed.looks.look(run, CALL_MS);
-    return context.json(
-      await triedRun(await listed.source.reader(), run, await trialPair(state, context), {
-        seqOf: (call) => look.place({ call })?.seq ?? 0,
-        signal: context.req.raw.signal,
-      }),
-    );
+    const pair = await trialPair(state, context);
+    return context.json(await triedRun(await listed.source.reader(), run, pair, context.req.raw.signal));
   });
   app.get(`${path}/find`, async (context) => {
     const { direction = 'next', from = '0', kind = 'text', q: text = '' } = context.req.query();

@@ -4,6 +4,7 @@ import { readCall } from '../../calls/tool-semantics.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
 import { RunView } from '../../run-view/run-view.ts';
+import { contextTokensOf } from './context-tokens.ts';
 import type { FailureRow, FilesRow, RunState } from './api-shapes.ts';
 
 const MAX_FILES = 2_000;
@@ -43,13 +44,7 @@ export class RunStateFold {
     if (payload.kind === 'deadline_set') this.#deadlineMs = payload.deadline_at_unix_ms;
     if (payload.kind === 'run_started' && payload.steering?.deadline_at_unix_ms !== undefined)
       this.#deadlineMs = payload.steering.deadline_at_unix_ms;
-    if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return;
-    const {
-      cache_read_tokens: read = 0,
-      cache_write_tokens: written = 0,
-      input_tokens: input,
-    } = payload.message.usage ?? {};
-    if (input !== undefined) this.#contextTokens = input + read + written;
+    this.#contextTokens = contextTokensOf(payload) ?? this.#contextTokens;
   }
 
   state(): RunState {

@@ -22,7 +22,7 @@ export interface TriedAdvice extends Pick<AdviceMark, 'provider' | 'speaker' | '
   readonly change: AdviceChange;
   /** The call after which it comes, numbered from 1; what comes before the first call has 1 too. */
   readonly call: number;
-  /** The record of that call. */
+  /** The record at which it comes. */
   readonly seq: number;
   /** Of one that moved: the call after which it came. */
   readonly wasCall?: number;

@@ -26,41 +26,36 @@ const PROGRESS_MS = 150;
 /** What is compared with, and what is tried. */
 export type TrialPair = readonly [against: Configuration, under: Configuration];
 
-type Fired = Pick<TriedAdvice, 'provider' | 'speaker' | 'text'> & { readonly index: number };
+type Fired = Pick<TriedAdvice, 'provider' | 'speaker' | 'text' | 'seq'> & { readonly index: number };
 
 /**
  * Replays one run under two configurations and pairs what they say.
  *
- * @param seqOf  the record of a call, numbered from 1
  * @throws CoxswainError when the store cannot be read
  */
 export async function triedRun(
   reader: RunReader,
   run: RunSummary,
   pair: TrialPair,
-  { seqOf, signal }: { readonly seqOf: (call: number) => number; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<TriedRunAnswer> {
   const fired: readonly [Fired[], Fired[]] = [[], []];
-  const onAdvice: OnAdvice = (configuration, index, payload) => {
+  const onAdvice: OnAdvice = ({ call: index, configuration, seq }, payload) => {
     const isFeedback = payload.kind === 'feedback_produced';
     const text = isFeedback ? payload.text : payload.injection.content;
     const speaker = isFeedback ? 'feedback' : 'guidance';
     const shown = text.slice(0, TEXT_CHARS).toWellFormed();
-    fired[configuration]?.push({ provider: payload.provider_name, speaker, text: shown, index });
+    fired[configuration]?.push({ provider: payload.provider_name, speaker, text: shown, seq, index });
   };
   const replay = new RunReplay(run.runId, pair, new FiringKeys(), onAdvice);
   await readInto(reader, run, (record) => replay.take(record), signal);
-  const advice = compared(fired[0], fired[1], seqOf);
+  const advice = compared(fired[0], fired[1]);
   const counts: Record<AdviceChange, number> = { same: 0, earlier: 0, later: 0, new: 0, gone: 0 };
   for (const { change } of advice) counts[change] += 1;
   return { advice: advice.slice(0, MAX_ADVICE), counts, unanswered: replay.row().unanswered };
 }
 
-function compared(
-  before: readonly Fired[],
-  after: readonly Fired[],
-  seqOf: (call: number) => number,
-): readonly TriedAdvice[] {
+function compared(before: readonly Fired[], after: readonly Fired[]): readonly TriedAdvice[] {
   const advice: TriedAdvice[] = [];
   const add = (change: AdviceChange, { index, ...fired }: Fired, was?: Fired): void => {
     const call = callNumber(index);
@@ -68,7 +63,6 @@ function compared(
       ...fired,
       change,
       call,
-      seq: seqOf(call),
       ...(was === undefined ? {} : { wasCall: callNumber(was.index) }),
     });
   };

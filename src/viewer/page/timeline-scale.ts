@@ -1,0 +1,71 @@
+import type { Overview } from '../server/api-shapes.ts';
+
+/** Where records lie from left to right: one after the other, or by time with idle stretches cut short. */
+export interface TimelineScale {
+  /** Of the whole run; places go from 0 up to it. */
+  readonly length: number;
+  /** The place of a record. */
+  readonly at: (seq: number) => number;
+  /** The record at a place. */
+  readonly seqAt: (place: number) => number;
+}
+
+/** Of the time in which something happened: what an idle stretch is cut to. */
+const IDLE_SHARE = 1 / 40;
+/** Of the same, over all buckets: what records of one moment take, so that they can be told apart. */
+const LEAST_SHARE = 1 / 5;
+
+/** Every record is as wide as the next. */
+export function recordScale({ nextSeq }: Overview): TimelineScale {
+  return { length: Math.max(1, nextSeq), at: (seq) => seq, seqAt: (place) => Math.floor(place) };
+}
+
+/** By time; undefined where the records have none. */
+export function timeScale(overview: Overview): TimelineScale | undefined {
+  const { atMs, buckets, endMs, gaps, seqsPerBucket } = overview;
+  const idle = new Float64Array(buckets);
+  for (const { ms, seq } of gaps) {
+    // The time before a bucket's first record belongs to the bucket before.
+    const bucket = Math.floor((seq - 1) / seqsPerBucket);
+    idle[bucket] = (idle[bucket] ?? 0) + ms;
+  }
+  const spans = new Float64Array(buckets);
+  let nextMs = endMs;
+  for (let bucket = buckets - 1; bucket >= 0; bucket -= 1) {
+    const ms = atMs[bucket] ?? 0;
+    if (ms === 0) continue;
+    spans[bucket] = Math.max(0, nextMs - ms - (idle[bucket] ?? 0));
+    nextMs = ms;
+  }
+  const active = spans.reduce((sum, ms) => sum + ms, 0);
+  if (active === 0) return undefined;
+  const starts = new Float64Array(buckets + 1);
+  for (let bucket = 0; bucket < buckets; bucket += 1) {
+    const cut = Math.min(idle[bucket] ?? 0, active * IDLE_SHARE);
+    starts[bucket + 1] = (starts[bucket] ?? 0) + (spans[bucket] ?? 0) + cut + (active * LEAST_SHARE) / buckets;
+  }
+  const at = (seq: number): number => {
+    const bucket = Math.max(0, Math.min(buckets - 1, Math.floor(seq / seqsPerBucket)));
+    const from = starts[bucket] ?? 0;
+    return from + ((seq - bucket * seqsPerBucket) / seqsPerBucket) * ((starts[bucket + 1] ?? from) - from);
+  };
+  const seqAt = (place: number): number => {
+    let [low, high] = [0, buckets - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= place) low = middle;
+      else high = middle - 1;
+    }
+    const from = starts[low] ?? 0;
+    const share = (place - from) / Math.max(1e-9, (starts[low + 1] ?? from) - from);
+    return Math.floor((low + Math.min(0.999, share)) * seqsPerBucket);
+  };
+  return { length: starts[buckets] ?? 1, at, seqAt };
+}
+
+/** Milliseconds from the start of the run to a record; undefined where records have no time. */
+export function elapsedMs({ atMs, seqsPerBucket }: Overview, seq: number): number | undefined {
+  const first = atMs.find((ms) => ms > 0);
+  const there = atMs.slice(0, Math.floor(seq / seqsPerBucket) + 1).findLast((ms) => ms > 0);
+  return first === undefined || there === undefined ? undefined : there - first;
+}

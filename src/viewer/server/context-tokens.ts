@@ -1,0 +1,12 @@
+import type { TrajectoryPayload } from '../../records/trajectory-record.ts';
+
+/** What the model read for an answer: the size of its context then; undefined where the record does not say. */
+export function contextTokensOf(payload: TrajectoryPayload): number | undefined {
+  if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
+  const {
+    cache_read_tokens: read = 0,
+    cache_write_tokens: written = 0,
+    input_tokens: input,
+  } = payload.message.usage ?? {};
+  return input === undefined ? undefined : input + read + written;
+}
