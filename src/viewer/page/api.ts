@@ -20,7 +20,6 @@ import type { ConfigurationsAnswer, TriedRunAnswer } from '../server/trial-shape
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import type { TrialChoice } from './route.ts';
 import { WRITE_HEADER } from './session.ts';
 
 /** Which run: the id of its source and its own. */
@@ -65,6 +64,13 @@ export const RUN_FILTER_NAMES = [
   'order',
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
+
+/** Ids of the configuration that runs are replayed under, and of the one that is compared with. */
+export interface TrialChoice {
+  readonly under: string;
+  /** Default: `recorded`. */
+  readonly against: string;
+}
 
 export function getSources(): Promise<SourcesAnswer> {
   return get<SourcesAnswer>('/api/sources');

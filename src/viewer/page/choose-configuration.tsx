@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 
-import { getConfigurations } from './api.ts';
-import type { TrialChoice } from './route.ts';
+import { getConfigurations, type TrialChoice } from './api.ts';
+
 import { safeLine } from './safe-text.ts';
 import { useLoaded } from './use-loaded.ts';
 

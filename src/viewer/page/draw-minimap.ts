@@ -1,10 +1,10 @@
-import { markWidth, type Canvas, type Picture } from './draw-timeline.ts';
+import { markWidth, type Canvas, type TimelinePicture } from './draw-timeline.ts';
 import { columnsOf } from './timeline-layout.ts';
 
 export const MINIMAP_HEIGHT = 24;
 
 /** The whole run in little, with the window that the lanes show. */
-export function drawMinimap(canvas: Canvas, picture: Picture): void {
+export function drawMinimap(canvas: Canvas, picture: TimelinePicture): void {
   const { context, widthPx, colour } = canvas;
   const { overview, scale, window } = picture;
   const xOfPlace = (place: number): number => (place * widthPx) / scale.length;

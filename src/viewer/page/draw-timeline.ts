@@ -38,7 +38,7 @@ export interface Canvas {
 }
 
 /** What is drawn. */
-export interface Picture {
+export interface TimelinePicture {
   readonly overview: Overview;
   readonly scale: TimelineScale;
   readonly window: PlaceWindow;
@@ -54,7 +54,7 @@ export interface Picture {
 type XOf = (seq: number) => number;
 
 /** Lanes for what the run has. */
-export function lanesOf({ overview, tried }: Pick<Picture, 'overview' | 'tried'>): Lanes {
+export function lanesOf({ overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'>): Lanes {
   const hasCost = overview.costUsd.some((usd) => usd > 0);
   const wanted: readonly (readonly [LaneName, string, number] | undefined)[] = [
     ['time', overview.endMs > 0 ? 'Time' : '', 13],
@@ -78,7 +78,7 @@ export function lanesOf({ overview, tried }: Pick<Picture, 'overview' | 'tried'>
 }
 
 /** The lanes of a window of the run. */
-export function drawLanes(canvas: Canvas, picture: Picture): void {
+export function drawLanes(canvas: Canvas, picture: TimelinePicture): void {
   const { context, widthPx, colour } = canvas;
   const { overview, scale, selected, visible, window } = picture;
   const { heightPx, lanes } = lanesOf(picture);
@@ -125,7 +125,11 @@ const CHANGE_COLOURS: Readonly<Record<TriedAdvice['change'], string>> = {
 };
 
 /** How long the run had lasted, at even distances. */
-function drawTime({ colour, context, widthPx }: Canvas, { overview, scale, window }: Picture, lane: Lane): void {
+function drawTime(
+  { colour, context, widthPx }: Canvas,
+  { overview, scale, window }: TimelinePicture,
+  lane: Lane,
+): void {
   context.font = FONT;
   context.textBaseline = 'middle';
   context.fillStyle = colour('--dim');
@@ -142,7 +146,12 @@ function drawTime({ colour, context, widthPx }: Canvas, { overview, scale, windo
 }
 
 /** A dashed line, or by time a band, where nothing happened for a minute or more. */
-function drawIdle({ colour, context, widthPx }: Canvas, { overview }: Picture, xOf: XOf, heightPx: number): void {
+function drawIdle(
+  { colour, context, widthPx }: Canvas,
+  { overview }: TimelinePicture,
+  xOf: XOf,
+  heightPx: number,
+): void {
   context.font = FONT;
   context.textBaseline = 'bottom';
   context.strokeStyle = colour('--line-strong');
@@ -309,7 +318,7 @@ function drawPiece(
 }
 
 /** A flag where a person said something of a call. */
-function drawLabels({ context, colour }: Canvas, labels: Picture['labels'], xOf: XOf, lane: Lane): void {
+function drawLabels({ context, colour }: Canvas, labels: TimelinePicture['labels'], xOf: XOf, lane: Lane): void {
   for (const [seq, text] of labels) {
     const x = xOf(seq);
     context.fillStyle = colour(text === 'stuck' ? '--stuck-mark' : '--good');

@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.ts';
 import { present } from '../../base/present.ts';
 import type { ReviewBy } from '../server/cohort-shapes.ts';
-import { RUN_FILTER_NAMES, type RunAddress, type RunFilters } from './api.ts';
+import { RUN_FILTER_NAMES, type RunAddress, type RunFilters, type TrialChoice } from './api.ts';
 
 /** What the page shows, all of which stands in its address. */
 export type Route =
@@ -27,13 +27,6 @@ export type Route =
     }
   /** A call, numbered from 1, of a run of which only the id is known: leads on to the run. */
   | { readonly page: 'moment'; readonly runId: string; readonly call: number };
-
-/** Ids of the configuration that runs are replayed under, and of the one that is compared with. */
-export interface TrialChoice {
-  readonly under: string;
-  /** Default: `recorded`. */
-  readonly against: string;
-}
 
 /** Reads the query of an address; what makes no sense in it is passed over. */
 export function parseRoute(search: string): Route {

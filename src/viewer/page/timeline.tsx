@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState, type PointerEvent, type ReactElem
 import type { Overview } from '../server/api-shapes.ts';
 import type { TriedAdvice } from '../server/trial-shapes.ts';
 import { drawMinimap, MINIMAP_HEIGHT } from './draw-minimap.ts';
-import { drawLanes, lanesOf, type Canvas, type LaneName, type Lanes, type Picture } from './draw-timeline.ts';
+import { drawLanes, lanesOf, type Canvas, type LaneName, type Lanes, type TimelinePicture } from './draw-timeline.ts';
 import { isTyping } from './is-typing.ts';
 import { countOf, countText } from '../../base/number-text.ts';
 import { clockText, costText } from './number-text.ts';
@@ -165,7 +165,7 @@ function shareOf(event: { readonly currentTarget: Element; readonly clientX: num
 
 /** The advice or pattern that was pointed at, where one is near; else the place itself. */
 function nearestMark(
-  { lanes: { lanes }, overview, tried }: Pick<Picture, 'overview' | 'tried'> & { readonly lanes: Lanes },
+  { lanes: { lanes }, overview, tried }: Pick<TimelinePicture, 'overview' | 'tried'> & { readonly lanes: Lanes },
   pointed: { readonly seq: number; readonly y: number; readonly reach: number; readonly scale: TimelineScale },
 ): number {
   const { reach, scale, seq, y } = pointed;
@@ -212,7 +212,7 @@ function useDrawing(drawn: {
   readonly minimap: { readonly current: HTMLCanvasElement | null };
   readonly lanes: Lanes;
   readonly range: VisibleRange;
-  readonly picture: Omit<Picture, 'visible'>;
+  readonly picture: Omit<TimelinePicture, 'visible'>;
 }): void {
   const { canvas, lanes, minimap, picture, range } = drawn;
   const { heightPx } = lanes;

@@ -3,12 +3,12 @@ import { useCallback, useEffect, useRef, useState, type ReactElement } from 'rea
 import { countOf, countText } from '../../base/number-text.ts';
 import type { Problem, SourceRow } from '../server/api-shapes.ts';
 import type { TrialAnswer, TrialProgress } from '../server/trial-shapes.ts';
-import { getRuns, openTrial, type RunFilters } from './api.ts';
+import { getRuns, openTrial, type RunFilters, type TrialChoice } from './api.ts';
 import { ChooseConfiguration } from './choose-configuration.tsx';
 import { EffectTable } from './effect-table.tsx';
 import { ErrorBanner } from './notice.tsx';
 import { ReportBody } from './report-body.tsx';
-import type { Route, TrialChoice } from './route.ts';
+import type { Route } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
