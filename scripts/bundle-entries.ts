@@ -1,7 +1,7 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { globSync, readFileSync, rmSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 
-import { build, type Plugin } from 'esbuild';
+import { rolldown, type Plugin } from 'rolldown';
 
 /** What is loaded by name and is no subpath of the package: the program, threads, and what the bundles of hooks leave out. */
 const OTHERS = [
@@ -11,14 +11,17 @@ const OTHERS = [
   'store/registry/open-postgres',
   'config/load-config',
 ];
+/** Entries that need most of the library anyway; no other one may load what these share. */
+const LARGE = new Set(['index', 'adapters/ai-sdk/register', 'testing/index', 'config/index', 'backtest/index']);
+/** A module that so many of the small entries load is in the chunk that all entries share. */
+const COMMON = 3;
 
 /**
  * Replaces the modules in `folder`, as the compiler made them, by one file for each entry point and chunks that they share: a
- * process opens a few files instead of hundreds. Declarations stay as they are.
- *
- * @returns the sources and packages in it
+ * process opens a few files instead of hundreds. Modules that `coxswain` itself loads are in two chunks, the small one of which is
+ * all that most adapters need; each further file costs an import about as much as 15 kB of code. Declarations stay as they are.
  */
-export async function bundleEntries(folder: string): Promise<readonly string[]> {
+export async function bundleEntries(folder: string): Promise<void> {
   // Our own file.
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
@@ -26,34 +29,84 @@ export async function bundleEntries(folder: string): Promise<readonly string[]> 
   const subpaths = Object.values(exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target.default.replace('./dist/', '').replace('.js', '')],
   );
-  const { metafile, outputFiles } = await build({
-    metafile: true,
-    write: false,
-    bundle: true,
-    splitting: true,
+  const small = subpaths.filter((name) => !LARGE.has(name));
+  const bundle = await rolldown({
+    input: Object.fromEntries([...subpaths, ...OTHERS].map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
-    format: 'esm',
-    target: 'node22',
-    packages: 'external',
-    // Names stay, for traces of errors.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    entryPoints: [...new Set([...subpaths, ...OTHERS])].map((name) => `src/${name}.ts`),
-    outbase: 'src',
-    outdir: folder,
-    chunkNames: 'chunks/[hash]',
-    plugins: [placesOf(folder)],
+    external: (id) => /^[\w@]/.test(id) && !id.startsWith('unbash'),
+    preserveEntrySignatures: 'allow-extension',
+    checks: { ineffectiveDynamicImport: false },
+    plugins: [shellParserOnDemand(), placesOf(folder), asciiOnly],
   });
   for (const file of globSync(`${folder}/**/*.js`)) {
     if (!relative(folder, file).startsWith('viewer/assets')) rmSync(file);
   }
-  for (const { path, contents } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, contents);
-  }
-  return Object.keys(metafile.inputs);
+  const reached = new Map<string, ReadonlySet<string>>();
+  const reaches = (entry: string, id: string, importsOf: (id: string) => readonly string[]): boolean => {
+    const found = reached.get(entry) ?? reachedFrom(resolve(`src/${entry}.ts`), importsOf);
+    reached.set(entry, found);
+    return found.has(id);
+  };
+  await bundle.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    comments: { legal: false },
+    // Names stay, for traces of errors.
+    minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: true } },
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        {
+          debugName: 'base and core',
+          name(id, context) {
+            const importsOf = (module: string): readonly string[] => context.getModuleInfo(module)?.importedIds ?? [];
+            if (!reaches('index', id, importsOf)) return null;
+            const entries = small.filter((entry) => reaches(entry, id, importsOf)).length;
+            return entries >= COMMON ? 'base' : entries === 0 ? 'core' : null;
+          },
+        },
+      ],
+    },
+  });
+}
+
+/** Modules that are loaded with an entry, by static imports. */
+function reachedFrom(entry: string, importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
+  const found = new Set([entry]);
+  for (const id of found) for (const imported of importsOf(id)) found.add(imported);
+  return found;
+}
+
+/** Node reads a file with a single other character as text of two bytes a character, and compiles it more slowly. */
+const asciiOnly: Plugin = {
+  name: 'ASCII only',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      chunk.code = chunk.code.replaceAll(
+        /[^\x00-\x7F]/g,
+        (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
+
+/** The parser of shell commands is in the bundle, and is evaluated when the first command is read. */
+export function shellParserOnDemand(): Plugin {
+  const stub = '\0unbash on demand';
+  return {
+    name: 'shell parser on demand',
+    resolveId: (id, importer) => (id === 'unbash' && importer !== stub ? stub : undefined),
+    load: (id) =>
+      id === stub
+        ? `let loaded;
+           const parser = () => (loaded ??= require('unbash'));
+           export const parse = (...args) => parser().parse(...args);
+           export const forEachChild = (...args) => parser().forEachChild(...args);`
+        : undefined,
+  };
 }
 
 /** `import.meta.url` stays what it is in the module of its own, wherever its code ends up. */
@@ -61,16 +114,14 @@ function placesOf(folder: string): Plugin {
   const end = JSON.stringify(`/${folder}/`).slice(1, -1);
   return {
     name: 'places of modules',
-    setup: (bundler) => {
-      // A bundle of its own; the command that loads it is always a chunk.
-      bundler.onResolve({ filter: /mcp-sdk\.ts$/ }, () => ({ path: '../cli/commands/mcp/mcp-sdk.js', external: true }));
-      bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const text = readFileSync(path, 'utf8');
-        if (!text.includes('import.meta.url')) return undefined;
-        const place = relative(resolve('src'), path).replaceAll('\\', '/').replace(/\.ts$/, '.js');
-        const here = `(import.meta.url.slice(0, import.meta.url.lastIndexOf('${end}')) + '${end}${place}')`;
-        return { contents: text.replaceAll('import.meta.url', here), loader: 'ts' };
-      });
+    // A bundle of its own; the command that loads it is always a chunk.
+    resolveId: (id) =>
+      id.endsWith('mcp-sdk.ts') ? { id: '../cli/commands/mcp/mcp-sdk.js', external: 'relative' } : undefined,
+    transform(text, path) {
+      if (!path.endsWith('.ts') || !text.includes('import.meta.url')) return undefined;
+      const place = relative(resolve('src'), path).replaceAll('\\', '/').replace(/\.ts$/, '.js');
+      const here = `(import.meta.url.slice(0, import.meta.url.lastIndexOf('${end}')) + '${end}${place}')`;
+      return { code: text.replaceAll('import.meta.url', here), map: null };
     },
   };
 }

@@ -1,14 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import { gapFor, isGap } from './gap-record.ts';
 import { SpillFile, type SpillHealth } from './spill-file.ts';
 
-/** Part of the names of this process's files: an earlier process may have had the same process id. */
-const PROCESS = randomUUID().slice(0, 8);
+let processName: string | undefined;
 let files = 0;
+
+/** Part of the names of this process's files: an earlier process may have had the same process id. Made when it is needed, since cryptography is slow to load. */
+function ownName(): string {
+  processName ??= globalThis.crypto.randomUUID().slice(0, 8);
+  return processName;
+}
 
 /** Where records go for which there is no room. */
 export interface SpillOptions {
@@ -99,8 +102,8 @@ export class Spill {
   }
 
   #newFile(): SpillFile {
-    const name = `coxswain-spill-${process.pid}-${PROCESS}-${(files += 1)}.jsonl`;
-    return new SpillFile(join(this.#options.folder ?? tmpdir(), name), {
+    const name = `coxswain-spill-${process.pid}-${ownName()}-${(files += 1)}.jsonl`;
+    return new SpillFile(join(this.#options.folder ?? process.getBuiltinModule('node:os').tmpdir(), name), {
       maxBytes: this.#options.maxBytes,
       onLost: (lost, error) => {
         for (const record of lost) this.#addToGap(record, 'the spill file could not be written');
@@ -122,5 +125,5 @@ export class Spill {
 /** The process id in the name of a spill file that another process left; undefined for any other file. */
 export function leftBy(name: string): number | undefined {
   const [, pid, ofProcess] = /^coxswain-spill-(\d+)-([0-9a-f]{8})-\d+[.]jsonl$/.exec(name) ?? [];
-  return pid === undefined || ofProcess === PROCESS ? undefined : Number(pid);
+  return pid === undefined || ofProcess === ownName() ? undefined : Number(pid);
 }

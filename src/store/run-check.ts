@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-
+import { canonicalJson } from '../base/canonical-json.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { expectedSummary, lastSeqOf, RunCounter, type RunSummary } from './run-summary.ts';
 import type { StoreProblem } from './trajectory-store.ts';
@@ -66,7 +65,7 @@ export function createRunCheck(runId: string): RunCheck {
       if (stored !== undefined && summary === undefined && isWhole) {
         return [{ runId, place, problem: 'a summary of a run without records' }];
       }
-      if (!isWhole || isDeepStrictEqual(stored, expectedSummary(stored, summary))) return [];
+      if (!isWhole || canonicalJson(stored) === canonicalJson(expectedSummary(stored, summary))) return [];
       const problem =
         stored === undefined ? 'the run has no summary' : 'the summary does not say what the records of the run say';
       return [{ runId, place, problem }];

@@ -1,5 +1,4 @@
 import { Readable, pipeline } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { alignToZstdFrames } from './zstd-frames.ts';
@@ -27,6 +26,8 @@ export function packingOf(magic: Buffer): Packing {
  *   errors of the source as they are
  */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
+  // Not imported: most sources are not packed.
+  const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
   const engine =
     packing === 'gzip' ? createGunzip({ chunkSize: CHUNK_BYTES }) : createZstdDecompress({ chunkSize: CHUNK_BYTES });
   const packed = packing === 'gzip' ? chunks : alignToZstdFrames(chunks);

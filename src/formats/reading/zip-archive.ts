@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 import { decompress } from './decompress.ts';
@@ -35,6 +35,8 @@ export interface ZipArchive extends ArchiveReader {
 export async function openZipArchive(path: string, options: ZipArchiveOptions): Promise<ZipArchive> {
   const entries = new Map<string, Entry>();
   let file: ZipFile | undefined;
+  // Not imported above: few sources are archives.
+  const { openPromise } = await import('yauzl');
   try {
     file = await openPromise(path, { autoClose: false, lazyEntries: true });
     for await (const entry of file.eachEntry()) {

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
 
 const PREFIX = 'run-';
 const MAX_ENCODED_CHARS = 180;
@@ -18,7 +17,7 @@ export function runFolderName(runId: string): string {
     encoded += /[a-z0-9_-]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`;
   }
   if (encoded.length > MAX_ENCODED_CHARS) {
-    encoded = `${encoded.slice(0, KEPT_CHARS)}~${createHash('sha256').update(runId).digest('hex')}`;
+    encoded = `${encoded.slice(0, KEPT_CHARS)}~${process.getBuiltinModule('node:crypto').createHash('sha256').update(runId).digest('hex')}`;
   }
   return PREFIX + encoded;
 }

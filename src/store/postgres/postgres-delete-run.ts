@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-client.ts';
 import { toIdText } from './postgres-text.ts';
 import { leaveToken } from './postgres-transact.ts';
@@ -20,7 +18,7 @@ export interface PostgresDeletion {
  * do not wait.
  */
 export function createPostgresDeletion(runId: string): PostgresDeletion {
-  const token = randomUUID();
+  const token = globalThis.crypto.randomUUID();
 
   async function wasCommitted(session: PostgresSession, schema: string): Promise<boolean> {
     // A write, so that the commit of this attempt waits for the standbys, which the lost answer may not have done.

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import type { Json } from '../../base/json.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
@@ -46,7 +44,7 @@ export function createPostgresTransaction<Result>(
     }
     const saved = await readSnapshot(session, schema, { run, runId });
     const change = checkChange(runId, (await callFold(session, schema, { run, runId, saved, fold })).change);
-    const token = randomUUID();
+    const token = globalThis.crypto.randomUUID();
     let lastSeq = run.summary?.lastSeq ?? -1;
     if (change.batch !== undefined) {
       const plan = await planLocked(session, schema, { run, batch: change.batch });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -52,7 +51,7 @@ interface IndexState {
 export class SqliteWordIndex {
   readonly #session: SqliteSession;
   readonly #options: WordIndexOptions;
-  readonly #owner = randomUUID();
+  readonly #owner = globalThis.crypto.randomUUID();
   #statements: IndexStatements | undefined;
   #timer: NodeJS.Timeout | undefined;
 
