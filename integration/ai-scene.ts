@@ -13,6 +13,7 @@ import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '..
 import { messageOf } from '../src/base/error.ts';
 import type { AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
+import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 import {
   neutralAiRequest,
@@ -39,7 +40,6 @@ interface AiAnswer {
 /** Plays a scene with the real SDK and its own mock model. */
 export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
   const abort = new AbortController();
-  const toolbox = scriptedToolbox(scene.tools);
   const scripted: ScriptedAiModelOptions = {
     script: scene.script,
     answerAfterMs: scene.answerAfterMs ?? 0,
@@ -52,17 +52,22 @@ export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
     run === undefined
       ? undefined
       : coxswainAgent(run, { ...scene.adapter, forceTurn: scene.forceTurn === true, ...scene.options });
-  const played =
-    scene.version === 6
-      ? playSix(scene, { cox, scripted, toolbox, signal: abort.signal })
-      : playSeven(scene, { cox, scripted, toolbox, signal: abort.signal });
-  const answer = await played.answer.then(
+  const { model, requests } = scene.version === 6 ? scriptedAi6Model(scripted) : scriptedAiModel(scripted);
+  const ask = async (asked: Asked, toolbox: ScriptedToolbox): Promise<AiAnswer> => {
+    const stage = { ...asked, cox, toolbox, signal: abort.signal };
+    // The model is that of the version.
+    return scene.version === 6
+      ? await askSix(scene, { ...stage, model: model as Six['model'] })
+      : await askSeven(scene, { ...stage, model: model as Seven['model'] });
+  };
+  const toolbox = withBelow(scene, async (asked) => (await ask(asked, scriptedToolbox(scene.tools))).text);
+  const answer = await ask({ prompt: scene.prompt }, toolbox).then(
     (given) => ({ ended: 'normally' as const, ...given }),
     (error: unknown) => ({ ended: { error: messageOf(error) }, text: '', history: [] }),
   );
   await run?.end();
   return {
-    requests: played.requests.map(neutralAiRequest),
+    requests: requests.map(neutralAiRequest),
     ended: answer.ended,
     finalText: answer.text,
     toolRuns: toolbox.runs,
@@ -70,18 +75,27 @@ export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
   };
 }
 
-interface Stage {
+/** What an agent is asked. */
+interface Asked {
+  readonly prompt: string;
+  /** Of the agent below only. */
+  readonly instructions?: string;
+}
+
+interface Stage extends Asked {
   readonly cox: CoxswainAgent | undefined;
-  readonly scripted: ScriptedAiModelOptions;
   readonly toolbox: ScriptedToolbox;
   readonly signal: AbortSignal;
 }
 
-function playSeven(
+type Seven = Stage & Pick<ReturnType<typeof scriptedAiModel>, 'model'>;
+type Six = Stage & Pick<ReturnType<typeof scriptedAi6Model>, 'model'>;
+
+async function askSeven(
   scene: AiScene,
-  { cox, scripted, toolbox, signal }: Stage,
-): { readonly answer: Promise<AiAnswer>; readonly requests: ReturnType<typeof scriptedAiModel>['requests'] } {
-  const { model, requests } = scriptedAiModel(scripted);
+  { cox, instructions, model, prompt, toolbox, signal }: Seven,
+): Promise<AiAnswer> {
+  const isAgent = scene.entry === 'agent';
   const tools: ToolSet = Object.fromEntries(
     toolbox.names.map((name) => [
       name,
@@ -101,35 +115,29 @@ function playSeven(
     ...(cox === undefined ? (scene.idleHooks === true ? idle : given) : cox.wrap(given)),
     stopWhen: isStepCount(60),
     maxRetries: 0,
+    ...(instructions === undefined ? {} : isAgent ? { instructions } : { system: instructions }),
     ...(scene.maxOutputTokens === undefined ? {} : { maxOutputTokens: scene.maxOutputTokens }),
     ...(scene.userHookThrows === true ? { onStepFinish: throwing } : {}),
   };
-  const asked = { prompt: scene.prompt, abortSignal: signal };
-  const isAgent = scene.entry === 'agent';
-  const answer = async (): Promise<AiAnswer> => {
-    if (scene.streaming === true) {
-      let fault: unknown;
-      const onError = ({ error }: { readonly error: unknown }): void => {
-        fault ??= error;
-      };
-      const streamed = isAgent
-        ? await new ToolLoopAgent({ ...settings, onError }).stream(asked)
-        : streamText({ ...settings, ...asked, onError });
-      return await consumed(streamed, streamed.responseMessages, { fault: () => fault, signal });
-    }
-    const result = isAgent
-      ? await new ToolLoopAgent(settings).generate(asked)
-      : await generateText({ ...settings, ...asked });
-    return { text: result.text, history: result.responseMessages };
-  };
-  return { answer: answer(), requests };
+  const asked = { prompt, abortSignal: signal };
+  if (scene.streaming === true) {
+    let fault: unknown;
+    const onError = ({ error }: { readonly error: unknown }): void => {
+      fault ??= error;
+    };
+    const streamed = isAgent
+      ? await new ToolLoopAgent({ ...settings, onError }).stream(asked)
+      : streamText({ ...settings, ...asked, onError });
+    return await consumed(streamed, streamed.responseMessages, { fault: () => fault, signal });
+  }
+  const result = isAgent
+    ? await new ToolLoopAgent(settings).generate(asked)
+    : await generateText({ ...settings, ...asked });
+  return { text: result.text, history: result.responseMessages };
 }
 
-function playSix(
-  scene: AiScene,
-  { cox, scripted, toolbox, signal }: Stage,
-): { readonly answer: Promise<AiAnswer>; readonly requests: ReturnType<typeof scriptedAi6Model>['requests'] } {
-  const { model, requests } = scriptedAi6Model(scripted);
+async function askSix(scene: AiScene, { cox, instructions, model, prompt, toolbox, signal }: Six): Promise<AiAnswer> {
+  const isAgent = scene.entry === 'agent';
   const tools: ai6.ToolSet = Object.fromEntries(
     toolbox.names.map((name) => [
       name,
@@ -145,29 +153,26 @@ function playSix(
     ...(cox === undefined ? given : cox.wrap(given)),
     stopWhen: ai6.stepCountIs(60),
     maxRetries: 0,
+    ...(instructions === undefined ? {} : isAgent ? { instructions } : { system: instructions }),
     ...(scene.maxOutputTokens === undefined ? {} : { maxOutputTokens: scene.maxOutputTokens }),
     ...(scene.userHookThrows === true ? { onStepFinish: throwing } : {}),
   };
-  const asked = { prompt: scene.prompt, abortSignal: signal };
-  const isAgent = scene.entry === 'agent';
-  const answer = async (): Promise<AiAnswer> => {
-    if (scene.streaming === true) {
-      let fault: unknown;
-      const onError = ({ error }: { readonly error: unknown }): void => {
-        fault ??= error;
-      };
-      const streamed = isAgent
-        ? await new ai6.ToolLoopAgent(settings).stream(asked)
-        : ai6.streamText({ ...settings, ...asked, onError });
-      const history = streamed.response.then(({ messages }) => messages);
-      return await consumed(streamed, history, { fault: () => fault, signal });
-    }
-    const result = isAgent
-      ? await new ai6.ToolLoopAgent(settings).generate(asked)
-      : await ai6.generateText({ ...settings, ...asked });
-    return { text: result.text, history: result.response.messages };
-  };
-  return { answer: answer(), requests };
+  const asked = { prompt, abortSignal: signal };
+  if (scene.streaming === true) {
+    let fault: unknown;
+    const onError = ({ error }: { readonly error: unknown }): void => {
+      fault ??= error;
+    };
+    const streamed = isAgent
+      ? await new ai6.ToolLoopAgent(settings).stream(asked)
+      : ai6.streamText({ ...settings, ...asked, onError });
+    const history = streamed.response.then(({ messages }) => messages);
+    return await consumed(streamed, history, { fault: () => fault, signal });
+  }
+  const result = isAgent
+    ? await new ai6.ToolLoopAgent(settings).generate(asked)
+    : await ai6.generateText({ ...settings, ...asked });
+  return { text: result.text, history: result.response.messages };
 }
 
 /** Reads a stream to its end, as a user does who wants the parts as they come. */

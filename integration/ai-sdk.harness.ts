@@ -1,5 +1,6 @@
 import { aiSdkCapabilities } from '../src/adapters/ai-sdk/index.ts';
 import type { AdapterHarness } from '../src/testing/adapter-harness.ts';
+import { HANDOVER } from '../test/support/with-below.ts';
 import { playAi, type AiScene } from './ai-scene.ts';
 
 /** `generateText` and `streamText` of ai 7. */
@@ -15,5 +16,10 @@ export const harness6: AdapterHarness = aiHarness('ai-sdk, ai 6', { version: 6 }
 export const agentHarness6: AdapterHarness = aiHarness('ai-sdk, ai 6, ToolLoopAgent', { version: 6, entry: 'agent' });
 
 function aiHarness(name: string, variant: Pick<AiScene, 'entry' | 'version'>): AdapterHarness {
-  return { name, capabilities: aiSdkCapabilities, run: async (scene) => await playAi({ ...scene, ...variant }) };
+  return {
+    name,
+    capabilities: aiSdkCapabilities,
+    skips: { [HANDOVER]: 'the SDK has no handoffs' },
+    run: async (scene) => await playAi({ ...scene, ...variant }),
+  };
 }

@@ -12,9 +12,9 @@ import {
 import { z } from 'zod';
 import { claudeHooks, observed } from '../src/adapters/claude/index.ts';
 import { messageOf } from '../src/base/error.ts';
-import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
+import type { AdapterOutcome, AdapterScene, AgentBelow, NeutralRequest } from '../src/testing/adapter-harness.ts';
 import { startFakeAnthropicServer } from '../src/testing/fake-anthropic-server.ts';
-import { mapModelCalls } from '../src/testing/model-script.ts';
+import { mapModelCalls, type ModelCall } from '../src/testing/model-script.ts';
 import { neutralAnthropicRequest } from '../src/testing/neutral-request.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 
@@ -45,11 +45,14 @@ export function claudeToolName(name: string): string {
 
 /** Plays a scene with the real SDK and its own program against the fake model. */
 export async function playClaude(scene: ClaudeScene): Promise<AdapterOutcome> {
+  const { below } = scene;
   const home = mkdtempSync(join(tmpdir(), 'coxswain-claude-'));
   const abort = new AbortController();
   const toolbox = scriptedToolbox(scene.tools);
   const server = await startFakeAnthropicServer({
-    script: mapModelCalls(scene.script, (call) => ({ ...call, name: claudeToolName(call.name) })),
+    script: mapModelCalls(scene.script, (call) =>
+      call.name === below?.name ? delegation(call) : { ...call, name: claudeToolName(call.name) },
+    ),
     answerAfterMs: scene.answerAfterMs ?? 0,
     onRequest: ({ mainIndex }) => {
       if (mainIndex !== undefined && mainIndex === scene.abortAtRequest) abort.abort();
@@ -64,6 +67,7 @@ export async function playClaude(scene: ClaudeScene): Promise<AdapterOutcome> {
       mcpServers: { scene: toolServer(toolbox), ...scene.servers },
       abortController: abort,
       hooks: hooksOf(scene),
+      ...(below === undefined ? {} : withAgent(below)),
       ...scene.query,
     },
   });
@@ -114,6 +118,18 @@ function baseOptions(home: string, url: string): Options {
     // Without it the SDK does not say how many tokens an answer had.
     includePartialMessages: true,
   };
+}
+
+/** A subagent of the SDK. */
+function withAgent({ instructions, name }: AgentBelow): Options {
+  const agent = { description: 'Digs.', prompt: instructions, tools: ['mcp__scene__look'] };
+  return { agents: { [name]: agent }, tools: ['Agent'], allowedTools: ['mcp__scene', 'Agent'] };
+}
+
+/** The call of the SDK's own tool that starts a subagent. */
+function delegation({ name, ...call }: ModelCall): ModelCall {
+  const args = { description: 'a task', prompt: 'Dig.', subagent_type: name, run_in_background: false };
+  return { ...call, name: 'Agent', args };
 }
 
 function hooksOf(scene: ClaudeScene): Hooks {

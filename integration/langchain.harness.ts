@@ -6,7 +6,8 @@ import { messageOf } from '../src/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
 import { neutralChatRequest } from '../src/testing/neutral-request.ts';
-import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
+import { HANDOVER, withBelow } from '../test/support/with-below.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 
 /** What the adapter needs of the package. */
@@ -29,18 +30,15 @@ export function chatModel(baseURL: string): ChatOpenAI {
 }
 
 /** `createAgent` of LangChain.js. */
-export const harness: AdapterHarness = { name: 'langchain', capabilities: langchainCapabilities, run: play };
+export const harness: AdapterHarness = {
+  name: 'langchain',
+  capabilities: langchainCapabilities,
+  skips: { [HANDOVER]: '`createAgent` has no handoffs' },
+  run: play,
+};
 
 async function play(scene: AdapterScene): Promise<AdapterOutcome> {
   const { server, signal } = await startSceneServer(scene);
-  const toolbox = scriptedToolbox(scene.tools);
-  const tools = toolbox.names.map((name) =>
-    tool(async (args: unknown) => await toolbox.run(name, args), {
-      name,
-      description: name,
-      schema: SCENE_TOOL_SCHEMA,
-    }),
-  );
   const ours = scene.run === undefined ? [] : [coxswainMiddleware(scene.run, handles, scene.adapter)];
   const throwing = createMiddleware({
     name: 'throwing',
@@ -48,13 +46,26 @@ async function play(scene: AdapterScene): Promise<AdapterOutcome> {
       throw new Error('the hook of the user is broken');
     },
   });
-  const agent = createAgent({
-    model: chatModel(`${server.url}/v1`),
-    systemPrompt: 'You look around.',
-    tools,
-    middleware: [...ours, ...(scene.userHookThrows === true ? [throwing] : [])],
+  const agentOf = (toolbox: ScriptedToolbox, systemPrompt: string) =>
+    createAgent({
+      model: chatModel(`${server.url}/v1`),
+      systemPrompt,
+      tools: toolbox.names.map((name) =>
+        tool(async (args: unknown) => await toolbox.run(name, args), {
+          name,
+          description: name,
+          schema: SCENE_TOOL_SCHEMA,
+        }),
+      ),
+      middleware: [...ours, ...(scene.userHookThrows === true ? [throwing] : [])],
+    });
+  const inputOf = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
+  const toolbox = withBelow(scene, async ({ instructions, prompt }) => {
+    const below = agentOf(scriptedToolbox(scene.tools), instructions);
+    return (await below.invoke(inputOf(prompt))).messages.at(-1)?.text ?? '';
   });
-  const input = { messages: [{ role: 'user' as const, content: scene.prompt }] };
+  const agent = agentOf(toolbox, 'You look around.');
+  const input = inputOf(scene.prompt);
   const options = { signal, recursionLimit: 200 };
   try {
     const work = async (): Promise<BaseMessage[]> => {

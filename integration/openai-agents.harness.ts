@@ -4,6 +4,7 @@ import { messageOf } from '../src/base/error.ts';
 import { openaiAgentsCapabilities, coxswainAgents } from '../src/adapters/openai-agents/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
+import { mapModelCalls } from '../src/testing/model-script.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 import { neutralChatRequest, neutralResponsesRequest } from '../src/testing/neutral-request.ts';
 import { scriptedToolbox } from '../src/testing/scripted-toolbox.ts';
@@ -36,7 +37,14 @@ export const chatHarness: AdapterHarness = {
 };
 
 async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): Promise<AdapterOutcome> {
-  const { server, signal } = await startSceneServer(scene);
+  const { below } = scene;
+  const script =
+    below?.handsOver === true
+      ? mapModelCalls(scene.script, (call) =>
+          call.name === below.name ? { ...call, name: `transfer_to_${call.name}` } : call,
+        )
+      : scene.script;
+  const { server, signal } = await startSceneServer({ ...scene, script });
   const toolbox = scriptedToolbox(scene.tools);
   const own = toolbox.names.map((name) =>
     tool({
@@ -52,12 +60,16 @@ async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): 
     scene.run === undefined
       ? undefined
       : coxswainAgents(scene.run, { ...scene.adapter, ...(tellsErrors ? { isError } : {}) });
+  const tools = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
+  const common = { model: 'gpt-5', modelSettings: { store: false } } as const;
+  const digger = below === undefined ? undefined : new Agent({ ...below, ...common, tools });
+  const asked = digger?.asTool({ toolName: digger.name, toolDescription: digger.name });
   const agent = new Agent({
     name: 'looker',
     instructions: 'You look around.',
-    model: 'gpt-5',
-    modelSettings: { store: false },
-    tools: steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own),
+    ...common,
+    tools: [...tools, ...(asked === undefined || below?.handsOver === true ? [] : [asked])],
+    handoffs: digger === undefined || below?.handsOver !== true ? [] : [digger],
   });
   const provider = new OpenAIProvider({ baseURL: `${server.url}/v1`, apiKey: 'none', useResponses });
   const runner = new Runner({ modelProvider: provider });

@@ -5,7 +5,10 @@ import { openaiCapabilities } from '../src/adapters/openai/index.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../src/testing/adapter-harness.ts';
 import { SCENE_TOOL_SCHEMA } from '../src/testing/contract-scenes.ts';
 import { neutralChatRequest } from '../src/testing/neutral-request.ts';
+import { HANDOVER } from '../test/support/with-below.ts';
 import { onStage } from './openai-stage.ts';
+
+const skips = { [HANDOVER]: 'the SDK has no agents' };
 
 /** `chat.completions.runTools` of openai 7. */
 export const harness: AdapterHarness = runToolsHarness('openai chat, runTools', OpenAI);
@@ -21,18 +24,19 @@ export const harnessOf6: AdapterHarness = runToolsHarness(
 export const loopHarness: AdapterHarness = {
   name: 'openai chat, own loop',
   capabilities: openaiCapabilities,
+  skips,
   run: playLoop,
 };
 
 function runToolsHarness(name: string, Client: typeof OpenAI): AdapterHarness {
-  return { name, capabilities: openaiCapabilities, run: (scene) => playRunTools(scene, Client) };
+  return { name, capabilities: openaiCapabilities, skips, run: (scene) => playRunTools(scene, Client) };
 }
 
 async function playRunTools(scene: AdapterScene, Client: typeof OpenAI): Promise<AdapterOutcome> {
   return await onStage(
     scene,
     { Client, onToolError: 'throw', readRequest: neutralChatRequest },
-    async ({ client, tools, steering, signal }) => {
+    async ({ client, prompt, instructions, tools, steering, signal }) => {
       const own = tools.names.map((name) => ({
         type: 'function' as const,
         function: {
@@ -44,7 +48,7 @@ async function playRunTools(scene: AdapterScene, Client: typeof OpenAI): Promise
         },
       }));
       const given = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
-      const messages = [{ role: 'user' as const, content: scene.prompt }];
+      const messages = messagesOf(prompt, instructions);
       const body = { model: 'gpt-5', messages, tools: given };
       const options = {
         signal,
@@ -78,8 +82,8 @@ async function playLoop(scene: AdapterScene): Promise<AdapterOutcome> {
   return await onStage(
     scene,
     { Client: OpenAI, onToolError: 'result', readRequest: neutralChatRequest },
-    async ({ client, tools, steering, signal }) => {
-      const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: scene.prompt }];
+    async ({ client, prompt, instructions, tools, steering, signal }) => {
+      const messages = messagesOf(prompt, instructions);
       const body = {
         model: 'gpt-5',
         messages,
@@ -117,6 +121,11 @@ async function playLoop(scene: AdapterScene): Promise<AdapterOutcome> {
       }
     },
   );
+}
+
+function messagesOf(prompt: string, instructions: string | undefined): OpenAI.ChatCompletionMessageParam[] {
+  const system = instructions === undefined ? [] : [{ role: 'system' as const, content: instructions }];
+  return [...system, { role: 'user', content: prompt }];
 }
 
 async function plainMessage(

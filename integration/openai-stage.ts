@@ -4,11 +4,15 @@ import { messageOf } from '../src/base/error.ts';
 import { openaiSteering, type OpenAiSteering } from '../src/adapters/openai/index.ts';
 import type { AdapterOutcome, AdapterScene, NeutralRequest } from '../src/testing/adapter-harness.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
+import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 
-/** What a scene needs, whatever loop plays it. */
+/** What an agent of a scene needs, whatever loop plays it. */
 interface Stage {
   readonly client: OpenAI;
+  readonly prompt: string;
+  /** Of the agent below only. */
+  readonly instructions: string | undefined;
   readonly tools: ScriptedToolbox;
   readonly steering: OpenAiSteering | undefined;
   readonly signal: AbortSignal;
@@ -29,7 +33,6 @@ export async function onStage(
   play: (stage: Stage) => Promise<{ readonly text: string; readonly history: string }>,
 ): Promise<AdapterOutcome> {
   const { server, signal } = await startSceneServer(scene);
-  const tools = scriptedToolbox(scene.tools);
   const steering = scene.run === undefined ? undefined : openaiSteering(scene.run, { ...scene.adapter, onToolError });
   const idle = scene.idleHooks === true ? { fetch: idleFetch } : {};
   const client = new Client({
@@ -38,8 +41,13 @@ export async function onStage(
     maxRetries: 0,
     ...(steering === undefined ? idle : { fetch: steering.fetch() }),
   });
+  const tools = withBelow(scene, async ({ instructions, prompt }) => {
+    const stage = { client, prompt, instructions, tools: scriptedToolbox(scene.tools), steering, signal };
+    return (await play(stage)).text;
+  });
   try {
-    const answer = await play({ client, tools, steering, signal }).then(
+    const stage = { client, prompt: scene.prompt, instructions: undefined, tools, steering, signal };
+    const answer = await play(stage).then(
       ({ text, history }) => ({ ended: 'normally' as const, finalText: text, storedHistory: history }),
       (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
     );

@@ -1,4 +1,4 @@
-import type { CoxswainOptions } from '../run/coxswain.ts';
+import type { CoxswainOptions, RunOptions } from '../run/coxswain.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { AdapterHarness, AdapterOutcome, NeutralRequest } from './adapter-harness.ts';
 import { payloadsOf, playScene, type Played, type Scene } from './adapter-player.ts';
@@ -13,7 +13,7 @@ export interface AdapterContractCase {
   /** Plays a scene without coxswain; a scene that was played is remembered. */
   readonly without: (scene: Scene) => Promise<AdapterOutcome>;
   /** Plays it with coxswain, and checks what holds of every run. */
-  readonly play: (scene: Scene, steering?: CoxswainOptions, allowed?: Allowed) => Promise<Played>;
+  readonly play: (scene: Scene, steering?: CoxswainOptions, allowed?: Allowed, started?: RunOptions) => Promise<Played>;
 }
 
 /** What a test provokes, and is thus no failure of the adapter. */
@@ -42,8 +42,8 @@ export function adapterContractCase(
       else tools.test.skip(`${name} (skipped: ${reason})`, body);
     },
     without,
-    async play(scene, steering, allowed = {}) {
-      const played = await playScene(harness, scene, steering);
+    async play(scene, steering, allowed = {}, started = {}) {
+      const played = await playScene(harness, scene, steering, started);
       expect(brokenRules(played.records, allowed)).toEqual([]);
       for (const records of played.children.values()) expect(brokenRules(records, allowed)).toEqual([]);
       expect(allowed.faults === true || played.faults).toBe(allowed.faults === true ? true : 0);
@@ -60,8 +60,8 @@ export function adapterContractCase(
 function remembered(harness: AdapterHarness): (scene: Scene) => Promise<AdapterOutcome> {
   const byScript = new Map<Scene['script'], Map<string, Promise<AdapterOutcome>>>();
   return (scene) => {
-    const { script, streaming = false, session = false, userHookThrows = false } = scene;
-    const key = JSON.stringify({ streaming, session, userHookThrows });
+    const { below, script, streaming = false, session = false, userHookThrows = false } = scene;
+    const key = JSON.stringify({ below, streaming, session, userHookThrows });
     const known = byScript.get(script) ?? new Map<string, Promise<AdapterOutcome>>();
     byScript.set(script, known);
     const playing = known.get(key) ?? harness.run(scene);

@@ -1,4 +1,5 @@
 import { adapterContractCase } from './adapter-contract-case.ts';
+import { childrenContract } from './adapter-contract-children.ts';
 import { faultsContract } from './adapter-contract-faults.ts';
 import { feedbackContract } from './adapter-contract-feedback.ts';
 import { guidanceContract } from './adapter-contract-guidance.ts';
@@ -27,6 +28,7 @@ export function adapterContract(harness: AdapterHarness, tools: ContractTools): 
     feedbackContract(contract);
     guidanceContract(contract);
     recordsContract(contract);
+    childrenContract(contract);
     faultsContract(contract);
     contract.checkSkips();
   });

@@ -15,6 +15,8 @@ export interface AdapterHarness {
   readonly skips?: Readonly<Record<string, string>>;
   /** The adapter hears of calls and answers, but does not see what a request offers to which model. Default false. */
   readonly seesNoRequests?: boolean;
+  /** The SDK does not report all tokens that an agent below uses. Default false. */
+  readonly hidesTokensBelow?: boolean;
   /** What the SDK calls a tool of a scene, such as `mcp__scene__look`; default: its own name. */
   readonly toolNameOf?: (name: string) => string;
   /**
@@ -33,6 +35,8 @@ export interface AdapterScene {
   /** Up to 60 answers: a limit of turns of the SDK's own must leave room for them. */
   readonly script: ModelScript | ModelFunction;
   readonly tools: ScriptedTools;
+  /** An agent below the main one, which is offered the scene's tools as well. */
+  readonly below?: AgentBelow;
   /** The run the adapter steers. Absent: the very same program without coxswain. */
   readonly run?: Run;
   /** For the adapter, besides what the harness needs. */
@@ -51,6 +55,16 @@ export interface AdapterScene {
   readonly answerAfterMs?: number;
   /** Hooks or wrappers that do nothing, in the places the adapter uses: what overhead is measured against. */
   readonly idleHooks?: boolean;
+}
+
+/** An agent that the main one gives work to. */
+export interface AgentBelow {
+  /** Its name, and in the script that of the tool that asks it: the harness calls it what the SDK does. */
+  readonly name: string;
+  /** Its instructions. They stand in its requests and in no others, so that the script can tell both agents apart. */
+  readonly instructions: string;
+  /** The task is handed over, by the SDK's own means, and does not come back. Default: the answer is a tool's result. */
+  readonly handsOver?: boolean;
 }
 
 /** What came of a scene. Plain JSON. */

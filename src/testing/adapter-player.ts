@@ -1,8 +1,10 @@
+import type { BudgetUsage } from '../base/budget.ts';
 import { createCoxswain, type Coxswain, type CoxswainOptions, type RunOptions } from '../run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { Run } from '../run/run.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from './adapter-harness.ts';
+import type { SteeringOptions } from '../steering/steering-options.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { listAll, readAll } from './read-all.ts';
 
@@ -18,7 +20,17 @@ export interface Played extends AdapterOutcome {
   /** False where the adapter left the run open, so that the player had to end it. */
   readonly endedByAdapter: boolean;
   readonly faults: number;
+  /** What the run says that it and the runs below it used. */
+  readonly usage: BudgetUsage;
 }
+
+/** How a scene is steered where it says nothing else: by nobody. */
+export const SCENE_STEERING: SteeringOptions = {
+  feedback: [],
+  guidance: [],
+  cadence: 'per-provider',
+  delivery: 'all',
+};
 
 /** The id of the run in which a scene is played. */
 const SCENE_RUN_ID = 'scene';
@@ -38,10 +50,7 @@ export async function playScene(
   const cox = createCoxswain({
     store,
     clock: createFakeClock(),
-    feedback: [],
-    guidance: [],
-    cadence: 'per-provider',
-    delivery: 'all',
+    ...SCENE_STEERING,
     ...steering,
   });
   const run = cox.startRun({ runId: SCENE_RUN_ID, task: scene.prompt, ...started });
@@ -51,7 +60,7 @@ export async function playScene(
   for (const { runId } of await listAll(store)) byRun.set(runId, await readAll(store, runId));
   const records = byRun.get(SCENE_RUN_ID) ?? [];
   byRun.delete(SCENE_RUN_ID);
-  return { ...outcome, records, children: byRun, endedByAdapter, faults: cox.health().faults };
+  return { ...outcome, records, children: byRun, endedByAdapter, faults: cox.health().faults, usage: run.usage };
 }
 
 async function endRun(cox: Coxswain, run: Run): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Scene } from './adapter-player.ts';
-import type { ModelCall } from './model-script.ts';
+import type { AgentBelow } from './adapter-harness.ts';
+import type { ModelCall, ModelFunction } from './model-script.ts';
 import type { ScriptedTools } from './scripted-toolbox.ts';
 
 /** Parameters of every tool of a scene, as a JSON schema: a number and a text, each of which may be left out. */
@@ -84,6 +85,23 @@ export const CUT_SHORT: Scene = {
   ...SEQUENTIAL,
   script: { turns: [{ calls: [look(1)] }, { text: 'All is', finish: 'length' }, { text: FINAL_TEXT }] },
 };
+
+/** The agent below the main one. */
+export const BELOW: AgentBelow = { name: 'digger', instructions: 'You dig until you find something.' };
+
+/** The agent gives its work to the one below, which looks once. */
+const delegating: ModelFunction = (request) => {
+  const text = JSON.stringify(request);
+  const isBelow = text.includes(BELOW.instructions);
+  if (text.includes(isBelow ? 'It is quiet' : FINAL_TEXT)) return { text: FINAL_TEXT };
+  return { calls: [isBelow ? look(1) : { name: BELOW.name, args: { input: 'Dig.' } }] };
+};
+
+/** An agent that gives its work to an agent below it. */
+export const TREE: Scene = { ...SEQUENTIAL, script: delegating, below: BELOW };
+
+/** The same where the task is handed over. */
+export const HANDED_OVER: Scene = { ...TREE, below: { ...BELOW, handsOver: true } };
 
 /** The user aborts while the model thinks about its second answer. */
 export const ABORTED: Scene = {

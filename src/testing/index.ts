@@ -4,6 +4,7 @@ export type {
   AdapterHarness,
   AdapterOutcome,
   AdapterScene,
+  AgentBelow,
   NeutralMessage,
   NeutralRequest,
 } from './adapter-harness.ts';

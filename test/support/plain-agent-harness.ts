@@ -1,5 +1,7 @@
 import { messageOf } from '../../src/base/error.ts';
 import type { AdapterHarness, AdapterOutcome, AdapterScene } from '../../src/testing/adapter-harness.ts';
+import type { Run } from '../../src/run/run.ts';
+import { HANDOVER, withBelow } from './with-below.ts';
 import { startSceneServer } from './scene-server.ts';
 import { neutralChatRequest } from '../../src/testing/neutral-request.ts';
 import { runPlainAgent, type PlainAgentHooks } from './plain-agent.ts';
@@ -14,6 +16,7 @@ export function plainHarness(steer: typeof steerPlainAgent): AdapterHarness {
   return {
     name: 'plain agent',
     capabilities: PLAIN_AGENT_CAPABILITIES,
+    skips: { [HANDOVER]: 'it hands no task over' },
     // Its hook has the messages of a request, not its model and tools.
     seesNoRequests: true,
     run: (scene) => playPlainAgent(scene, steer),
@@ -22,12 +25,17 @@ export function plainHarness(steer: typeof steerPlainAgent): AdapterHarness {
 
 async function playPlainAgent(scene: AdapterScene, steer: typeof steerPlainAgent): Promise<AdapterOutcome> {
   const { server, signal } = await startSceneServer(scene);
-  const tools = scriptedToolbox(scene.tools);
-  const steering =
-    scene.run === undefined ? {} : steer(scene.run, { ...scene.adapter, forceTurn: scene.forceTurn === true });
-  const hooks = scene.userHookThrows === true ? withThrowing(steering) : steering;
+  const hooksOf = (run: Run | undefined): PlainAgentHooks => {
+    const steering = run === undefined ? {} : steer(run, { ...scene.adapter, forceTurn: scene.forceTurn === true });
+    return scene.userHookThrows === true ? withThrowing(steering) : steering;
+  };
+  const tools = withBelow(scene, async ({ instructions, name, prompt }) => {
+    const hooks = hooksOf(scene.run?.child({ agentName: name }));
+    const asked = { prompt: `${instructions} ${prompt}`, tools: scriptedToolbox(scene.tools) };
+    return await runPlainAgent({ url: server.url, ...asked, hooks, signal });
+  });
   try {
-    const given = { url: server.url, prompt: scene.prompt, tools, hooks, signal };
+    const given = { url: server.url, prompt: scene.prompt, tools, hooks: hooksOf(scene.run), signal };
     const answer = await runPlainAgent(given).then(
       (finalText) => ({ ended: 'normally', finalText }) as const,
       (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),

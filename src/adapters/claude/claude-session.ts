@@ -1,3 +1,4 @@
+import type { Mutable } from '../../base/mutable.ts';
 import { present } from '../../base/present.ts';
 import { identityOf, type KnownIdentity } from '../../host/adapter-options.ts';
 import type { AdviseContext } from '../../run/evaluation-payload.ts';
@@ -23,12 +24,15 @@ export class ClaudeSession {
   /** Subagents by the call that started them. */
   readonly #agentOfCall = new Map<string, string>();
   readonly #unrecognised = new Set<unknown>();
+  /** The user has a name for the conversation, which the SDK's does not replace. */
+  readonly #isConversationNamed: boolean;
   #identity: KnownIdentity = {};
   /** Compactions that a hook told of and no message yet. */
   #compactionsAhead = 0;
 
   constructor(run: Run) {
     this.root = new ClaudeThread(run);
+    this.#isConversationNamed = run.conversationId !== undefined;
     run.beforeEnd(() => {
       this.#close();
       return this.result?.outcome;
@@ -43,7 +47,8 @@ export class ClaudeSession {
 
   /** Tells the run who it is, where that is news. */
   identify(known: KnownIdentity): void {
-    const identity = { ...this.#identity, ...known };
+    const identity: Mutable<KnownIdentity> = { ...this.#identity, ...known };
+    if (this.#isConversationNamed) delete identity.conversationId;
     const { conversationId, modelId } = this.#identity;
     if (identity.conversationId === conversationId && identity.modelId === modelId) return;
     this.#identity = identity;

@@ -1,0 +1,100 @@
+import { isDerived } from '../records/is-derived.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import { Replay } from '../replay/replay.ts';
+import type { RunOptions } from '../run/coxswain.ts';
+import { definePrompt } from '../steering/prompt/define-prompt.ts';
+import { endingOf, type AdapterContractCase } from './adapter-contract-case.ts';
+import { payloadsOf, SCENE_STEERING, type Played } from './adapter-player.ts';
+import { feedbackAfterEachCall } from './contract-advice.ts';
+import { BELOW, FINAL_TEXT, HANDED_OVER, TREE } from './contract-scenes.ts';
+
+const PROMPT = definePrompt({ ns: 'contract', key: 'tree', feedbackProviders: [feedbackAfterEachCall()] });
+const STARTED: RunOptions = {
+  prompt: PROMPT,
+  conversationId: 'talk',
+  deadline: { minutes: 10 },
+  budget: { tokens: 5_000, calls: 40 },
+};
+
+/** A run of the main agent and the one below it. */
+interface Tree extends Played {
+  readonly child: readonly TrajectoryRecord[];
+}
+
+/** An agent below another one is a run below its run, with the deadline, the budget and the providers of that one. */
+export function childrenContract(contract: AdapterContractCase): void {
+  const { check, expect, harness, play, without } = contract;
+  const playTree = async (scene = TREE, started = STARTED): Promise<Tree> => {
+    const played = await play(scene, {}, {}, started);
+    expect([...played.children.values()].length).toBe(1);
+    const [child = []] = played.children.values();
+    return { ...played, child };
+  };
+  let tree: Promise<Tree> | undefined;
+  const once = (): Promise<Tree> => (tree ??= playTree());
+
+  check('an agent below is a run below, with deadline, budget and conversation of the one above', async () => {
+    const { child, records, ...played } = await once();
+    expect(endingOf(played)).toEqual(endingOf(await without(TREE)));
+    const [above] = payloadsOf(records, 'run_started');
+    const [below] = payloadsOf(child, 'run_started');
+    expect(child[0]?.parent_run_id).toBe(records[0]?.run_id);
+    expect(below?.identity).toMatchObject({ agent_name: BELOW.name, depth: 1, conversation_id: 'talk' });
+    expect(below?.steering).toEqual(above?.steering);
+    expect(below?.steering).toMatchObject({ budget: { tokens: 5_000, calls: 40 }, prompt_name: PROMPT.name });
+    expect(typeof below?.steering?.deadline_at_unix_ms).toBe('number');
+    expect([records, child].map((run) => payloadsOf(run, 'tool_ended').length)).toEqual([1, 1]);
+  });
+
+  check('an agent below hears the providers of the prompt of the run above, at its own calls', async () => {
+    const { child, records } = await once();
+    const verdicts = [records, child].map((run) => payloadsOf(run, 'feedback_delivered').map((said) => said.delivered));
+    expect(verdicts).toEqual([[true], [true]]);
+  });
+
+  check('runs of a tree draw on one budget, and the one above knows what the one below used', async () => {
+    const { child, records, usage } = await once();
+    const shared = payloadsOf(child, 'evaluation').map((evaluation) => evaluation.shared_usage?.calls);
+    expect(shared.at(-1)).toBe(1);
+    const below = payloadsOf(records, 'child_ended').map((ended) => ended.usage);
+    expect(below).toMatchObject([{ calls: 1 }]);
+    expect(payloadsOf(records, 'evaluation').at(-1)?.shared_usage).toMatchObject(below[0] ?? {});
+    const tokens = below[0]?.tokens ?? 0;
+    // Of two answers of 120 each.
+    if (harness.hidesTokensBelow === true) expect(tokens).toBeLessThan(240);
+    else expect(tokens).toBe(240);
+    expect(usage).toMatchObject({ calls: 2, tokens: 240 + tokens });
+  });
+
+  check('each run of a tree, replayed alone, says what it said live', async () => {
+    const { child, records } = await once();
+    for (const run of [records, child]) {
+      const replay = new Replay({ steering: SCENE_STEERING, prompts: [PROMPT] });
+      const derived = run.map(({ payload }) => payload).filter(isDerived);
+      expect(run.flatMap((record) => replay.take(record))).toEqual(derived);
+      expect(derived.length).toBeGreaterThan(0);
+    }
+  });
+
+  check('the run above can change how a run below begins', async () => {
+    const deadline = { minutes: 3 };
+    const { child, records } = await playTree(TREE, {
+      ...STARTED,
+      children: (given) => (given.agentName === BELOW.name ? { ...given, deadline, budget: { calls: 7 } } : given),
+    });
+    const began = records[0]?.recorded_at_unix_ms ?? 0;
+    expect(payloadsOf(child, 'run_started')[0]?.steering).toMatchObject({
+      deadline_at_unix_ms: began + 180_000,
+      budget: { calls: 7 },
+    });
+  });
+
+  check('an agent that the task is handed to goes on with the task and the deadline', async () => {
+    const { child, finalText, records } = await playTree(HANDED_OVER);
+    const [above] = payloadsOf(records, 'run_started');
+    const [below] = payloadsOf(child, 'run_started');
+    expect(finalText).toBe(FINAL_TEXT);
+    expect(below).toMatchObject({ task: HANDED_OVER.prompt, identity: { agent_name: BELOW.name, depth: 1 } });
+    expect(below?.steering).toEqual(above?.steering);
+  });
+}

@@ -1,0 +1,25 @@
+import type { AdapterScene } from '../../src/testing/adapter-harness.ts';
+import { scriptedToolbox, type ScriptedToolbox } from '../../src/testing/scripted-toolbox.ts';
+
+/** The test of the contract that needs an SDK in which one agent hands its task to another. */
+export const HANDOVER = 'an agent that the task is handed to goes on with the task and the deadline';
+
+/** What the agent below is asked. */
+interface AskedBelow {
+  readonly name: string;
+  readonly instructions: string;
+  readonly prompt: string;
+}
+
+/**
+ * The tools of the main agent of a scene. One of them is the agent below, where there is one.
+ *
+ * @param ask  runs the agent below, with the tools of the scene, to its last words
+ */
+export function withBelow(
+  { below, tools }: AdapterScene,
+  ask: (asked: AskedBelow) => Promise<string>,
+): ScriptedToolbox {
+  if (below === undefined) return scriptedToolbox(tools);
+  return scriptedToolbox({ ...tools, [below.name]: async () => await ask({ ...below, prompt: 'Dig.' }) });
+}
