@@ -15,6 +15,7 @@ export type FormatName =
   | 'openai-chat'
   | 'opencode'
   | 'openhands'
+  | 'otlp'
   | 'pi'
   | 'steps'
   | 'swe-agent'

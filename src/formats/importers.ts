@@ -13,6 +13,7 @@ import { openaiChatImporter, openaiChatLinesImporter } from './openai-chat/opena
 import { openhandsDocumentImporter, openhandsLineImporter } from './openhands/openhands.ts';
 import { opencodeImporter, opencodeLinesImporter } from './opencode/opencode.ts';
 import { piImporter } from './pi/pi.ts';
+import { otlpDocumentImporter, otlpLinesImporter } from './otlp/otlp.ts';
 import { stepsImporter, stepsLinesImporter } from './neutral/steps.ts';
 import { sweAgentImporter } from './swe-agent/swe-agent.ts';
 import { tauBenchImporter } from './tau/tau-bench.ts';
@@ -41,6 +42,8 @@ export const importers: readonly Importer[] = [
   inspectArchiveImporter,
   openhandsDocumentImporter,
   openhandsLineImporter,
+  otlpLinesImporter,
+  otlpDocumentImporter,
   sweAgentImporter,
   intercodeImporter,
   tauBenchImporter,

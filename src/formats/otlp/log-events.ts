@@ -1,0 +1,35 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import { textOrUndefined } from '../parts/source-content.ts';
+
+/** What a log record says of itself. */
+interface LogFacts {
+  /** The name of its event, where it has one. */
+  readonly named: unknown;
+  readonly body: Json;
+  readonly attributes: JsonObject;
+  readonly resource: JsonObject;
+  readonly scope: string | undefined;
+}
+
+/** Agent programs whose log events are read: how their events begin, and the attribute that names the session. */
+const PROGRAMS = [
+  { prefix: 'claude_code.', service: /claude-code|claude_code/, session: 'session.id' },
+  { prefix: 'codex.', service: /codex/, session: 'conversation.id' },
+] as const;
+
+/** The event and session of a log record of an agent program; undefined for any other record. */
+export function logSession(log: LogFacts): { readonly event: string; readonly id: string } | undefined {
+  const names = [log.named, log.body].filter((name) => typeof name === 'string');
+  const service = `${textOrUndefined(log.resource['service.name']) ?? ''} ${log.scope ?? ''}`;
+  for (const { prefix, service: own, session } of PROGRAMS) {
+    const full = names.find((name) => name.startsWith(prefix));
+    // Claude Code's `event.name` leaves out what its body begins with.
+    const event = full ?? (own.test(service) && names[0] !== undefined ? `${prefix}${names[0]}` : undefined);
+    if (event === undefined) continue;
+    const id = textOrUndefined(log.attributes[session]) ?? textOrUndefined(log.resource[session]);
+    if (id === undefined) return undefined;
+    const kind = textOrUndefined(log.attributes['event.kind']);
+    return { event: kind === undefined ? event : `${event} ${kind}`, id };
+  }
+  return undefined;
+}

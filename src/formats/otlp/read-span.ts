@@ -1,0 +1,110 @@
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Mutable } from '../../base/mutable.ts';
+import type { StoredUsage } from '../../records/stored-message.ts';
+import { textOrUndefined } from '../parts/source-content.ts';
+import { CONVENTIONS, type Convention, type SpanField, type SpanRole } from './conventions.ts';
+import { GENAI_EVENTS } from './genai-names.ts';
+import { decodedValue } from './read-messages.ts';
+import { attributeOf, type TraceSpan } from './trace-span.ts';
+
+/** A span that a convention knows. */
+export interface KnownSpan {
+  readonly span: TraceSpan;
+  readonly role: SpanRole;
+  /** The first attribute that is there for a field. */
+  readonly field: (field: SpanField) => Json | undefined;
+}
+
+const USAGE: readonly (readonly [keyof StoredUsage, SpanField])[] = [
+  ['input_tokens', 'inputTokens'],
+  ['output_tokens', 'outputTokens'],
+  ['cache_read_tokens', 'cacheReadTokens'],
+  ['cache_write_tokens', 'cacheWriteTokens'],
+  ['reasoning_tokens', 'reasoningTokens'],
+  ['cost_usd', 'cost'],
+];
+
+/**
+ * What a span stands for, by the first convention that knows its kind; undefined where none does.
+ *
+ * @param details  attributes of the span that came by themselves
+ */
+export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan | undefined {
+  const ofEvents = span.events.filter(
+    ({ name }) => name === GENAI_EVENTS.operationDetails || name === GENAI_EVENTS.exception,
+  );
+  const attributes: JsonObject = Object.assign(
+    {},
+    ...ofEvents.map((event) => event.attributes),
+    details,
+    span.attributes,
+  );
+  for (const convention of CONVENTIONS) {
+    const role = roleIn(convention, attributes);
+    if (role === undefined) continue;
+    const field = (name: SpanField): Json | undefined => {
+      for (const attribute of convention.fields[name] ?? []) {
+        const found = attributeOf(attributes, attribute);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    };
+    return { span, role, field };
+  }
+  return undefined;
+}
+
+function roleIn({ kinds }: Convention, attributes: JsonObject): SpanRole | undefined {
+  for (const [attribute, roles] of Object.entries(kinds)) {
+    const kind = textOrUndefined(attributeOf(attributes, attribute))?.toLowerCase();
+    if (kind !== undefined && Object.hasOwn(roles, kind)) return roles[kind];
+  }
+  return undefined;
+}
+
+/** A field that is text. */
+export function fieldText({ field }: KnownSpan, name: SpanField): string | undefined {
+  return textOrUndefined(field(name));
+}
+
+/** A field that is a value: decoded where its text is an object, a list or a text in quotes. */
+export function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
+  const found = field(name);
+  return typeof found === 'string' && /^\s*[[{"]/.test(found) ? decodedValue(found) : found;
+}
+
+/** Why the model stopped, where the span says. */
+export function finishReason(known: KnownSpan): string | undefined {
+  const found = valueField(known, 'finish');
+  // Several where it was asked for several answers, of which the first is read.
+  return textOrUndefined(Array.isArray(found) ? found[0] : found);
+}
+
+/** Tokens and cost, where the span has them. Log events write numbers as text. */
+export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
+  const usage: Mutable<StoredUsage> = {};
+  for (const [name, from] of USAGE) {
+    const given = field(from);
+    const count = typeof given === 'string' && given !== '' ? Number(given) : given;
+    if (typeof count === 'number' && Number.isFinite(count) && count >= 0) usage[name] = count;
+  }
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+/** Whether what the span stands for failed, by its status, its `success`, or the type of its error. */
+export function failedIn(known: KnownSpan): boolean {
+  const success = known.field('success');
+  return known.span.status === 'error' || success === false || success === 'false' || errorTypeOf(known) !== undefined;
+}
+
+/** The type of its error, where it names one. */
+export function errorTypeOf({ span }: KnownSpan): string | undefined {
+  return textOrUndefined(attributeOf(span.attributes, 'error.type'));
+}
+
+/** What its error says. */
+export function errorText(known: KnownSpan): string | undefined {
+  const said = known.field('error');
+  const text = isJsonObject(said) ? JSON.stringify(said) : textOrUndefined(said);
+  return text ?? known.span.statusMessage ?? errorTypeOf(known);
+}

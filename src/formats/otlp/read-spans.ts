@@ -1,0 +1,286 @@
+import { hashText } from '../../base/hash.ts';
+import { type Json, isJsonObject, type JsonObject } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
+import { plainText } from '../parts/plain-text.ts';
+import { asJson, textOrUndefined } from '../parts/source-content.ts';
+import { sourceTimeMs } from '../parts/source-time.ts';
+import { GENAI_EVENTS } from './genai-names.ts';
+import { logSession } from './log-events.ts';
+import type { SpanEvent, TraceSpan } from './trace-span.ts';
+
+/** What was found in a request or a line. */
+export interface FoundSpans {
+  readonly spans: readonly TraceSpan[];
+  /** Spans without ids or a time, and log records that no table knows. */
+  readonly unusable: number;
+  /** Log records of no agent. */
+  readonly unread: number;
+}
+
+/** Names of the members that hold the same in the exports that are read: OTLP, the SDKs' console exporters, Phoenix, Langfuse. */
+const NAMES = {
+  traceId: ['traceId', 'trace_id', 'context.trace_id', 'context.traceId', 'spanContext.traceId'],
+  spanId: ['spanId', 'span_id', 'context.span_id', 'context.spanId', 'spanContext.spanId', 'id'],
+  parentId: [
+    'parentSpanId',
+    'parent_span_id',
+    'parentId',
+    'parent_id',
+    'parentSpanContext.spanId',
+    'parentObservationId',
+  ],
+  start: ['startTimeUnixNano', 'start_time_unix_nano', 'startTime', 'start_time', 'timestamp'],
+  end: ['endTimeUnixNano', 'end_time_unix_nano', 'endTime', 'end_time'],
+  status: ['status.code', 'status.status_code', 'status_code', 'level'],
+  statusMessage: ['status.message', 'status.description', 'status_message', 'statusMessage'],
+} as const;
+
+/** Where documents keep their spans. */
+const LISTS = ['data', 'observations', 'spans'] as const;
+const NO_ID = /^(?:0x)?0*$/;
+const STATUS: ReadonlyMap<string, 'ok' | 'error'> = new Map([
+  ['1', 'ok'],
+  ['ok', 'ok'],
+  ['status_code_ok', 'ok'],
+  ['2', 'error'],
+  ['error', 'error'],
+  ['status_code_error', 'error'],
+]);
+/** `SpanFlags`: the parent is known to be remote. */
+const REMOTE_PARENT = 0x200;
+const MAX_VALUE_DEPTH = 32;
+const MAX_ID_CHARS = 128;
+
+/**
+ * The spans of a decoded value: a request or line of OTLP (`resourceSpans`, `resourceLogs`), a single span, a list of them, or a
+ * document of Phoenix or Langfuse. Undefined for anything else. Never throws.
+ */
+export function readSpans(value: unknown): FoundSpans | undefined {
+  const spans: TraceSpan[] = [];
+  let unusable = 0;
+  let unread = 0;
+  const take = (span: TraceSpan | undefined): void => {
+    if (span === undefined) unusable += 1;
+    else spans.push(span);
+  };
+  const lists = listsOf(value);
+  if (lists === undefined) return undefined;
+  for (const item of lists.spans) take(spanOf(membersOf(item)));
+  for (const { resource, scope, record } of lists.logs) {
+    const span = logSpan(record, resource, scope);
+    if (span === 'unread') unread += 1;
+    else take(span);
+  }
+  return { spans, unusable, unread };
+}
+
+interface FoundLists {
+  readonly spans: readonly unknown[];
+  readonly logs: readonly {
+    readonly resource: JsonObject;
+    readonly scope: JsonMembers;
+    readonly record: JsonMembers;
+  }[];
+}
+
+function listsOf(value: unknown): FoundLists | undefined {
+  if (Array.isArray(value)) {
+    const all = value.map((item) => listsOf(item));
+    const found = all.filter((lists) => lists !== undefined);
+    if (found.length === 0) return undefined;
+    return { spans: found.flatMap(({ spans }) => spans), logs: found.flatMap(({ logs }) => logs) };
+  }
+  if (!isJsonObject(value)) return undefined;
+  const resourceSpans = value['resourceSpans'] ?? value['resource_spans'];
+  const resourceLogs = value['resourceLogs'] ?? value['resource_logs'];
+  if (Array.isArray(resourceSpans) || Array.isArray(resourceLogs)) {
+    const spans = scopesOf(resourceSpans, 'Spans').flatMap(({ scope }) => listOf(scope['spans']));
+    const logs = scopesOf(resourceLogs, 'Logs').flatMap(({ resource, scope }) =>
+      listOf(scope['logRecords'] ?? scope['log_records']).map((record) => ({
+        resource,
+        scope: membersOf(scope['scope']),
+        record: membersOf(record),
+      })),
+    );
+    return { spans, logs };
+  }
+  if (isSpan(value)) return { spans: [value], logs: [] };
+  for (const name of LISTS) {
+    const inner: unknown = value[name] ?? membersOf(value['trace'])[name];
+    if (Array.isArray(inner) && inner.some((item) => isSpan(membersOf(item)))) return { spans: inner, logs: [] };
+  }
+  return undefined;
+}
+
+function scopesOf(
+  resources: unknown,
+  kind: 'Spans' | 'Logs',
+): readonly { readonly resource: JsonObject; readonly scope: JsonMembers }[] {
+  return listOf(resources).flatMap((item) => {
+    const members = membersOf(item);
+    const resource = attributesOf(membersOf(members['resource'])['attributes']);
+    const scopes = members[`scope${kind}`] ?? members[`scope_${kind.toLowerCase()}`];
+    return listOf(scopes).map((scope) => ({ resource, scope: membersOf(scope) }));
+  });
+}
+
+/** A single span as an exporter to the console, Phoenix or Langfuse writes it. */
+function isSpan(value: JsonMembers): boolean {
+  const isTraced = idAt(value, NAMES.traceId) !== undefined && idAt(value, NAMES.spanId) !== undefined;
+  return isTraced && first(value, NAMES.start) !== undefined && value['name'] !== undefined;
+}
+
+function spanOf(value: JsonMembers): TraceSpan | undefined {
+  const traceId = idAt(value, NAMES.traceId);
+  const spanId = idAt(value, NAMES.spanId);
+  const startMs = timeMs(first(value, NAMES.start));
+  if (traceId === undefined || spanId === undefined || startMs === undefined) return undefined;
+  const parentId = idAt(value, NAMES.parentId);
+  // Microseconds, as the console exporter of the JavaScript SDK has them.
+  const duration = numberOrUndefined(value['duration']);
+  const endMs = timeMs(first(value, NAMES.end)) ?? (duration === undefined ? undefined : startMs + duration / 1_000);
+  const dropped = [value['droppedAttributesCount'], value['droppedEventsCount']].reduce<number>(
+    (sum, count) => sum + (numberOrUndefined(count) ?? 0),
+    0,
+  );
+  return {
+    traceId,
+    spanId,
+    ...present({ parentId: parentId === spanId ? undefined : parentId }),
+    ...((numberOrUndefined(value['flags']) ?? 0) & REMOTE_PARENT ? { remoteParent: true } : {}),
+    name: textOrUndefined(value['name']) ?? '',
+    startMs,
+    ...present({ endMs: endMs === undefined ? undefined : Math.max(startMs, endMs) }),
+    attributes: { ...observationAttributes(value), ...attributesOf(value['attributes']) },
+    events: listOf(value['events']).map((event) => eventOf(membersOf(event))),
+    ...present({
+      status: STATUS.get(plainText(first(value, NAMES.status)).toLowerCase()),
+      statusMessage: textOrUndefined(first(value, NAMES.statusMessage)),
+      dropped: dropped > 0 ? dropped : undefined,
+    }),
+  };
+}
+
+/** The members of an observation of Langfuse, under the names that its own SDK gives to attributes. */
+function observationAttributes(value: JsonMembers): JsonObject {
+  if (typeof value['type'] !== 'string' || !('traceId' in value) || 'attributes' in value) return {};
+  const metadata = membersOf(value['metadata']);
+  const { type, input, output, model, providedModelName, usageDetails, sessionId } = value;
+  return {
+    // What the observation was made from, where it came by OpenTelemetry.
+    ...attributesOf(metadata['attributes']),
+    ...(present({
+      'langfuse.observation.type': type,
+      'langfuse.observation.input': asJson(input),
+      'langfuse.observation.output': asJson(output),
+      'langfuse.observation.model.name': model ?? providedModelName,
+      'langfuse.observation.usage_details': usageDetails ?? value['usage'],
+      'langfuse.session.id': sessionId,
+      // Members of decoded JSON.
+    }) as JsonObject),
+  };
+}
+
+/** A log record as a span: a part of one, or an event of an agent program, which takes the time it names. */
+function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers): TraceSpan | 'unread' | undefined {
+  const attributes = attributesOf(record['attributes']);
+  const body = valueOf(record['body'], 0);
+  const named = textOrUndefined(record['eventName'] ?? record['event_name']) ?? attributes['event.name'];
+  const atMs =
+    timeMs(record['timeUnixNano'] ?? record['time_unix_nano']) ??
+    timeMs(attributes['event.timestamp']) ??
+    timeMs(record['observedTimeUnixNano'] ?? record['observed_time_unix_nano']);
+  const traceId = idAt(record, NAMES.traceId);
+  const spanId = idAt(record, NAMES.spanId.slice(0, 2));
+  if (named === GENAI_EVENTS.operationDetails) {
+    if (traceId === undefined || spanId === undefined) return undefined;
+    const all = { ...(isJsonObject(body) ? body : {}), ...attributes };
+    return { traceId, spanId, name: named, startMs: atMs ?? 0, attributes: all, events: [], details: true };
+  }
+  const session = logSession({ named, body, attributes, resource, scope: textOrUndefined(scope['name']) });
+  if (session === undefined) return 'unread';
+  if (atMs === undefined) return undefined;
+  const durationMs = Number(attributes['duration_ms'] ?? 0);
+  const startMs = durationMs > 0 ? atMs - durationMs : atMs;
+  return {
+    traceId: session.id,
+    // Equal records are one: an exporter that got no answer sends them again.
+    spanId: hashText(JSON.stringify([session.event, atMs, attributes])),
+    name: session.event,
+    startMs,
+    endMs: atMs,
+    attributes: { ...attributes, 'event.name': session.event },
+    events: [],
+    isEvent: true,
+  };
+}
+
+function eventOf(event: JsonMembers): SpanEvent {
+  return { name: textOrUndefined(event['name']) ?? '', attributes: attributesOf(event['attributes']) };
+}
+
+/** Attributes as OTLP lists them, or as an object. */
+function attributesOf(value: unknown): JsonObject {
+  if (Array.isArray(value)) {
+    const entries = value.map((item) => {
+      const { key, value: given } = membersOf(item);
+      return [typeof key === 'string' ? key : '', valueOf(given, 0)] as const;
+    });
+    return Object.fromEntries(entries.filter(([key]) => key !== ''));
+  }
+  // Decoded JSON.
+  return isJsonObject(value) ? (value as JsonObject) : {};
+}
+
+/** An `AnyValue`; what is nested deeper than 32 levels is null. */
+function valueOf(value: unknown, depth: number): Json {
+  if (!isJsonObject(value) || depth > MAX_VALUE_DEPTH) return typeof value === 'string' ? value : null;
+  if ('stringValue' in value) return asJson(value['stringValue']);
+  if ('boolValue' in value) return asJson(value['boolValue']);
+  if ('doubleValue' in value) return asJson(value['doubleValue']);
+  if ('intValue' in value) {
+    const count = Number(value['intValue']);
+    return Number.isFinite(count) ? count : null;
+  }
+  if ('arrayValue' in value) {
+    return listOf(membersOf(value['arrayValue'])['values']).map((item) => valueOf(item, depth + 1));
+  }
+  if ('kvlistValue' in value) {
+    const pairs = listOf(membersOf(value['kvlistValue'])['values']).map((item) => membersOf(item));
+    return Object.fromEntries(pairs.map(({ key, value: inner }) => [String(key), valueOf(inner, depth + 1)]));
+  }
+  return 'bytesValue' in value ? asJson(value['bytesValue']) : null;
+}
+
+/** Unix milliseconds of a time as exporters write it: nanoseconds as text, ISO text, seconds and nanoseconds, any unit as a number. */
+function timeMs(value: unknown): number | undefined {
+  if (Array.isArray(value)) {
+    const [seconds, nanos] = value.map(Number);
+    return seconds === undefined || nanos === undefined ? undefined : positive(seconds * 1_000 + nanos / 1e6);
+  }
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return positive(Number(value) / 1e6);
+  if (typeof value === 'number' && value > 1e17) return positive(value / 1e6);
+  return sourceTimeMs(value);
+}
+
+function positive(ms: number): number | undefined {
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined;
+}
+
+/** Python writes `0x` before ids; zeros stand for none. */
+function idAt(value: JsonMembers, names: readonly string[]): string | undefined {
+  const found = first(value, names);
+  return typeof found === 'string' && found.length <= MAX_ID_CHARS && !NO_ID.test(found)
+    ? found.replace(/^0x/, '')
+    : undefined;
+}
+
+function first(value: JsonMembers, names: readonly string[]): unknown {
+  for (const name of names) {
+    const [outer = '', inner] = name.split('.');
+    const found = inner === undefined ? value[outer] : membersOf(value[outer])[inner];
+    if (found !== undefined && found !== null && found !== '') return found;
+  }
+  return undefined;
+}

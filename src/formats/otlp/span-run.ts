@@ -1,0 +1,330 @@
+import { canonicalJson } from '../../base/canonical-json.ts';
+import type { Json } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { textOfContent } from '../../records/stored-message.ts';
+import type { RunEnded, ToolEnded } from '../../records/trajectory-record.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { CallShape } from '../parts/call-ids.ts';
+import { withDuration } from '../parts/result-duration.ts';
+import { type AnswerPart, RunItems } from '../parts/run-items.ts';
+import { plainest } from '../parts/source-content.ts';
+import { GENAI_OPERATIONS } from './genai-names.ts';
+import { readMessages, type TracedMessage } from './read-messages.ts';
+import {
+  errorText,
+  errorTypeOf,
+  failedIn,
+  finishReason,
+  fieldText,
+  spanUsage,
+  valueField,
+  type KnownSpan,
+} from './read-span.ts';
+import type { TraceSpan } from './trace-span.ts';
+
+/** The spans of one run. */
+export interface SpanRun {
+  readonly id: string;
+  readonly parentId: string | undefined;
+  /** Absent for a trace without one. */
+  readonly agent: KnownSpan | undefined;
+  /** The span that ends with the run. */
+  readonly ending: TraceSpan | undefined;
+  /** Requests, calls and messages of the user, in order. */
+  readonly members: readonly KnownSpan[];
+  /** Spans that others name as their parent, and that never came. */
+  readonly missingSpans: number;
+  /** Requests and calls within a request or a call of the run, as where two instrumentations report one. */
+  readonly innerSpans: number;
+}
+
+/** What its sender left out of a run. */
+interface Uncaptured {
+  arguments: number;
+  results: number;
+  answers: number;
+  prompts: number;
+}
+
+/** A request with its answer, or a message of the user, and the calls up to the next one. */
+interface Turn {
+  readonly known: KnownSpan | undefined;
+  readonly output: readonly TracedMessage[];
+  /** Calls that the answer names. */
+  readonly declared: readonly CallShape[];
+  readonly tools: KnownSpan[];
+}
+
+/**
+ * The items of one run. Calls that an answer names are joined by id to the spans that ran them; where there is no such span, the
+ * result is read from the next request. A call that no answer names belongs to the last answer before it.
+ *
+ * What was not captured is never made up: a call without arguments is told from every other one by its span, a result that is not
+ * there is marked as missing, and a record of what is missing closes the run.
+ */
+export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
+  const { id, agent, ending, members } = run;
+  if (members.length === 0 && agent === undefined) return;
+  const startedAtMs = (agent ?? members[0])?.span.startMs;
+  const turns = turnsOf(members);
+  const messages = new FreshMessages();
+  const uncaptured: Uncaptured = { arguments: 0, results: 0, answers: 0, prompts: 0 };
+  const items = new RunItems(id);
+  const all = agent === undefined ? members : [agent, ...members];
+  // The agent's own input is what its first request holds, unless requests do not say.
+  const said = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
+  const first = agent === undefined || said ? [] : requestOf(agent);
+  const task = taskOf(first) ?? firstTask(members);
+  yield {
+    type: 'run',
+    run: {
+      key: id,
+      id,
+      format: 'otlp',
+      ...present({
+        task,
+        parentId: run.parentId,
+        conversationId: firstOf(all, 'conversation'),
+        agentName: agent && fieldText(agent, 'agent'),
+        modelId: firstOf(all, 'model'),
+        startedAtMs: startedAtMs === undefined ? undefined : Math.round(startedAtMs),
+      }),
+    },
+  };
+  for (const { role, parts } of messages.fresh(first)) yield items.message(role, contentOf(parts), startedAtMs);
+  for (const turn of turns) yield* turnItems(turn, { items, messages, uncaptured });
+  const dropped = all.reduce((sum, { span }) => sum + (span.dropped ?? 0), 0);
+  const missing = { ...uncaptured, missing_spans: run.missingSpans, inner_spans: run.innerSpans, dropped };
+  const notes = Object.entries(missing).filter(([, count]) => count > 0);
+  if (notes.length > 0) {
+    yield items.record(
+      { kind: 'session_event', event_type: 'otel.not_captured', data: Object.fromEntries(notes) },
+      ending?.endMs,
+    );
+    const text = notes.map(([name, count]) => `${count} ${NOTES[name] ?? name}`).join(', ');
+    const diagnostic = { severity: 'note', message: `not in the run: ${text}`, runKey: id } as const;
+    yield { type: 'diagnostic', diagnostic };
+  }
+  yield* items.finish(ending === undefined ? undefined : endingOf(ending, agent), ending?.endMs);
+}
+
+/** What each count is of. */
+const NOTES: Readonly<Record<string, string>> = {
+  arguments: 'arguments of calls',
+  results: 'results of calls',
+  answers: 'texts of answers',
+  prompts: 'texts of prompts',
+  missing_spans: 'parent spans',
+  inner_spans: 'spans within a request or call',
+  dropped: 'attributes or events that the sender dropped',
+};
+
+interface RunContext {
+  readonly items: RunItems;
+  readonly messages: FreshMessages;
+  readonly uncaptured: Uncaptured;
+}
+
+function* turnItems({ known, output, declared, tools }: Turn, context: RunContext): Generator<ImportItem> {
+  const { items, messages, uncaptured } = context;
+  if (known !== undefined) {
+    const { startMs, endMs } = known.span;
+    const request = requestOf(known);
+    for (const { id: sourceId, result } of lastResults(request)) {
+      if (sourceId === undefined || items.calls.isOpen(sourceId)) yield* items.result({ sourceId, result }, startMs);
+    }
+    for (const { role, parts } of messages.fresh(request)) yield items.message(role, contentOf(parts), startMs);
+    if (known.role === 'prompt') {
+      if (request.length === 0) uncaptured.prompts += 1;
+      return;
+    }
+    const parts = output.flatMap((message) => message.parts);
+    const failed = failedIn(known) && parts.length === 0;
+    if (parts.length === 0 && !failed) uncaptured.answers += 1;
+    const answer = {
+      parts,
+      stopReason: finishReason(known) ?? output[0]?.finishReason,
+      modelId: fieldText(known, 'model'),
+      usage: spanUsage(known),
+    };
+    const errorMessage = errorText(known) ?? 'the request failed';
+    yield* items.answer(failed ? { ...answer, errorMessage, sameTurn: true } : answer, endMs ?? startMs);
+  }
+  const asked = joined(declared, tools);
+  const steps = tools.flatMap((tool) => {
+    const call = asked.get(tool);
+    const sourceId = call === undefined ? (fieldText(tool, 'callId') ?? tool.span.spanId) : call.sourceId;
+    const end = { atMs: tool.span.endMs ?? Infinity, tool, sourceId, begins: false };
+    return call !== undefined ? [end] : [{ atMs: tool.span.startMs, tool, sourceId, begins: true }, end];
+  });
+  // Spans are in order, and sorting keeps it among equals.
+  steps.sort((a, b) => a.atMs - b.atMs || Number(b.begins) - Number(a.begins));
+  for (const { tool, sourceId, begins, atMs } of steps) {
+    if (begins) {
+      const call = callOf(tool, sourceId);
+      if (tool.field('arguments') === undefined) uncaptured.arguments += 1;
+      yield items.record(items.calls.start(call), atMs);
+      continue;
+    }
+    const ended = resultOf(tool, sourceId, items);
+    if (ended === undefined) continue;
+    if (ended.result_missing === true) uncaptured.results += 1;
+    const { startMs, endMs } = tool.span;
+    yield* withDuration([items.record(ended, endMs)], endMs === undefined ? undefined : endMs - startMs);
+  }
+}
+
+interface Join {
+  readonly ofCall: (call: CallShape) => string | undefined;
+  readonly ofSpan: (tool: KnownSpan) => string | undefined;
+}
+
+/** How a call that an answer names is joined to the span that ran it, the surest first: many spans of tools have no id of the call. */
+const JOINS: readonly Join[] = [
+  { ofCall: ({ sourceId }) => sourceId, ofSpan: (tool) => fieldText(tool, 'callId') },
+  {
+    ofCall: ({ name, args }) => canonicalJson([name, args]),
+    ofSpan: (tool) => canonicalJson([nameOf(tool), argumentsOf(tool)]),
+  },
+  {
+    ofCall: ({ name }) => name,
+    ofSpan: (tool) => (fieldText(tool, 'callId') === undefined ? nameOf(tool) : undefined),
+  },
+];
+
+/** The call that each span ran, of those that an answer names. */
+function joined(declared: readonly CallShape[], tools: readonly KnownSpan[]): ReadonlyMap<KnownSpan, CallShape> {
+  const calls = new Map<KnownSpan, CallShape>();
+  for (const { ofCall, ofSpan } of JOINS) {
+    const taken = new Set(calls.values());
+    const free = Map.groupBy(declared.filter((call) => !taken.has(call)).toReversed(), ofCall);
+    free.delete(undefined);
+    for (const tool of tools) {
+      const call = calls.has(tool) ? undefined : free.get(ofSpan(tool))?.pop();
+      if (call !== undefined) calls.set(tool, call);
+    }
+  }
+  return calls;
+}
+
+function argumentsOf(tool: KnownSpan): Json {
+  return valueField(tool, 'arguments') ?? { not_captured: `span ${tool.span.spanId}` };
+}
+
+function callOf(tool: KnownSpan, sourceId: string | undefined): CallShape {
+  return { sourceId, name: nameOf(tool), args: argumentsOf(tool) };
+}
+
+function nameOf(tool: KnownSpan): string {
+  const { name } = tool.span;
+  const prefix = `${GENAI_OPERATIONS.tool} `;
+  return fieldText(tool, 'tool') ?? ((name.startsWith(prefix) ? name.slice(prefix.length) : name) || 'unknown');
+}
+
+function resultOf(tool: KnownSpan, sourceId: string | undefined, items: RunItems): ToolEnded | undefined {
+  const isError = failedIn(tool);
+  const result = valueField(tool, 'result') ?? (isError ? errorText(tool) : undefined);
+  const ended = items.calls.end({ sourceId, result: result ?? null, isError });
+  return ended === undefined || result !== undefined ? ended : { ...ended, result_missing: true };
+}
+
+/** Requests in order, each with the calls that it issued or that began after it. */
+function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
+  const before: Turn = { known: undefined, output: [], declared: [], tools: [] };
+  const turns = members
+    .filter(({ role }) => role !== 'tool')
+    .map((known): Turn => {
+      const output = known.role === 'model' ? readMessages(known.field('output'), 'assistant').slice(0, 1) : [];
+      const declared = output.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'call' ? [part.call] : [])),
+      );
+      return { known, output, declared, tools: [] };
+    });
+  const all = [before, ...turns];
+  const askedIn = new Map<string | undefined, number[]>();
+  for (const [at, { declared }] of all.entries()) {
+    for (const { sourceId } of declared) askedIn.set(sourceId, [...(askedIn.get(sourceId) ?? []), at]);
+  }
+  let begun = 0;
+  for (const tool of members.filter(({ role }) => role === 'tool')) {
+    while ((all[begun + 1]?.known?.span.startMs ?? Infinity) <= tool.span.startMs) begun += 1;
+    const callId = fieldText(tool, 'callId');
+    const asked = callId === undefined ? undefined : askedIn.get(callId)?.findLast((at) => at <= begun);
+    (all[asked ?? begun] ?? before).tools.push(tool);
+  }
+  return all;
+}
+
+/** The messages of a request: its instructions, then its history. */
+function requestOf(known: KnownSpan): readonly TracedMessage[] {
+  const system = readMessages(known.field('system'), 'system');
+  const input = readMessages(known.field('input'), 'user');
+  // Instructions are a list of parts, each of which is read as a message.
+  return [...system, ...input];
+}
+
+/** Results behind the last answer of a request: those before it were read from earlier requests. */
+function lastResults(request: readonly TracedMessage[]): TracedMessage['results'] {
+  const answered = request.findLastIndex(({ role }) => role === 'assistant');
+  return request.slice(answered + 1).flatMap(({ results }) => results);
+}
+
+/** Each request repeats the history: which of its messages were not there before. */
+class FreshMessages {
+  readonly #seen = new Map<string, number>();
+
+  /** Answers and results come from elsewhere. */
+  *fresh(
+    request: readonly TracedMessage[],
+  ): Generator<{ readonly role: 'system' | 'user'; readonly parts: readonly AnswerPart[] }> {
+    const counts = new Map<string, number>();
+    for (const { role, parts } of request) {
+      if ((role !== 'system' && role !== 'user') || parts.length === 0) continue;
+      // Parts are decoded JSON.
+      const key = canonicalJson([role, parts as unknown as Json]);
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count <= (this.#seen.get(key) ?? 0)) continue;
+      this.#seen.set(key, count);
+      yield { role, parts };
+    }
+  }
+}
+
+function contentOf(parts: readonly AnswerPart[]): ReturnType<typeof plainest> {
+  return plainest(parts.filter((part) => part.type !== 'call'));
+}
+
+function taskOf(messages: readonly TracedMessage[]): string | undefined {
+  const asked = messages.find(({ role, parts }) => role === 'user' && parts.length > 0);
+  const text = asked && textOfContent(contentOf(asked.parts));
+  return text === '' ? undefined : text;
+}
+
+function firstTask(members: readonly KnownSpan[]): string | undefined {
+  for (const known of members) {
+    const task = known.role === 'tool' ? undefined : taskOf(requestOf(known));
+    if (task !== undefined) return task;
+  }
+  return undefined;
+}
+
+function firstOf(spans: readonly KnownSpan[], field: 'conversation' | 'model'): string | undefined {
+  for (const known of spans) {
+    const found = fieldText(known, field);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function endingOf(span: TraceSpan, agent: KnownSpan | undefined): RunEnded | undefined {
+  if (span.endMs === undefined) return undefined;
+  const failed = agent === undefined ? span.status === 'error' : failedIn(agent);
+  const reason = agent === undefined ? undefined : errorTypeOf(agent);
+  return {
+    kind: 'run_ended',
+    outcome: failed ? 'error' : 'ended',
+    ...present({ reason: failed ? reason : undefined }),
+    new_messages: [],
+  };
+}

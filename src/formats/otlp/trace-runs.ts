@@ -1,0 +1,150 @@
+import type { ImportItem } from '../import-item.ts';
+import { readSpan, type KnownSpan } from './read-span.ts';
+import { spanRunItems, type SpanRun } from './span-run.ts';
+import type { TraceSpan } from './trace-span.ts';
+
+/** Spans above a span that are looked at. */
+const MAX_LEVELS = 1_000;
+
+/**
+ * The runs of a trace. Each agent span is a run, and so is each call that requests of a model are below. What is below a span of a run
+ * is of this run, up to the next one, which is its child. What is below none is a run of the whole trace, if it holds a request
+ * or a call. Nothing depends on the order in which the spans came, nor on how often each came.
+ *
+ * A span whose parents never came is of the trace's only agent span, where there is exactly one.
+ */
+export function* traceRuns(traceId: string, given: readonly TraceSpan[]): Generator<ImportItem> {
+  const { spans, known } = readTrace(given);
+  const above = new Map([...spans.values()].map((span) => [span.spanId, aboveOf(span, spans, known)]));
+  const hosts = new Set<string>();
+  for (const { span, role } of known.values()) {
+    if (role === 'agent') hosts.add(span.spanId);
+    const nearest = known.get(above.get(span.spanId)?.nearestId ?? '');
+    if (role === 'model' && nearest?.role === 'tool') hosts.add(nearest.span.spanId);
+  }
+  const agents = [...known.values()].filter(({ role }) => role === 'agent');
+  const only = agents.length === 1 ? agents[0]?.span.spanId : undefined;
+  const runs = new Map<string | undefined, SpanRun['members'][number][]>([...hosts].map((id) => [id, []]));
+  const missing = new Map<string | undefined, Set<string>>();
+  const inner = new Map<string | undefined, number>();
+  for (const { spanId } of spans.values()) {
+    const { hostId, lostId } = hostAbove(spanId, above, hosts);
+    const owner = hostId ?? (lostId === undefined || spanId === only ? undefined : only);
+    if (lostId !== undefined) missing.set(owner, (missing.get(owner) ?? new Set()).add(lostId));
+    const read = known.get(spanId);
+    if (read === undefined || read.role === 'agent') continue;
+    const nearest = known.get(above.get(spanId)?.nearestId ?? '');
+    const isRepeated = nearest?.role === 'model' && read.role === 'model';
+    const isWithin = isRepeated || (nearest?.role === 'tool' && !hosts.has(nearest.span.spanId));
+    if (isWithin) inner.set(owner, (inner.get(owner) ?? 0) + 1);
+    else if (runs.get(owner)?.push(read) === undefined) runs.set(owner, [read]);
+  }
+  const root = [...spans.values()]
+    .filter((span) => span.parentId === undefined && span.isEvent !== true)
+    .toSorted(inOrder)[0];
+  const found = [...runs].map(([spanId, members]) => {
+    const host = known.get(spanId ?? '');
+    const isBelow = spanId !== undefined && above.get(spanId)?.nearestId !== undefined;
+    const { hostId, depth } = hostAbove(spanId, above, hosts);
+    return {
+      id: runId(traceId, spanId),
+      parentId: isBelow ? runId(traceId, hostId) : undefined,
+      agent: host?.role === 'agent' ? host : undefined,
+      ending: host?.span ?? root,
+      members: members.toSorted((a, b) => inOrder(a.span, b.span)),
+      missingSpans: missing.get(spanId)?.size ?? 0,
+      innerSpans: inner.get(spanId) ?? 0,
+      depth: spanId === undefined ? 0 : depth + 1,
+    };
+  });
+  // A parent comes before its children, also where clocks differ.
+  found.sort((a, b) => a.depth - b.depth || startOf(a) - startOf(b) || (a.id < b.id ? -1 : 1));
+  for (const run of found) {
+    for (const item of spanRunItems(run)) {
+      yield item.type === 'record' && item.atMs !== undefined ? { ...item, atMs: Math.round(item.atMs) } : item;
+    }
+  }
+}
+
+function readTrace(given: readonly TraceSpan[]): {
+  readonly spans: ReadonlyMap<string, TraceSpan>;
+  readonly known: ReadonlyMap<string, KnownSpan>;
+} {
+  const spans = new Map<string, TraceSpan>();
+  const details = new Map<string, TraceSpan>();
+  for (const span of given) {
+    const into = span.details === true ? details : spans;
+    into.set(span.spanId, fuller(into.get(span.spanId), span));
+  }
+  const known = new Map<string, KnownSpan>();
+  for (const span of [...spans.values()].toSorted(inOrder)) {
+    const read = readSpan(span, details.get(span.spanId)?.attributes);
+    if (read !== undefined) known.set(span.spanId, read);
+  }
+  return { spans, known };
+}
+
+function runId(traceId: string, spanId: string | undefined): string {
+  return spanId === undefined ? traceId : `${traceId}-${spanId}`;
+}
+
+function startOf({ ending, members }: SpanRun): number {
+  return members[0]?.span.startMs ?? ending?.startMs ?? 0;
+}
+
+/** Earlier first; of two at the same time by their ids, so that the order is always the same. */
+function inOrder(a: TraceSpan, b: TraceSpan): number {
+  return a.startMs - b.startMs || (a.endMs ?? Infinity) - (b.endMs ?? Infinity) || (a.spanId < b.spanId ? -1 : 1);
+}
+
+/** Of two states of one span the one that has ended, or says more. */
+function fuller(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
+  if (before === undefined) return span;
+  const byEnd = (span.endMs ?? 0) - (before.endMs ?? 0);
+  if (byEnd !== 0) return byEnd > 0 ? span : before;
+  return JSON.stringify(span) > JSON.stringify(before) ? span : before;
+}
+
+interface Above {
+  /** The nearest span that a convention knows. */
+  readonly nearestId: string | undefined;
+  /** The span at which the way up to it ends because it never came. */
+  readonly lostId: string | undefined;
+}
+
+/** What is above a span. The way up ends after 1,000 spans, and where it comes back to itself. */
+function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: ReadonlyMap<string, KnownSpan>): Above {
+  const met = new Set([span.spanId]);
+  let at = span;
+  while (at.parentId !== undefined && met.size < MAX_LEVELS) {
+    const { parentId, remoteParent } = at;
+    const parent = spans.get(parentId);
+    if (parent === undefined) return { nearestId: undefined, lostId: remoteParent === true ? undefined : parentId };
+    if (known.has(parentId)) return { nearestId: parentId, lostId: undefined };
+    if (met.has(parentId)) break;
+    met.add(parentId);
+    at = parent;
+  }
+  return { nearestId: undefined, lostId: undefined };
+}
+
+/** The nearest run above a span, and how many there are. */
+function hostAbove(
+  spanId: string | undefined,
+  above: ReadonlyMap<string, Above>,
+  hosts: ReadonlySet<string>,
+): { readonly hostId: string | undefined; readonly depth: number; readonly lostId: string | undefined } {
+  const met = new Set<string>();
+  let hostId: string | undefined;
+  let depth = 0;
+  let last = above.get(spanId ?? '');
+  for (let id = last?.nearestId; id !== undefined && !met.has(id) && met.size < MAX_LEVELS; id = last?.nearestId) {
+    met.add(id);
+    if (hosts.has(id)) {
+      hostId ??= id;
+      depth += 1;
+    }
+    last = above.get(id);
+  }
+  return { hostId, depth, lostId: hostId === undefined ? last?.lostId : undefined };
+}
