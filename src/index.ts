@@ -85,7 +85,6 @@ export type {
 } from './store/trajectory-store.ts';
 
 export type { ErrorCategory, ErrorClass } from './calls/error-class.ts';
-export type { Frequency } from './patterns/frequency-table.ts';
 export type { PatternChange } from './patterns/pattern-book.ts';
 export type { PatternDetector, PatternFold, Sighting, StepContext } from './patterns/pattern-detector.ts';
 export type { RecentCall } from './patterns/recent-call.ts';

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
@@ -88,19 +87,6 @@ test('a store is copied into another, and the copy may be repeated', async () =>
   expect((await here.exported('copied.db')).split('\n').toSorted()).toEqual(before);
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', './runs.db'])).code).toBe(2);
   expect((await here.run(['export', '--store', 'runs.db', '--to-store', 'runs.db', '--to', 'x'])).code).toBe(2);
-});
-
-test('records of an earlier version, which have no checksum, are counted', async () => {
-  await here.recorded('runs.db');
-  const database = new DatabaseSync(join(here.cwd, 'runs.db'));
-  database.exec('UPDATE records SET checksum = NULL WHERE id <= 3; UPDATE indexing SET unchecked_through_id = 3');
-  database.close();
-  const { code, stdout } = await here.run(['verify', 'runs.db']);
-  expect([code, stdout]).toEqual([
-    0,
-    expect.stringMatching(/checked, 3 of them without a checksum: nothing is wrong\n$/),
-  ]);
-  expect(jsonLines((await here.run(['verify', 'runs.db', '--json'])).stdout).at(-1)).toMatchObject({ unchecked: 3 });
 });
 
 test('a folder of JSON lines is read and imported, and is no store to record into, search or collect', async () => {

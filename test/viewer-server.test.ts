@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createCoxswain } from '../src/run/coxswain.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { linesStore } from './support/lines-store.ts';
-import { NEWEST_LAYOUT } from '../src/store/sqlite/sqlite-migrations.ts';
+import { LAYOUT } from '../src/store/sqlite/sqlite-schema.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { TrajectorySink } from '../src/store/trajectory-store.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
@@ -539,7 +539,7 @@ test('a store that is locked says so, and can be read again when it is not', asy
   const { page } = await view(['runs.db']);
   const other = new DatabaseSync(at('runs.db'));
   // A commit makes the log and its shared memory, whose locks stay with this connection.
-  other.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${NEWEST_LAYOUT}; COMMIT`);
+  other.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${LAYOUT}; COMMIT`);
   other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
   const answer = await page.get('/api/runs/0/run/records');
   const listed = await page.json<SourcesAnswer>('/api/sources');

@@ -4,8 +4,6 @@ export interface AnalysisRetention {
   readonly recentCalls: number;
   /** Failed calls that `recentErrors()` can give. */
   readonly recentErrors: number;
-  /** Different error lines that are counted by themselves. */
-  readonly errorLines: number;
   /** Patterns that are over and that `patterns()` can give. */
   readonly closedPatterns: number;
 }
@@ -17,6 +15,5 @@ export interface AnalysisRetention {
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
   recentCalls: 224,
   recentErrors: 64,
-  errorLines: 256,
   closedPatterns: 200,
 };

@@ -1,6 +1,5 @@
 import type { Json } from '../base/json.ts';
 import type { Counters } from './counters.ts';
-import type { FrequencySnapshot } from './frequency-table.ts';
 import type { PatternBookSnapshot } from './pattern-book.ts';
 import type { PackedCall } from './recent-call.ts';
 import type { WorldSnapshot } from './world.ts';
@@ -19,9 +18,6 @@ export interface TrajectoryAnalysisSnapshot {
   readonly pending: readonly (readonly [string, PendingCall])[];
   readonly recentCalls: readonly PackedCall[];
   readonly recentErrors: readonly PackedCall[];
-  readonly tools: FrequencySnapshot;
-  readonly errorTools: FrequencySnapshot;
-  readonly errorLines: FrequencySnapshot;
   readonly world: WorldSnapshot;
   readonly book: PatternBookSnapshot;
   readonly detectors: Readonly<Record<string, Json>>;

@@ -9,7 +9,6 @@ import { FULL_ANALYSIS_RETENTION, type AnalysisRetention } from './analysis-rete
 import type { DetectorFault, PendingCall, TrajectoryAnalysisSnapshot } from './analysis-snapshot.ts';
 import { askedAfterPause, isLongRest } from './asked-after-pause.ts';
 import { newCounters, type OwnCounters } from './counters.ts';
-import { FrequencyTable, type Frequency } from './frequency-table.ts';
 import { PatternBook, type PatternChange } from './pattern-book.ts';
 import type { PatternDetector, PatternFold, Sighting, StepContext } from './pattern-detector.ts';
 import {
@@ -39,7 +38,6 @@ export interface TrajectoryAnalysisOptions {
   readonly redact?: (text: string) => string;
 }
 
-const MAX_TOOLS = 512;
 const TASK_CHARS = 4_000;
 const NO_CHANGES: readonly PatternChange[] = [];
 
@@ -54,9 +52,6 @@ export class TrajectoryAnalysis {
   readonly #pending: OpenCalls<PendingCall>;
   readonly #recentCalls: RingBuffer<RecentCall>;
   readonly #recentErrors: RingBuffer<RecentCall>;
-  readonly #tools: FrequencyTable;
-  readonly #errorTools: FrequencyTable;
-  readonly #errorLines: FrequencyTable;
   readonly #world: World;
   readonly #book: PatternBook;
   readonly #declarations: ToolDeclarations;
@@ -78,13 +73,10 @@ export class TrajectoryAnalysis {
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new OpenCalls(snapshot?.pending);
-    const { recentCalls, recentErrors, errorLines, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
+    const { recentCalls, recentErrors, closedPatterns } = options.retain ?? FULL_ANALYSIS_RETENTION;
     const [calls, failed] = [snapshot?.recentCalls ?? [], snapshot?.recentErrors ?? []];
     this.#recentCalls = RingBuffer.restore(recentCalls, calls.map(unpackCall), this.#counters.finished);
     this.#recentErrors = RingBuffer.restore(recentErrors, failed.map(unpackCall), this.#counters.errors);
-    this.#tools = new FrequencyTable(MAX_TOOLS, snapshot?.tools);
-    this.#errorTools = new FrequencyTable(MAX_TOOLS, snapshot?.errorTools);
-    this.#errorLines = new FrequencyTable(errorLines, snapshot?.errorLines);
     this.#world = new World(snapshot?.world);
     this.#book = new PatternBook(snapshot?.book, closedPatterns);
     this.#declarations = options.tools ?? {};
@@ -144,10 +136,6 @@ export class TrajectoryAnalysis {
   get consecutiveErrors(): number {
     return this.#counters.consecutiveErrors;
   }
-  /** Different tools used; exact up to 512. */
-  get uniqueTools(): number {
-    return this.#tools.size;
-  }
   /** From the first to the last record that has a time; undefined where none has. */
   get durationMs(): number | undefined {
     return this.#counters.firstAtMs === 0 ? undefined : this.#counters.lastAtMs - this.#counters.firstAtMs;
@@ -175,18 +163,6 @@ export class TrajectoryAnalysis {
   recentErrors(count: number = this.#recentErrors.capacity): readonly RecentCall[] {
     return this.#recentErrors.last(count);
   }
-  /** How often each tool was called, most frequent first. */
-  toolFrequencies(): readonly Frequency[] {
-    return this.#tools.toArray();
-  }
-  /** How often each tool failed, most frequent first. */
-  errorFrequencies(): readonly Frequency[] {
-    return this.#errorTools.toArray();
-  }
-  /** How often each speaking error line came, most frequent first; exact for the first 256 different ones. */
-  errorLineFrequencies(): readonly Frequency[] {
-    return this.#errorLines.toArray();
-  }
   /** All patterns of the run, by their first call; of those that are over, the last 200. */
   patterns(): readonly TrajectoryPattern[] {
     return this.#book.all();
@@ -194,10 +170,6 @@ export class TrajectoryAnalysis {
   /** Patterns the agent is in now. */
   openPatterns(): readonly TrajectoryPattern[] {
     return this.#book.open();
-  }
-  /** True when the agent is now in a pattern of that kind at `warn` or above. */
-  hasPattern(kind: string): boolean {
-    return this.#book.open().some((pattern) => pattern.kind === kind && pattern.level !== 'hint');
   }
 
   /**
@@ -214,9 +186,6 @@ export class TrajectoryAnalysis {
       pending: this.#pending.entries(),
       recentCalls: this.#recentCalls.toArray().map(packCall),
       recentErrors: this.#recentErrors.toArray().map(packCall),
-      tools: this.#tools.snapshot(),
-      errorTools: this.#errorTools.snapshot(),
-      errorLines: this.#errorLines.snapshot(),
       world: this.#world.snapshot(),
       book: this.#book.snapshot(),
       detectors,
@@ -238,7 +207,6 @@ export class TrajectoryAnalysis {
     counters.batchOpen = true;
     // A host that tells of no turns: calls that begin after another came back were not issued with it.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
-    this.#tools.add(started.tool_name);
     const pending = { index, turn, args: started.args };
     const rested = isLongRest(counters.lastEndMs, atMs);
     return rested ? { ...pending, rested } : pending;
@@ -310,8 +278,6 @@ export class TrajectoryAnalysis {
     if (tooOld !== undefined) this.#recentCalls.replaceAt(farthest, withoutComparison(tooOld));
     if (!flagged) return;
     this.#recentErrors.push(withoutComparison(recent));
-    this.#errorTools.add(step.tool);
-    if (step.failure !== undefined) this.#errorLines.add(step.failure.line);
   }
 }
 

@@ -1,3 +1,4 @@
+import { present } from '../base/present.ts';
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import type { AgentEvent, AgentIdentity } from '../records/agent-event.ts';
 import type { AgentMessage, ContentBlock, MessageContent, Usage } from '../records/agent-message.ts';
@@ -255,12 +256,4 @@ function toStoredUsage(usage: Usage): StoredUsage {
     reasoning_tokens: usage.reasoningTokens,
     cost_usd: usage.costUsd,
   });
-}
-
-/** The members that are there. */
-function present<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const kept: { [Key in keyof T]?: T[Key] } = {};
-  for (const key in members) if (members[key] !== undefined) kept[key] = members[key];
-  // The same members but for those that were undefined.
-  return kept as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }

@@ -46,6 +46,6 @@ export const COMPACT_RETENTION: Retention = {
     // One entry a stay in a pattern; at most a few stays are open at once, and those that are over are never asked for.
     [PatternTriggerLedger.sliceName]: 32,
   },
-  analysis: { recentCalls: 48, recentErrors: 8, errorLines: 32, closedPatterns: 8 },
+  analysis: { recentCalls: 48, recentErrors: 8, closedPatterns: 8 },
   identities: 64,
 };

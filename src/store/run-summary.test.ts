@@ -54,20 +54,6 @@ test('a summary is the same however the records of a run are parted', () => {
   );
 });
 
-test('a row of an earlier version, which does not say what is open, goes on counting starts alone', () => {
-  const { openCalls: _openCalls, ...row } = counted(undefined, scriptCalls('a', 2));
-  const lost: TrajectoryPayload = {
-    kind: 'tool_ended',
-    tool_call_id: 'x',
-    tool_name: 'read',
-    result: '',
-    is_error: true,
-  };
-  const summary = counted(row, [scriptRecord({ runId: 'a', seq: 2, payload: lost }), ...scriptCalls('a', 1, 3)]);
-  expect(summary).toMatchObject({ calls: 3, errors: 1 });
-  expect(summary).not.toHaveProperty('openCalls');
-});
-
 test('of a run with endless calls without results, the summary keeps 512 ids', () => {
   const summary = counted(undefined, scriptCalls('a', 2_000));
   expect([summary.calls, summary.openCalls?.length]).toEqual([2_000, 512]);

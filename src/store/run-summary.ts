@@ -1,4 +1,3 @@
-import { present } from '../base/present.ts';
 import { passOver } from '../records/pass-over.ts';
 import { hashText } from '../base/hash.ts';
 import type { Mutable } from '../base/mutable.ts';
@@ -26,8 +25,8 @@ export interface RunSummary {
   /** Results that are failures. */
   readonly errors: number;
   /**
-   * Calls without a result so far, by `callKey`, so that later results can be joined to them; 512 at most. Absent in rows of stores
-   * that were written before joins were counted: in those only starts are calls.
+   * Calls without a result so far, by `callKey`, so that later results can be joined to them; 512 at most. Absent
+   * with `problem`.
    */
   readonly openCalls?: readonly string[];
   /** `outcome` of the last `run_ended`, unless the run was resumed since; absent while the run is open or was cut off. */
@@ -65,14 +64,12 @@ export function foldRunSummaries(summary: RunSummary | undefined, records: reado
  */
 export class RunCounter {
   #draft: Draft | undefined;
-  /** Undefined for a run whose summary does not say which calls are open. */
-  readonly #open: OpenCalls<true> | undefined;
+  readonly #open: OpenCalls<true>;
 
   /** @param summary  what was counted before; default: nothing */
   constructor(summary?: RunSummary) {
     this.#draft = summary === undefined ? undefined : { ...summary };
-    if (summary === undefined) this.#open = new OpenCalls();
-    else if (summary.openCalls !== undefined) this.#open = new OpenCalls(summary.openCalls.map((key) => [key, true]));
+    this.#open = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
   }
 
   /** Calls so far. */
@@ -98,7 +95,6 @@ export class RunCounter {
   /** What was counted; before the first record, the summary of a run without id. */
   summary(): RunSummary {
     const draft = this.#draft ?? newSummary(undefined);
-    if (this.#open === undefined) return { ...draft };
     return { ...draft, openCalls: this.#open.entries().map(([key]) => key) };
   }
 
@@ -118,10 +114,10 @@ export class RunCounter {
         return;
       case 'tool_started':
         draft.calls += 1;
-        this.#open?.begin(callKey(payload.tool_call_id), true);
+        this.#open.begin(callKey(payload.tool_call_id), true);
         return;
       case 'tool_ended':
-        if (this.#open !== undefined && this.#open.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
+        if (this.#open.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
         if (payload.is_error) draft.errors += 1;
         return;
       case 'run_ended':
@@ -139,31 +135,6 @@ export class RunCounter {
         );
     }
   }
-}
-
-/**
- * What a store should hold where the records of a run add up to `counted`: a row that an earlier version wrote may differ in what
- * that version counted by other rules.
- */
-export function expectedSummary(
-  stored: RunSummary | undefined,
-  counted: RunSummary | undefined,
-): RunSummary | undefined {
-  if (stored === undefined || counted === undefined) return counted;
-  const { agentName, conversationId, ...others } = counted;
-  const known: RunSummary = {
-    ...others,
-    ...(agentName === undefined || stored.agentName === undefined ? {} : { agentName }),
-    ...(conversationId === undefined || stored.conversationId === undefined ? {} : { conversationId }),
-  };
-  if (stored.openCalls !== undefined) return known;
-  const { openCalls: _openCalls, reward: _reward, success: _success, ...rest } = known;
-  const { calls, reward, success } = stored;
-  return {
-    ...rest,
-    calls,
-    ...present({ success, reward }),
-  };
 }
 
 function callKey(id: string): string {

@@ -236,8 +236,6 @@ export interface LiveReader extends StoreReader, Pick<TrajectoryStore, 'sizeOf' 
    * Cost: one number of SQLite where nothing was written, nothing in PostgreSQL, a look at the files of up to 564 runs in jsonl.
    */
   changes(): Promise<readonly string[] | undefined>;
-  /** Records that an earlier version wrote without a checksum, so that nothing shows whether they are as they were written. */
-  countUnchecked(): Promise<number>;
   /** Every run once, in no order, where there is a cheaper way than page by page. */
   listAll?(): AsyncIterable<RunSummary>;
 }

@@ -54,7 +54,7 @@ for (const fsync of ['group', 'each', 'none'] as const) {
 
 for (const code of ['EIO', 'EACCES'] as const) {
   test(`${code} at any kind of operation is store-io with its cause, and the store goes on when it is over`, async () => {
-    const kinds: readonly DiskOperation[] = ['write', 'sync', 'open', 'syncFolder', 'list'];
+    const kinds: readonly DiskOperation[] = ['write', 'sync', 'open', 'syncFolder'];
     for (const operation of kinds) {
       const disk = simulatedDisk();
       const refused = { code: 'store-io', cause: { code } };

@@ -6,7 +6,7 @@ import { isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
 import { isMissing, nodeFileSystem, type FileSystem } from '../file-system.ts';
 import { refuseLinks } from '../records-folder.ts';
-import { isGone, segmentsOf, sizeOfRun, type RunFiles } from './run-files.ts';
+import { isGone, recordsPath, sizeOfRun, type RunFiles } from './run-files.ts';
 import { isRunFolderName, runFolderName } from './run-folder-name.ts';
 import { damageError, walkRun, type RunPlace } from './walk-run.ts';
 import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
@@ -23,7 +23,7 @@ const TORN = 'torn from here on: an append that was never acknowledged; the next
 
 /** A run as it was at the last look. */
 interface KnownRun {
-  /** Changes with the last file of the run. */
+  /** Changes with the file of the run. */
   readonly stamp: string;
   readonly modifiedMs: number;
   /** Absent while there is no whole append. */
@@ -37,7 +37,7 @@ interface KnownRun {
  * There is no index, so a search is refused.
  *
  * Cost: the first look at a run reads it; a listing then asks the file system twice for each run, and reads what is new.
- * `readRun` reads from the start of a file also for a late `fromSeq`. Memory: a summary a run.
+ * `readRun` reads from the start of the file also for a late `fromSeq`. Memory: a summary a run.
  *
  * @throws CoxswainError `unsafe-path` for a `.coxswain` that is a link
  */
@@ -85,7 +85,7 @@ export class JsonlReader implements LiveReader {
     const run = this.#files(runFolderName(runId));
     let given = 0;
     try {
-      for await (const item of walkRun(run, { fromSeq })) {
+      for await (const item of walkRun(run)) {
         this.#mustBeOpen();
         if (item.type === 'damage') throw damageError(item);
         if (item.type === 'torn') return;
@@ -103,7 +103,7 @@ export class JsonlReader implements LiveReader {
     for (const name of await this.#names()) {
       const run = this.#files(name);
       try {
-        for await (const item of walkRun(run, { fromSeq: 0 })) {
+        for await (const item of walkRun(run)) {
           this.#mustBeOpen();
           if (item.type === 'record') continue;
           if (await isGone(run)) break;
@@ -123,11 +123,6 @@ export class JsonlReader implements LiveReader {
       `${this.#folder}: a folder of JSON lines has no index to search; copy it into a store that has one: ` +
         `coxswain import ${this.#folder} --store FILE`,
     );
-  }
-
-  /** Every line has its check. */
-  async countUnchecked(): Promise<number> {
-    return 0;
   }
 
   async sizeOf(): Promise<number> {
@@ -189,9 +184,8 @@ export class JsonlReader implements LiveReader {
     const run = this.#files(name);
     const known = this.#known.get(name);
     try {
-      const last = (await segmentsOf(run)).at(-1);
-      const facts = last && (await this.#fileSystem.facts(last.path));
-      const stamp = `${last?.path} ${facts?.inode} ${facts?.sizeBytes} ${facts?.modifiedMs}`;
+      const facts = await this.#fileSystem.facts(recordsPath(run));
+      const stamp = `${facts?.inode} ${facts?.sizeBytes} ${facts?.modifiedMs}`;
       if (stamp === known?.stamp) return known;
       // What a writer cut off may have been read before: then the whole run is read again.
       const isShorter = (facts?.sizeBytes ?? 0) < (known?.end?.offset ?? 0);
@@ -236,7 +230,7 @@ async function readOn(
   if (known !== undefined && known.end === undefined) return undefined;
   const counter = new RunCounter(known?.summary);
   let end = known?.end;
-  for await (const item of walkRun(run, end ?? { fromSeq: 0 })) {
+  for await (const item of walkRun(run, end)) {
     if (item.type === 'torn') break;
     if (item.type === 'damage') {
       if (known !== undefined) return undefined;

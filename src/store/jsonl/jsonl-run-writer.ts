@@ -7,7 +7,7 @@ import { planAppend } from '../plan-append.ts';
 import { RunCounter, type RunSummary } from '../run-summary.ts';
 import { toStoreError } from '../store-error.ts';
 import { bytesOfWrite, linesOfAppend, type AppendLines } from './jsonl-line.ts';
-import { segmentAt, segmentsOf, type RunFiles, type Segment } from './run-files.ts';
+import { recordsPath, type RunFiles } from './run-files.ts';
 import type { RunLock } from './run-lock.ts';
 import { damageError, walkRun, type RunPlace } from './walk-run.ts';
 
@@ -218,12 +218,10 @@ export class RunWriter {
     const lock = await this.#options.takeLock(folder);
     try {
       const { end, summary } = await this.#readToEnd();
-      const last = (await segmentsOf(this.#run)).at(-1);
-      const segment: Segment =
-        last === undefined || last.isCompressed ? segmentAt(this.#run, (summary?.lastSeq ?? -1) + 1) : last;
-      const endOffset = end?.segmentSeq === segment.firstSeq ? end.offset : 0;
-      const file = await fileSystem.openEnd(segment.path);
-      const open: OpenRun = { lock, path: segment.path, file, summary, endOffset, isUncut: true, isDirty: false };
+      const path = recordsPath(this.#run);
+      const file = await fileSystem.openEnd(path);
+      const endOffset = end?.offset ?? 0;
+      const open: OpenRun = { lock, path, file, summary, endOffset, isUncut: true, isDirty: false };
       try {
         // A writer that was killed may have left records that no disk has, and a file is durable only with its name.
         await cut(open);
@@ -242,7 +240,7 @@ export class RunWriter {
   async #readToEnd(): Promise<{ readonly end: RunPlace | undefined; readonly summary: RunSummary | undefined }> {
     const counter = new RunCounter();
     let end: RunPlace | undefined;
-    for await (const item of walkRun(this.#run, { fromSeq: 0 })) {
+    for await (const item of walkRun(this.#run)) {
       if (item.type === 'damage') throw damagedRun(this.#run, damageError(item).message);
       if (item.type === 'torn') break;
       counter.fold(item.record);
@@ -251,12 +249,12 @@ export class RunWriter {
     return { end, summary: end === undefined ? undefined : counter.summary() };
   }
 
-  /** The JSON of stored records, by their `seq`. Cost: reads from the start of a segment. */
+  /** The JSON of stored records, by their `seq`. Cost: reads from the start of the file. */
   async #storedFrom(fromSeq: number, throughSeq: number): Promise<ReadonlyMap<number, string>> {
     const stored = new Map<number, string>();
-    for await (const item of walkRun(this.#run, { fromSeq })) {
+    for await (const item of walkRun(this.#run)) {
       if (item.type !== 'record' || item.record.seq > throughSeq) break;
-      stored.set(item.record.seq, item.json);
+      if (item.record.seq >= fromSeq) stored.set(item.record.seq, item.json);
     }
     return stored;
   }

@@ -1,6 +1,5 @@
 import { appendFile, mkdir, open, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { zstdCompressSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { encodeRecord } from '../../records/encode-record.ts';
@@ -343,26 +342,6 @@ test('what the file system refuses is store-io with its cause', async () => {
   const refused = { code: 'store-io', cause: expect.any(Error) };
   await expect(openLines(folder).append(scriptCalls('a', 1))).rejects.toMatchObject(refused);
   await expect(openLines(folder).listRuns()).rejects.toMatchObject(refused);
-});
-
-test('a run that an earlier version wrote in several files, packed and not, is read, and appended to at its end', async () => {
-  const folder = await newFolder();
-  const run = join(folder, 'run-a');
-  await mkdir(run, { recursive: true });
-  await writeFile(join(run, `${FIRST}.zst`), zstdCompressSync(bytesOf(scriptCalls('a', 3), scriptCalls('a', 2, 3))));
-  await writeFile(join(run, '0000000000000005.jsonl'), bytesOf(scriptCalls('a', 2, 5)));
-  await writeFile(join(run, 'checkpoint.json'), '{"layout":2}');
-  const store = openLines(folder);
-  expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 7));
-  expect(await readAll(store, 'a', { fromSeq: 6 })).toEqual(scriptCalls('a', 1, 6));
-  expect(await store.append(scriptCalls('a', 1, 7))).toBe(7);
-  await store.close();
-  expect(await problemsOf(openLines(folder))).toEqual([]);
-  await rm(join(run, `${FIRST}.zst`));
-  expect((await problemsOf(openLines(folder)))[0]?.problem).toBe('seq 0 to 4 are missing before this file');
-  await writeFile(join(run, `${FIRST}.zst`), 'no zstd');
-  const packed = expect.stringContaining('cannot be decompressed');
-  expect((await problemsOf(openLines(folder)))[0]?.problem).toEqual(packed);
 });
 
 test('what a reader saw of a write that was then cut off is not counted', async () => {

@@ -47,7 +47,7 @@ function toSummary(row: PostgresRow, runId: string): RunSummary {
     const summary = JSON.parse(json) as RunSummary;
     if (summary.runId === runId) return summary;
   } catch {
-    // Of a version before checksums.
+    // Not JSON.
   }
   throw storeDamaged({ runId }, 'its summary is that of another run, or none');
 }
@@ -69,13 +69,13 @@ export function toStoredRow(row: PostgresRow, runId: string): StoredRow {
   throw storeDamaged({ runId, seq }, 'it is not as it was written (its checksum does not fit)');
 }
 
-/** Whether the checksum of a row fits; true without one, for a row of a version before checksums. */
+/** Whether the checksum of a row fits. */
 export function isAsWritten(
   table: CheckedTable,
   { checksum }: PostgresRow,
   { runId, place, text }: { readonly runId: string; readonly place: number; readonly text: string },
 ): boolean {
-  return typeof checksum !== 'string' || Number(checksum) === rowChecksums(table, runId)(place, text);
+  return typeof checksum === 'string' && Number(checksum) === rowChecksums(table, runId)(place, text);
 }
 
 /** The checksum of a summary's JSON, as a parameter. */

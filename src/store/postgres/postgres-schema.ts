@@ -4,7 +4,7 @@ import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 /** How `records` is laid out: one table, or a partition a month. Fixed when the schema is made. */
 export type PostgresPartitioning = 'none' | 'monthly';
 
-/** A schema that is up to date. */
+/** A schema and how it is laid out. */
 export interface PostgresLayout {
   readonly name: string;
   /** The name, quoted for SQL. */
@@ -21,20 +21,22 @@ export const THIS_MONTH = "to_char(now() AT TIME ZONE 'UTC', 'YYYYMM')::int";
 /** The tables with a partition a month. */
 const PARTITIONED = ['records', 'record_words'] as const;
 
+/** The layout of every schema, which `coxswain_layout` names. */
+const LAYOUT = 4;
+
 /**
- * The steps from an empty schema to today's, in order; the number of a step is its index + 1. A step that was
- * released is never changed.
+ * The tables of a store.
  *
  * - A run's id may be longer than an index entry, so its uniqueness is kept by a hash index, which an exclusion
  *   constraint can have and a unique constraint cannot, and `records` go by a number.
  * - `month` is part of the records' key because a partition key must be; a run has one month, so `(run_no, seq)` stays
  *   unique. With one table it is there too, so that this table can be attached as a partition later.
  * - `fillfactor` leaves room for the next version of a run's row beside it: no index is touched by an append.
- * - `checksum` (`rowChecksums`) is null in rows of versions before it, which may go on writing while others are newer.
+ * - Each row of records, runs and snapshots has a `checksum` (`rowChecksums`).
  * - `runs.summary` is null for a run of which only a snapshot is saved; `runs.bytes` is the size of its records' JSON.
  */
-const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
-  ({ schema, partitioning }) => `
+function tablesOf({ schema, partitioning }: PostgresLayout): string {
+  return `
     CREATE TABLE ${schema}.runs (
       run_no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       run_id text COLLATE "C" NOT NULL,
@@ -43,6 +45,8 @@ const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
       last_seq bigint NOT NULL,
       summary text,
       changed_at timestamptz NOT NULL,
+      bytes bigint NOT NULL DEFAULT 0,
+      checksum bigint,
       CONSTRAINT runs_one_of_an_id EXCLUDE USING hash (run_id WITH =)
     ) WITH (fillfactor = 70);
     CREATE INDEX runs_newest_first ON ${schema}.runs ((-started_ms), (left(run_id, 200)));
@@ -53,18 +57,19 @@ const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
       at_ms float8 NOT NULL,
       kind text NOT NULL,
       json text NOT NULL,
+      checksum bigint,
       PRIMARY KEY (month, run_no, seq)
     ) ${partitionClause(partitioning)};
     CREATE TABLE ${schema}.snapshots (
       run_no bigint PRIMARY KEY REFERENCES ${schema}.runs ON DELETE CASCADE,
       covers_seq bigint NOT NULL,
-      json text NOT NULL
+      json text NOT NULL,
+      checksum bigint
     );
     CREATE TABLE ${schema}.transactions (
       token text COLLATE "C" PRIMARY KEY,
       at timestamptz NOT NULL
-    );`,
-  ({ schema, partitioning }) => `
+    );
     CREATE TABLE ${schema}.record_words (
       month int NOT NULL,
       run_no bigint NOT NULL,
@@ -79,47 +84,34 @@ const MIGRATIONS: readonly ((layout: PostgresLayout) => string)[] = [
     CREATE TABLE ${schema}.indexed_runs (
       run_no bigint PRIMARY KEY REFERENCES ${schema}.runs ON DELETE CASCADE,
       through_seq bigint NOT NULL
-    );`,
-  ({ schema }) => `
-    ALTER TABLE ${schema}.runs ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
-    UPDATE ${schema}.runs SET bytes = stored.bytes FROM (
-      SELECT run_no, sum(octet_length(json)) AS bytes FROM ${schema}.records GROUP BY run_no
-    ) AS stored WHERE stored.run_no = runs.run_no;`,
-  ({ schema }) => `
-    ALTER TABLE ${schema}.records ADD COLUMN checksum bigint;
-    ALTER TABLE ${schema}.runs ADD COLUMN checksum bigint;
-    ALTER TABLE ${schema}.snapshots ADD COLUMN checksum bigint;`,
-];
+    );`;
+}
 
 function partitionClause(partitioning: PostgresPartitioning): string {
   return partitioning === 'monthly' ? 'PARTITION BY RANGE (month)' : '';
 }
 
 /**
- * Brings a schema up to date, or makes it. Starters that come at the same time wait for each other.
+ * Opens a schema, or makes it. Starters that come at the same time wait for each other.
  *
  * @param name  a plain SQL name
- * @throws CoxswainError `store-version` when the schema is of a newer coxswain or of another program or the database's
- *   encoding is not UTF8, `invalid-argument` when it exists with another partitioning; for a reader `input-io` without a schema and
- *   `store-version` for an older one
+ * @throws CoxswainError `store-version` when the schema is of another layout or of another program or the database's
+ *   encoding is not UTF8, `invalid-argument` when it exists with another partitioning; for a reader `input-io` without a schema
  */
 export async function openPostgresSchema(
   client: PostgresClient,
   name: string,
   { isReadOnly = false, partitioning: wanted }: OpenSchemaOptions,
 ): Promise<PostgresLayout> {
-  const schema = `"${name}"`;
-  const found = await versionOf(client, name);
-  if (found?.version === MIGRATIONS.length) return checkLayout(found.layout, wanted);
-  if (isReadOnly) throw notReadable(name, found?.version);
+  const found = await findLayout(client, name);
+  if (found !== undefined) return checkLayout(found, wanted);
+  if (isReadOnly) throw new CoxswainError('input-io', `no runs are recorded in the PostgreSQL schema ${name} yet`);
   return client.transaction(async (session) => {
     await lockSchema(session, name);
-    const before = await versionOf(session, name);
-    const layout =
-      before === undefined ? { name, schema, partitioning: wanted ?? 'none' } : checkLayout(before.layout, wanted);
-    if (before === undefined) await makeSchema(session, layout);
-    for (const migration of MIGRATIONS.slice(before?.version ?? 0)) await session.query(migration(layout));
-    await session.query(`UPDATE ${schema}.coxswain_layout SET version = $1::int`, [String(MIGRATIONS.length)]);
+    const made = await findLayout(session, name);
+    if (made !== undefined) return checkLayout(made, wanted);
+    const layout = { name, schema: `"${name}"`, partitioning: wanted ?? 'none' };
+    await makeSchema(session, layout);
     if (layout.partitioning === 'monthly') await addPartitions(session, layout);
     return layout;
   });
@@ -129,19 +121,8 @@ export async function openPostgresSchema(
 export interface OpenSchemaOptions {
   /** Undefined takes what is there, `none` for a new schema. */
   readonly partitioning?: PostgresPartitioning | undefined;
-  /** Nothing is made or migrated; default false. */
+  /** Nothing is made; default false. */
   readonly isReadOnly?: boolean | undefined;
-}
-
-function notReadable(name: string, version: number | undefined): CoxswainError {
-  if (version === undefined) {
-    return new CoxswainError('input-io', `no runs are recorded in the PostgreSQL schema ${name} yet`);
-  }
-  return new CoxswainError(
-    'store-version',
-    `the PostgreSQL schema ${name} has the earlier layout ${version}; reading does not change it: record into it once with this version`,
-    { details: { layout: version, newest: MIGRATIONS.length } },
-  );
 }
 
 /** Makes the partitions of this month and the next. Concurrent callers wait for each other. */
@@ -150,11 +131,6 @@ export async function addMonths(client: PostgresClient, layout: PostgresLayout):
     await lockSchema(session, layout.name);
     await addPartitions(session, layout);
   });
-}
-
-interface FoundLayout {
-  readonly version: number;
-  readonly layout: PostgresLayout;
 }
 
 async function lockSchema(session: PostgresSession, name: string): Promise<void> {
@@ -171,20 +147,20 @@ async function hasTable(session: PostgresSession, schemaName: string, table: str
   return rows.length > 0;
 }
 
-async function versionOf(session: PostgresSession, name: string): Promise<FoundLayout | undefined> {
+async function findLayout(session: PostgresSession, name: string): Promise<PostgresLayout | undefined> {
   if (!(await hasTable(session, name, 'coxswain_layout'))) return undefined;
   const schema = `"${name}"`;
   const [row] = await session.query(`SELECT version, partitioning FROM ${schema}.coxswain_layout`);
   const version = Number(row?.['version']);
-  if (version > MIGRATIONS.length) {
+  if (version !== LAYOUT) {
+    const todo = version > LAYOUT ? 'update coxswain to open it' : 'choose another schema for the store';
     throw new CoxswainError(
       'store-version',
-      `schema ${schema} has store layout ${version}, this version of coxswain reads up to ${MIGRATIONS.length}; ` +
-        'update coxswain to open it',
-      { details: { layout: version, supported: MIGRATIONS.length } },
+      `schema ${schema} has store layout ${version}, this version of coxswain reads layout ${LAYOUT}; ${todo}`,
+      { details: { layout: version, supported: LAYOUT } },
     );
   }
-  return { version, layout: { name, schema, partitioning: row?.['partitioning'] === 'monthly' ? 'monthly' : 'none' } };
+  return { name, schema, partitioning: row?.['partitioning'] === 'monthly' ? 'monthly' : 'none' };
 }
 
 function checkLayout(layout: PostgresLayout, wanted: PostgresPartitioning | undefined): PostgresLayout {
@@ -195,7 +171,8 @@ function checkLayout(layout: PostgresLayout, wanted: PostgresPartitioning | unde
   );
 }
 
-async function makeSchema(session: PostgresSession, { name, schema, partitioning }: PostgresLayout): Promise<void> {
+async function makeSchema(session: PostgresSession, layout: PostgresLayout): Promise<void> {
+  const { name, schema, partitioning } = layout;
   const [database] = await session.query("SELECT current_setting('server_encoding') AS encoding");
   if (database?.['encoding'] !== 'UTF8') {
     throw new CoxswainError(
@@ -216,7 +193,8 @@ async function makeSchema(session: PostgresSession, { name, schema, partitioning
     );
   }
   await session.query(`CREATE TABLE ${schema}.coxswain_layout (version int NOT NULL, partitioning text NOT NULL)`);
-  await session.query(`INSERT INTO ${schema}.coxswain_layout VALUES (0, $1)`, [partitioning]);
+  await session.query(`INSERT INTO ${schema}.coxswain_layout VALUES (${LAYOUT}, $1)`, [partitioning]);
+  await session.query(tablesOf(layout));
 }
 
 async function addPartitions(session: PostgresSession, { name, schema }: PostgresLayout): Promise<void> {

@@ -21,7 +21,7 @@ import {
 } from './postgres-tail.ts';
 import { fromIdText, toIdText } from './postgres-text.ts';
 import { createPostgresTransaction, FoldError } from './postgres-transact.ts';
-import { countUnchecked, verifyPostgres } from './postgres-verify.ts';
+import { verifyPostgres } from './postgres-verify.ts';
 import { checkRunQuery, toRunPage } from '../run-page.ts';
 import { lastSeqOf, type RunSummary } from '../run-summary.ts';
 import { checkSearchQuery } from '../search-page.ts';
@@ -53,7 +53,7 @@ export interface PostgresStoreOptions {
   /** How long a call tries again after its connection was lost, in milliseconds; default 30,000. */
   readonly retryForMs?: number;
   /**
-   * Makes and migrates no schema, so reading one that is not there throws `input-io`; default false. A search still adds to the
+   * Makes no schema, so reading one that is not there throws `input-io`; default false. A search still adds to the
    * index where the role may.
    */
   readonly isReadOnly?: boolean;
@@ -63,9 +63,6 @@ export interface PostgresStoreOptions {
 
 /** A store in PostgreSQL. */
 export interface PostgresStore extends TrajectoryStore {
-  /** Records without a checksum: an earlier version wrote them. Cost: reads the table. */
-  countUnchecked(): Promise<number>;
-
   /**
    * Follows one run, or all of them: gives a run's last `seq` whenever it grew, usually within 30 ms, at the latest
    * two seconds later. Of one run that is stored already its present end is given at once. Read the records with
@@ -83,7 +80,7 @@ const RECORDS_A_PAGE = 2000;
 const NO_PARTITION = '23514';
 
 /**
- * A store in a PostgreSQL database (14 or later), for many machines. The schema is made or brought up to date at the
+ * A store in a PostgreSQL database (14 or later), for many machines. The schema is made at the
  * first call. Any number of processes may use it at a time.
  *
  * Durability: when `append` resolves, the server has committed: on its disk, and with synchronous replication on the
@@ -262,11 +259,6 @@ class PostgresTrajectoryStore implements PostgresStore {
     } catch (thrown) {
       throw thrown instanceof CoxswainError && thrown.cause instanceof FoldError ? thrown.cause.thrown : thrown;
     }
-  }
-
-  async countUnchecked(): Promise<number> {
-    this.#mustBeOpen();
-    return this.#do('count the records of', ({ schema }) => countUnchecked(this.#client, schema));
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {

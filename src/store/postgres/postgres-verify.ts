@@ -62,12 +62,6 @@ export async function* verifyPostgres(
   yield* findOrphans(client, schema);
 }
 
-/** Records without a checksum. Cost: reads the table. */
-export async function countUnchecked(client: PostgresClient, schema: string): Promise<number> {
-  const [row] = await client.query(`SELECT count(*)::text AS records FROM ${schema}.records WHERE checksum IS NULL`);
-  return Number(row?.['records']);
-}
-
 async function isThere(client: PostgresClient, schema: string, runNo: string): Promise<boolean> {
   return (await client.query(`SELECT 1 AS there FROM ${schema}.runs WHERE run_no = $1::bigint`, [runNo])).length > 0;
 }

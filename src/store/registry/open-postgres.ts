@@ -48,7 +48,6 @@ export async function openPostgresReader(address: string, { waitMs }: OpenOption
     search: (query) => store.search(query),
     sizeOf: () => store.sizeOf(),
     verify: () => store.verify(),
-    countUnchecked: () => store.countUnchecked(),
     async changes() {
       if (changed === undefined || fault !== undefined) {
         changed = new Set();

@@ -78,7 +78,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
 }
 
 /**
- * Opens a store that is there for reading only: nothing is made, migrated or moved, so media, folders and roles without the
+ * Opens a store that is there for reading only: nothing is made or moved, so media, folders and roles without the
  * right to write do as well.
  *
  * @throws CoxswainError as `openStore`, and `input-io` where no store is

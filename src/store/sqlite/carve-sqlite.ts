@@ -22,8 +22,6 @@ export interface CarvedRun {
 /** What was found in a file. */
 export interface CarvedStore {
   readonly runs: readonly CarvedRun[];
-  /** Records from before there were checksums: they are what they seem, but nothing proves it. */
-  readonly uncheckedRecords: number;
   close(): void;
 }
 
@@ -62,14 +60,13 @@ export function carveSqlite(path: string): CarvedStore {
     pages.close();
     throw thrown;
   }
-  return { runs: carver.runs(), uncheckedRecords: carver.uncheckedRecords, close: () => pages.close() };
+  return { runs: carver.runs(), close: () => pages.close() };
 }
 
 class Carver {
   readonly #pages: SqlitePages;
   readonly #found = new Map<string, Findings>();
   readonly #removed = new Set<string>();
-  uncheckedRecords = 0;
 
   constructor(pages: SqlitePages) {
     this.#pages = pages;
@@ -134,9 +131,7 @@ class Carver {
   }
 
   #takeRecord({ runId, seq, json, checksum }: FoundRecord, place: Place): void {
-    const isWhole =
-      checksum === undefined ? isRecordText(json, runId, seq) : checksum === rowChecksums('records', runId)(seq, json);
-    if (!isWhole) {
+    if (checksum !== rowChecksums('records', runId)(seq, json)) {
       this.#found.get(runId)?.damaged.add(seq);
       // Its run may come later.
       if (place.image.rank === 2) this.#findings(runId).damaged.add(seq);
@@ -148,7 +143,6 @@ class Carver {
     if (found.records.has(seq) || isStray) return;
     found.records.set(seq, place);
     if (place.image.rank > 0) found.isLive = true;
-    if (checksum === undefined) this.uncheckedRecords += 1;
   }
 
   #takeSummary(values: readonly CellValue[], isInUse: boolean): void {
@@ -173,31 +167,15 @@ interface FoundRecord {
   readonly runId: string;
   readonly seq: number;
   readonly json: string;
-  /** Undefined: from before there were checksums. */
   readonly checksum: CellValue;
 }
 
-/** A row of `records`, of whatever layout; a column that is the row's id is stored as null. */
+/** A row of `records`; the column that is the row's id is stored as null. */
 function recordIn(values: readonly CellValue[]): FoundRecord | undefined {
   const [id, runId, seq, json, checksum] = values;
-  const isToday = id === null && (values.length === 5 || values.length === 4);
-  const found = isToday
-    ? { runId, seq, json, checksum }
-    : { runId: id, seq: runId, json: values[4], checksum: undefined };
-  if (!isToday && (values.length !== 5 || typeof seq !== 'number' || typeof json !== 'string')) return undefined;
-  if (!isRunId(found.runId) || typeof found.json !== 'string') return undefined;
-  if (typeof found.seq !== 'number' || !Number.isSafeInteger(found.seq) || found.seq < 0) return undefined;
-  return { runId: found.runId, seq: found.seq, json: found.json, checksum: found.checksum };
-}
-
-/** What a row from before checksums must be at least. */
-function isRecordText(json: string, runId: string, seq: number): boolean {
-  try {
-    const record = parseRecord(json);
-    return record.run_id === runId && record.seq === seq;
-  } catch {
-    return false;
-  }
+  if (values.length !== 5 || id !== null || !isRunId(runId) || typeof json !== 'string') return undefined;
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 0) return undefined;
+  return { runId, seq, json, checksum };
 }
 
 interface FoundEnd {
@@ -211,7 +189,7 @@ interface FoundEnd {
 function endIn([runId, place, text, fourth, fifth]: readonly CellValue[]): FoundEnd | undefined {
   if (!isRunId(runId) || typeof place !== 'number' || typeof text !== 'string') return undefined;
   if (fourth === rowChecksums('snapshots', runId)(place, text)) return { runId, lastSeq: place, isSummary: false };
-  if (fifth !== undefined && fifth !== rowChecksums('runs', runId)(0, text)) return undefined;
+  if (fifth !== rowChecksums('runs', runId)(0, text)) return undefined;
   const summary = jsonOf(text);
   if (!isJsonObject(summary) || summary['runId'] !== runId || typeof summary['lastSeq'] !== 'number') return undefined;
   return { runId, lastSeq: summary['lastSeq'], isSummary: true };

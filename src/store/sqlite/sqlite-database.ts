@@ -7,7 +7,7 @@ import { CoxswainError } from '../../base/error.ts';
 import { makeFolderSync } from '../make-folder-sync.ts';
 import { openRecords } from '../records-folder.ts';
 import { GUARDED, guard, refuseOddCompanions } from './sqlite-hardening.ts';
-import { layoutOf, migrate, NEWEST_LAYOUT } from './sqlite-migrations.ts';
+import { createSchema, isStore } from './sqlite-schema.ts';
 import { isNotADatabase, toStoreError } from '../store-error.ts';
 
 /** SQLite before this release could lose what was in the write-ahead log when it was reset. */
@@ -15,13 +15,12 @@ const OLDEST_SQLITE = '3.51.3';
 
 /**
  * Opens a database of coxswain, or makes one for its owner only where there is none (file 0600, folders 0700).
- * A file that is anything else is refused and left as it is; one of an earlier layout is brought to this one's. The
- * connection does not wait for locks.
+ * A file that is anything else is refused and left as it is. The connection does not wait for locks.
  *
  * @param options  `timeoutMs`: how long opening waits for other processes
  *
  * @throws CoxswainError `store-version` when SQLite is too old, or the file is no database, another program's, or
- *   written by a newer layout; `store-schema` when it holds anything but a store's tables; `store-io` for what the file system or SQLite refuses
+ *   of another layout; `store-schema` when it holds anything but a store's tables; `store-io` for what the file system or SQLite refuses
  */
 export function openSqliteDatabase(
   file: string,
@@ -34,14 +33,14 @@ export function openSqliteDatabase(
     database = new (sqliteModule().DatabaseSync)(file, { ...GUARDED, timeout: timeoutMs });
     guard(database);
     requireSqlite(process.versions['sqlite'] ?? text(database, 'SELECT sqlite_version() AS value'));
-    const layout = layoutOf(database, file);
+    const isEmpty = !isStore(database, file);
     // Only as long as a file is empty can it be made one that gives room back.
-    if (layout === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    if (isEmpty) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     // WAL is a property of the file; the rest, of this connection.
     const journal = text(database, 'PRAGMA journal_mode = WAL');
     if (journal !== 'wal') throw noWriteAheadLog(file, journal);
     database.exec(`PRAGMA synchronous = ${synchronous}`);
-    if (layout < NEWEST_LAYOUT) migrate(database, file);
+    if (isEmpty) createSchema(database, file);
     // SQLite would wait on the calling thread, and with pauses of up to 100 ms: the store waits by itself.
     database.exec('PRAGMA busy_timeout = 0');
     return database;

@@ -8,7 +8,6 @@ import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { runScript } from '../../../test/support/run-script.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { emptyDatabase } from './sqlite-migrations.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
 
@@ -177,33 +176,6 @@ test('reading a run that is deleted and begun anew meanwhile does not go on in t
   }
   expect(seen.length).toBeLessThan(2500);
   expect(seen.every(({ payload }) => payload.kind === 'compaction')).toBe(true);
-});
-
-test('runs of a file of the earlier layout tell their size, and are deleted', async () => {
-  const file = await newFile();
-  const store = open(file);
-  await fill(store, 'large', 500);
-  await fill(store, 'small', 100);
-  await store.close();
-  const earlier = `${file}-2`;
-  const empty = emptyDatabase(2);
-  empty.exec(`VACUUM INTO '${earlier}'`);
-  empty.close();
-  const raw = openRaw(earlier);
-  raw.exec(`
-    PRAGMA application_id = 0x436f7873;
-    PRAGMA user_version = 2;
-    ATTACH '${file}' AS filled;
-    INSERT INTO runs SELECT run_id, minus_started_ms, summary FROM filled.runs;
-    INSERT INTO records SELECT id, run_id, seq, json FROM filled.records`);
-  raw.close();
-  const again = open(earlier);
-  const { runs, bytes = [] } = await again.listRuns({ withBytes: true });
-  const sizes = Object.fromEntries(runs.map(({ runId }, index) => [runId, bytes[index] ?? 0]));
-  expect(sizes['large'] ?? 0).toBeGreaterThan(4 * (sizes['small'] ?? 0));
-  expect(sizes['small']).toBeGreaterThan(50_000);
-  expect(await again.deleteRun('large')).toBe(true);
-  expect(await Array.fromAsync(again.verify())).toEqual([]);
 });
 
 /** Stores runs and deletes each, printing what it is at, until it is killed. */

@@ -1,7 +1,7 @@
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { openReadOnly } from './sqlite-read-only.ts';
-import { recordColumns, runColumns } from './sqlite-statements.ts';
+import { RECORD_COLUMNS, SUMMARY_COLUMNS } from './sqlite-statements.ts';
 import { isDamaged } from '../store-error.ts';
 
 /** A run as a status line shows it. */
@@ -21,7 +21,7 @@ const LOCK_LIMIT_MS = 200;
 
 /**
  * Looks at one run of a SQLite store without opening it for writing, for a process that is started every second: loads nothing
- * but SQLite, brings no earlier layout up to date, and waits 200 ms at most.
+ * but SQLite, and waits 200 ms at most.
  *
  * @param runId  undefined: of the runs that are no subagents and were no import, the one at work last
  * @returns undefined when there is no such run; damaged rows are left out
@@ -31,11 +31,9 @@ const LOCK_LIMIT_MS = 200;
 export function glanceSqlite(file: string, runId?: string): RunGlance | undefined {
   const opened = openReadOnly(file, { timeoutMs: LOCK_LIMIT_MS });
   try {
-    const { checks, database, layout } = opened.session;
+    const { checks, database } = opened.session;
     const rows =
-      runId === undefined
-        ? database.prepare(recentSql(layout)).all(RECENT_RUNS)
-        : database.prepare(oneSql(layout)).all(runId);
+      runId === undefined ? database.prepare(RECENT_SQL).all(RECENT_RUNS) : database.prepare(ONE_SQL).all(runId);
     const summary = rows
       .flatMap((row) => whole(() => checks.summary(row)))
       .filter(({ depth, format }) => runId !== undefined || (depth === 0 && format === undefined))
@@ -43,7 +41,7 @@ export function glanceSqlite(file: string, runId?: string): RunGlance | undefine
     if (summary === undefined) return undefined;
     const fromSeq = Math.max(HEAD_RECORDS, summary.lastSeq - TAIL_RECORDS);
     const records = database
-      .prepare(tellingSql(layout))
+      .prepare(TELLING_SQL)
       .all(summary.runId, HEAD_RECORDS, fromSeq)
       .flatMap((row) => whole(() => checks.record(row)))
       // Its checksum is right, so the store wrote it, and it writes nothing that is no record.
@@ -68,19 +66,11 @@ const NOT_REMOVED = 'NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.r
 /** In the text of a string the quotes would be escaped; what is nested in arguments is told by its place later. */
 const IS_TELLING = `(instr(json, '"kind":"pattern_') > 0 OR instr(json, '"kind":"deadline_set"') > 0)`;
 
-function recentSql(layout: number): string {
-  return `SELECT ${runColumns(layout)} FROM runs WHERE ${NOT_REMOVED} ORDER BY minus_started_ms, run_id LIMIT ?`;
-}
+const RECENT_SQL = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE ${NOT_REMOVED} ORDER BY minus_started_ms, run_id LIMIT ?`;
+const ONE_SQL = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE run_id = ? AND ${NOT_REMOVED}`;
 
-function oneSql(layout: number): string {
-  return `SELECT ${runColumns(layout)} FROM runs WHERE run_id = ? AND ${NOT_REMOVED}`;
-}
-
+const SELECT_RECORDS = `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1`;
 /** Two ranges, and not one condition, so that the index is used: else every record of the run is looked at. */
-function tellingSql(layout: number): string {
-  const select = `SELECT ${recordColumns(layout)} FROM records WHERE run_id = ?1`;
-  return (
-    `${select} AND seq < ?2 AND (seq = 0 OR ${IS_TELLING}) UNION ALL ` +
-    `${select} AND seq >= ?3 AND ${IS_TELLING} ORDER BY seq`
-  );
-}
+const TELLING_SQL =
+  `${SELECT_RECORDS} AND seq < ?2 AND (seq = 0 OR ${IS_TELLING}) UNION ALL ` +
+  `${SELECT_RECORDS} AND seq >= ?3 AND ${IS_TELLING} ORDER BY seq`;

@@ -9,7 +9,7 @@ const MAX_VALUE_BYTES = 512 * 1024 * 1024;
 
 /**
  * How every database is opened: one that somebody else made may be built to harm. What it can do is bounded by the exact schema
- * (`layoutOf`): no trigger, view or foreign function runs with our statements. Readers take rows in strictly rising order, so
+ * (`isStore`): no trigger, view or foreign function runs with our statements. Readers take rows in strictly rising order, so
  * that a tree which leads in circles ends a read instead of prolonging it.
  */
 export const GUARDED: DatabaseSyncOptions = {

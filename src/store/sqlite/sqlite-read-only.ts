@@ -8,7 +8,7 @@ import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { refuseLinks } from '../records-folder.ts';
 import { GUARDED, guard, refuseOddCompanions } from './sqlite-hardening.ts';
-import { CHECKED_LAYOUT, layoutOf, NEWEST_LAYOUT } from './sqlite-migrations.ts';
+import { isStore } from './sqlite-schema.ts';
 import { createSqliteSession, type SqliteSession } from './sqlite-reads.ts';
 import { isNotADatabase, toStoreError } from '../store-error.ts';
 
@@ -23,9 +23,6 @@ export interface ReadOnlyDatabase {
   close(): void;
 }
 
-/** The layout before checksums differs by them alone. */
-const OLDEST_READ_LAYOUT = CHECKED_LAYOUT - 1;
-
 /**
  * Opens a database so that nothing in its folder moves, in one of three ways:
  *
@@ -36,8 +33,8 @@ const OLDEST_READ_LAYOUT = CHECKED_LAYOUT - 1;
  * - It has a log alone, as somebody copied it: SQLite would have to make the shared memory beside it, so a copy in a temporary
  *   folder is read.
  *
- * @throws CoxswainError `unsafe-path` for a link, `store-io` when the file is not there or cannot be opened, `store-version` and `store-schema` as `layoutOf`
- *   and for a layout that this version reads only once it is migrated, `store-damaged`
+ * @throws CoxswainError `unsafe-path` for a link, `store-io` when the file is not there or cannot be opened, `store-version` and `store-schema` as `isStore`
+ *   and for an empty file, `store-damaged`
  */
 export function openReadOnly(path: string, { timeoutMs }: { readonly timeoutMs: number }): ReadOnlyDatabase {
   refuseLinks(path);
@@ -93,10 +90,10 @@ function openAs(
   try {
     database = new (sqliteModule().DatabaseSync)(url, { ...GUARDED, readOnly: true, timeout: timeoutMs });
     guard(database);
-    const layout = layoutOf(database, path);
-    if (layout < OLDEST_READ_LAYOUT) throw tooOld(path, layout);
+    if (!isStore(database, path))
+      throw new CoxswainError('store-version', `${path} is empty; record into it once to read it`);
     database.exec('PRAGMA busy_timeout = 0');
-    return createSqliteSession(database, layout);
+    return createSqliteSession(database);
   } catch (thrown) {
     if (database?.isOpen === true) database.close();
     throw isNotADatabase(thrown)
@@ -105,16 +102,6 @@ function openAs(
         })
       : toStoreError(thrown, `open ${path}`);
   }
-}
-
-function tooOld(path: string, layout: number): CoxswainError {
-  const reason = layout === 0 ? 'is empty' : `has the earlier store layout ${layout}`;
-  const copy = layout === 0 ? '' : `, or copy it: coxswain recover ${path} --to NEWPATH`;
-  return new CoxswainError(
-    'store-version',
-    `${path} ${reason}; reading does not change it: record into it once with this version${copy}`,
-    { details: { layout, newest: NEWEST_LAYOUT } },
-  );
 }
 
 function logBytes(path: string): number {

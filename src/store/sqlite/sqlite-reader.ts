@@ -8,14 +8,13 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { checkSearchQuery, compareHits, toHit, toSearchPage } from '../search-page.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
-import { CHECKED_LAYOUT } from './sqlite-migrations.ts';
 import { openSqlitePages } from './sqlite-pages.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
 import { findSqliteRun, listSqliteRuns, readSqliteRun, type SqliteRead, type SqliteSession } from './sqlite-reads.ts';
 import type { SqliteRowChecks } from './sqlite-row-checks.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import { sqliteBytes } from './sqlite-size.ts';
-import { recordColumns, type SqliteRow } from './sqlite-statements.ts';
+import { RECORD_COLUMNS, type SqliteRow } from './sqlite-statements.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { storeClosed, toStoreError, type DamagedPlace } from '../store-error.ts';
 import type {
@@ -57,13 +56,13 @@ interface SeenState {
 
 /**
  * Opens a SQLite store that is there for reading only: nothing in its folder moves (`openReadOnly`), so media and folders that
- * cannot be written to do as well. Nothing is made, migrated or indexed; of the records that no writer has indexed, a search looks
+ * cannot be written to do as well. Nothing is made or indexed; of the records that no writer has indexed, a search looks
  * through the latest 200,000, and `notIndexed` counts the others. (A word written in compatibility forms, such as full width, is
  * found there only among words that have other letters.)
  *
  * @param options  `timeoutMs`: how long a call waits for a lock; default 1,000
- * @throws CoxswainError `store-io` when the file is not there or cannot be opened, `store-version` when it is no store, or of a
- *   layout that this version does not read as it is, `store-schema` when it holds anything else, `store-damaged`
+ * @throws CoxswainError `store-io` when the file is not there or cannot be opened, `store-version` when it is no store, or of another
+ *   layout, `store-schema` when it holds anything else, `store-damaged`
  */
 export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): LiveReader {
   const path = resolve(file);
@@ -100,13 +99,6 @@ class Reader implements LiveReader {
 
   async sizeOf(): Promise<number> {
     return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
-  }
-
-  async countUnchecked(): Promise<number> {
-    return await this.#read('count the records of', ({ database, layout }) => {
-      const lacking = layout < CHECKED_LAYOUT ? '' : ' WHERE checksum IS NULL';
-      return Number(database.prepare(`SELECT count(*) AS records FROM records${lacking}`).get()?.['records']);
-    });
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
@@ -165,9 +157,9 @@ class Reader implements LiveReader {
     const hits: SearchHit[] = [];
     const damaged: DamagedPlace[] = [];
     for (let id = lastId; id > fromId && hits.length < MAX_SCAN_HITS; id -= SCAN_RECORDS) {
-      const found = await this.#read('search', ({ checks, database, layout }) =>
+      const found = await this.#read('search', ({ checks, database }) =>
         database
-          .prepare(scanSql(layout))
+          .prepare(SCAN)
           .all(Math.max(fromId, id - SCAN_RECORDS), id, wordLike(phrases))
           .map((row) => hitOf(checks, row, phrases)),
       );
@@ -244,12 +236,9 @@ const STATE =
 const CHANGED = 'SELECT DISTINCT run_id FROM records WHERE id > ? LIMIT ?';
 const INDEXED = 'SELECT through_id, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing';
 
-function scanSql(layout: number): string {
-  return (
-    `SELECT ${recordColumns(layout)} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
-    'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = records.run_id) ORDER BY id DESC'
-  );
-}
+const SCAN =
+  `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
+  'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = records.run_id) ORDER BY id DESC';
 
 /** A pattern that every record with the longest plain word of a query fits: it spares decoding most of them. */
 function wordLike(phrases: readonly (readonly string[])[]): string {

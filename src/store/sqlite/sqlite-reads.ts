@@ -7,7 +7,6 @@ import { isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
 import { checkRunQuery, compareRuns, toRunPage } from '../run-page.ts';
 import { lastSeqOf, type RunSummary } from '../run-summary.ts';
-import { NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import { SqliteRowChecks, type RecordRow } from './sqlite-row-checks.ts';
 import { sqliteBytesByRow } from './sqlite-size.ts';
 import { prepareSqliteStatements, type SqliteRow, type SqliteStatements } from './sqlite-statements.ts';
@@ -17,7 +16,6 @@ import type { ReadQuery, RunPage, RunQuery } from '../trajectory-store.ts';
 /** An open database with what reads it. */
 export interface SqliteSession {
   readonly database: DatabaseSync;
-  readonly layout: number;
   readonly statements: SqliteStatements;
   readonly checks: SqliteRowChecks;
 }
@@ -27,10 +25,8 @@ export type SqliteRead = <Result>(doing: string, work: (session: SqliteSession) 
 
 const CHARS_A_PAGE = 1024 * 1024;
 
-/** @param layout  of the database, from `layoutOf` */
-export function createSqliteSession(database: DatabaseSync, layout: number = NEWEST_LAYOUT): SqliteSession {
-  const statements = prepareSqliteStatements(database, layout);
-  return { database, layout, statements, checks: new SqliteRowChecks(database, layout) };
+export function createSqliteSession(database: DatabaseSync): SqliteSession {
+  return { database, statements: prepareSqliteStatements(database), checks: new SqliteRowChecks() };
 }
 
 /** `TrajectoryStore.listRuns`. A run whose summary is damaged is listed with its `problem`. */

@@ -1,11 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
-
 import { isRunId } from '../check-batch.ts';
 import { rowChecksums, type CheckedTable } from '../row-checksum.ts';
 import { messageOf } from '../../base/error.ts';
 import { damagedSummary, type RunSummary } from '../run-summary.ts';
 import type { SavedSnapshot } from '../stored-run.ts';
-import { CHECKED_LAYOUT } from './sqlite-migrations.ts';
 import type { SqliteRow } from './sqlite-statements.ts';
 import { storeDamaged } from '../store-error.ts';
 
@@ -20,28 +17,11 @@ const BAD_CHECKSUM = 'it is not as it was written (its checksum does not fit)';
 
 /**
  * The one way from a row of a SQLite store to what it says: nothing of a row is used before its checksum is right. Takes rows
- * with the columns of `recordColumns`, `runColumns` and `snapshotColumns`.
+ * with `RECORD_COLUMNS`, `SUMMARY_COLUMNS` and `SNAPSHOT_COLUMNS`.
  */
 export class SqliteRowChecks {
-  readonly #database: DatabaseSync;
-  readonly #layout: number;
-  #uncheckedThroughId: number | undefined;
   #runId = '';
   #ofRecords = rowChecksums('records', '');
-
-  constructor(database: DatabaseSync, layout: number) {
-    this.#database = database;
-    this.#layout = layout;
-  }
-
-  /** Records up to this row id were written before there were checksums; 0: every record has one. */
-  get uncheckedThroughId(): number {
-    if (this.#layout < CHECKED_LAYOUT) return Infinity;
-    this.#uncheckedThroughId ??= Number(
-      this.#database.prepare('SELECT unchecked_through_id AS id FROM indexing').get()?.['id'] ?? 0,
-    );
-    return this.#uncheckedThroughId;
-  }
 
   /** @throws CoxswainError `store-damaged` */
   record(row: SqliteRow): RecordRow {
@@ -49,10 +29,7 @@ export class SqliteRowChecks {
     if (typeof runId !== 'string' || typeof json !== 'string' || typeof seq !== 'number') {
       throw storeDamaged({ runId: String(runId), seq: Number(seq) }, 'its row is not a record');
     }
-    const mayLackOne = checksum === null && Number(row['id']) <= this.uncheckedThroughId;
-    if (!mayLackOne && checksum !== this.#checksumsOf(runId)(seq, json)) {
-      throw storeDamaged({ runId, seq }, BAD_CHECKSUM);
-    }
+    if (checksum !== this.#checksumsOf(runId)(seq, json)) throw storeDamaged({ runId, seq }, BAD_CHECKSUM);
     return { runId, seq, json };
   }
 
@@ -69,7 +46,7 @@ export class SqliteRowChecks {
     } catch {
       throw storeDamaged({ runId }, 'its summary is not JSON');
     }
-    // Its checksum is right, so `SqliteRuns` wrote it; one without a checksum comes from a file that was made so by an earlier version.
+    // Its checksum is right, so `SqliteRuns` wrote it.
     const found = summary as RunSummary;
     if (found.runId !== runId || row['minus_started_ms'] !== 0 - found.startedAtMs) {
       throw storeDamaged({ runId }, 'it is listed under another time or id than its summary says');
@@ -101,7 +78,6 @@ export class SqliteRowChecks {
     row: { readonly runId: string; readonly place: number; readonly text: string; readonly checksum: unknown },
   ): void {
     const { runId, place, text, checksum } = row;
-    if (checksum === null && this.uncheckedThroughId > 0) return;
     if (!isRunId(runId) || checksum !== rowChecksums(table, runId)(place, text)) {
       throw storeDamaged(
         { runId },

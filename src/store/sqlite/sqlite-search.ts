@@ -2,7 +2,7 @@ import { CoxswainError } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import { toHit, type CheckedSearchQuery, type SearchPlace } from '../search-page.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
-import { recordColumns } from './sqlite-statements.ts';
+import { RECORD_COLUMNS } from './sqlite-statements.ts';
 import type { DamagedPlace } from '../store-error.ts';
 import type { SearchHit } from '../trajectory-store.ts';
 
@@ -33,9 +33,9 @@ export interface FoundRecords {
  */
 export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery): FoundRecords {
   const { kinds, phrases, runId, limit } = query;
-  const { checks, database, layout } = session;
+  const { checks, database } = session;
   const find = database.prepare(FIND_PLACES);
-  const read = database.prepare(`SELECT ${recordColumns(layout)} FROM records WHERE id = ?`);
+  const read = database.prepare(`SELECT ${RECORD_COLUMNS} FROM records WHERE id = ?`);
   const hits: SearchHit[] = [];
   const damaged: DamagedPlace[] = [];
 

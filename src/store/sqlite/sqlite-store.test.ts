@@ -65,7 +65,7 @@ test('a store of a newer layout is refused with both versions in the message', a
   database.exec('PRAGMA user_version = 99');
   database.close();
   expect(() => sqliteStore(file)).toThrow(
-    expect.objectContaining({ code: 'store-version', message: expect.stringMatching(/layout 99.*reads up to 4/) }),
+    expect.objectContaining({ code: 'store-version', message: expect.stringMatching(/layout 99.*layout 4/) }),
   );
 });
 

@@ -57,8 +57,7 @@ const SEARCH_INDEXING_MS = 150;
 
 /**
  * A store in one SQLite file (with its `-wal` and `-shm` beside it), through Node's own `node:sqlite`. Many
- * processes may use one file at a time. The file and its folder are made where missing, for their owner only; a
- * file of an earlier layout is brought to this version's.
+ * processes may use one file at a time. The file and its folder are made where missing, for their owner only.
  *
  * Durability: see `fsync`. Where another process writes, an append waits for it without holding up the event loop.
  *

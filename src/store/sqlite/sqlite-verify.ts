@@ -5,7 +5,7 @@ import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { createRunCheck, type RunCheck } from '../run-check.ts';
 import type { SqliteRead, SqliteSession } from './sqlite-reads.ts';
-import { recordColumns, snapshotColumns, type SqliteRow } from './sqlite-statements.ts';
+import { RECORD_COLUMNS, SNAPSHOT_COLUMNS, type SqliteRow } from './sqlite-statements.ts';
 import { isDamaged, damageText } from '../store-error.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
 
@@ -101,12 +101,12 @@ interface VerifiedRow {
 }
 
 function readRows(
-  { checks, database, layout }: SqliteSession,
+  { checks, database }: SqliteSession,
   runId: string,
   afterSeq: number,
 ): { readonly rows: readonly VerifiedRow[]; readonly isLast: boolean; readonly seq: number } {
   const statement = database.prepare(
-    `SELECT ${recordColumns(layout)} FROM records WHERE run_id = ?1 AND seq > ?2 ` +
+    `SELECT ${RECORD_COLUMNS} FROM records WHERE run_id = ?1 AND seq > ?2 ` +
       'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE run_id = ?1) ORDER BY seq LIMIT ?3',
   );
   const found: readonly SqliteRow[] = statement.all(runId, afterSeq, PAGE_ROWS);
@@ -151,11 +151,11 @@ function checkSummary({ checks, statements }: SqliteSession, check: RunCheck, ru
   }
 }
 
-function checkSnapshot({ checks, database, layout }: SqliteSession, runId: string): readonly StoreProblem[] {
+function checkSnapshot({ checks, database }: SqliteSession, runId: string): readonly StoreProblem[] {
   const place = 'table snapshots';
   const row = database
     .prepare(
-      `SELECT ${snapshotColumns(layout)}, (SELECT max(seq) FROM records WHERE run_id = :run_id) AS last_seq, ` +
+      `SELECT ${SNAPSHOT_COLUMNS}, (SELECT max(seq) FROM records WHERE run_id = :run_id) AS last_seq, ` +
         '(SELECT summary FROM runs WHERE run_id = :run_id) AS summary FROM snapshots WHERE run_id = :run_id',
     )
     .get({ run_id: runId });

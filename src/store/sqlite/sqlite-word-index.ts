@@ -7,10 +7,9 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { recordText } from '../record-text.ts';
 import { storedKind } from '../search-page.ts';
 import { isBusy } from '../sqlite-busy.ts';
-import { NEWEST_LAYOUT } from './sqlite-migrations.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
 import type { RecordRow, SqliteRowChecks } from './sqlite-row-checks.ts';
-import { recordColumns, type SqliteRow } from './sqlite-statements.ts';
+import { RECORD_COLUMNS, type SqliteRow } from './sqlite-statements.ts';
 import { wordsIn } from '../words-in.ts';
 
 /** Most records of a batch, and about the milliseconds that finding their words takes; writing them takes as long. */
@@ -201,7 +200,7 @@ function prepareIndexStatements(database: DatabaseSync): IndexStatements {
       'SELECT through_id, removals, owner, until_ms, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing',
     ),
     saveState: database.prepare('UPDATE indexing SET through_id = ?, owner = ?, until_ms = ?'),
-    readAfter: database.prepare(`SELECT ${recordColumns(NEWEST_LAYOUT)} FROM records WHERE id > ? ORDER BY id LIMIT ?`),
+    readAfter: database.prepare(`SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? ORDER BY id LIMIT ?`),
     insertWords: database.prepare('INSERT INTO record_words (rowid, words) VALUES (?, ?)'),
     insertPlace: database.prepare(
       'INSERT INTO indexed_records (id, minus_at_ms, run_id, minus_seq, kind) VALUES (?, ?, ?, ?, ?)',

@@ -38,7 +38,7 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   const problems = new Problems(terminal);
   problems.source(shownStore(path));
   const source = await openRecoverSource(path);
-  const { uncheckedRecords: unchecked, problems: sourceProblems } = source;
+  const { problems: sourceProblems } = source;
   try {
     const target = await openStoreNamed(to);
     try {
@@ -53,7 +53,6 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
         lost: 0,
         interrupted: 0,
         endUnknown: 0,
-        unchecked,
         sourceProblems,
         problems: 0,
       };
@@ -110,18 +109,16 @@ interface RecoveryTotals {
   readonly saved: number;
   readonly lost: number;
   readonly endUnknown: number;
-  readonly unchecked: number;
   readonly sourceProblems: number;
   readonly problems: number;
 }
 
 /** Verified is what has no doubt: every record with a checksum, every run with its end. */
 function totalsText(totals: RecoveryTotals): string {
-  const { endUnknown, lost, problems, runs, saved, sourceProblems, unchecked } = totals;
+  const { endUnknown, lost, problems, runs, saved, sourceProblems } = totals;
   const doubts = [
     ...(problems > 0 ? ['the new store is not whole'] : []),
     ...(endUnknown > 0 ? [`${countOf(endUnknown, 'run')} may have gone on further`] : []),
-    ...(unchecked > 0 ? [`${countOf(unchecked, 'record')} of an earlier version had no checksum`] : []),
   ];
   const count = `${countOf(runs, 'run')}, ${countOf(saved, 'record')} saved, ${countText(lost)} lost`;
   const source = sourceProblems === 0 ? '' : `; the old store has ${countOf(sourceProblems, 'problem')}`;

@@ -30,8 +30,6 @@ export interface RecoverSource {
   runs(): AsyncIterable<RunToSave> | Iterable<RunToSave>;
   /** What `verify` finds wrong with it, as a number. */
   readonly problems: number;
-  /** Records that were written before there were checksums, so that nothing proves them. */
-  readonly uncheckedRecords: number;
   close(): void | Promise<void>;
 }
 
@@ -47,13 +45,12 @@ export async function openRecoverSource(address: string): Promise<RecoverSource>
   const parsed = parseStoreAddress(address);
   const path = parsed.kind === 'path' ? parsed.path : shownStore(address);
   if (error !== undefined && kind === 'postgres') throw error;
-  if (kind === 'jsonl')
-    return { runs: () => runFolders(resolve(path)), problems, uncheckedRecords: 0, close: () => {} };
+  if (kind === 'jsonl') return { runs: () => runFolders(resolve(path)), problems, close: () => {} };
   try {
     const carved = carveSqlite(resolve(path));
-    const { runs, uncheckedRecords } = carved;
+    const { runs } = carved;
     if (error === undefined || runs.length > 0)
-      return { runs: () => runs.map(toSave), problems, uncheckedRecords, close: () => carved.close() };
+      return { runs: () => runs.map(toSave), problems, close: () => carved.close() };
     carved.close();
   } catch (thrown) {
     throw toStoreError(thrown, `read ${path}`);
@@ -88,7 +85,6 @@ function readableRows(store: LiveReader, problems: number): RecoverSource {
       }
     },
     problems,
-    uncheckedRecords: 0,
     close: () => store.close(),
   };
 }
@@ -142,7 +138,7 @@ async function* runFolders(folder: string): AsyncGenerator<RunToSave, void, void
     const path = join(folder, name);
     let runId = runIdInFolderName(name);
     let isEndKnown = true;
-    for await (const item of walkRun({ fileSystem: nodeFileSystem, folder: path }, { fromSeq: 0 })) {
+    for await (const item of walkRun({ fileSystem: nodeFileSystem, folder: path })) {
       if (item.type === 'record') runId = item.end.runId;
       if (item.type === 'torn') isEndKnown = false;
     }

@@ -12,7 +12,7 @@ export type Salvaged =
  * it. Never writes.
  */
 export async function* salvageLines(folder: string): AsyncGenerator<Salvaged, void, void> {
-  for await (const item of walkRun({ fileSystem: nodeFileSystem, folder }, { fromSeq: 0 })) {
+  for await (const item of walkRun({ fileSystem: nodeFileSystem, folder })) {
     if (item.type === 'record') yield { type: 'record', record: item.record };
     else if (item.type === 'damage') yield { type: 'damage', reason: `${item.place}: ${item.problem}` };
     // Of an append that a crash cut off, what is there is kept, and nobody was promised the rest.

@@ -1,6 +1,6 @@
 import { spillFolderOf } from '../../../hosts/claude-code/spilled-events.ts';
 import type { StoreProblem } from '../../../store/trajectory-store.ts';
-import { countOf, countText } from '../../../base/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { openReadableStore, shownStore, storeNamed } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { spillNote } from '../../runs/spill-note.ts';
@@ -45,14 +45,11 @@ export async function verifyCommand(
       runs += 1;
       records += run.records;
     }
-    // Where the table cannot be read to its end, that is among the problems.
-    const unchecked = await store.countUnchecked().catch(() => 0);
-    const without = unchecked === 0 ? '' : `, ${countText(unchecked)} of them without a checksum`;
     const found = problems === 0 ? 'nothing is wrong' : countOf(problems, 'problem');
     await terminal.write(
       options.json === true
-        ? jsonLine({ runs, records, unchecked, problems })
-        : `${shownStore(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked${without}: ${found}\n`,
+        ? jsonLine({ runs, records, problems })
+        : `${shownStore(file)}: ${countOf(runs, 'run')}, ${countOf(records, 'record')} checked: ${found}\n`,
     );
     if (problems > 0 && options.json !== true) {
       terminal.complain(`coxswain: to save what can be read: coxswain recover ${shownStore(file)} --to NEWPATH`);
