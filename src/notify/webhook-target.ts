@@ -1,4 +1,4 @@
-import { messageOf } from '../base/error.ts';
+import { reasonOf } from '../base/fetch-fault.ts';
 import { escaped } from './escaped.ts';
 import type { NotifyTarget } from './notification.ts';
 
@@ -32,10 +32,4 @@ export function webhookTarget(url: string, form: 'json' | 'slack' = 'json'): Not
       }
     },
   };
-}
-
-/** `fetch failed` says nothing; its cause has a code. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(error);
 }

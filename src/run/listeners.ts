@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { messageOf } from '../base/error.ts';
 import type { AgentEvent } from '../records/agent-event.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -12,6 +14,8 @@ export interface EventSink {
   record?(record: TrajectoryRecord): unknown;
   /** A streaming delta as the host gave it: not redacted, and never recorded. */
   delta?(event: AgentEvent, runId: string): unknown;
+  /** How much of what it heard it could not pass on: `health()` shows the sum. */
+  dropped?(): number;
 }
 
 /** How listeners are doing. Plain JSON. */
@@ -19,6 +23,8 @@ export interface ListenerHealth {
   /** Times that one threw or rejected. */
   readonly faults: number;
   readonly lastFault: string;
+  /** What listeners could not pass on, such as spans to a collector that does not answer; absent while there is none. */
+  readonly dropped?: number;
 }
 
 interface Listener {
@@ -36,12 +42,16 @@ export class Listeners {
   #waiting: (() => void)[] = [];
   #faults = 0;
   #lastFault = '';
+  /** By listeners that were taken off. */
+  #droppedBefore = 0;
 
   /** @returns takes the listener off */
   add(sink: EventSink, runId?: string): () => void {
     const listener: Listener = { sink, runId };
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return () => {
+      if (this.#listeners.delete(listener)) this.#droppedBefore += sink.dropped?.() ?? 0;
+    };
   }
 
   record(record: TrajectoryRecord): void {
@@ -54,7 +64,10 @@ export class Listeners {
 
   /** Undefined while nothing went wrong. */
   health(): ListenerHealth | undefined {
-    return this.#faults === 0 ? undefined : { faults: this.#faults, lastFault: this.#lastFault };
+    let dropped = this.#droppedBefore;
+    for (const { sink } of this.#listeners) dropped += sink.dropped?.() ?? 0;
+    if (this.#faults === 0 && dropped === 0) return undefined;
+    return { faults: this.#faults, lastFault: this.#lastFault, ...(dropped === 0 ? {} : { dropped }) };
   }
 
   #later(runId: string | undefined, tell: (sink: EventSink) => unknown): void {
@@ -65,9 +78,13 @@ export class Listeners {
       return;
     }
     if (this.#waiting.length === 0) queueMicrotask(() => this.#drain());
-    this.#waiting.push(() => {
-      for (const { sink } of meant) this.#tell(sink, tell);
-    });
+    // Whoever adds to a trace does so where the run is, not where the first of those that wait was.
+    const inContext = AsyncLocalStorage.snapshot();
+    this.#waiting.push(() =>
+      inContext(() => {
+        for (const { sink } of meant) this.#tell(sink, tell);
+      }),
+    );
   }
 
   #drain(): void {

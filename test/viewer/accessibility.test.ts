@@ -1,41 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { tempFolder } from '../support/temp-folder.ts';
 import { runCli, sampleRun } from '../run-cli.ts';
 import { findChromium } from './chromium.ts';
+import { seriousIssues } from './serious-issues.ts';
 import { addRun, addSampleRun, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 
 const chromium = findChromium();
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly help: string;
-  readonly nodes: readonly { readonly target: readonly string[] }[];
-}
-
-/** What axe finds that is serious or worse, one line each. */
-async function seriousIssues(page: Page): Promise<readonly string[]> {
-  // Through the browser's own debugger: the page itself may run no script that is not the viewer's.
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<{ readonly violations: readonly Violation[] }>(
-    "axe.run({ rules: { 'target-size': { enabled: true } } })",
-  );
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, help, nodes }) =>
-        `${id}: ${help}: ${nodes
-          .slice(0, 3)
-          .map(({ target }) => target.join(' '))
-          .join(' | ')}`,
-    );
-}
 
 /** What lies beyond the right edge of the window and cannot be scrolled to. */
 const WIDER = `[...document.querySelectorAll('.page *')].filter((e) => {

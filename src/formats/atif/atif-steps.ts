@@ -1,5 +1,6 @@
 import { type Json, isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
+import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { asJson, sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
@@ -33,7 +34,7 @@ function* stepItems(writer: RunItems, step: JsonMembers): Generator<ImportItem> 
 
 function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
   const reasoning = textOrUndefined(step.reasoning_content);
-  const calls = Array.isArray(step.tool_calls) ? (step.tool_calls as readonly unknown[]).map(sourceCall) : [];
+  const calls = Array.isArray(step.tool_calls) ? (step.tool_calls as readonly unknown[]).map(callOf) : [];
   const parts: readonly AnswerPart[] = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
     ...sourceBlocks(step.message),
@@ -78,8 +79,16 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
   );
 }
 
+/** A call; arguments that are no object, which ATIF cannot hold, stand under `extra.coxswain`. */
+function callOf(value: unknown): CallShape {
+  const ours = coxswainExtra(isJsonObject(value) ? value : {});
+  return 'arguments' in ours ? { ...sourceCall(value), args: asJson(ours.arguments) } : sourceCall(value);
+}
+
 /** The content, or, where a subagent did the work and left none, the references to its trajectories. */
 function contentOf(result: JsonMembers): Json {
+  const ours = coxswainExtra(result);
+  if ('result' in ours) return asJson(ours.result);
   const { content } = result;
   return content === undefined || content === null
     ? asJson(result.subagent_trajectory_ref ?? '')
@@ -88,9 +97,13 @@ function contentOf(result: JsonMembers): Json {
 
 function errorFlag(result: JsonMembers): boolean | undefined {
   const extra = isJsonObject(result.extra) ? result.extra : {};
-  const ours = isJsonObject(extra.coxswain) ? extra.coxswain : {};
-  for (const flag of [ours.is_error, extra.is_error]) if (typeof flag === 'boolean') return flag;
+  for (const flag of [coxswainExtra(result).is_error, extra.is_error]) if (typeof flag === 'boolean') return flag;
   return undefined;
+}
+
+/** What an export of coxswain adds to a part of ATIF. */
+function coxswainExtra({ extra }: JsonMembers): JsonMembers {
+  return isJsonObject(extra) && isJsonObject(extra.coxswain) ? extra.coxswain : {};
 }
 
 function compactionOf(step: JsonMembers): string | undefined {

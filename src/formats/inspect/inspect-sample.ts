@@ -9,7 +9,7 @@ import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { withDuration } from '../parts/result-duration.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import type { UniqueNames } from '../parts/unique-names.ts';
 
@@ -101,10 +101,12 @@ function* messageItems(reading: Reading, message: JsonMembers): Generator<Import
 function answerItems(reading: Reading, message: JsonMembers): readonly ImportItem[] {
   const { items, resolve, times } = reading;
   const span = times.answers.get(textOrUndefined(message.id) ?? '');
+  const odd = membersOf(coxswainMembers(message).arguments);
   const calls = listOf(message.tool_calls).map((value) => {
     const call = membersOf(value);
     const name = textOrUndefined(call.function) ?? 'unknown';
-    const args = callArguments(resolve(call.arguments));
+    const id = textOrUndefined(call.id) ?? '';
+    const args = Object.hasOwn(odd, id) ? asJson(odd[id]) : callArguments(resolve(call.arguments));
     return { type: 'call', call: { sourceId: textOrUndefined(call.id), name, args } } as const;
   });
   const reasoning = textOrUndefined(message.reasoning);
@@ -126,10 +128,16 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   seen.set(sourceId ?? '', execution + 1);
   const span = times.calls.get(sourceId ?? '')?.[execution];
   const error = message.error === undefined || message.error === null ? undefined : membersOf(message.error);
-  const content = sourceResult(resolve(message.content));
+  const ours = coxswainMembers(message);
+  const content = 'result' in ours ? asJson(ours.result) : sourceResult(resolve(message.content));
   // The model sees the error's text in the place of an empty content.
   const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
   const ended = items.result({ sourceId, result, isError: error !== undefined }, span?.endMs);
   const { startMs, endMs } = span ?? {};
   yield* withDuration(ended, startMs === undefined || endMs === undefined ? undefined : endMs - startMs);
+}
+
+/** What an export of coxswain adds to a message: values that Inspect has no place for. */
+function coxswainMembers(message: JsonMembers): JsonMembers {
+  return membersOf(membersOf(message.metadata).coxswain);
 }

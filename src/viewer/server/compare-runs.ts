@@ -7,7 +7,7 @@ import type { RunSummary } from '../../store/run-summary.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
 import { alignKeys, type AlignedPair } from './align-calls.ts';
 import type { CallRow, CompareAnswer, CompareRow } from './api-shapes.ts';
-import { createBreather } from './breather.ts';
+import { createBreather } from '../../base/breather.ts';
 import { isDamage } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
 

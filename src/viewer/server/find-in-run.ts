@@ -3,7 +3,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { recordText } from '../../store/record-text.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { FindAnswer, FindKind, Overview } from './api-shapes.ts';
-import { createBreather } from './breather.ts';
+import { createBreather } from '../../base/breather.ts';
 import { isDamage } from './read-records.ts';
 import { findWords } from './find-words.ts';
 import type { RunReader } from './run-reader.ts';

@@ -3,7 +3,7 @@ import { toStoredRecord } from '../../records/encode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { lastSeqOf, type RunSummary } from '../../store/run-summary.ts';
 import type { RecordsAnswer, RunState } from './api-shapes.ts';
-import { createBreather } from './breather.ts';
+import { createBreather } from '../../base/breather.ts';
 import { cutValues } from './cut-values.ts';
 import type { RunReader } from './run-reader.ts';
 import { RunStateFold } from './run-state.ts';

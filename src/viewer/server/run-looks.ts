@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LruMap } from '../../base/lru-map.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
 import type { Overview, RunExtras } from './api-shapes.ts';
-import { createBreather } from './breather.ts';
+import { createBreather } from '../../base/breather.ts';
 import { isDamage } from './read-records.ts';
 import { RunLook } from './run-look.ts';
 import { printOf, RunIndex, type IndexedRun } from './run-index.ts';

@@ -2,9 +2,9 @@ import type { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../../base/error.ts';
+import { pageName, runPage } from '../../exports/run-page.ts';
 import type { CallAnswer, CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
 import { comparedRuns, type ComparedSide } from './compare-runs.ts';
-import { exportName, exportRun } from './export-run.ts';
 import { findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
@@ -15,8 +15,6 @@ import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
 
 const OVERVIEW_MS = 200;
-/** An export waits for all that can be seen from far away. */
-const EXPORT_MS = 120_000;
 /** A call is looked up in the whole run. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
@@ -61,11 +59,11 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
   });
   app.get(`${path}/export.html`, async (context) => {
     const { listed, run } = await wanted(context);
-    const [overview, reader] = [await listed.looks.overview(run, EXPORT_MS), await listed.source.reader()];
+    const reader = await listed.source.reader();
     context.header('content-type', 'text/html; charset=utf-8');
-    context.header('content-disposition', `attachment; filename="${exportName(run.runId)}"`);
+    context.header('content-disposition', `attachment; filename="${pageName(run.runId)}"`);
     return stream(context, async (out) => {
-      for await (const part of exportRun({ run, overview, reader })) {
+      for await (const part of runPage({ run, records: () => reader.readRun(run.runId) })) {
         if (out.aborted) return;
         await out.write(part);
       }

@@ -3,20 +3,28 @@ import { type CommandDefinition, STORE_OPTION } from '../command-definition.ts';
 /** `coxswain export`. */
 export const exportRuns: CommandDefinition = {
   name: 'export',
-  summary: 'write records as JSON lines, or copy them into another store',
+  summary: 'write runs as JSON lines, spans, trajectories, chat messages or one HTML file, or copy them into a store',
   description:
-    'Writes the records of runs as they are stored, one line of JSON each, or copies them into another store. A copy ' +
-    'may be repeated: it goes on where it was interrupted.',
+    'Writes the records of runs as they are stored, one line of JSON each; with --format in the form of another tool; ' +
+    'or copies them into another store. A copy may be repeated: it goes on where it was interrupted.',
   arguments: { '[runs...]': 'ids of runs, or beginnings of them (default: all)' },
   options: {
     ...STORE_OPTION,
-    '--to <file>': 'write into this new file (default: -, standard output)',
+    '--format <name>': 'records (default), atif, inspect-json, openai, otlp or html',
+    '--html': 'one HTML file of one run, for a bug report; the same as --format html',
+    '--to <target>': 'write into this new file (default: -, standard output), or send spans to this http address',
+    '--no-content': 'with --format otlp: without arguments, results, messages, and texts that may quote them',
     '--to-store <address>': 'copy into this store instead',
-    '--json': 'with --to FILE or --to-store: print the totals as a line of JSON',
+    '--json': 'with --to or --to-store: print the totals as a line of JSON',
   },
   examples: [
     'coxswain export > all.ndjson',
     'coxswain export retry-storm --to retry-storm.ndjson',
+    'coxswain export retry-storm --html --to retry-storm.html',
+    'coxswain export retry-storm --format atif --to trajectory.json',
+    'coxswain export --format inspect-json --to log.json',
+    'coxswain export --format openai > messages.jsonl',
+    'coxswain export --format otlp --to http://localhost:4318',
     'coxswain export --store .coxswain/runs.db --to-store postgres://agents@db/agents',
   ],
   load: async () => (await import('./export-command.ts')).exportCommand,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { steadyMs } from '../../base/steady-ms.ts';
+import { steadyMs } from './steady-ms.ts';
 
 /** How long somebody works before others have their turn. */
 const WORK_MS = 8;

@@ -1,0 +1,92 @@
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
+import { present } from '../base/present.ts';
+import type { StoredContentBlock } from '../records/stored-message.ts';
+import { blocksOf, isoTime, textOfBlock, textOfJson } from './transcript.ts';
+import type { Transcript, TranscriptAnswer, TranscriptCall, TranscriptPart } from './transcript.ts';
+
+/**
+ * A run as a trajectory of ATIF 1.7, with those of the runs below it. What ATIF has no field for and the importer wants (failures, how
+ * the run ended, values that are no text) stands under `extra.coxswain`.
+ */
+export function atifDocument({ outcome, parts, run, task }: Transcript, below: readonly JsonObject[] = []): JsonObject {
+  const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
+  // A trajectory has at least one step.
+  const asked = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
+  const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
+  const steps = (isAsked ? parts : [asked, ...parts]).map((part, at) => stepOf(part, at + 1));
+  return {
+    schema_version: 'ATIF-v1.7',
+    session_id: conversationId ?? parentRunId ?? runId,
+    trajectory_id: runId,
+    agent: { name: agentName, version: 'unknown', ...present({ model_name: modelId }) },
+    steps,
+    ...(outcome === undefined ? {} : { extra: { coxswain: { ...outcome } } }),
+    ...(below.length === 0 ? {} : { subagent_trajectories: below }),
+  };
+}
+
+function isUser(part: TranscriptPart): boolean {
+  return part.type === 'message' && part.role === 'user';
+}
+
+function stepOf(part: TranscriptPart, id: number): JsonObject {
+  const timestamp = isoTime(part.atMs);
+  const step = { step_id: id, ...present({ timestamp }) };
+  switch (part.type) {
+    case 'message':
+      return { ...step, source: part.role, message: messageOf(blocksOf(part.content)) };
+    case 'compaction': {
+      const extra = { context_management: { type: 'compaction', trigger: part.trigger } };
+      return { ...step, source: 'system', message: '', extra };
+    }
+    default:
+      return { ...step, ...agentStep(part) };
+  }
+}
+
+function agentStep({ blocks, calls, modelId, usage }: TranscriptAnswer): JsonObject {
+  const reasoning = blocks.filter(({ type }) => type === 'reasoning').map(textOfBlock);
+  const results = calls.flatMap((call) => (call.answer === undefined ? [] : [resultOf(call.id, call.answer)]));
+  return {
+    source: 'agent',
+    message: messageOf(blocks.filter(({ type }) => type !== 'reasoning')),
+    ...present<Readonly<Record<string, Json | undefined>>>({
+      model_name: modelId,
+      reasoning_content: reasoning.length === 0 ? undefined : reasoning.join('\n'),
+      tool_calls: calls.length === 0 ? undefined : calls.map(callOf),
+      observation: results.length === 0 ? undefined : { results },
+      metrics:
+        usage === undefined
+          ? undefined
+          : present({
+              prompt_tokens: usage.input_tokens,
+              completion_tokens: usage.output_tokens,
+              cached_tokens: usage.cache_read_tokens,
+              cost_usd: usage.cost_usd,
+            }),
+    }),
+  };
+}
+
+function callOf({ args, id, tool }: TranscriptCall): JsonObject {
+  const call = { tool_call_id: id, function_name: tool };
+  return isJsonObject(args)
+    ? { ...call, arguments: args }
+    : { ...call, arguments: {}, extra: { coxswain: { arguments: args } } };
+}
+
+function resultOf(id: string, { failed, result }: NonNullable<TranscriptCall['answer']>): JsonObject {
+  const ours = { is_error: failed, ...(typeof result === 'string' ? {} : { result }) };
+  return { source_call_id: id, content: textOfJson(result), extra: { coxswain: ours } };
+}
+
+/** One text where there is nothing else. */
+function messageOf(blocks: readonly StoredContentBlock[]): Json {
+  const isText = blocks.every((block) => block.type !== 'image' || block.url === undefined);
+  if (isText && blocks.length < 2) return blocks.map(textOfBlock).join('');
+  return blocks.map((block) =>
+    block.type === 'image' && block.url !== undefined
+      ? { type: 'image', source: { media_type: block.media_type, path: block.url } }
+      : { type: 'text', text: textOfBlock(block) },
+  );
+}

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../base/json.ts';
+import type { StoredContentBlock } from '../records/stored-message.ts';
+import { blocksOf, textOfBlock, textOfJson } from './transcript.ts';
+import type { Transcript, TranscriptPart } from './transcript.ts';
+
+/** A run as `{id, messages}`, the messages as OpenAI's chat completions take them: no reasoning, no failure, no time. */
+export function chatMessages({ parts, run }: Transcript): JsonObject {
+  return { id: run.runId, messages: parts.flatMap(messagesOf) };
+}
+
+function messagesOf(part: TranscriptPart): readonly JsonObject[] {
+  if (part.type === 'compaction') return [];
+  if (part.type === 'message') return [{ role: part.role, content: contentOf(blocksOf(part.content)) }];
+  const { blocks, calls } = part;
+  // A call without a result would be refused.
+  const answered = calls.flatMap(({ answer, ...call }) => (answer === undefined ? [] : [{ ...call, answer }]));
+  const text = blocks
+    .filter(({ type }) => type !== 'reasoning')
+    .map(textOfBlock)
+    .join('\n');
+  const asked = answered.map(({ args, id, tool }) => {
+    return { id, type: 'function', function: { name: tool, arguments: textOfJson(args) } };
+  });
+  if (text === '' && asked.length === 0) return [];
+  return [
+    { role: 'assistant', content: text === '' ? null : text, ...(asked.length === 0 ? {} : { tool_calls: asked }) },
+    ...answered.map(({ answer, id }) => ({ role: 'tool', tool_call_id: id, content: textOfJson(answer.result) })),
+  ];
+}
+
+function contentOf(blocks: readonly StoredContentBlock[]): JsonObject['content'] {
+  const hasPicture = blocks.some((block) => block.type === 'image' && block.url !== undefined);
+  if (!hasPicture) return blocks.map(textOfBlock).join('\n');
+  return blocks.map((block) =>
+    block.type === 'image' && block.url !== undefined
+      ? { type: 'image_url', image_url: { url: block.url } }
+      : { type: 'text', text: textOfBlock(block) },
+  );
+}

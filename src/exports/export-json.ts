@@ -1,0 +1,82 @@
+import type { JsonObject } from '../base/json.ts';
+import { defaultDetectors } from '../patterns/detectors/default-detectors.ts';
+import { atifDocument } from './atif-document.ts';
+import { chatMessages } from './chat-messages.ts';
+import type { ExportedRun } from './exported-run.ts';
+import { inspectFrame, inspectSample } from './inspect-log.ts';
+import type { RunSpan } from './run-span.ts';
+import { RunSpans } from './run-spans.ts';
+import { readTranscript } from './transcript.ts';
+
+/** A run with those below it. */
+export interface ExportedTree extends ExportedRun {
+  readonly below: readonly ExportedTree[];
+}
+
+const MAX_BATCH_SPANS = 256;
+const MAX_BATCH_CHARS = 1_000_000;
+
+/** A run and the runs below it as one ATIF document. Memory: all of them. */
+export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObject> {
+  const children: JsonObject[] = [];
+  for (const child of below) children.push(await atifOf(child));
+  return atifDocument(await readTranscript(run.records()), children);
+}
+
+/** Runs as the text of one Inspect log, a sample each. Memory: one run. */
+export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
+  let tail = '';
+  for await (const exported of runs) {
+    const { modelId, startedAtMs } = exported.run;
+    if (tail === '') {
+      const [head, end] = inspectFrame(modelId, startedAtMs);
+      yield head;
+      tail = end;
+    } else yield ',';
+    yield JSON.stringify(inspectSample(await readTranscript(exported.records())));
+  }
+  if (tail === '') yield inspectFrame(undefined, 0).join('');
+  else yield tail;
+}
+
+/** Runs as chat messages, a line each. Memory: one run. */
+export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
+  for await (const { records } of runs) yield `${JSON.stringify(chatMessages(await readTranscript(records())))}\n`;
+}
+
+/** How stored runs are made spans. */
+export interface SpanBatchOptions {
+  readonly content: boolean;
+  /** The id of the run above all that are above a run. */
+  readonly rootOf: (runId: string) => Promise<string>;
+}
+
+/** Spans of stored runs, in requests of up to 256 spans or about a megabyte; a longer span has one of its own. */
+export async function* spanBatches(
+  runs: AsyncIterable<ExportedRun>,
+  { content, rootOf }: SpanBatchOptions,
+): AsyncGenerator<readonly RunSpan[], void, void> {
+  let batch: RunSpan[] = [];
+  let chars = 0;
+  for await (const { records, run } of runs) {
+    const options = { runId: run.runId, rootRunId: await rootOf(run.runId), content };
+    const spans = new RunSpans({ ...options, detectors: defaultDetectors() });
+    const over = async function* (): AsyncGenerator<readonly RunSpan[], void, void> {
+      for await (const record of records()) yield spans.take(record);
+      yield spans.finish();
+    };
+    for await (const some of over()) {
+      for (const span of some) {
+        const size = JSON.stringify(span).length;
+        if (batch.length > 0 && (batch.length === MAX_BATCH_SPANS || chars + size > MAX_BATCH_CHARS)) {
+          yield batch;
+          batch = [];
+          chars = 0;
+        }
+        batch.push(span);
+        chars += size;
+      }
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

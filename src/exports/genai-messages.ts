@@ -1,0 +1,80 @@
+import { assertNever } from '../base/assert-never.ts';
+import { present } from '../base/present.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import { GENAI } from '../formats/otlp/genai-names.ts';
+import type { StoredContent, StoredContentBlock, StoredMessage } from '../records/stored-message.ts';
+import type { SpanAttributes } from './run-span.ts';
+
+/** A message as the semantic conventions have it. */
+export interface GenaiMessage {
+  readonly role: string;
+  readonly parts: readonly JsonObject[];
+}
+
+type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
+
+/** The model, and who provides it where its name says so. */
+export function modelAttributes(modelId: string | undefined): SpanAttributes {
+  const known = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
+  return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: known?.[1] });
+}
+
+/** A message of the system or the user. */
+export function saidMessage({ content, role }: StoredMessage): GenaiMessage {
+  return { role, parts: partsOf(content) };
+}
+
+/** What an answer of the model says, and what it took. @param hasContent  false leaves its text out */
+export function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
+  const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
+  const model = modelAttributes(modelId);
+  const { cache_read_tokens: read, cache_write_tokens: write, input_tokens: input } = usage;
+  // The conventions count cached tokens among the input; Anthropic counts them beside it.
+  const beside = model[GENAI.provider] === 'anthropic' ? (read ?? 0) + (write ?? 0) : 0;
+  const message = { role: 'assistant', parts: partsOf(content), finish_reason: reason ?? 'stop' };
+  return {
+    ...model,
+    ...present({
+      [GENAI.responseModel]: answer.model_id,
+      [GENAI.finishReasons]: reason === undefined ? undefined : [reason],
+      [GENAI.inputTokens]: input === undefined ? undefined : input + beside,
+      [GENAI.outputTokens]: usage.output_tokens,
+      [GENAI.cacheReadTokens]: read,
+      [GENAI.cacheWriteTokens]: write,
+      [GENAI.reasoningTokens]: usage.reasoning_tokens,
+      [GENAI.outputMessages]: hasContent ? JSON.stringify([message]) : undefined,
+    }),
+  };
+}
+
+const PROVIDERS: readonly (readonly [name: RegExp, provider: string])[] = [
+  [/claude/i, 'anthropic'],
+  [/gpt|codex|\bo\d/i, 'openai'],
+  [/gemini/i, 'gcp.gemini'],
+  [/mistral|devstral/i, 'mistral_ai'],
+  [/deepseek/i, 'deepseek'],
+  [/grok/i, 'x_ai'],
+];
+
+function partsOf(content: StoredContent): readonly JsonObject[] {
+  return typeof content === 'string' ? [{ type: 'text', content }] : content.map(partOf);
+}
+
+function partOf(block: StoredContentBlock): JsonObject {
+  switch (block.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: block.type, content: block.text };
+    case 'tool_call':
+      return { type: 'tool_call', id: block.id, name: block.name, arguments: block.args };
+    case 'image': {
+      const { bytes, digest, media_type: mime_type, url } = block;
+      if (url !== undefined) return { type: 'uri', modality: 'image', mime_type, uri: url };
+      return { type: 'image', mime_type, ...present<Readonly<Record<string, Json | undefined>>>({ bytes, digest }) };
+    }
+    case 'other':
+      return { type: 'other', value: block.value };
+    default:
+      return assertNever(block);
+  }
+}

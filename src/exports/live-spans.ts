@@ -1,0 +1,62 @@
+import { LruMap } from '../base/lru-map.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunSpan } from './run-span.ts';
+import { RunSpans } from './run-spans.ts';
+
+/** What spans hold. */
+export interface SpanContentOptions {
+  /** Arguments, results, messages, and the texts of errors and advice, which may quote them; default true. */
+  readonly content?: boolean;
+}
+
+/** Who takes spans that are over. */
+export interface SpanTaker {
+  /** Called before the spans of a run that is new here or goes on after its end. */
+  begin?(runId: string, parentRunId: string | undefined, atMs: number): void;
+  take(span: RunSpan): void;
+}
+
+/** Runs that are known at once, open ones and ended ones that may go on. */
+const MAX_RUNS = 256;
+const MAX_ROOTS = 10_000;
+
+/** Makes spans of the records of live runs. Memory: 256 runs, each as `RunSpans`; the one heard first gives way to another. */
+export class LiveSpans {
+  readonly #taker: SpanTaker;
+  readonly #options: SpanContentOptions;
+  readonly #runs = new Map<string, RunSpans>();
+  /** The run above all that are above a run. */
+  readonly #roots = new LruMap<string>(MAX_ROOTS);
+
+  constructor(taker: SpanTaker, options: SpanContentOptions) {
+    this.#taker = taker;
+    this.#options = options;
+  }
+
+  record(record: TrajectoryRecord): void {
+    const { parent_run_id: parentRunId, payload, recorded_at_unix_ms: atMs, run_id: runId = '' } = record;
+    const known = this.#runs.get(runId);
+    if (known === undefined || payload.kind === 'run_resumed') this.#taker.begin?.(runId, parentRunId, atMs);
+    for (const span of (known ?? this.#begun(runId, parentRunId)).take(record)) this.#taker.take(span);
+  }
+
+  /** Ends the spans of runs that are open. */
+  finish(): void {
+    for (const runId of this.#runs.keys()) this.#finish(runId);
+  }
+
+  #begun(runId: string, parentRunId: string | undefined): RunSpans {
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size >= MAX_RUNS && oldest !== undefined) this.#finish(oldest);
+    const rootRunId = parentRunId === undefined ? runId : (this.#roots.get(parentRunId) ?? parentRunId);
+    this.#roots.set(runId, rootRunId);
+    const spans = new RunSpans({ runId, rootRunId, ...this.#options });
+    this.#runs.set(runId, spans);
+    return spans;
+  }
+
+  #finish(runId: string): void {
+    for (const span of this.#runs.get(runId)?.finish() ?? []) this.#taker.take(span);
+    this.#runs.delete(runId);
+  }
+}

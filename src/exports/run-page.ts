@@ -1,0 +1,323 @@
+import { assertNever } from '../base/assert-never.ts';
+import { createBreather } from '../base/breather.ts';
+import { callNumber } from '../base/call-number.ts';
+import { messageOf } from '../base/error.ts';
+import { countOf } from '../base/number-text.ts';
+import { resultText } from '../calls/result-text.ts';
+import { html, htmlText, type Html } from '../html/html.ts';
+import { pageFrame } from '../html/page.ts';
+import { defaultDetectors } from '../patterns/detectors/default-detectors.ts';
+import { toStoredRecord } from '../records/encode-record.ts';
+import { rowOf } from '../records/kind-definition.ts';
+import { passOver } from '../records/pass-over.ts';
+import type { StoredContent } from '../records/stored-message.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import { inWords } from '../records/words.ts';
+import { createRedactor, type Redactor } from '../redaction/redactor.ts';
+import type { AdviceOutcome } from '../run-view/advice-outcome.ts';
+import { fateText } from '../run-view/fate-text.ts';
+import { RunView } from '../run-view/run-view.ts';
+import { changeOf, isFlagged, type SeenPattern } from '../run-view/seen-pattern.ts';
+import type { ExportedRun } from './exported-run.ts';
+
+/** Texts longer than this are folded, and cut at the other. */
+const FOLDED_CHARS = 800;
+const MAX_CHARS = 20_000;
+const MAX_NAME_CHARS = 200;
+
+/** What a first reading of the run finds, for the second one. */
+interface Findings {
+  readonly view: RunView;
+  /** By the `seq` of the record with which they were noticed, raised or cleared. */
+  readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
+  /** By advice id. */
+  readonly advice: ReadonlyMap<string, AdviceOutcome>;
+  /** `seq` of each call's start. */
+  readonly callSeqs: readonly number[];
+}
+
+/**
+ * One run as one HTML file for a bug report: no script, no address, its style inside and allowed by its hash, every text of the
+ * trajectory escaped, secrets replaced once more as in a live run, pictures left out. Patterns and advice stand where they came, advice
+ * with its delivery and what followed. A run that cannot be read to its end is given up to there, with the reason.
+ *
+ * Pieces come as the run is read, which happens twice. Memory: about a megabyte.
+ */
+export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<string, void, void> {
+  const redactor = createRedactor();
+  const found = await findingsOf(records());
+  const [head, tail] = pageFrame(`coxswain run ${redactedText(redactor, run.runId)}`);
+  yield htmlText(html`${head}${summaryHtml(found, run.problem, redactor)}`);
+  yield htmlText(html`${patternsHtml(found, redactor)}${adviceHtml(found, redactor)}`);
+  yield '<h2>Record</h2>\n';
+  const view = new RunView();
+  const fateOf = (adviceId: string): string | undefined => {
+    const outcome = found.advice.get(adviceId);
+    return outcome && `${deliveryText(outcome, redactor)}; ${fateText(outcome)}`;
+  };
+  let leftOut = 0;
+  try {
+    for await (const record of unhurried(records())) {
+      const call = view.fold(record);
+      const isEntry = rowOf(record.payload) !== 'detail' || record.payload.kind === 'turn_started';
+      if (!isEntry) leftOut += 1;
+      else yield htmlText(entryHtml({ ...record, payload: redactor.redact(record.payload) }, call?.number, fateOf));
+      for (const pattern of found.patterns.get(record.seq) ?? []) yield htmlText(patternHtml(pattern, redactor));
+    }
+  } catch (error) {
+    const why = redactedText(redactor, messageOf(error));
+    yield htmlText(html`<p class="bad">The run cannot be read further: ${why}</p> `);
+  }
+  if (leftOut > 0) yield htmlText(html`<p class="dim">Left out: ${countOf(leftOut, 'record')} of bookkeeping.</p> `);
+  yield htmlText(tail);
+}
+
+/** A file name of a run's page: letters, digits, and a few marks. */
+export function pageName(runId: string): string {
+  const name = runId
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 80);
+  return `coxswain-${name === '' ? 'run' : name}.html`;
+}
+
+async function findingsOf(records: AsyncIterable<TrajectoryRecord>): Promise<Findings> {
+  const view = new RunView({ detectors: defaultDetectors() });
+  const patterns = new Map<number, readonly TrajectoryPattern[]>();
+  const callSeqs: number[] = [];
+  try {
+    for await (const record of unhurried(records)) {
+      const call = view.fold(record);
+      if (call !== undefined) callSeqs[call.number - 1] ??= call.seq;
+      const changed = view.changedPatterns.filter(isFlagged);
+      if (changed.length > 0) patterns.set(record.seq, changed);
+    }
+  } catch {
+    // The second reading meets it too, and says so.
+  }
+  return { view, patterns, callSeqs, advice: new Map(view.advice.map((outcome) => [outcome.adviceId, outcome])) };
+}
+
+/** Records, with turns for others in between. */
+async function* unhurried(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
+  const breath = createBreather();
+  for await (const record of records) {
+    const pause = breath();
+    if (pause !== undefined) await pause;
+    yield record;
+  }
+}
+
+/** Any text through the rules for what a tool gives back. */
+function redactedText(redactor: Redactor, text: string): string {
+  const payload = redactor.redact({ kind: 'session_event', event_type: 'export', data: text });
+  return payload.kind === 'session_event' && typeof payload.data === 'string' ? payload.data : '';
+}
+
+function summaryHtml({ view }: Findings, problem: string | undefined, redactor: Redactor): Html {
+  const { counts, outcome, verdict } = view;
+  const { agentName, calls, errors, format, lastAtMs, modelId, parentRunId, records, runId, startedAtMs, turns } =
+    counts;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Run', runId],
+    ['Started by', parentRunId],
+    ['Agent', agentName],
+    ['Model', modelId],
+    ['Format', format],
+    ['Began', startedAtMs > 0 ? timeText(startedAtMs) : undefined],
+    ['Last record', lastAtMs > 0 ? timeText(lastAtMs) : undefined],
+    ['Outcome', outcome === undefined ? 'open' : inWords('outcome', outcome.outcome)],
+    ['Verdict', `${verdict.verdict}: ${verdict.evidence}`],
+    ['Reward', outcome?.reward === undefined ? undefined : String(outcome.reward)],
+    ['Counts', `${turns} turns, ${calls} calls, ${errors} errors, ${records} records`],
+    ['Problem', problem],
+  ];
+  const rows = facts.map(([name, value]) =>
+    value === undefined
+      ? undefined
+      : html`<dt>${name}</dt>
+          <dd>${redactedText(redactor, value)}</dd> `,
+  );
+  return html`<dl>${rows}</dl> `;
+}
+
+function patternsHtml({ callSeqs, view }: Findings, redactor: Redactor): Html {
+  const { basis, leftOut, patterns } = view.patterns;
+  const flagged = patterns.filter(({ pattern }) => isFlagged(pattern));
+  if (flagged.length === 0) return html``;
+  const from =
+    basis === 'recorded'
+      ? 'Recorded by the steering of the run.'
+      : 'Found by the default detectors when the run was read.';
+  const more = leftOut > 0 ? html`<p>${leftOut} more are not listed.</p> ` : undefined;
+  return html`<h2>Patterns</h2>
+    <p class="dim">${from}</p>
+    <ul>
+      ${flagged.map((seen) => patternItem(seen, callSeqs, redactor))}
+    </ul>
+    ${more}`;
+}
+
+function patternItem({ pattern }: SeenPattern, callSeqs: readonly number[], redactor: Redactor): Html {
+  const { clearedAt, firstSeen, occurrences, stuck } = pattern;
+  const until = clearedAt === undefined ? 'the end' : `call ${callNumber(clearedAt)}`;
+  const mark = stuck ? html`<b class="bad">stuck</b> ` : undefined;
+  return html`<li>
+    ${mark}${patternName(pattern, redactor)}: from
+    <a href="#s${callSeqs[firstSeen] ?? 0}">call ${callNumber(firstSeen)}</a> to ${until}, seen ${occurrences} times
+  </li> `;
+}
+
+function patternName({ kind, level, tool }: TrajectoryPattern, redactor: Redactor): string {
+  const of = tool === undefined ? '' : `, ${tool}`;
+  return redactedText(redactor, `${inWords('pattern', kind)} (${inWords('level', level)})${of}`);
+}
+
+function adviceHtml({ view }: Findings, redactor: Redactor): Html {
+  const { advice, adviceLeftOut } = view;
+  if (advice.length === 0) return html``;
+  const rows = advice.map((outcome) => {
+    const { callsBefore, providerName, seq } = outcome;
+    const who = redactedText(redactor, providerName);
+    return html`<li>
+      <a href="#s${seq}">after call ${callsBefore}</a>: ${who}; ${deliveryText(outcome, redactor)}; ${fateText(outcome)}
+    </li> `;
+  });
+  const more = adviceLeftOut > 0 ? html`<p>${adviceLeftOut} more pieces are not listed.</p> ` : undefined;
+  return html`<h2>Advice</h2>
+    <p class="dim">What followed is what followed: none of this says that the advice was the reason.</p>
+    <ul>
+      ${rows}
+    </ul>
+    ${more}`;
+}
+
+function deliveryText({ arm, reason }: AdviceOutcome, redactor: Redactor): string {
+  const because = reason === undefined || arm !== 'undelivered' ? '' : ` (${redactedText(redactor, reason)})`;
+  return `${inWords('delivery', arm)}${because}`;
+}
+
+/** Where a pattern was noticed, became more certain or was left. */
+function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
+  const change =
+    pattern.clearedAt !== undefined
+      ? 'pattern left'
+      : changeOf(pattern) === 'raised'
+        ? 'pattern, more certain'
+        : 'pattern';
+  return html`<article class="pattern">
+    <h3>${change}: ${patternName(pattern, redactor)}, seen ${pattern.occurrences} times</h3>
+  </article> `;
+}
+
+function entryHtml(
+  record: TrajectoryRecord,
+  call: number | undefined,
+  fateOf: (adviceId: string) => string | undefined,
+): Html {
+  const { payload, recorded_at_unix_ms: atMs, seq } = record;
+  if (payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared') return html``;
+  const { body, mark, name } = shown(payload, call);
+  const when = atMs > 0 ? html`<time>${timeText(atMs)}</time>` : undefined;
+  const fate = 'advice_id' in payload && mark === 'advice' ? fateOf(payload.advice_id ?? '') : undefined;
+  return html`<article id="s${seq}" class="${mark}">
+    <h3>${seq} ${short(name)} ${when}</h3>
+    ${body}${fate === undefined ? undefined : html`<p class="dim">${fate}</p>`}
+  </article> `;
+}
+
+interface Shown {
+  readonly name: string;
+  readonly mark: 'plain' | 'call' | 'bad' | 'pattern' | 'advice' | 'message' | 'turn';
+  readonly body?: Html | undefined;
+}
+
+function shown(payload: TrajectoryPayload, call: number | undefined): Shown {
+  const at = call === undefined ? '' : ` ${call}`;
+  switch (payload.kind) {
+    case 'turn_started':
+      return { name: 'turn', mark: 'turn' };
+    case 'message_appended': {
+      const { message } = payload;
+      return { name: message.role, mark: 'message', body: block(contentText(message.content)) };
+    }
+    case 'tool_started':
+      return { name: `call${at} ${payload.tool_name}`, mark: 'call', body: block(valueText(payload.args)) };
+    case 'tool_ended': {
+      const state = payload.result_missing === true ? 'no result' : payload.is_error ? 'error' : 'result';
+      const name = `${state} of call${at} ${payload.tool_name}`;
+      return { name, mark: payload.is_error ? 'bad' : 'call', body: block(resultText(payload.result)) };
+    }
+    case 'feedback_produced':
+      return { name: `feedback of ${payload.provider_name}`, mark: 'advice', body: block(payload.text) };
+    case 'guidance_produced':
+      return { name: `guidance of ${payload.provider_name}`, mark: 'advice', body: block(payload.injection.content) };
+    case 'run_started':
+      return { name: 'the run begins', mark: 'plain', body: block(payload.task ?? '') };
+    case 'run_ended':
+      return { name: `the run ends: ${payload.outcome}`, mark: 'plain' };
+    default:
+      passOver<'life' | 'talk' | 'requests' | 'host' | 'patterns' | 'delivered' | 'asked' | 'faults' | 'unread'>(
+        payload,
+      );
+      return shownAsStored(payload);
+  }
+}
+
+function shownAsStored(payload: TrajectoryPayload): Shown {
+  const record = { schema_version: 1, seq: 0, depth: 0, recorded_at_unix_ms: 0, payload };
+  const { kind, ...rest } = toStoredRecord(record).payload;
+  return { name: typeof kind === 'string' ? kind : 'record', mark: 'plain', body: block(valueText(rest)) };
+}
+
+function block(text: string): Html | undefined {
+  if (text.trim() === '') return undefined;
+
+  const left = text.length - MAX_CHARS;
+  const cut = left > 0 ? `${text.slice(0, MAX_CHARS)}\n… ${left} more characters` : text;
+  if (text.length <= FOLDED_CHARS) return html`<pre>${cut}</pre>`;
+  const head = text.slice(0, 120).replaceAll(/\s+/g, ' ');
+  return html`<details>
+    <summary>${head}… (${text.length} characters)</summary>
+    <pre>${cut}</pre>
+  </details>`;
+}
+
+function contentText(content: StoredContent): string {
+  if (typeof content === 'string') return content;
+  return content
+    .map((part) => {
+      switch (part.type) {
+        case 'text':
+          return part.text;
+        case 'reasoning':
+          return `(thinking) ${part.text}`;
+        case 'tool_call':
+          return `(calls ${part.name}) ${valueText(part.args)}`;
+        case 'image':
+          return `(an image, ${part.media_type}, left out)`;
+        case 'other':
+          return valueText(part.value);
+        default:
+          return assertNever(part);
+      }
+    })
+    .join('\n');
+}
+
+/** A heading is one line, whatever a host calls its tools. */
+function short(name: string): string {
+  const line = name.slice(0, 2 * MAX_NAME_CHARS).replaceAll(/\s+/g, ' ');
+  return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1)}…`;
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+}
+
+function timeText(atMs: number): string {
+  const date = new Date(atMs);
+  // A source may say anything.
+  return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString().slice(0, 19).replace('T', ' ');
+}

@@ -1,0 +1,317 @@
+import { callNumber } from '../base/call-number.ts';
+import { LruMap } from '../base/lru-map.ts';
+import { present } from '../base/present.ts';
+import { GENAI, GENAI_OPERATIONS } from '../formats/otlp/genai-names.ts';
+import type { PatternDetector } from '../patterns/pattern-detector.ts';
+import { passOver } from '../records/pass-over.ts';
+import type { StoredMessage } from '../records/stored-message.ts';
+import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import type {
+  FeedbackProduced,
+  GuidanceProduced,
+  TrajectoryPayload,
+  TrajectoryRecord,
+} from '../records/trajectory-record.ts';
+import { errorLineOf, type RunCall } from '../run-view/run-call.ts';
+import { RunView } from '../run-view/run-view.ts';
+import { isFlagged } from '../run-view/seen-pattern.ts';
+import { answerAttributes, modelAttributes, saidMessage, type GenaiMessage } from './genai-messages.ts';
+import { COXSWAIN, spanIdOf, spanTime, traceIdOf } from './run-span.ts';
+import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
+import { SpanDraft, type SpanStart } from './span-draft.ts';
+import {
+  adviceAttributes,
+  answerOf,
+  deliveryAttributes,
+  patternAttributes,
+  type AdviceDelivery,
+} from './span-events.ts';
+
+/** How the spans of a run are made. */
+export interface RunSpansOptions {
+  readonly runId: string;
+  /** The run above all runs above this one; default: its parent, else itself. */
+  readonly rootRunId?: string | undefined;
+  /** Arguments, results, messages, and the texts of errors and advice, which may quote them; default true. */
+  readonly content?: boolean | undefined;
+  /** Finds the patterns of a run that coxswain did not steer; default: those on record alone. */
+  readonly detectors?: readonly PatternDetector[];
+}
+
+const MAX_OPEN_CALLS = 512;
+/** Calls that have ended and wait for what is said after them. */
+const MAX_HELD_CALLS = 16;
+const MAX_WAITING_MESSAGES = 1_000;
+const MAX_ADVICE = 1_000;
+
+/**
+ * Folds the records of one run into spans under the names of the GenAI semantic conventions: `invoke_agent` for the run, below it a
+ * `chat` for each answer of the model and an `execute_tool` for each call. Patterns and advice are events of the call that they
+ * follow. Pure: a live run and its stored records give the same spans, ids included.
+ *
+ * Cost: as `RunView`. Memory: 512 open calls, 16 that have ended, 128 events a span, 1,000 messages that wait for an answer.
+ */
+export class RunSpans {
+  readonly #options: RunSpansOptions;
+  readonly #view: RunView;
+  readonly #open = new LruMap<SpanDraft>(MAX_OPEN_CALLS);
+  readonly #held = new Map<number, SpanDraft>();
+  /** Where each piece of advice was said. */
+  readonly #saidAt = new LruMap<SpanDraft>(MAX_ADVICE);
+  #agent: SpanDraft | undefined;
+  #waiting: GenaiMessage[] = [];
+  #turn: SpanTime | undefined;
+  #now: SpanTime = [0, 0];
+  #lastMs = 0;
+  #lastEnded = 0;
+
+  constructor(options: RunSpansOptions) {
+    this.#options = options;
+    this.#view = new RunView(options.detectors === undefined ? {} : { detectors: options.detectors });
+  }
+
+  /** Takes the next record. @returns spans that are over */
+  take(record: TrajectoryRecord): readonly RunSpan[] {
+    const { payload, recorded_at_unix_ms: atMs, seq } = record;
+    // A source without times still has an order.
+    this.#lastMs = atMs > 0 ? atMs : Math.max(this.#lastMs, seq);
+    this.#now = spanTime(this.#lastMs, seq);
+    const call = this.#view.fold(record);
+    // What is said of a run that has ended, such as that its last advice arrived, does not open it.
+    if (this.#agent === undefined && !OPENS.has(payload.kind)) return [];
+    this.#agent ??= this.#begunAgent(seq);
+    const over = RELEASES.has(payload.kind) ? this.#released() : [];
+    if (call !== undefined) this.#called(call, record);
+    for (const pattern of this.#view.changedPatterns) if (isFlagged(pattern)) this.#noticed(pattern);
+    const answer = this.#heard(record);
+    if (answer !== undefined) over.push(answer);
+    if (this.#held.size > MAX_HELD_CALLS) over.push(...this.#released(MAX_HELD_CALLS));
+    return payload.kind === 'run_ended' ? [...over, ...this.finish()] : over;
+  }
+
+  /** Ends what is open, as at the end of the records. */
+  finish(): readonly RunSpan[] {
+    if (this.#agent === undefined) return [];
+    const over = this.#released(0);
+    for (const [, draft] of this.#open.entries()) {
+      draft.attributes[COXSWAIN.callResult] = 'open';
+      over.push(draft.over());
+    }
+    this.#open.clear();
+    over.push(this.#endedAgent(this.#agent).over());
+    this.#agent = undefined;
+    return over;
+  }
+
+  #begunAgent(seq: number): SpanDraft {
+    const { parentRunId } = this.#view.counts;
+    // A run that goes on after its end is a further span of its trace.
+    const isFirst = seq === 0 || this.#view.resumptions === 0;
+    const parentId = isFirst && parentRunId !== undefined ? spanIdOf(parentRunId, 'run') : undefined;
+    return this.#draft(isFirst ? 'run' : `run from ${seq}`, GENAI_OPERATIONS.agent, {}, { parentId });
+  }
+
+  #endedAgent(draft: SpanDraft): SpanDraft {
+    const { counts, outcome, started, verdict } = this.#view;
+    const { agentName, conversationId, modelId, parentRunId, runId } = counts;
+    const task = this.#options.content === false ? undefined : started?.task;
+    const messages = this.#waiting.length === 0 ? undefined : JSON.stringify(this.#waiting);
+    this.#waiting = [];
+    Object.assign(
+      draft.attributes,
+      modelAttributes(modelId),
+      present({
+        [GENAI.conversationId]: conversationId,
+        [GENAI.agentName]: agentName,
+        [GENAI.inputMessages]: messages,
+        [COXSWAIN.runId]: runId,
+        [COXSWAIN.parentRunId]: parentRunId,
+        [COXSWAIN.outcome]: outcome?.outcome,
+        [COXSWAIN.reason]: outcome?.reason,
+        [COXSWAIN.success]: outcome?.success,
+        [COXSWAIN.task]: task,
+      }),
+    );
+    if (outcome !== undefined && verdict.verdict === 'failed') {
+      draft.attributes[GENAI.errorType] = outcome.reason ?? outcome.outcome;
+      draft.error = this.#options.content === false ? '' : verdict.evidence;
+    }
+    draft.end = this.#now;
+    return draft;
+  }
+
+  #called(call: RunCall, record: TrajectoryRecord): void {
+    const { args, endSeq, failed, id, number, resultMissing, seq, startLost, tool } = call;
+    const key = String(number);
+    const known = this.#open.get(key);
+    const draft =
+      known ??
+      this.#draft(`call ${seq}`, GENAI_OPERATIONS.tool, {
+        [GENAI.toolName]: tool,
+        [GENAI.toolCallId]: id,
+        [COXSWAIN.callNumber]: number,
+        ...(startLost ? {} : this.#content(GENAI.toolArguments, args)),
+      });
+    if (endSeq === undefined) this.#open.set(key, draft);
+    else {
+      this.#open.delete(key);
+      this.#held.set(number, draft);
+      this.#lastEnded = number;
+      draft.end = this.#now;
+      if (resultMissing) draft.attributes[COXSWAIN.callResult] = 'missing';
+      else if (record.payload.kind === 'tool_ended')
+        Object.assign(draft.attributes, this.#content(GENAI.toolResult, record.payload.result));
+      if (failed) {
+        draft.attributes[GENAI.errorType] = 'tool_error';
+        draft.error = this.#options.content === false ? '' : (errorLineOf(call, record) ?? '');
+      }
+    }
+  }
+
+  /** Notes what is said, and by whom. @returns the span of an answer */
+  #heard({ payload, seq }: TrajectoryRecord): RunSpan | undefined {
+    switch (payload.kind) {
+      case 'turn_started':
+        this.#turn = this.#now;
+        return undefined;
+      case 'message_appended':
+        return this.#message(payload.message, seq);
+      case 'feedback_produced':
+      case 'guidance_produced':
+        this.#advised(payload);
+        return undefined;
+      case 'feedback_delivered':
+        this.#settled(payload.advice_id, payload);
+        return undefined;
+      case 'guidance_delivered':
+        this.#settled(payload.advice_id, payload.guidance);
+        return undefined;
+      case 'advice_acknowledged':
+        this.#note(COXSWAIN.answer, answerOf(payload));
+        return undefined;
+      case 'stop_requested':
+        this.#note(COXSWAIN.stop, { 'coxswain.stop.policy': payload.policy, 'coxswain.stop.reason': payload.reason });
+        return undefined;
+      case 'gap':
+        this.#note(COXSWAIN.gap, { 'coxswain.gap.records': payload.through_seq - seq + 1 });
+        return undefined;
+      default:
+        passOver<
+          | 'life'
+          | 'turn_ended'
+          | 'compaction'
+          | 'calls'
+          | 'requests'
+          | 'run_identified'
+          | 'child_ended'
+          | 'deadline_set'
+          | 'prompt_used'
+          | 'completion_checked'
+          | 'session_event'
+          | 'patterns'
+          | 'evaluation'
+          | 'model_answered'
+          | 'faults'
+          | 'unrecognised'
+        >(payload);
+        return undefined;
+    }
+  }
+
+  #message(message: StoredMessage, seq: number): RunSpan | undefined {
+    const hasContent = this.#options.content !== false;
+    if (message.role !== 'assistant') {
+      // What a tool gave back stands at its call.
+      if (message.role !== 'tool_result' && hasContent && this.#waiting.length < MAX_WAITING_MESSAGES)
+        this.#waiting.push(saidMessage(message));
+      return undefined;
+    }
+    const asked = this.#waiting.length === 0 ? {} : { [GENAI.inputMessages]: JSON.stringify(this.#waiting) };
+    this.#waiting = [];
+    const said = answerAttributes(message, this.#view.counts.modelId, hasContent);
+    const draft = this.#draft(
+      `message ${seq}`,
+      GENAI_OPERATIONS.chat,
+      { ...asked, ...said },
+      present({ start: this.#turn }),
+    );
+    this.#turn = undefined;
+    return draft.over();
+  }
+
+  #noticed(pattern: TrajectoryPattern): void {
+    const { clearedAt, evidence, firstSeen } = pattern;
+    const call = this.#held.get(callNumber(clearedAt ?? evidence.at(-1) ?? firstSeen));
+    this.#note(COXSWAIN.pattern, patternAttributes(pattern), call ?? this.#latest());
+  }
+
+  #advised(payload: FeedbackProduced | GuidanceProduced): void {
+    const at = this.#latest();
+    this.#note(COXSWAIN.advice, adviceAttributes(payload, this.#options.content !== false), at);
+    if (at === undefined) return;
+    at.unsettled += 1;
+    this.#saidAt.set(payload.advice_id, at);
+  }
+
+  #settled(id: string, delivery: AdviceDelivery): void {
+    const at = this.#saidAt.get(id);
+    if (at !== undefined) at.unsettled -= 1;
+    const isWaiting = at !== undefined && [...this.#held.values()].includes(at);
+    this.#note(COXSWAIN.delivery, deliveryAttributes(id, delivery), isWaiting ? at : this.#agent);
+  }
+
+  /** The call that ended last, where its span is not gone yet; else the run. */
+  #latest(): SpanDraft | undefined {
+    return this.#held.get(this.#lastEnded) ?? this.#agent;
+  }
+
+  #note(name: string, attributes: SpanAttributes, draft = this.#latest()): void {
+    draft?.note({ name, time: this.#now, attributes });
+  }
+
+  #content(name: string, value: unknown): SpanAttributes {
+    return this.#options.content === false ? {} : { [name]: JSON.stringify(value) };
+  }
+
+  #draft(what: string, operation: string, attributes: SpanAttributes, more: Partial<SpanStart> = {}): SpanDraft {
+    const { rootRunId, runId } = this.#options;
+    return new SpanDraft({
+      traceId: traceIdOf(rootRunId ?? this.#view.counts.parentRunId ?? runId),
+      id: spanIdOf(runId, what),
+      runId,
+      parentId: this.#agent?.id,
+      operation,
+      start: this.#now,
+      attributes,
+      ...more,
+    });
+  }
+
+  /** @param most  so many may stay, whatever they wait for; without it those stay whose advice is not settled */
+  #released(most?: number): RunSpan[] {
+    const over: RunSpan[] = [];
+    for (const [number, draft] of this.#held) {
+      if (most === undefined ? draft.unsettled > 0 : this.#held.size <= most) continue;
+      this.#held.delete(number);
+      over.push(draft.over());
+    }
+    return over;
+  }
+}
+
+const OPENS: ReadonlySet<TrajectoryPayload['kind']> = new Set([
+  'run_started',
+  'run_resumed',
+  'turn_started',
+  'message_appended',
+  'tool_started',
+  'tool_ended',
+]);
+
+/** After these nothing more is said of calls that have ended. */
+const RELEASES: ReadonlySet<TrajectoryPayload['kind']> = new Set([
+  'turn_started',
+  'message_appended',
+  'tool_started',
+  'run_ended',
+]);

@@ -1,0 +1,75 @@
+import { present } from '../base/present.ts';
+import { GENAI, GENAI_OPERATIONS } from '../formats/otlp/genai-names.ts';
+import type { RunSpan, RunSpanEvent, SpanAttributes, SpanTime, SpanValue } from './run-span.ts';
+
+/** The default of OpenTelemetry's SDKs. */
+const MAX_EVENTS = 128;
+
+/** How a span begins. */
+export interface SpanStart {
+  readonly traceId: string;
+  readonly id: string;
+  readonly runId: string;
+  readonly parentId?: string | undefined;
+  readonly operation: string;
+  readonly start: SpanTime;
+  readonly attributes: SpanAttributes;
+}
+
+/** A span that is not over. Its name is the operation and what it is of: the tool, the model or the agent. */
+export class SpanDraft {
+  readonly attributes: Record<string, SpanValue>;
+  end: SpanTime;
+  /** Why it failed. */
+  error: string | undefined;
+  /** Pieces of advice of which nobody has said whether they arrived. */
+  unsettled = 0;
+  readonly #begun: SpanStart;
+  readonly #events: RunSpanEvent[] = [];
+  #droppedEvents = 0;
+
+  constructor(begun: SpanStart) {
+    this.#begun = begun;
+    this.end = begun.start;
+    this.attributes = { [GENAI.operation]: begun.operation, ...begun.attributes };
+  }
+
+  get id(): string {
+    return this.#begun.id;
+  }
+
+  note(event: RunSpanEvent): void {
+    if (this.#events.length < MAX_EVENTS) this.#events.push(event);
+    else this.#droppedEvents += 1;
+  }
+
+  /** The span, which is over. */
+  over(): RunSpan {
+    const { id, operation, parentId, runId, start, traceId } = this.#begun;
+    const { attributes, end, error } = this;
+    const subject = attributes[GENAI.toolName] ?? attributes[SUBJECTS[operation] ?? ''];
+    return {
+      traceId,
+      spanId: id,
+      ...present({ parentSpanId: parentId }),
+      runId,
+      name: typeof subject === 'string' ? `${operation} ${subject}` : operation,
+      kind: operation === GENAI_OPERATIONS.chat ? 'client' : 'internal',
+      start,
+      end: isBefore(end, start) ? start : end,
+      attributes,
+      events: this.#events,
+      droppedEvents: this.#droppedEvents,
+      ...present({ error }),
+    };
+  }
+}
+
+const SUBJECTS: Readonly<Record<string, string>> = {
+  [GENAI_OPERATIONS.agent]: GENAI.agentName,
+  [GENAI_OPERATIONS.chat]: GENAI.requestModel,
+};
+
+function isBefore([aSeconds, aNanos]: SpanTime, [bSeconds, bNanos]: SpanTime): boolean {
+  return aSeconds === bSeconds ? aNanos < bNanos : aSeconds < bSeconds;
+}

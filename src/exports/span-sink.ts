@@ -1,0 +1,215 @@
+import { messageOf } from '../base/error.ts';
+import { present } from '../base/present.ts';
+import { systemTimers, type Timers } from '../recorder/timers.ts';
+import type { EventSink } from '../run/listeners.ts';
+import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
+import { SPAN_SCOPE, type SpanResource } from './otlp-request.ts';
+import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
+
+/** A span as the exporters of OpenTelemetry's SDK take it. */
+export interface ReadableRunSpan {
+  readonly name: string;
+  readonly kind: number;
+  readonly spanContext: () => SpanIdentity;
+  readonly parentSpanContext?: SpanIdentity;
+  readonly startTime: [number, number];
+  readonly endTime: [number, number];
+  readonly duration: [number, number];
+  readonly status: { readonly code: number; readonly message?: string };
+  readonly attributes: SpanAttributes;
+  readonly events: readonly { readonly name: string; readonly time: [number, number]; readonly attributes?: object }[];
+  readonly links: readonly never[];
+  readonly ended: boolean;
+  readonly resource: { readonly attributes: object };
+  readonly instrumentationScope: { readonly name: string };
+  readonly droppedAttributesCount: number;
+  readonly droppedEventsCount: number;
+  readonly droppedLinksCount: number;
+}
+
+/** The ids of a span. */
+export interface SpanIdentity {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+/** An exporter of OpenTelemetry's SDK, such as `OTLPTraceExporter`; only what is used. */
+export interface SpanExporter {
+  export(spans: readonly never[], done: (result: { readonly code: number; readonly error?: Error }) => void): void;
+  shutdown?(): Promise<void>;
+}
+
+/** How spans are exported. */
+export interface SpanSinkOptions extends SpanContentOptions {
+  /** What the spans come from; default `{ 'service.name': 'coxswain' }`. */
+  readonly resource?: SpanResource;
+  /** Default: the machine's. */
+  readonly timers?: Timers;
+}
+
+/** How an export is doing. Plain JSON. */
+export interface SpanSinkHealth {
+  readonly exported: number;
+  /** Spans that wait. */
+  readonly waiting: number;
+  /** Spans that found no room, or that the exporter refused or did not answer for. */
+  readonly dropped: number;
+  readonly lastFault?: string;
+}
+
+/** A listener that exports spans. */
+export interface SpanSink extends EventSink {
+  health(): SpanSinkHealth;
+  dropped(): number;
+  /** Ends the spans of open runs, and resolves when everything was sent or given up; the exporter is shut down. */
+  close(): Promise<void>;
+}
+
+const MAX_WAITING = 2_048;
+const MAX_BATCH = 512;
+const WAIT_MS = 1_000;
+/** As long as OpenTelemetry's own batches wait. */
+const EXPORT_MS = 30_000;
+
+/**
+ * Exports runs as spans while they happen: `cox.listen(spanSink(new OTLPTraceExporter()))`. Spans go out in batches, a second after
+ * the first, one batch at a time. A collector that is dead or slow costs the agent nothing: up to 2,048 spans wait, the rest is
+ * dropped and counted here and in `cox.health().listeners`.
+ */
+export function spanSink(exporter: SpanExporter, options: SpanSinkOptions = {}): SpanSink {
+  return new ExportingSink(exporter, options);
+}
+
+class ExportingSink implements SpanSink {
+  readonly #exporter: SpanExporter;
+  readonly #resource: { readonly attributes: SpanResource };
+  readonly #live: LiveSpans;
+  #waiting: RunSpan[] = [];
+  readonly #timers: Timers;
+  #cancel: (() => void) | undefined;
+  #sending: Promise<void> | undefined;
+  #isClosing = false;
+  #exported = 0;
+  #dropped = 0;
+  #lastFault: string | undefined;
+
+  constructor(exporter: SpanExporter, options: SpanSinkOptions) {
+    const { resource = { 'service.name': 'coxswain' }, timers = systemTimers, ...content } = options;
+    this.#exporter = exporter;
+    this.#timers = timers;
+    this.#resource = { attributes: resource };
+    this.#live = new LiveSpans({ take: (span) => this.#take(span) }, content);
+  }
+
+  record(record: Parameters<LiveSpans['record']>[0]): void {
+    this.#live.record(record);
+  }
+
+  dropped(): number {
+    return this.#dropped;
+  }
+
+  health(): SpanSinkHealth {
+    const [exported, dropped, waiting] = [this.#exported, this.#dropped, this.#waiting.length];
+    return { exported, waiting, dropped, ...present({ lastFault: this.#lastFault }) };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#live.finish();
+    this.#cancel?.();
+    await this.#sending;
+    await this.#send();
+    await this.#exporter.shutdown?.();
+  }
+
+  #take(span: RunSpan): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#fault(1, `more than ${MAX_WAITING} spans wait`);
+      return;
+    }
+    this.#waiting.push(span);
+    this.#cancel ??= this.#timers.after(WAIT_MS, () => this.#later(), 'let-go');
+  }
+
+  #later(): void {
+    this.#cancel = undefined;
+    this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
+  }
+
+  async #send(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const dropped = this.#dropped;
+      await this.#export(this.#waiting.splice(0, MAX_BATCH));
+      // A process that wants to end waits for one answer that does not come, not for each.
+      if (this.#isClosing && this.#dropped > dropped) this.#fault(this.#waiting.splice(0).length, this.#lastFault);
+    }
+  }
+
+  #export(batch: readonly RunSpan[]): Promise<void> {
+    return new Promise((resolve) => {
+      let isDone = false;
+      const done = (fault: string | undefined): void => {
+        cancel();
+        if (!isDone && fault === undefined) this.#exported += batch.length;
+        else if (!isDone && fault !== undefined) this.#fault(batch.length, fault);
+        isDone = true;
+        resolve();
+      };
+      const cancel = this.#timers.after(EXPORT_MS, () => done('the exporter does not answer'), 'let-go');
+      try {
+        const spans = batch.map((span) => readable(span, this.#resource));
+        // The exporter takes spans of the SDK; these have all that it reads of them.
+        this.#exporter.export(spans as never, ({ code, error }) => {
+          done(code === 0 ? undefined : error === undefined ? 'the exporter failed' : messageOf(error));
+        });
+      } catch (error) {
+        done(messageOf(error));
+      }
+    });
+  }
+
+  #fault(spans: number, fault: string | undefined): void {
+    this.#dropped += spans;
+    this.#lastFault = fault;
+  }
+}
+
+const INTERNAL = 0;
+const CLIENT = 2;
+const SAMPLED = 1;
+const STATUS_ERROR = 2;
+
+function readable(span: RunSpan, resource: ReadableRunSpan['resource']): ReadableRunSpan {
+  const { attributes, droppedEvents, end, error, events, kind, name, parentSpanId, start, traceId } = span;
+  const identity = (spanId: string): SpanIdentity => ({ traceId, spanId, traceFlags: SAMPLED });
+  const [seconds, nanos] = [end[0] - start[0], end[1] - start[1]];
+  return {
+    name,
+    kind: kind === 'client' ? CLIENT : INTERNAL,
+    spanContext: () => identity(span.spanId),
+    ...(parentSpanId === undefined ? {} : { parentSpanContext: identity(parentSpanId) }),
+    startTime: mutable(start),
+    endTime: mutable(end),
+    duration: nanos < 0 ? [seconds - 1, nanos + 1_000_000_000] : [seconds, nanos],
+    status: error === undefined ? { code: 0 } : { code: STATUS_ERROR, message: error },
+    attributes,
+    events: events.map(({ attributes: more, name: what, time }) => ({
+      name: what,
+      time: mutable(time),
+      attributes: more,
+    })),
+    links: [],
+    ended: true,
+    resource,
+    instrumentationScope: SPAN_SCOPE,
+    droppedAttributesCount: 0,
+    droppedEventsCount: droppedEvents,
+    droppedLinksCount: 0,
+  };
+}
+
+function mutable([seconds, nanos]: SpanTime): [number, number] {
+  return [seconds, nanos];
+}

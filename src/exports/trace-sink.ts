@@ -1,0 +1,81 @@
+import type { EventSink } from '../run/listeners.ts';
+import { GENAI, GENAI_OPERATIONS } from '../formats/otlp/genai-names.ts';
+import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
+import { SPAN_SCOPE } from './otlp-request.ts';
+import type { RunSpan } from './run-span.ts';
+
+/** A span of `@opentelemetry/api`; only what is used. */
+export interface ApiSpan {
+  setAttributes(attributes: object): unknown;
+  addEvent(name: string, attributes: object, time: [number, number]): unknown;
+  setStatus(status: { code: number; message?: string }): unknown;
+  updateName(name: string): unknown;
+  end(time: [number, number]): void;
+}
+
+/** What `import * as otel from '@opentelemetry/api'` gives; only what is used. */
+export interface OpenTelemetryApi {
+  readonly context: { active(): unknown };
+  readonly trace: {
+    getTracer(name: string): { startSpan(name: string, options: object, context: never): unknown };
+    setSpan(context: never, span: never): unknown;
+  };
+}
+
+/** A listener that adds runs to the traces of the process. */
+export interface TraceSink extends EventSink {
+  /** Ends the spans of open runs. */
+  close(): void;
+}
+
+/** Runs whose spans are known. */
+const MAX_RUNS = 256;
+
+/**
+ * Adds runs to the traces that the process makes already: `cox.listen(traceSink(otel))`, with `@opentelemetry/api` as `otel`. A run
+ * is a span below the one that is active where it starts, a run below a run is below that run's span. Ids and sampling are those of
+ * the process; without a tracer provider nothing happens.
+ */
+export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = {}): TraceSink {
+  const tracer = otel.trace.getTracer(SPAN_SCOPE.name);
+  const runs = new Map<string, TracedRun>();
+  // The API has types of its own for spans and contexts, which only pass through here.
+  const started = (name: string, more: object, context: unknown): ApiSpan =>
+    tracer.startSpan(name, more, context as never) as ApiSpan;
+  const begin = (runId: string, parentRunId: string | undefined, atMs: number): void => {
+    if (runs.get(runId)?.isOpen === true) return;
+    const context = runs.get(parentRunId ?? '')?.context ?? otel.context.active();
+    const attributes = { [GENAI.operation]: GENAI_OPERATIONS.agent };
+    const span = started(GENAI_OPERATIONS.agent, { attributes, ...(atMs > 0 ? { startTime: atMs } : {}) }, context);
+    runs.delete(runId);
+    runs.set(runId, { span, context: otel.trace.setSpan(context as never, span as never), isOpen: true });
+    const [oldest] = runs.keys();
+    if (runs.size > MAX_RUNS && oldest !== undefined) runs.delete(oldest);
+  };
+  const take = ({ attributes, end, error, events, kind, name, runId, start }: RunSpan): void => {
+    const run = runs.get(runId);
+    const isRun = run !== undefined && attributes[GENAI.operation] === GENAI_OPERATIONS.agent;
+    const more = { kind: kind === 'client' ? CLIENT : INTERNAL, startTime: [...start] };
+    const span = isRun ? run.span : started(name, more, run?.context ?? otel.context.active());
+    span.updateName(name);
+    span.setAttributes(attributes);
+    for (const event of events) span.addEvent(event.name, event.attributes, [...event.time]);
+    if (error !== undefined) span.setStatus(error === '' ? { code: FAILED } : { code: FAILED, message: error });
+    span.end([...end]);
+    if (isRun) run.isOpen = false;
+  };
+  const live = new LiveSpans({ begin, take }, options);
+  return { record: (record) => live.record(record), close: () => live.finish() };
+}
+
+/** The span of a run, and the context of what is below it. */
+interface TracedRun {
+  readonly span: ApiSpan;
+  readonly context: unknown;
+  isOpen: boolean;
+}
+
+/** Of the API's own enumerations. */
+const INTERNAL = 0;
+const CLIENT = 2;
+const FAILED = 2;

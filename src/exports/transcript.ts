@@ -1,0 +1,159 @@
+import type { Json } from '../base/json.ts';
+import { present } from '../base/present.ts';
+import { passOver } from '../records/pass-over.ts';
+import type { StoredContentBlock, StoredContent, StoredMessage, StoredUsage } from '../records/stored-message.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { RunCall } from '../run-view/run-call.ts';
+import type { RunOutcome } from '../run-view/run-verdict.ts';
+import { RunView } from '../run-view/run-view.ts';
+import type { RunSummary } from '../store/run-summary.ts';
+
+/** A call of an answer. */
+export interface TranscriptCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Json;
+  /** Unix milliseconds; 0 where the record has no time. */
+  readonly startMs: number;
+  /** Absent where there is no result, or none was kept. */
+  answer?: {
+    readonly result: Json;
+    readonly failed: boolean;
+    readonly endMs: number;
+  };
+}
+
+/** What stands in a transcript, in order. */
+export type TranscriptPart =
+  | {
+      readonly type: 'message';
+      readonly role: 'system' | 'user';
+      readonly content: StoredContent;
+      readonly atMs: number;
+    }
+  | { readonly type: 'compaction'; readonly trigger: string; readonly atMs: number }
+  | TranscriptAnswer;
+
+/** An answer of the model with its calls; also calls of a host that does not report what the model says. */
+export interface TranscriptAnswer {
+  readonly type: 'answer';
+  readonly atMs: number;
+  /** Text, reasoning and whatever else, without the calls. */
+  blocks: readonly StoredContentBlock[];
+  modelId?: string;
+  usage?: StoredUsage;
+  readonly calls: TranscriptCall[];
+}
+
+/** A run as its messages and calls: what other formats hold of it. */
+export interface Transcript {
+  readonly run: RunSummary;
+  readonly task: string | undefined;
+  readonly outcome: RunOutcome | undefined;
+  readonly parts: readonly TranscriptPart[];
+}
+
+/** Reads the records of a run. Memory: the run's messages, arguments and results. */
+export async function readTranscript(records: AsyncIterable<TrajectoryRecord>): Promise<Transcript> {
+  const view = new RunView();
+  const writer = new TranscriptWriter();
+  for await (const record of records) writer.take(record.payload, record.recorded_at_unix_ms, view.fold(record));
+  return { run: view.counts, task: view.started?.task, outcome: view.outcome, parts: writer.parts };
+}
+
+class TranscriptWriter {
+  readonly parts: TranscriptPart[] = [];
+  readonly #calls = new Map<number, TranscriptCall>();
+  #answer: TranscriptAnswer | undefined;
+  #hasTurns = false;
+
+  take(payload: TrajectoryPayload, atMs: number, call: RunCall | undefined): void {
+    switch (payload.kind) {
+      case 'turn_started':
+        this.#hasTurns = true;
+        this.#answer = undefined;
+        return;
+      case 'message_appended':
+        this.#message(payload.message, atMs);
+        return;
+      case 'turn_ended':
+        if (this.#answer?.blocks.length === 0) this.#message(payload.assistant, atMs);
+        return;
+      case 'compaction':
+        this.parts.push({ type: 'compaction', trigger: payload.trigger, atMs });
+        return;
+      case 'tool_started':
+        if (call !== undefined) this.#begun(call, atMs);
+        return;
+      case 'tool_ended': {
+        if (call === undefined) return;
+        const { is_error: failed, result, result_missing: missing } = payload;
+        const known = this.#calls.get(call.number) ?? this.#begun(call, atMs);
+        this.#calls.delete(call.number);
+        if (missing !== true) known.answer = { result, failed, endMs: atMs };
+        return;
+      }
+      default:
+        passOver<'life' | 'requests' | 'host' | 'patterns' | 'produced' | 'delivered' | 'asked' | 'faults' | 'unread'>(
+          payload,
+        );
+    }
+  }
+
+  #message(message: StoredMessage, atMs: number): void {
+    if (message.role === 'tool_result') return;
+    const { content } = message;
+    if (message.role !== 'assistant') {
+      this.#answer = undefined;
+      this.parts.push({ type: 'message', role: message.role, content, atMs });
+      return;
+    }
+    const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+    // Some hosts report the calls of an answer before its text.
+    const early = this.#answer?.blocks.length === 0 && this.#answer.calls.every(({ answer }) => answer === undefined);
+    const answer = early && this.#answer !== undefined ? this.#answer : this.#begin(atMs);
+    answer.blocks = blocks.filter(
+      (block) => block.type !== 'tool_call' && !(block.type === 'text' && block.text === ''),
+    );
+    Object.assign(answer, present({ modelId: message.model_id, usage: message.usage }));
+  }
+
+  #begun({ args, id, number, tool }: RunCall, startMs: number): TranscriptCall {
+    // Without turns, calls that begin after another came back were not issued with it.
+    const isNext = !this.#hasTurns && this.#answer?.calls.some(({ answer }) => answer !== undefined) === true;
+    const answer = this.#answer === undefined || isNext ? this.#begin(startMs) : this.#answer;
+    const call: TranscriptCall = { id, tool, args, startMs };
+    answer.calls.push(call);
+    this.#calls.set(number, call);
+    return call;
+  }
+
+  #begin(atMs: number): TranscriptAnswer {
+    const answer: TranscriptAnswer = { type: 'answer', atMs, blocks: [], calls: [] };
+    this.parts.push(answer);
+    this.#answer = answer;
+    return answer;
+  }
+}
+
+/** What a part of a message says as text; a picture is named. */
+export function textOfBlock(block: StoredContentBlock): string {
+  if (block.type === 'text' || block.type === 'reasoning') return block.text;
+  if (block.type === 'image') return `[${block.media_type} ${block.url ?? 'left out'}]`;
+  return textOfJson(block.type === 'other' ? block.value : block.args);
+}
+
+/** A text as it is, another value as JSON. */
+export function textOfJson(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The parts of a message's content. */
+export function blocksOf(content: StoredContent): readonly StoredContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** `timestamp: ISO`, where there is a time that a date can say. */
+export function isoTime(atMs: number): string | undefined {
+  return atMs > 0 && atMs < 8.64e15 ? new Date(atMs).toISOString() : undefined;
+}

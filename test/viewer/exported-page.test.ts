@@ -1,0 +1,90 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runPage } from '../../src/exports/run-page.ts';
+import { memoryStore } from '../../src/store/memory/memory-store.ts';
+import { everyPayload } from '../support/every-payload.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { findChromium } from './chromium.ts';
+import { seriousIssues } from './serious-issues.ts';
+import { addRun, addSampleRun } from './viewer-scene.ts';
+
+const found = findChromium();
+const OUTSIDE = 'http://127.0.0.1:9/stolen';
+const HOSTILE = [
+  `<script>document.title = 'owned'</script><img src="${OUTSIDE}" onerror="document.title='owned'">`,
+  `"><svg onload="document.title='owned'"></pre></details></article><style>@import url(${OUTSIDE})</style>`,
+  `<meta http-equiv=refresh content="0;url=${OUTSIDE}"> \u202ereordered \u001b[31mred \ud800 \u0000`,
+  'word'.repeat(400),
+].join('\n');
+
+describe.skipIf(found === undefined)('the HTML file of a run, from disk (needs a Chromium)', () => {
+  let folder: Awaited<ReturnType<typeof tempFolder>>;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    folder = await tempFolder();
+    const store = memoryStore();
+    await addSampleRun(store);
+    await addRun(
+      store,
+      'hostile',
+      everyPayload(HOSTILE).filter(({ kind }) => kind !== 'gap'),
+    );
+    for (const name of ['stuck-run', 'hostile']) {
+      const run = await store.findRun(name);
+      if (run === undefined) throw new Error(`${name} is not stored`);
+      let page = '';
+      for await (const part of runPage({ run, records: () => store.readRun(name) })) page += part;
+      await writeFile(join(folder.path, `${name}.html`), page);
+    }
+    // Chromium's own sandbox does not start for root, which tests in a container often are.
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+    browser = await chromium.launch({ executablePath: found ?? '', args });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await folder?.dispose();
+  });
+
+  async function open(name: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await (await browser.newContext(options)).newPage();
+    page.on('request', (request) => expect(request.url()).toMatch(/^file:/));
+    await page.goto(pathToFileURL(join(folder.path, `${name}.html`)).href);
+    return page;
+  }
+
+  test('is read without scripts: advice stands in its place, with its delivery and what followed', async () => {
+    const page = await open('stuck-run', { javaScriptEnabled: false });
+    const advice = page.locator('article.pattern + article.advice').first();
+    expect(await advice.innerText()).toMatch(/feedback of \w+[\s\S]*reached the agent[\s\S]*next call: /);
+    const before = advice.locator('xpath=preceding-sibling::article[1]');
+    expect(await before.innerText()).toMatch(/pattern: .* \(likely\)/);
+    await page
+      .getByRole('link', { name: /^call \d+$/ })
+      .first()
+      .click();
+    expect(await page.locator('article:target h3').innerText()).toMatch(/call \d+ /);
+  });
+
+  test('hostile text stays text, and asks for nothing', async () => {
+    const page = await open('hostile');
+    expect(await page.title()).toBe('coxswain run hostile');
+    expect(await page.locator('script, img, svg, iframe, link, form, base').count()).toBe(0);
+    expect(await page.locator('article pre').first().textContent()).toContain('<script>');
+  });
+
+  test.each(['stuck-run', 'hostile'])('%s has no serious issue, light and dark, and fits 390 pixels', async (name) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open(name, { colorScheme, viewport: { width: 390, height: 844 } });
+      await page.evaluate('document.querySelectorAll("details").forEach((e) => (e.open = true))');
+      expect(await seriousIssues(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      await page.context().close();
+    }
+  });
+});

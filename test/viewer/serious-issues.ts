@@ -1,0 +1,27 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+}
+
+/** What axe finds that is serious or worse, one line each. */
+export async function seriousIssues(page: Page): Promise<readonly string[]> {
+  // Through the browser's own debugger: the page itself may run no script that is not the viewer's.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<{ readonly violations: readonly Violation[] }>(
+    "axe.run({ rules: { 'target-size': { enabled: true } } })",
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, help, nodes }) =>
+        `${id}: ${help}: ${nodes
+          .slice(0, 3)
+          .map(({ target }) => target.join(' '))
+          .join(' | ')}`,
+    );
+}
