@@ -11,18 +11,21 @@ import { expect, onTestFinished, test } from 'vitest';
 import { atifDocument } from '../src/exports/atif-document.ts';
 import { chatMessages } from '../src/exports/chat-messages.ts';
 import { inspectFrame, inspectSample } from '../src/exports/inspect-log.ts';
+import { otlpRequest } from '../src/exports/otlp-request.ts';
+import { RunSpans } from '../src/exports/run-spans.ts';
 import { readTranscript, type Transcript } from '../src/exports/transcript.ts';
 import { atifImporter } from '../src/formats/atif/atif.ts';
 import { inspectDocumentImporter } from '../src/formats/inspect/inspect.ts';
 import type { DocumentImporter } from '../src/formats/importer.ts';
 import { openaiChatImporter } from '../src/formats/openai-chat/openai-chat.ts';
+import { otlpLinesImporter } from '../src/formats/otlp/otlp.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { scriptRun } from '../src/testing/record-script.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { jsonLines } from './run-cli.ts';
 import { everyPayload } from './support/every-payload.ts';
 import { ATIF_SCHEMA, INSPECT_SCHEMA } from './support/foreign-schemas.ts';
-import { importDocument } from './support/import-check.ts';
+import { importDocument, importLines } from './support/import-check.ts';
 import { scriptedRecords, type ScriptedCall } from './support/scripted-run.ts';
 
 const here = useStoresFolder();
@@ -90,6 +93,19 @@ test.each(FORMS)(
   },
 );
 
+test('spans read back to the same calls, whatever their times', async () => {
+  await fc.assert(
+    fc.asyncProperty(turns, fc.constantFrom(0, 1_700_000_000_000), async (script, atMs) => {
+      const plain = JSON.parse(JSON.stringify(script).replaceAll('null', '"none"')) as readonly ScriptedCall[];
+      const records = scriptedRecords(plain).map((record) => ({ ...record, recorded_at_unix_ms: atMs }));
+      const fold = new RunSpans({ runId: 'run' });
+      const spans = [...records.flatMap((record) => fold.take(record)), ...fold.finish()];
+      const [run] = importLines(otlpLinesImporter, [otlpRequest(spans, {})]).runs;
+      expect(callsOf(run?.payloads ?? [])).toEqual(callsOf(records.map(({ payload }) => payload)));
+    }),
+  );
+});
+
 test.each(FORMS)('%s takes records of any kind in any order', async (_name, importer, schema, made) => {
   const accepts = new Ajv().compile(schema);
   await fc.assert(
@@ -103,18 +119,19 @@ test.each(FORMS)('%s takes records of any kind in any order', async (_name, impo
   );
 });
 
-test('a run goes out in every form and comes back with the calls of its records', async () => {
+test('a run goes out in every form and comes back with the calls and the patterns of its records', async () => {
   expect((await here.run(['import', SAMPLE, '--store', 'runs.db'])).code).toBe(0);
   const summary = async (file: string): Promise<unknown> => {
     const { stdout } = await here.run(['analyze', file, '--json']);
     const [run] = jsonLines(stdout);
-    return [run?.['calls'], run?.['errors']];
+    return [run?.['calls'], run?.['errors'], run?.['patterns']];
   };
   const before = await summary(SAMPLE);
-  expect(before).toEqual([39, 16]);
+  expect(before).toEqual([39, 16, expect.arrayContaining([expect.objectContaining({ stuck: true })])]);
   for (const [format, file] of [
     ['atif', 'atif.json'],
     ['inspect-json', 'inspect.json'],
+    ['otlp', 'spans.jsonl'],
   ] as const) {
     const { code, stdout } = await here.run([
       'export',
@@ -131,7 +148,7 @@ test('a run goes out in every form and comes back with the calls of its records'
   }
   const { stdout } = await here.run(['export', '--store', 'runs.db', '--format', 'openai']);
   await writeFile(join(here.cwd, 'o.jsonl'), stdout);
-  expect(await summary('o.jsonl')).toEqual([39, 0]);
+  expect(await summary('o.jsonl')).toEqual([39, 0, expect.anything()]);
 });
 
 test('subagents are embedded in the trajectory of their parent', async () => {

@@ -56,15 +56,16 @@ export const COXSWAIN = {
   gap: 'coxswain.gap',
 } as const;
 
-const MAX_NANOSECONDS = 999_999;
-
 /**
- * The time of a record. Records are timed to a millisecond; below it stands the record's place, so that what happened within one
- * keeps its order.
+ * The time of a record. Records are timed to a millisecond; those of the same one follow each other by a microsecond, so that they keep
+ * their order. Receivers read times as numbers, which hold no less.
+ *
+ * @param place  of the record among those of its millisecond, from 0
  */
-export function spanTime(atMs: number, seq: number): SpanTime {
-  const ms = Math.floor(atMs);
-  return [Math.floor(ms / 1_000), (ms % 1_000) * 1_000_000 + Math.min(seq, MAX_NANOSECONDS)];
+export function spanTime(atMs: number, place: number): SpanTime {
+  const seconds = Math.floor(atMs / 1_000);
+  const microseconds = Math.floor(atMs - seconds * 1_000) * 1_000 + place;
+  return [seconds + Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1_000];
 }
 
 /** The id of the trace of a run without a parent, and of all runs below it. */

@@ -63,6 +63,7 @@ export class RunSpans {
   #turn: SpanTime | undefined;
   #now: SpanTime = [0, 0];
   #lastMs = 0;
+  #place = 0;
   #lastEnded = 0;
 
   constructor(options: RunSpansOptions) {
@@ -74,8 +75,10 @@ export class RunSpans {
   take(record: TrajectoryRecord): readonly RunSpan[] {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     // A source without times still has an order.
-    this.#lastMs = atMs > 0 ? atMs : Math.max(this.#lastMs, seq);
-    this.#now = spanTime(this.#lastMs, seq);
+    const nowMs = Math.floor(atMs > 0 ? atMs : Math.max(this.#lastMs, seq));
+    this.#place = nowMs === this.#lastMs ? this.#place + 1 : 0;
+    this.#lastMs = nowMs;
+    this.#now = spanTime(nowMs, this.#place);
     const call = this.#view.fold(record);
     // What is said of a run that has ended, such as that its last advice arrived, does not open it.
     if (this.#agent === undefined && !OPENS.has(payload.kind)) return [];
@@ -270,7 +273,9 @@ export class RunSpans {
   }
 
   #content(name: string, value: unknown): SpanAttributes {
-    return this.#options.content === false ? {} : { [name]: JSON.stringify(value) };
+    if (this.#options.content === false) return {};
+    // A text is quoted, so that it is not taken for the JSON that it may hold.
+    return { [name]: typeof value === 'number' || typeof value === 'boolean' ? value : JSON.stringify(value) };
   }
 
   #draft(what: string, operation: string, attributes: SpanAttributes, more: Partial<SpanStart> = {}): SpanDraft {

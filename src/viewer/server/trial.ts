@@ -13,7 +13,7 @@ import { FiringKeys } from '../../backtest/run-row.ts';
 import { truthOfOutcomes } from '../../backtest/truth.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../../store/run-summary.ts';
-import { createBreather } from './breather.ts';
+import { createBreather } from '../../base/breather.ts';
 import type { ListedSource } from './listed-source.ts';
 import { isDamage } from './read-records.ts';
 import type { RunReader } from './run-reader.ts';
