@@ -97,7 +97,7 @@ test('spans read back to the same calls, whatever their times', async () => {
   await fc.assert(
     fc.asyncProperty(turns, fc.constantFrom(0, 1_700_000_000_000), async (script, atMs) => {
       const plain = JSON.parse(JSON.stringify(script).replaceAll('null', '"none"')) as readonly ScriptedCall[];
-      const records = scriptedRecords(plain).map((record) => ({ ...record, recorded_at_unix_ms: atMs }));
+      const records = scriptedRecords(plain).map((record) => Object.assign({}, record, { recorded_at_unix_ms: atMs }));
       const fold = new RunSpans({ runId: 'run' });
       const spans = [...records.flatMap((record) => fold.take(record)), ...fold.finish()];
       const [run] = importLines(otlpLinesImporter, [otlpRequest(spans, {})]).runs;
@@ -157,7 +157,7 @@ test('subagents are embedded in the trajectory of their parent', async () => {
     { kind: 'run_ended', outcome: 'ended', new_messages: [] },
   ];
   const below = (runId: string, parent: string): readonly TrajectoryRecord[] =>
-    scriptRun(runId, payloads(runId)).map((record) => ({ ...record, depth: 1, parent_run_id: parent }));
+    scriptRun(runId, payloads(runId)).map((record) => Object.assign({}, record, { depth: 1, parent_run_id: parent }));
   const records = [...scriptRun('top', payloads('top')), ...below('b', 'top'), ...below('c', 'b')];
   await writeFile(join(here.cwd, 'r.ndjson'), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await here.run(['import', 'r.ndjson', '--store', 'runs.db']);

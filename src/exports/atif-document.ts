@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { present } from '../base/present.ts';
 import type { StoredContentBlock } from '../records/stored-message.ts';
-import { blocksOf, isoTime, textOfBlock, textOfJson } from './transcript.ts';
-import type { Transcript, TranscriptAnswer, TranscriptCall, TranscriptPart } from './transcript.ts';
+import { storedBlocks, isoTime, textOfBlock, textOfJson } from './transcript.ts';
+import type { Transcript, TranscriptAnswer, ExportedCall, TranscriptPart } from './transcript.ts';
 
 /**
  * A run as a trajectory of ATIF 1.7, with those of the runs below it. What ATIF has no field for and the importer wants (failures, how
@@ -34,7 +34,7 @@ function stepOf(part: TranscriptPart, id: number): JsonObject {
   const step = { step_id: id, ...present({ timestamp }) };
   switch (part.type) {
     case 'message':
-      return { ...step, source: part.role, message: messageOf(blocksOf(part.content)) };
+      return { ...step, source: part.role, message: messageOf(storedBlocks(part.content)) };
     case 'compaction': {
       const extra = { context_management: { type: 'compaction', trigger: part.trigger } };
       return { ...step, source: 'system', message: '', extra };
@@ -68,14 +68,14 @@ function agentStep({ blocks, calls, modelId, usage }: TranscriptAnswer): JsonObj
   };
 }
 
-function callOf({ args, id, tool }: TranscriptCall): JsonObject {
+function callOf({ args, id, tool }: ExportedCall): JsonObject {
   const call = { tool_call_id: id, function_name: tool };
   return isJsonObject(args)
     ? { ...call, arguments: args }
     : { ...call, arguments: {}, extra: { coxswain: { arguments: args } } };
 }
 
-function resultOf(id: string, { failed, result }: NonNullable<TranscriptCall['answer']>): JsonObject {
+function resultOf(id: string, { failed, result }: NonNullable<ExportedCall['answer']>): JsonObject {
   const ours = { is_error: failed, ...(typeof result === 'string' ? {} : { result }) };
   return { source_call_id: id, content: textOfJson(result), extra: { coxswain: ours } };
 }

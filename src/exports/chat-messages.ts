@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { StoredContentBlock } from '../records/stored-message.ts';
-import { blocksOf, textOfBlock, textOfJson } from './transcript.ts';
+import { storedBlocks, textOfBlock, textOfJson } from './transcript.ts';
 import type { Transcript, TranscriptPart } from './transcript.ts';
 
 /** A run as `{id, messages}`, the messages as OpenAI's chat completions take them: no reasoning, no failure, no time. */
@@ -10,7 +10,7 @@ export function chatMessages({ parts, run }: Transcript): JsonObject {
 
 function messagesOf(part: TranscriptPart): readonly JsonObject[] {
   if (part.type === 'compaction') return [];
-  if (part.type === 'message') return [{ role: part.role, content: contentOf(blocksOf(part.content)) }];
+  if (part.type === 'message') return [{ role: part.role, content: contentOf(storedBlocks(part.content)) }];
   const { blocks, calls } = part;
   // A call without a result would be refused.
   const answered = calls.flatMap(({ answer, ...call }) => (answer === undefined ? [] : [{ ...call, answer }]));

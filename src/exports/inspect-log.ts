@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts';
 import { present } from '../base/present.ts';
 import type { StoredContentBlock } from '../records/stored-message.ts';
 import type { RunOutcome } from '../run-view/run-verdict.ts';
-import { blocksOf, isoTime, textOfBlock, textOfJson } from './transcript.ts';
-import type { Transcript, TranscriptCall, TranscriptPart } from './transcript.ts';
+import { storedBlocks, isoTime, textOfBlock, textOfJson } from './transcript.ts';
+import type { Transcript, ExportedCall, TranscriptPart } from './transcript.ts';
 
 /** What stands before the samples of an Inspect log and what follows them, as JSON text. @param modelId  of its first run */
 export function inspectFrame(modelId: string | undefined, createdAtMs: number): readonly [head: string, tail: string] {
@@ -18,7 +18,7 @@ export function inspectFrame(modelId: string | undefined, createdAtMs: number): 
  */
 export function inspectSample({ outcome, parts, run, task }: Transcript): JsonObject {
   const asked = parts.find((part) => part.type === 'message' && part.role === 'user');
-  const input = task ?? (asked?.type === 'message' ? blocksOf(asked.content).map(textOfBlock).join('\n') : '');
+  const input = task ?? (asked?.type === 'message' ? storedBlocks(asked.content).map(textOfBlock).join('\n') : '');
   const calls = parts.flatMap((part) => (part.type === 'answer' ? part.calls : []));
   return {
     id: run.runId,
@@ -43,7 +43,7 @@ function endOf({ outcome, reason, reward, success }: RunOutcome): JsonObject {
 
 function messagesOf(part: TranscriptPart): readonly JsonObject[] {
   if (part.type === 'compaction') return [];
-  if (part.type === 'message') return [{ role: part.role, content: contentOf(blocksOf(part.content)) }];
+  if (part.type === 'message') return [{ role: part.role, content: contentOf(storedBlocks(part.content)) }];
   const { blocks, calls, modelId } = part;
   const odd = calls.filter(({ args }) => !isJsonObject(args)).map(({ args, id }) => [id, args] as const);
   return [
@@ -58,11 +58,11 @@ function messagesOf(part: TranscriptPart): readonly JsonObject[] {
   ];
 }
 
-function callOf({ args, id, tool }: TranscriptCall): JsonObject {
+function callOf({ args, id, tool }: ExportedCall): JsonObject {
   return { id, function: tool, arguments: isJsonObject(args) ? args : {}, type: 'function' };
 }
 
-function resultOf({ answer, id, tool }: TranscriptCall): readonly JsonObject[] {
+function resultOf({ answer, id, tool }: ExportedCall): readonly JsonObject[] {
   if (answer === undefined) return [];
   const { failed, result } = answer;
   const content = textOfJson(result);
@@ -78,7 +78,7 @@ function resultOf({ answer, id, tool }: TranscriptCall): readonly JsonObject[] {
   ];
 }
 
-function eventOf({ answer, args, id, startMs, tool }: TranscriptCall): readonly JsonObject[] {
+function eventOf({ answer, args, id, startMs, tool }: ExportedCall): readonly JsonObject[] {
   const [timestamp, completed] = [isoTime(startMs), isoTime(answer?.endMs ?? 0)];
   if (timestamp === undefined || completed === undefined) return [];
   const call = { id, function: tool, arguments: isJsonObject(args) ? args : {} };

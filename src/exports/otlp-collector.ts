@@ -87,5 +87,6 @@ function rejectedIn(text: string): string | undefined {
   const answer = jsonOf(text);
   const partial = isJsonObject(answer) && isJsonObject(answer['partialSuccess']) ? answer['partialSuccess'] : {};
   const count = Number(partial['rejectedSpans'] ?? 0);
-  return count > 0 ? `it left out ${count} spans: ${String(partial['errorMessage'] ?? 'no reason')}` : undefined;
+  const { errorMessage: why } = partial;
+  return count > 0 ? `it left out ${count} spans: ${typeof why === 'string' ? why : 'no reason'}` : undefined;
 }

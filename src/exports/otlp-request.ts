@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import type { RunSpan, SpanAttributes, SpanTime, SpanValue } from './run-span.ts';
 
 /** Kinds of spans and codes of a status, as OTLP numbers them. */
-export const SPAN_KINDS = { internal: 1, client: 3 } as const;
+const SPAN_KINDS = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
 /** Sampled, and known not to come from elsewhere. */
 const FLAGS = 0x101;

@@ -21,7 +21,7 @@ import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
 import { SpanDraft, type SpanStart } from './span-draft.ts';
 import {
   adviceAttributes,
-  answerOf,
+  acknowledgedAttributes,
   deliveryAttributes,
   patternAttributes,
   type AdviceDelivery,
@@ -190,7 +190,7 @@ export class RunSpans {
         this.#settled(payload.advice_id, payload.guidance);
         return undefined;
       case 'advice_acknowledged':
-        this.#note(COXSWAIN.answer, answerOf(payload));
+        this.#note(COXSWAIN.answer, acknowledgedAttributes(payload));
         return undefined;
       case 'stop_requested':
         this.#note(COXSWAIN.stop, { 'coxswain.stop.policy': payload.policy, 'coxswain.stop.reason': payload.reason });

@@ -55,6 +55,6 @@ export function deliveryAttributes(id: string, { channel, delivered, reason }: A
 }
 
 /** What an event says of the agent's answer to a piece of advice. */
-export function answerOf({ advice_id: id, response }: AdviceAcknowledged): SpanAttributes {
+export function acknowledgedAttributes({ advice_id: id, response }: AdviceAcknowledged): SpanAttributes {
   return { ...present({ 'coxswain.advice.id': id }), 'coxswain.advice.response': response };
 }

@@ -90,7 +90,7 @@ test('patterns and advice with its delivery are events of the call that they fol
       [3, 'coxswain.advice.delivery'],
     ]),
   );
-  const [advice] = spans.flatMap((span) => span.events).filter(({ name }) => name === 'coxswain.advice');
+  const advice = spans.flatMap((span) => span.events).find(({ name }) => name === 'coxswain.advice');
   expect(advice?.attributes['coxswain.advice.text']).toContain('bash');
 });
 

@@ -9,7 +9,7 @@ import { RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 
 /** A call of an answer. */
-export interface TranscriptCall {
+export interface ExportedCall {
   readonly id: string;
   readonly tool: string;
   readonly args: Json;
@@ -42,7 +42,7 @@ export interface TranscriptAnswer {
   blocks: readonly StoredContentBlock[];
   modelId?: string;
   usage?: StoredUsage;
-  readonly calls: TranscriptCall[];
+  readonly calls: ExportedCall[];
 }
 
 /** A run as its messages and calls: what other formats hold of it. */
@@ -63,7 +63,7 @@ export async function readTranscript(records: AsyncIterable<TrajectoryRecord>): 
 
 class TranscriptWriter {
   readonly parts: TranscriptPart[] = [];
-  readonly #calls = new Map<number, TranscriptCall>();
+  readonly #calls = new Map<number, ExportedCall>();
   #answer: TranscriptAnswer | undefined;
   #hasTurns = false;
 
@@ -118,11 +118,11 @@ class TranscriptWriter {
     Object.assign(answer, present({ modelId: message.model_id, usage: message.usage }));
   }
 
-  #begun({ args, id, number, tool }: RunCall, startMs: number): TranscriptCall {
+  #begun({ args, id, number, tool }: RunCall, startMs: number): ExportedCall {
     // Without turns, calls that begin after another came back were not issued with it.
     const isNext = !this.#hasTurns && this.#answer?.calls.some(({ answer }) => answer !== undefined) === true;
     const answer = this.#answer === undefined || isNext ? this.#begin(startMs) : this.#answer;
-    const call: TranscriptCall = { id, tool, args, startMs };
+    const call: ExportedCall = { id, tool, args, startMs };
     answer.calls.push(call);
     this.#calls.set(number, call);
     return call;
@@ -149,7 +149,7 @@ export function textOfJson(value: Json): string {
 }
 
 /** The parts of a message's content. */
-export function blocksOf(content: StoredContent): readonly StoredContentBlock[] {
+export function storedBlocks(content: StoredContent): readonly StoredContentBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
