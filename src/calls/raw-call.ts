@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { ToolAnnotations } from './tool-semantics.ts';
 
 /** A call and its result as they stand in the records. */
 export interface RawCall {
@@ -7,6 +8,8 @@ export interface RawCall {
   readonly atMs: number;
   readonly tool: string;
   readonly args: Json;
+  /** What the tool's MCP server says of it; a declaration beats it. */
+  readonly annotations?: ToolAnnotations | undefined;
   readonly result: Json;
   readonly isError: boolean;
   readonly resultMissing: boolean;

@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { ToolStarted } from '../records/trajectory-record.ts';
 import type { Counters } from './counters.ts';
 import type { PatternBookSnapshot } from './pattern-book.ts';
 import type { PackedCall } from './recent-call.ts';
@@ -29,6 +30,7 @@ export interface PendingCall {
   readonly index: number;
   readonly turn: number;
   readonly args: Json;
+  readonly annotations?: ToolStarted['annotations'];
   /** It was made long after everything before it had come back. */
   readonly rested?: true;
 }

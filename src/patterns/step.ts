@@ -108,8 +108,10 @@ export function unwrapResult(given: Json): ResultReading {
  */
 export function makeStep(given: RawCall, declarations: ToolDeclarations): Step {
   const { result, envelopeFailed, printed, answer } = unwrapResult(given.result);
-  const declaration = Object.hasOwn(declarations, given.tool) ? declarations[given.tool] : undefined;
-  const asked = readArguments(given.tool, given.args, declarations);
+  const { tool, annotations } = given;
+  const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
+  const known = annotations === undefined ? declarations : { [tool]: { annotations, ...declaration } };
+  const asked = readArguments(tool, given.args, known);
   const { semantics } = asked;
   const call = flagged(envelopeFailed ? { ...given, isError: true } : given, printed, semantics);
   const { text } = answer;

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { present } from '../base/present.ts';
+import type { ToolAnnotations, ToolDeclarations } from '../calls/tool-semantics.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import {
   allDetectors,
@@ -73,6 +75,17 @@ test('results that come out of order belong to their own calls', () => {
     ['b', 1],
     ['a', 0],
   ]);
+});
+
+test('what the server of a tool says of it tells a reading call from a changing one, unless the host declares it', () => {
+  const kindOf = (annotations?: ToolAnnotations, tools: ToolDeclarations = {}): string | undefined => {
+    const call = { tool: 'frobnicate', args: { a: 1 }, result: 'a line of text', ...present({ annotations }) };
+    return scriptedRun([call], { tools }).analysis.recentCalls(1)[0]?.kind;
+  };
+  expect(kindOf()).toBe('unknown');
+  expect(kindOf({ readOnlyHint: true })).toBe('read');
+  expect(kindOf({ destructiveHint: true })).toBe('write');
+  expect(kindOf({ readOnlyHint: true }, { frobnicate: { kind: 'write' } })).toBe('write');
 });
 
 test('a detector that throws is switched off and reported, and the others go on', () => {

@@ -199,7 +199,7 @@ export class TrajectoryAnalysis {
     this.#world.userSpoke();
   }
 
-  #begin(started: Pick<ToolStarted, 'tool_name' | 'args'>, atMs = 0): PendingCall {
+  #begin(started: Pick<ToolStarted, 'tool_name' | 'args' | 'annotations'>, atMs = 0): PendingCall {
     const counters = this.#counters;
     const index = counters.calls;
     counters.calls += 1;
@@ -207,7 +207,8 @@ export class TrajectoryAnalysis {
     counters.batchOpen = true;
     // A host that tells of no turns: calls that begin after another came back were not issued with it.
     const turn = counters.turns > 0 ? counters.turns : counters.batches;
-    const pending = { index, turn, args: started.args };
+    const { args, annotations } = started;
+    const pending = annotations === undefined ? { index, turn, args } : { index, turn, args, annotations };
     const rested = isLongRest(counters.lastEndMs, atMs);
     return rested ? { ...pending, rested } : pending;
   }
@@ -224,6 +225,7 @@ export class TrajectoryAnalysis {
         atMs,
         tool: ended.tool_name,
         args: call.args,
+        annotations: call.annotations,
         result: ended.result,
         isError: ended.is_error,
         resultMissing: ended.result_missing === true,

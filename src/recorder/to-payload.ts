@@ -63,6 +63,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         tool_call_id: event.toolCallId,
         tool_name: event.toolName,
         args: asGiven(event.args),
+        ...present({ annotations: event.annotations }),
       };
     case 'tool_execution_end':
       return {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentMessage } from './agent-message.ts';
+import type { ToolStarted } from './trajectory-record.ts';
 
 /** Who a run is, in memory. */
 export interface AgentIdentity {
@@ -63,6 +64,8 @@ export type AgentEvent = EventTime &
         readonly toolCallId: string;
         readonly toolName: string;
         readonly args: unknown;
+        /** What the tool's MCP server says of it; absent: nothing is known. */
+        readonly annotations?: NonNullable<ToolStarted['annotations']>;
       }
     | {
         readonly type: 'tool_execution_update';

@@ -91,6 +91,8 @@ export const CALLS = {
       tool_call_id: 'id',
       tool_name: 'name',
       args: 'json',
+      /** What the tool's MCP server says of it, where the host passed that on. */
+      annotations: 'tool_annotations?',
     },
   },
   /** A tool call came back. */

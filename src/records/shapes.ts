@@ -49,6 +49,13 @@ export const FIGURES = {
     reasoning_tokens: 'count?',
     cost_usd: 'amount?',
   },
+  /** What an MCP server says of a tool, in the words of the protocol. */
+  tool_annotations: {
+    readOnlyHint: 'flag?',
+    destructiveHint: 'flag?',
+    idempotentHint: 'flag?',
+    openWorldHint: 'flag?',
+  },
   /** The run's part in an experiment. */
   holdout: {
     share: 'amount',

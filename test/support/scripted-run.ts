@@ -4,10 +4,11 @@ import {
   type TrajectoryRecord,
 } from '../../src/records/trajectory-record.ts';
 import type { Json } from '../../src/base/json.ts';
+import { present } from '../../src/base/present.ts';
 import { defaultDetectors } from '../../src/patterns/detectors/default-detectors.ts';
 import type { PatternChange } from '../../src/patterns/pattern-book.ts';
 import type { PatternDetector } from '../../src/patterns/pattern-detector.ts';
-import type { ToolDeclarations } from '../../src/calls/tool-semantics.ts';
+import type { ToolAnnotations, ToolDeclarations } from '../../src/calls/tool-semantics.ts';
 import { TrajectoryAnalysis } from '../../src/patterns/trajectory-analysis.ts';
 
 /** One call of a scripted run and what it answered. */
@@ -18,6 +19,8 @@ export interface ScriptedCall {
   /** Default `ok`. */
   readonly result?: Json;
   readonly isError?: boolean;
+  /** What the tool's MCP server says of it. */
+  readonly annotations?: ToolAnnotations;
   /** Calls of one turn, next to each other, start together; default: a turn of its own. */
   readonly turn?: number;
   /** Unix milliseconds of the result; default none. */
@@ -67,7 +70,8 @@ export function scriptedRecords(
     add({ kind: 'turn_started' });
     for (const [at, call] of turn.entries()) {
       const id = `${idPrefix}${from + at}`;
-      add({ kind: 'tool_started', tool_call_id: id, tool_name: call.tool, args: call.args ?? {} });
+      const { tool, args = {}, annotations } = call;
+      add({ kind: 'tool_started', tool_call_id: id, tool_name: tool, args, ...present({ annotations }) });
     }
     for (const [at, call] of turn.entries()) add(endOf(call, `${idPrefix}${from + at}`), call.atMs);
   }

@@ -1,78 +1,48 @@
-import { messageOf } from '../../../base/error.ts';
-import { BUILD } from '../../../hosts/claude-code/build.ts';
-import { durationText } from '../../../base/number-text.ts';
-import { acknowledgeToolDefinition, type ToolDefinition } from '../../../steering/feedback/acknowledge-tool.ts';
-import { findStatus } from '../status/find-status.ts';
-import type { RunStatus } from '../status/run-status.ts';
-import { statusText } from '../status/status-text.ts';
-import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './mcp-sdk.ts';
+import { CoxswainError } from '../../../base/error.ts';
+import { openWatch } from '../../../hosts/mcp/open-watch.ts';
+import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 
-/** A tool, and what it answers. */
-interface McpTool extends ToolDefinition {
-  readonly annotations?: { readonly readOnlyHint: true };
-  readonly answer: () => Promise<string>;
+/** Options of `coxswain mcp`. */
+export interface McpOptions {
+  readonly url?: string;
+  readonly header?: readonly string[];
 }
-
-const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false } as const;
-
-const TOOLS: readonly McpTool[] = [
-  {
-    ...acknowledgeToolDefinition,
-    // The hook has the call, and knows whose it is.
-    answer: async () => 'Noted.',
-  },
-  {
-    name: 'run_status',
-    description: 'How your run stands: calls, errors, the pattern you are in, the time left.',
-    inputSchema: NO_ARGUMENTS,
-    annotations: { readOnlyHint: true },
-    answer: async () => statusText(await currentRun()).replace(/^cox /, ''),
-  },
-  {
-    name: 'time_left',
-    description: 'How long you have until the deadline of your run.',
-    inputSchema: NO_ARGUMENTS,
-    annotations: { readOnlyHint: true },
-    answer: async () => leftText(await currentRun()),
-  },
-];
 
 /**
- * `coxswain mcp`: answers the tools until standard input ends.
+ * `coxswain mcp`: a proxy in front of a server, or a server of its own.
  *
- * @returns the exit code
+ * @returns the exit code: the server's
+ * @throws CoxswainError "invalid-argument" for a command beside `--url`, an address or a header that is none
  */
-export async function mcpCommand(): Promise<number> {
-  const server = new Server({ name: 'coxswain', version: BUILD }, { capabilities: { tools: {} } });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: TOOLS.map(({ answer: _none, ...tool }) => ({
-      ...tool,
-      inputSchema: { ...tool.inputSchema, type: 'object' },
-    })),
-  }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = TOOLS.find(({ name }) => name === params.name);
-    const result = (text: string, isError = false): object => ({ content: [{ type: 'text', text }], isError });
-    if (tool === undefined) return result(`there is no tool ${params.name}`, true);
+export async function mcpCommand(command: readonly string[], { url, header }: McpOptions): Promise<number> {
+  if (url !== undefined && command.length > 0) {
+    throw new CoxswainError('invalid-argument', 'give a command or --url, not both');
+  }
+  if (url === undefined && header !== undefined) throw new CoxswainError('invalid-argument', '--header needs --url');
+  const client = { input: process.stdin, output: process.stdout };
+  const open = async (): Promise<Awaited<ReturnType<typeof openWatch>>> => openWatch(process.env);
+  if (command.length > 0) return proxyStdio(command, client, open);
+  if (url === undefined) return (await import('./own-tools.ts')).serveOwnTools();
+  const { proxyUrl } = await import('./proxy-url.ts');
+  return proxyUrl({ url: addressOf(url), headers: headersOf(header ?? []) }, client, open);
+}
+
+function addressOf(text: string): URL {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new CoxswainError('invalid-argument', `--url ${JSON.stringify(text)} is no http or https address`);
+}
+
+/** @throws CoxswainError "invalid-argument" for a line that is no header; its value, which may be secret, is not repeated */
+function headersOf(lines: readonly string[]): Headers {
+  const headers = new Headers();
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
     try {
-      return result(await tool.answer());
-    } catch (error) {
-      return result(`the store cannot be read: ${messageOf(error)}`, true);
+      headers.append(name, value);
+    } catch {
+      throw new CoxswainError('invalid-argument', '--header wants "Name: value"');
     }
-  });
-  const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve));
-  await server.connect(new StdioServerTransport());
-  await ended;
-  await server.close();
-  return 0;
-}
-
-async function currentRun(): Promise<RunStatus | undefined> {
-  return (await findStatus({ env: process.env, nowMs: Date.now(), stdin: '' })).run;
-}
-
-function leftText(run: RunStatus | undefined): string {
-  if (run === undefined) return 'There is no run.';
-  if (run.leftMs === null) return 'The run has no deadline.';
-  return run.leftMs >= 0 ? `${durationText(run.leftMs)} left.` : `${durationText(-run.leftMs)} over time.`;
+  }
+  return headers;
 }

@@ -1,0 +1,78 @@
+import { messageOf } from '../../../base/error.ts';
+import { BUILD } from '../../../hosts/claude-code/build.ts';
+import { durationText } from '../../../base/number-text.ts';
+import { acknowledgeToolDefinition, type ToolDefinition } from '../../../steering/feedback/acknowledge-tool.ts';
+import { findStatus } from '../status/find-status.ts';
+import type { RunStatus } from '../status/run-status.ts';
+import { statusText } from '../status/status-text.ts';
+import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './mcp-sdk.ts';
+
+/** A tool, and what it answers. */
+interface McpTool extends ToolDefinition {
+  readonly annotations?: { readonly readOnlyHint: true };
+  readonly answer: () => Promise<string>;
+}
+
+const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false } as const;
+
+const TOOLS: readonly McpTool[] = [
+  {
+    ...acknowledgeToolDefinition,
+    // The hook has the call, and knows whose it is.
+    answer: async () => 'Noted.',
+  },
+  {
+    name: 'run_status',
+    description: 'How your run stands: calls, errors, the pattern you are in, the time left.',
+    inputSchema: NO_ARGUMENTS,
+    annotations: { readOnlyHint: true },
+    answer: async () => statusText(await currentRun()).replace(/^cox /, ''),
+  },
+  {
+    name: 'time_left',
+    description: 'How long you have until the deadline of your run.',
+    inputSchema: NO_ARGUMENTS,
+    annotations: { readOnlyHint: true },
+    answer: async () => leftText(await currentRun()),
+  },
+];
+
+/**
+ * `coxswain mcp` alone: answers the tools until standard input ends.
+ *
+ * @returns the exit code
+ */
+export async function serveOwnTools(): Promise<number> {
+  const server = new Server({ name: 'coxswain', version: BUILD }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: TOOLS.map(({ answer: _none, ...tool }) => ({
+      ...tool,
+      inputSchema: { ...tool.inputSchema, type: 'object' },
+    })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const tool = TOOLS.find(({ name }) => name === params.name);
+    const result = (text: string, isError = false): object => ({ content: [{ type: 'text', text }], isError });
+    if (tool === undefined) return result(`there is no tool ${params.name}`, true);
+    try {
+      return result(await tool.answer());
+    } catch (error) {
+      return result(`the store cannot be read: ${messageOf(error)}`, true);
+    }
+  });
+  const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve));
+  await server.connect(new StdioServerTransport());
+  await ended;
+  await server.close();
+  return 0;
+}
+
+async function currentRun(): Promise<RunStatus | undefined> {
+  return (await findStatus({ env: process.env, nowMs: Date.now(), stdin: '' })).run;
+}
+
+function leftText(run: RunStatus | undefined): string {
+  if (run === undefined) return 'There is no run.';
+  if (run.leftMs === null) return 'The run has no deadline.';
+  return run.leftMs >= 0 ? `${durationText(run.leftMs)} left.` : `${durationText(-run.leftMs)} over time.`;
+}

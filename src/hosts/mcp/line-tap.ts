@@ -1,0 +1,84 @@
+import { Transform, type TransformCallback } from 'node:stream';
+
+/** Who reads the lines that flow past. */
+export interface TappedLines {
+  /** Largest line that is read, in bytes; a longer one passes unread, and not more than this is kept of it. */
+  readonly maxBytes: number;
+  /** @returns the line to pass on; the same object: nothing has changed. Must not throw */
+  line(line: Buffer): Buffer;
+  /** A line that was too long has passed. @param ends  its first and its last 1,000 bytes */
+  longLine(ends: string): void;
+}
+
+const NEWLINE = 10;
+const END_BYTES = 1_000;
+
+/**
+ * Passes bytes on and shows each line, with its line feed, to a reader that may replace it. What is unchanged passes byte for
+ * byte, also a last line without line feed.
+ *
+ * Cost: one search for line feeds; memory for one line.
+ */
+export class LineTap extends Transform {
+  readonly #reader: TappedLines;
+  #parts: Buffer[] = [];
+  #size = 0;
+  /** The line is too long, and its beginning has been passed on. */
+  #head: Buffer | undefined;
+  #tail = Buffer.alloc(0);
+
+  constructor(reader: TappedLines) {
+    super();
+    this.#reader = reader;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const out: Buffer[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      this.#take(chunk.subarray(from, at + 1), out);
+      this.#endLine(out);
+      from = at + 1;
+    }
+    if (from < chunk.length) this.#take(chunk.subarray(from), out);
+    this.#pass(out);
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    const out: Buffer[] = [];
+    this.#endLine(out);
+    this.#pass(out);
+    done();
+  }
+
+  #take(part: Buffer, out: Buffer[]): void {
+    this.#size += part.length;
+    this.#parts.push(part);
+    if (this.#head === undefined && this.#size <= this.#reader.maxBytes) return;
+    const held = this.#parts.splice(0);
+    out.push(...held);
+    const [first] = held;
+    this.#head ??= Buffer.from(first?.subarray(0, END_BYTES) ?? '');
+    this.#tail = Buffer.concat([this.#tail, part.subarray(-END_BYTES)]).subarray(-END_BYTES);
+  }
+
+  #endLine(out: Buffer[]): void {
+    if (this.#size === 0) return;
+    if (this.#head !== undefined) this.#reader.longLine(`${this.#head.toString()}\n${this.#tail.toString()}`);
+    else out.push(this.#reader.line(joined(this.#parts)));
+    this.#parts = [];
+    this.#size = 0;
+    this.#head = undefined;
+    this.#tail = Buffer.alloc(0);
+  }
+
+  #pass(out: readonly Buffer[]): void {
+    if (out.length > 0) this.push(joined(out));
+  }
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts);
+}

@@ -1,0 +1,277 @@
+import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { present } from '../../base/present.ts';
+import { resultOf } from '../../host/content-blocks.ts';
+import type { AgentEvent } from '../../records/agent-event.ts';
+import { deliverAdvice, type AdviceHandle } from '../../run/advice-handle.ts';
+import type { Coxswain, RunOptions } from '../../run/coxswain.ts';
+import type { Run } from '../../run/run.ts';
+import { appendTextPart } from './append-text-part.ts';
+import type { TappedLines } from './line-tap.ts';
+
+/** How the messages of one client and one server are watched. */
+export interface McpWatchOptions {
+  readonly cox: Coxswain;
+  /** How the run begins, at the first call of a tool. */
+  readonly run: Pick<RunOptions, 'deadline' | 'budget'>;
+  /** Receives a fault of ours, which neither side feels. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A message, or an object in it, as anyone may have written it. */
+type Members = Readonly<Record<string, unknown>>;
+type Annotations = NonNullable<Extract<AgentEvent, { type: 'tool_execution_start' }>['annotations']>;
+
+/** A request that has no response yet. */
+interface OpenRequest {
+  /** Of `tools/call`; absent: `tools/list`. */
+  readonly call?: OpenToolCall;
+}
+
+interface OpenToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Advice from before it ran, which goes with its result. */
+  readonly before: readonly AdviceHandle[];
+}
+
+/** How a call came back. */
+interface CallEnd {
+  readonly result: unknown;
+  readonly isError: boolean;
+  readonly resultMissing?: boolean;
+}
+
+/** Larger messages pass unread: some servers answer with pictures, none with this much text. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** Most requests without response, tools and pieces of waiting advice that are remembered. */
+const MAX_OPEN = 512;
+const MAX_TOOLS = 4_096;
+const MAX_WAITING = 20;
+/** Longest id and name that is remembered. */
+const MAX_CHARS = 1_000;
+const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
+const CHANNEL = 'tool-result';
+
+/**
+ * Records the tool calls between a client and a server of the Model Context Protocol as a run, and puts advice into results. Reads
+ * messages and never changes any but a tool result, to which it appends one text part. A message that it cannot read passes.
+ *
+ * Cost: one parse of a client's message; of a server's, only while a request is open.
+ */
+export class McpWatch {
+  readonly #options: McpWatchOptions;
+  readonly #open = new Map<string, OpenRequest>();
+  /** Calls that go on as tasks, by task id. */
+  readonly #tasks = new Map<string, OpenToolCall>();
+  readonly #annotations = new Map<string, Annotations>();
+  #waiting: AdviceHandle[] = [];
+  #run: Run | undefined;
+  #client: string | undefined;
+  #calls = 0;
+  /** The last record was not taken. */
+  #hasDropped = false;
+
+  constructor(options: McpWatchOptions) {
+    this.#options = options;
+  }
+
+  readonly client: TappedLines = {
+    maxBytes: MAX_BYTES,
+    line: (line) => {
+      this.#guarded(() => each(line, (message) => this.#sent(message)), undefined);
+      return line;
+    },
+    longLine: () => undefined,
+  };
+
+  readonly server: TappedLines = {
+    maxBytes: MAX_BYTES,
+    line: (line) => (this.#open.size === 0 ? line : this.#guarded(() => this.#received(line), line)),
+    longLine: (ends) => this.#guarded(() => this.#passed(ends), undefined),
+  };
+
+  /** The server or the client is gone: what is open stays without a result, and the run ends. */
+  end(outcome: string): void {
+    this.#guarded(() => {
+      const calls = [...[...this.#open.values()].flatMap(({ call }) => call ?? []), ...this.#tasks.values()];
+      for (const call of calls) this.#close(call, missing('the server ended before it answered'));
+      for (const advice of [...this.#waiting.splice(0), ...calls.flatMap(({ before }) => before)])
+        advice.undelivered('no further result of a tool came');
+      this.#run?.emit({ type: 'agent_end', outcome });
+    }, undefined);
+  }
+
+  /** False until the store has taken the run's first record, and while it takes nothing: what cannot be recorded is not said. */
+  get #isRecorded(): boolean {
+    if (this.#hasDropped || this.#run === undefined || this.#run.durableSeq < 0) return false;
+    return (this.#options.cox.health().recorder?.failingRuns ?? 0) === 0;
+  }
+
+  #sent(message: Members): void {
+    const { id, method, params } = message;
+    if (typeof method !== 'string') return;
+    const given = isJsonObject(params) ? params : {};
+    if (method === 'notifications/cancelled') return this.#cancelled(given);
+    const key = keyOf(id);
+    if (key === undefined) return;
+    const { clientInfo, name, taskId } = given;
+    if (method === 'initialize' && isJsonObject(clientInfo)) this.#client = textOf(clientInfo['name']);
+    if (method === 'tools/call') this.#remember(key, { call: this.#began(textOf(name) ?? 'unknown', given) });
+    else if (method === 'tools/list') this.#remember(key, {});
+    else if (method === 'tasks/result') {
+      const task = keyOf(taskId) ?? '';
+      const call = this.#tasks.get(task);
+      this.#tasks.delete(task);
+      if (call !== undefined) this.#remember(key, { call });
+    }
+  }
+
+  #remember(key: string, request: OpenRequest): void {
+    const [oldest] = this.#open.keys();
+    if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    this.#open.set(key, request);
+  }
+
+  #began(toolName: string, { arguments: given }: Members): OpenToolCall {
+    const run = (this.#run ??= this.#options.cox.startRun({
+      ...this.#options.run,
+      host: 'mcp',
+      ...present({ agentName: this.#client }),
+    }));
+    const toolCallId = `mcp-${(this.#calls += 1)}`;
+    const args = given ?? {};
+    const before = run.advise('pre_tool_execution', { pendingToolCalls: [{ toolCallId, toolName, args }] });
+    const annotations = this.#annotations.get(toolName);
+    const start = { toolCallId, toolName, args, ...present({ annotations }) };
+    this.#hasDropped = run.emit({ type: 'tool_execution_start', ...start }) === 'dropped';
+    return { toolCallId, toolName, before };
+  }
+
+  #cancelled({ requestId }: Members): void {
+    const call = this.#take(requestId)?.call;
+    if (call !== undefined) this.#wait(this.#ended(call, missing('the client cancelled the call')));
+  }
+
+  #received(line: Buffer): Buffer {
+    let passed = line;
+    each(line, (message, path) => {
+      const { id, method, result, error } = message;
+      if (method !== undefined) return;
+      const request = this.#take(id);
+      if (request === undefined) return;
+      const { call } = request;
+      if (isJsonObject(result)) {
+        if (call === undefined) this.#listed(result);
+        else if (isJsonObject(result['task'])) this.#becameTask(call, result['task']);
+        else passed = this.#answered(passed, path, call, result);
+      } else if (call !== undefined) {
+        const words = isJsonObject(error) ? textOf(error['message']) : undefined;
+        this.#wait(this.#ended(call, { result: words ?? 'an error without a message', isError: true }));
+      }
+    });
+    return passed;
+  }
+
+  /** A response too long to read. */
+  #passed(ends: string): void {
+    for (const [, id = ''] of ends.matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,20})/g)) {
+      const call = this.#take(jsonOf(id))?.call;
+      if (call !== undefined) {
+        this.#wait(this.#ended(call, { result: `a result of more than ${MAX_BYTES} bytes`, isError: false }));
+      }
+    }
+  }
+
+  #take(id: unknown): OpenRequest | undefined {
+    const key = keyOf(id) ?? '';
+    const request = this.#open.get(key);
+    this.#open.delete(key);
+    return request;
+  }
+
+  #becameTask(call: OpenToolCall, { taskId }: Members): void {
+    const task = keyOf(taskId);
+    if (task !== undefined && this.#tasks.size < MAX_OPEN) this.#tasks.set(task, call);
+  }
+
+  #answered(line: Buffer, path: readonly number[], call: OpenToolCall, result: Members): Buffer {
+    const { content, structuredContent, isError } = result;
+    const shown = resultOf(content ?? structuredContent ?? result);
+    const advice = this.#ended(call, { result: shown, isError: isError === true });
+    const all = [...this.#waiting.splice(0), ...advice];
+    if (all.length === 0) return line;
+    if (!this.#isRecorded || appendTextPart(line, '', path) === undefined) {
+      this.#wait(all);
+      return line;
+    }
+    const text = deliverAdvice(all, { channel: CHANNEL });
+    return text === undefined ? line : (appendTextPart(line, text, path) ?? line);
+  }
+
+  /** @returns advice for the model */
+  #ended(call: OpenToolCall, end: CallEnd): readonly AdviceHandle[] {
+    const run = this.#close(call, end);
+    if (run === undefined) return [];
+    const after = [...call.before, ...run.advise('post_tool_result')];
+    // The model is asked next, once nothing is open.
+    const isOpen = [...this.#open.values()].some((request) => request.call !== undefined);
+    return isOpen ? after : [...after, ...run.advise('pre_tool_selection')];
+  }
+
+  #close({ toolCallId, toolName }: OpenToolCall, end: CallEnd): Run | undefined {
+    this.#hasDropped = this.#run?.emit({ type: 'tool_execution_end', toolCallId, toolName, ...end }) === 'dropped';
+    return this.#run;
+  }
+
+  /** Advice that cannot go with this result goes with the next one. */
+  #wait(advice: readonly AdviceHandle[]): void {
+    this.#waiting.push(...advice);
+    const tooMany = this.#waiting.splice(0, Math.max(0, this.#waiting.length - MAX_WAITING));
+    for (const handle of tooMany) handle.undelivered('no result of a tool could carry it');
+  }
+
+  #listed({ tools }: Members): void {
+    if (!Array.isArray(tools)) return;
+    for (const tool of tools.slice(0, MAX_TOOLS)) {
+      if (!isJsonObject(tool)) continue;
+      const { name, annotations } = tool;
+      if (typeof name !== 'string' || name.length > MAX_CHARS || !isJsonObject(annotations)) continue;
+      const hints = HINTS.filter((hint) => typeof annotations[hint] === 'boolean');
+      if (this.#annotations.size >= MAX_TOOLS || hints.length === 0) this.#annotations.delete(name);
+      else this.#annotations.set(name, Object.fromEntries(hints.map((hint) => [hint, annotations[hint] === true])));
+    }
+  }
+
+  #guarded<Result>(work: () => Result, otherwise: Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      this.#options.onFault(error);
+      return otherwise;
+    }
+  }
+}
+
+/** The messages of a line, with their places where it is a batch. A line that is no JSON has none. */
+function each(line: Buffer, read: (message: Members, path: readonly number[]) => void): void {
+  const value = jsonOf(line.toString());
+  if (!Array.isArray(value)) {
+    if (isJsonObject(value)) read(value, []);
+    return;
+  }
+  for (const [at, message] of value.entries()) if (isJsonObject(message)) read(message, [at]);
+}
+
+/** The key of an id, which tells `1` from `"1"`; undefined for what is none. */
+function keyOf(id: unknown): string | undefined {
+  const isId = typeof id === 'number' || (typeof id === 'string' && id.length <= MAX_CHARS);
+  return isId ? JSON.stringify(id) : undefined;
+}
+
+function missing(result: string): CallEnd {
+  return { result, isError: true, resultMissing: true };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,75 @@
+import { messageOf } from '../../base/error.ts';
+import { present } from '../../base/present.ts';
+import { loadConfigSync } from '../../config/load-config.ts';
+import type { ResolvedStore } from '../../config/resolved-config.ts';
+import { notifySink } from '../../notify/notify-sink.ts';
+import { workerStore } from '../../recorder/worker-store.ts';
+import { createCoxswain } from '../../run/coxswain.ts';
+import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import { logFault, MAX_CONFIG_FAULTS } from '../claude-code/fault-log.ts';
+import { usableStore } from '../claude-code/open-hook-store.ts';
+import { projectFolderOf } from '../claude-code/project-folder.ts';
+import { McpWatch } from './mcp-watch.ts';
+
+/** A watch, with what was opened for it. */
+export interface OpenWatch {
+  readonly watch: McpWatch;
+  /** Ends the run and stores what waits, for two seconds at most. Never throws. */
+  close(outcome: string): Promise<void>;
+}
+
+const CLOSING_MS = 2_000;
+const STORE_WAIT_MS = 2_000;
+
+/**
+ * Makes the watch of a proxy as the configuration of the project says that the process works in. What is wrong goes to the log of
+ * faults, which `coxswain doctor` shows.
+ *
+ * @returns undefined where nothing can be recorded, so that messages pass unwatched
+ */
+export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
+  if (env['COXSWAIN_DISABLE'] === '1') return undefined;
+  const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });
+  let known: string | undefined;
+  const onFault = (error: unknown): void => {
+    const message = messageOf(error);
+    // A fault of each message is one fault.
+    if (message !== known) logFault({ where: 'mcp', message }, { env, projectFolder, nowMs: Date.now() }, true);
+    known = message;
+  };
+  try {
+    const { resolved, problems } = loadConfigSync({ projectFolder, env });
+    for (const problem of problems.slice(0, MAX_CONFIG_FAULTS)) onFault(JSON.stringify(problem));
+    const store = await openStore(usableStore(resolved.store, { env }).place);
+    const { steering, redaction, deadline, budget, notify } = resolved;
+    const cox = createCoxswain({ ...steering, redaction, store });
+    const people = notify === undefined ? undefined : notifySink({ ...notify, onFailure: onFault });
+    if (people !== undefined) cox.listen(people);
+    const watch = new McpWatch({ cox, run: present({ deadline, budget }), onFault });
+    return {
+      watch,
+      close: async (outcome) => {
+        watch.end(outcome);
+        await cox.close({ timeLimitMs: CLOSING_MS }).catch(onFault);
+        const { faults = 0, lastFault } = cox.health().recorder ?? {};
+        if (faults > 0) onFault(lastFault);
+        await people?.finish();
+      },
+    };
+  } catch (error) {
+    onFault(error);
+    return undefined;
+  }
+}
+
+/** Work on a file is done in a thread: a call waits for no disk. */
+async function openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
+  if (kind === 'sqlite') {
+    const store = workerStore({ path: address, options: { timeoutMs: STORE_WAIT_MS } });
+    // Starts the thread before the first call; a fault shows again when a record is written.
+    store.sizeOf().catch(() => undefined);
+    return store;
+  }
+  const { openPostgres } = await import('../../store/registry/open-postgres.ts');
+  return openPostgres(address, { waitMs: STORE_WAIT_MS });
+}

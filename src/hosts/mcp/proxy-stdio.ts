@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CoxswainError } from '../../base/error.ts';
+import { LineTap } from './line-tap.ts';
+import type { OpenWatch } from './open-watch.ts';
+
+/** The streams of the client. */
+export interface ClientStreams {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** How long the output of a server that is gone stays open at most, where a process of its own holds it. */
+const DRAIN_MS = 1_000;
+
+/**
+ * Starts a server that speaks MCP on its standard streams, and stands between it and the client until it ends. Signals go on to
+ * it; its standard error is that of this process. When the client closes its side, so does the server's input.
+ *
+ * @param open  makes the watch, while the server starts
+ * @returns the server's exit code; 128 and its number for a signal
+ * @throws CoxswainError "invalid-argument" where the command cannot be started
+ */
+export async function proxyStdio(
+  [command = '', ...args]: readonly string[],
+  { input, output }: ClientStreams,
+  open: () => Promise<OpenWatch | undefined>,
+): Promise<number> {
+  const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const started = once(server, 'spawn').catch((error: unknown) => {
+    throw new CoxswainError('invalid-argument', `${command} cannot be started`, { cause: error });
+  });
+  const ended = new Promise<number>((resolve) => {
+    server.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+  });
+  await started;
+  for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, () => server.kill(signal));
+  process.once('exit', () => server.kill());
+  const opened = await open();
+  const { watch } = opened ?? {};
+  const toServer =
+    watch === undefined ? pipeline(input, server.stdin) : pipeline(input, new LineTap(watch.client), server.stdin);
+  const toClient =
+    watch === undefined
+      ? pipeline(server.stdout, output, { end: false })
+      : pipeline(server.stdout, new LineTap(watch.server), output, { end: false });
+  // Either side may leave at any time.
+  toServer.catch(() => undefined);
+  const drained = toClient.catch(() => undefined);
+  const code = await ended;
+  await Promise.race([drained, sleep(DRAIN_MS)]);
+  await opened?.close(code === 0 ? 'ended' : 'error');
+  return code;
+}
