@@ -14,7 +14,7 @@ export const GROUPS: readonly Group[] = [
   },
   {
     text: 'Agent programs',
-    pages: ['claude-code', 'claude-code-serve', 'hosts', 'doctor', 'report', 'notifications', 'viewer'],
+    pages: ['claude-code', 'claude-code-serve', 'hosts', 'mcp', 'doctor', 'report', 'notifications', 'viewer'],
   },
   { text: 'SDKs', pages: ['claude-agent-sdk', 'ai-sdk', 'langchain', 'openai', 'openai-agents'] },
   { text: 'Recorded runs', pages: ['formats', 'backtest', 'effect', 'labels'] },

@@ -144,16 +144,11 @@ export const REQUESTS = {
       after_count: 'count',
     },
   },
-  /** A tool gate limited the tools of a turn. */
+  /** A tool gate limited the tools of a turn; without `allow` it allows all. */
   tool_gate_applied: {
     role: 'input',
     row: 'detail',
-    fields: {
-      iteration: 'count',
-      plugin: 'name',
-      /** Absent: it allows all. */
-      allow: 'name[]?',
-    },
+    fields: { iteration: 'count', plugin: 'name', allow: 'name[]?' },
   },
   /** Tool gates had nothing in common, so one of them was chosen. */
   tool_gate_conflict_resolved: {
