@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
+import { tracingChannel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { generateText, streamText } from 'ai';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { payloadsOf } from '../src/testing/adapter-player.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { tempFolder } from '../test/support/temp-folder.ts';
+import { scriptedAiModel } from './scripted-ai-model.ts';
 
 /** An app that knows nothing of coxswain: a loop, streamed, with a loop within a tool, and a tool that fails. */
 const APP = `
@@ -75,4 +79,22 @@ test('--import coxswain/ai-sdk/register records an app that is not changed, with
     message.role === 'assistant' ? [message.usage] : [],
   );
   expect(usage[0]).toMatchObject({ input_tokens: 7, output_tokens: 3, reasoning_tokens: 1 });
+});
+
+test('the channel ai:telemetry has the answer of a model, but not of one that streams: so the list of integrations is used', async () => {
+  const { asyncEnd } = tracingChannel('ai:telemetry');
+  const seen: string[] = [];
+  const listen = (message: unknown): unknown => seen.push(inspect(message, { depth: 12 }));
+  asyncEnd.subscribe(listen);
+  onTestFinished(() => void asyncEnd.unsubscribe(listen));
+  const settings = (): { model: ReturnType<typeof scriptedAiModel>['model']; prompt: string } => ({
+    model: scriptedAiModel({ script: { turns: [{ text: 'The answer is blue.' }] } }).model,
+    prompt: 'Which?',
+  });
+  const hasAnswer = (): boolean => seen.splice(0).some((message) => message.includes('The answer is blue.'));
+  await generateText(settings());
+  expect(hasAnswer()).toBe(true);
+  expect(await streamText(settings()).text).toBe('The answer is blue.');
+  expect(seen.length).toBeGreaterThan(0);
+  expect(hasAnswer()).toBe(false);
 });

@@ -23,6 +23,7 @@ import type { Run } from '../src/run/run.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
 import { feedbackAfterEachCall, feedbackMark, guidanceAlwaysAt, guidanceMark } from '../src/testing/contract-advice.ts';
 import { FINAL_TEXT, PARALLEL, SEQUENTIAL, SERVER_ERROR } from '../src/testing/contract-scenes.ts';
+import { payloadsOf } from '../src/testing/adapter-player.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import type { ModelTurn } from '../src/testing/model-script.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
@@ -106,6 +107,49 @@ describe('models and loops that are not handed over one by one', () => {
     const prepareStep = (): { readonly model: MockLanguageModelV4 } => ({ model });
     await generateText({ ...cox.wrap({ model: other, tools: { look }, prepareStep }), prompt: 'go', stopWhen });
     expect([(await told('turn_started')).length, (await told('tool_ended')).length]).toEqual([2, 1]);
+  });
+
+  test('of loops at once each has a run, streamed or not; loops one after the other share one', async () => {
+    for (const isStreamed of [false, true]) {
+      const { run, cox, below, records } = stage([]);
+      const inputSchema = z.object({});
+      const turns: readonly ModelTurn[] = [{ calls: [{ name: 'look', args: {} }] }, { text: FINAL_TEXT }];
+      const both = Promise.withResolvers<void>();
+      let waiting = 0;
+      // Each looks once the other one has begun to.
+      const look = tool({
+        inputSchema,
+        execute: async () => {
+          if ((waiting += 1) === 2) both.resolve();
+          await both.promise;
+          return 'quiet';
+        },
+      });
+      const ask = async (prompt: string, tools = { look }): Promise<string> => {
+        // Both loops use the same ids of calls.
+        const { model } = scriptedAiModel({ script: { turns }, answerAfterMs: 1 });
+        const settings = { ...cox.wrap({ model, tools }), prompt, stopWhen: isStepCount(5) };
+        return isStreamed ? await streamText(settings).text : (await generateText(settings)).text;
+      };
+      const ends = await Promise.all([ask('Go left.'), ask('Go right.')]);
+      expect(ends).toEqual([FINAL_TEXT, FINAL_TEXT]);
+      const [beside = []] = await below();
+      expect(beside[0]).toMatchObject({ parent_run_id: run.id, depth: 1 });
+      expect(payloadsOf(beside, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
+      await ask('Go on.', { look: tool({ inputSchema, execute: async () => 'quiet' }) });
+      expect((await below()).length).toBe(1);
+      const own = await records();
+      const asked = [own, beside].map((list) =>
+        payloadsOf(list, 'message_appended').flatMap(({ message }) =>
+          message.role === 'user' ? [message.content] : [],
+        ),
+      );
+      expect(asked).toEqual([['Go left.', 'Go on.'], ['Go right.']]);
+      expect([own, beside].map((list) => payloadsOf(list, 'turn_started').length)).toEqual([4, 2]);
+      expect([own, beside].map((list) => payloadsOf(list, 'tool_ended').length)).toEqual([2, 1]);
+      expect(payloadsOf(beside, 'feedback_delivered')).toMatchObject([{ delivered: true }]);
+      expect(run.usage).toMatchObject({ calls: 3 });
+    }
   });
 
   test('a loop within a tool is a child run with turns, calls and an end of its own, streamed or not', async () => {

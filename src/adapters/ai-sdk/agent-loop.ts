@@ -41,7 +41,7 @@ type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
 
 /**
  * One agent's loop as its model and its tools see it: requests, answers, results. Tells the run of them, and brings its
- * advice to the next request. The SDK asks for one thing at a time; two loops at once on one run would mix their turns.
+ * advice to the next request. The SDK asks for one thing at a time.
  */
 export class AgentLoop {
   readonly calls: CallBook;
@@ -65,6 +65,10 @@ export class AgentLoop {
     this.#options = options;
     this.#next = new NextAdvice(options.maxChars);
     this.calls = new CallBook(run, options.maxChars);
+  }
+
+  get run(): Run {
+    return this.#run;
   }
 
   /** Reads a request and makes it ready. Undefined for a shape that is not known: then it goes out as it is. */

@@ -48,6 +48,11 @@ export class CallBook {
     for (const { id, name, args } of calls) this.#open(id, name, args);
   }
 
+  /** Whether the call is known, and not forgotten. */
+  has(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
   /** The id under which the latest call of that id is recorded. */
   recordedId(id: string): string {
     return this.#calls.get(id)?.recordedId ?? id;

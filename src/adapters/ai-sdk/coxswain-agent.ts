@@ -12,6 +12,8 @@ import { checkEscalation, type OutputEscalation } from './output-escalation.ts';
 import { modelNamed } from './model-named.ts';
 import type { LanguageModelShape } from './sdk-shapes.ts';
 import type { ToolGate } from './tool-gate.ts';
+import { RunLoops } from './run-loops.ts';
+import { listenToSdkLoops } from './sdk-loop.ts';
 import { watchModel } from './watch-model.ts';
 import { watchTools } from './watch-tools.ts';
 
@@ -56,7 +58,7 @@ export interface CoxswainAgent {
 
 /**
  * Joins a run to the AI SDK (ai 7, and 6): what model and tools do is told to the run, and its advice reaches the model.
- * One loop at a time; end the run with `run.end()` after it. A loop within a tool has a child run.
+ * End the run with `run.end()`. A loop within a tool has a child run, and so has, in ai 7, one that begins while another is at work.
  *
  * @throws CoxswainError "invalid-argument" for an option outside its range, or two plugins of one kind with one name
  * Cost: some tens of microseconds a request, plus what the run's own steering costs.
@@ -68,19 +70,13 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
   const escalation = outputEscalation === undefined ? undefined : checkEscalation(outputEscalation);
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  const loops = new WeakMap<Run, AgentLoop>();
-  const loopOf = (owner: Run): AgentLoop => {
-    const known = loops.get(owner);
-    if (known !== undefined) return known;
-    const loop = new AgentLoop(owner, guard, { maxChars, gates, transforms, escalation, forceTurn });
-    loops.set(owner, loop);
-    owner.beforeEnd(() => loop.closing());
-    return loop;
-  };
-  loopOf(run);
+  const loopOptions = { maxChars, gates, transforms, escalation, forceTurn };
+  const loops = new RunLoops((owner) => new AgentLoop(owner, guard, loopOptions));
+  listenToSdkLoops();
+  loops.of(run);
   const watchOf = (): ModelWatch => {
-    const { asking } = scope;
-    return { loop: loopOf(asking), guard, ready: async () => await asking.ready() };
+    const loop = loops.asking(scope.asking);
+    return { loop, guard, ready: async () => await loop.run.ready() };
   };
   const watched = new WeakSet();
 
@@ -94,7 +90,7 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
     return result as Model;
   };
   const tools = <Tools extends object>(given: Tools): Tools => {
-    const watch = { scope, callsOf: (owner: Run) => loopOf(owner).calls, guard, watched };
+    const watch = { scope, loopOf: (id: string) => loops.calling(scope.calling, id), guard, watched };
     return guard('watching tools', () => watchTools(given, watch), given);
   };
   return {
@@ -106,7 +102,7 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
       ...(settings.tools === undefined ? {} : { tools: tools(settings.tools) }),
       ...prepared(settings, { model, tools }),
     }),
-    acknowledgeTool: () => acknowledgeTool(() => scope.calling),
+    acknowledgeTool: () => acknowledgeTool(() => loops.calling(scope.calling, '').run),
   };
 }
 

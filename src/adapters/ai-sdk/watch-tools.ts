@@ -2,7 +2,7 @@ import { messageOf } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Guard } from '../../host/guarded.ts';
 import type { RunScope, ScopedTool } from '../../host/run-scope.ts';
-import type { Run } from '../../run/run.ts';
+import type { AgentLoop } from './agent-loop.ts';
 import type { CallBook } from './call-book.ts';
 import { textField } from './sdk-shapes.ts';
 import { plainOutput, type ToolOutput } from './to-output.ts';
@@ -10,8 +10,8 @@ import { plainOutput, type ToolOutput } from './to-output.ts';
 /** What stands between the SDK and its tools. */
 export interface ToolWatch {
   readonly scope: RunScope;
-  /** The calls of a run. */
-  readonly callsOf: (run: Run) => CallBook;
+  /** The loop that makes a call. */
+  readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
   readonly guard: Guard;
   /** Tools that are watched already. */
   readonly watched: WeakSet<object>;
@@ -53,13 +53,12 @@ function method(value: AnyFunction): PropertyDescriptor {
 
 /** Runs a tool; its result, or what it throws, goes on untouched: a value, a promise, or results one after another. */
 function executeWatched(name: string, run: () => unknown, args: readonly unknown[], watch: ToolWatch): unknown {
-  const { callsOf, guard, scope } = watch;
+  const { loopOf, guard, scope } = watch;
   const [input, options] = args;
   const id = isJsonObject(options) ? textField(options, 'toolCallId') : '';
   // Not a call of the model's: somebody runs the tool by hand.
   if (id === '') return run();
-  const caller = scope.calling;
-  const calls = callsOf(caller);
+  const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
   const end = (result: unknown, isError: boolean): void =>
     guard('a tool result', () => calls.end(id, result, isError), undefined);
@@ -127,14 +126,14 @@ function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterab
 
 /** What the model sees of a result: what the tool says, else what the SDK makes of it, with advice after it. */
 function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
-  const { callsOf, guard, scope } = watch;
+  const { loopOf, guard } = watch;
   const [given] = args;
   const isCall = isJsonObject(given) && 'output' in given;
   const output = own === undefined ? plainOutput(isCall ? given['output'] : given) : own(...args);
   const id = isCall ? textField(given, 'toolCallId') : '';
   if (id === '') return output;
   const place = (said: unknown): unknown =>
-    isToolOutput(said) ? guard('advice after a result', () => callsOf(scope.calling).inHistory(id, said), said) : said;
+    isToolOutput(said) ? guard('advice after a result', () => loopOf(id).calls.inHistory(id, said), said) : said;
   return isPromiseLike(output) ? Promise.resolve(output).then(place) : place(output);
 }
 

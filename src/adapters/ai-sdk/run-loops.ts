@@ -1,0 +1,65 @@
+import type { Run } from '../../run/run.ts';
+import type { AgentLoop } from './agent-loop.ts';
+import { sdkLoop, type SdkLoop } from './sdk-loop.ts';
+
+/** The loops of one run: its own, and those beside it. */
+interface Loops {
+  readonly own: AgentLoop;
+  /** By what the SDK calls them, as long as they are at work. */
+  readonly open: Map<SdkLoop, AgentLoop>;
+}
+
+/**
+ * Which loop, and so which run, something belongs to. A run has one loop at a time; one that begins beside it has a run below, which ends
+ * when the SDK says that the loop is over. Loops one after the other share the run.
+ */
+export class RunLoops {
+  readonly #newLoop: (run: Run) => AgentLoop;
+  readonly #ofRun = new WeakMap<Run, Loops>();
+
+  constructor(newLoop: (run: Run) => AgentLoop) {
+    this.#newLoop = newLoop;
+  }
+
+  /** The loop that asks a model now, in a run. */
+  asking(run: Run): AgentLoop {
+    const { open, own } = this.of(run);
+    const sdk = sdkLoop();
+    if (sdk === undefined) return own;
+    const known = open.get(sdk);
+    if (known !== undefined) return known;
+    const isBusy = [...open.values()].includes(own);
+    const loop = isBusy ? this.#beside(run, sdk) : own;
+    open.set(sdk, loop);
+    sdk.onEnd(() => open.delete(sdk));
+    return loop;
+  }
+
+  /** The loop that calls a tool now, or shows its result to the model, in a run. */
+  calling(run: Run, callId: string): AgentLoop {
+    const { open, own } = this.of(run);
+    const sdk = sdkLoop();
+    const known = sdk === undefined ? undefined : open.get(sdk);
+    // The SDK puts some results together outside of its loop.
+    return known ?? [...open.values()].find(({ calls }) => calls.has(callId)) ?? own;
+  }
+
+  of(run: Run): Loops {
+    const known = this.#ofRun.get(run);
+    if (known !== undefined) return known;
+    const loops = { own: this.#newLoop(run), open: new Map<SdkLoop, AgentLoop>() };
+    this.#ofRun.set(run, loops);
+    run.beforeEnd(() => loops.own.closing());
+    return loops;
+  }
+
+  #beside(run: Run, sdk: SdkLoop): AgentLoop {
+    const child = run.child(sdk.functionId === '' ? {} : { agentName: sdk.functionId });
+    const end = (): undefined => {
+      if (!child.isEnded) child.emit({ type: 'agent_end' });
+    };
+    sdk.onEnd(end);
+    run.beforeEnd(end);
+    return this.of(child).own;
+  }
+}

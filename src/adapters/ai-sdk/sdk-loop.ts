@@ -1,0 +1,74 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isJsonObject } from '../../base/json.ts';
+import { textField } from './sdk-shapes.ts';
+
+/** A call of `generateText` or `streamText`, from its start to its end. */
+export class SdkLoop {
+  /** The name that the user gave it for telemetry; empty without one. */
+  readonly functionId: string;
+  readonly #onEnd: (() => void)[] = [];
+  #isOver = false;
+
+  constructor(functionId: string) {
+    this.functionId = functionId;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  onEnd(listener: () => void): void {
+    this.#onEnd.push(listener);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    for (const listener of this.#onEnd.splice(0)) listener();
+  }
+}
+
+const LOOPS: ReadonlySet<unknown> = new Set(['generateText', 'streamText']);
+
+const storage = new AsyncLocalStorage<SdkLoop>();
+const open = new Map<string, SdkLoop>();
+let isListening = false;
+
+/**
+ * The innermost loop of the SDK that this code runs in, as the diagnostics channel `ai:telemetry` of ai 7 tells it; undefined outside of
+ * loops, in ai 6, with `telemetry: { isEnabled: false }`, and where there is no such channel.
+ */
+export function sdkLoop(): SdkLoop | undefined {
+  return storage.getStore();
+}
+
+/** From now on `sdkLoop` knows of the loops that begin. Once a process. */
+export function listenToSdkLoops(): void {
+  if (isListening) return;
+  isListening = true;
+  // Not imported: some runtimes have no such module.
+  const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
+  const channel = diagnostics?.tracingChannel('ai:telemetry');
+  // Outside of a loop the store stays as it is, which may be undefined.
+  channel?.start.bindStore(storage, (message) => loopOf(message) ?? storage.getStore());
+  channel?.asyncEnd.subscribe((message) => {
+    if (!isJsonObject(message) || !LOOPS.has(message['type'])) return;
+    const callId = callIdOf(message);
+    const loop = open.get(callId);
+    open.delete(callId);
+    loop?.end();
+  });
+}
+
+function loopOf(message: unknown): SdkLoop | undefined {
+  if (!isJsonObject(message)) return undefined;
+  const callId = callIdOf(message);
+  if (LOOPS.has(message['type']) && !open.has(callId)) {
+    const { event } = message;
+    open.set(callId, new SdkLoop(isJsonObject(event) ? textField(event, 'functionId') : ''));
+  }
+  return open.get(callId);
+}
+
+function callIdOf({ event }: Readonly<Record<string, unknown>>): string {
+  return isJsonObject(event) ? textField(event, 'callId') : '';
+}
