@@ -1,7 +1,7 @@
 import { globSync, readFileSync, rmSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 
-import { rolldown, type Plugin } from 'rolldown';
+import { rolldown, type OutputOptions, type Plugin } from 'rolldown';
 
 /** What is loaded by name and is no subpath of the package: the program, threads, and what the bundles of hooks leave out. */
 const OTHERS = [
@@ -11,10 +11,19 @@ const OTHERS = [
   'store/registry/open-postgres',
   'config/load-config',
 ];
+/** The entry for runtimes without Node's modules is one file. */
+const EDGE = 'edge.js';
 /** Entries that need most of the library anyway; no other one may load what these share. */
 const LARGE = new Set(['index', 'adapters/ai-sdk/register', 'testing/index', 'config/index', 'backtest/index']);
 /** A module that so many of the small entries load is in the chunk that all entries share. */
 const COMMON = 3;
+
+const OUTPUT = {
+  format: 'esm',
+  comments: { legal: false },
+  // Names stay, for traces of errors.
+  minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: true } },
+} as const satisfies OutputOptions;
 
 /**
  * Replaces the modules in `folder`, as the compiler made them, by one file for each entry point and chunks that they share: a
@@ -27,7 +36,9 @@ export async function bundleEntries(folder: string): Promise<void> {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   };
   const subpaths = Object.values(exports).flatMap((target) =>
-    typeof target === 'string' ? [] : [target.default.replace('./dist/', '').replace('.js', '')],
+    typeof target === 'string' || target.default.endsWith(EDGE)
+      ? []
+      : [target.default.replace('./dist/', '').replace('.js', '')],
   );
   const small = subpaths.filter((name) => !LARGE.has(name));
   const bundle = await rolldown({
@@ -36,7 +47,7 @@ export async function bundleEntries(folder: string): Promise<void> {
     external: (id) => /^[\w@]/.test(id) && !id.startsWith('unbash'),
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
-    plugins: [shellParserOnDemand(), placesOf(folder), asciiOnly],
+    plugins: [shellParserOnDemand, placesOf(folder), asciiOnly],
   });
   for (const file of globSync(`${folder}/**/*.js`)) {
     if (!relative(folder, file).startsWith('viewer/assets')) rmSync(file);
@@ -47,14 +58,13 @@ export async function bundleEntries(folder: string): Promise<void> {
     reached.set(entry, found);
     return found.has(id);
   };
+  const edge = await rolldown({ input: 'src/edge.ts', platform: 'neutral', plugins: [shellParserOnDemand, asciiOnly] });
+  await edge.write({ ...OUTPUT, file: `${folder}/${EDGE}` });
   await bundle.write({
+    ...OUTPUT,
     dir: folder,
-    format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    comments: { legal: false },
-    // Names stay, for traces of errors.
-    minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: true } },
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [
@@ -93,21 +103,20 @@ const asciiOnly: Plugin = {
   },
 };
 
+const STUB = '\0unbash on demand';
+
 /** The parser of shell commands is in the bundle, and is evaluated when the first command is read. */
-export function shellParserOnDemand(): Plugin {
-  const stub = '\0unbash on demand';
-  return {
-    name: 'shell parser on demand',
-    resolveId: (id, importer) => (id === 'unbash' && importer !== stub ? stub : undefined),
-    load: (id) =>
-      id === stub
-        ? `let loaded;
-           const parser = () => (loaded ??= require('unbash'));
-           export const parse = (...args) => parser().parse(...args);
-           export const forEachChild = (...args) => parser().forEachChild(...args);`
-        : undefined,
-  };
-}
+const shellParserOnDemand: Plugin = {
+  name: 'shell parser on demand',
+  resolveId: (id, importer) => (id === 'unbash' && importer !== STUB ? STUB : undefined),
+  load: (id) =>
+    id === STUB
+      ? `let loaded;
+         const parser = () => (loaded ??= require('unbash'));
+         export const parse = (...args) => parser().parse(...args);
+         export const forEachChild = (...args) => parser().forEachChild(...args);`
+      : undefined,
+};
 
 /** `import.meta.url` stays what it is in the module of its own, wherever its code ends up. */
 function placesOf(folder: string): Plugin {

@@ -1,7 +1,7 @@
 /**
  * The packed package on each runtime: `npm run test:runtimes`. Installs the runtimes from npm, once and into `node_modules/.cache`,
  * packs and installs coxswain into a temporary folder, and there runs a first program and five commands on each. All must print what
- * the Node of this process prints. Names on the command line choose some: `npm run test:runtimes -- bun deno`.
+ * the Node of this process prints; an old Node says in one sentence what it lacks. Names on the command line choose some: `npm run test:runtimes -- bun deno`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,6 +43,26 @@ const records = [];
 for await (const record of store.readRun('first')) records.push(record);
 console.log(records.length, viewOf(records).calls);
 await cox.close();
+`;
+const OLD: Runtime = { name: 'node20', install: 'node@20.20.2', program: 'node', args: [] };
+/** What an old Node prints, in one line each. */
+const SENTENCES: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
+  [['node_modules/coxswain/dist/cli/bin.js', 'runs'], /^coxswain needs Node 22\.23 or newer, this is v20\..*\n$/],
+  [
+    ['-e', "import('coxswain/sqlite').then((m) => m.sqliteStore('x.db')).catch((e) => console.log(e.message))"],
+    /^this runtime has no node:sqlite; use Node 22\.23\.3 or newer.*\n$/,
+  ],
+];
+
+/** Needs no permission where a runtime asks for them. */
+const EDGE_PROGRAM = `
+import { collectFeedback, createSession, definePrompt, patternFeedback, toolInvoked } from 'coxswain/edge';
+
+const session = createSession({ clock: { nowMs: () => 1_000_000 } });
+const prompt = definePrompt({ ns: 'a', key: 'b', feedbackProviders: [{ provider: patternFeedback(), trigger: { everyNCalls: 1 } }] });
+for (let at = 0; at < 4; at += 1)
+  session.dispatch(toolInvoked({ name: 'bash', params: { command: 'make | tail -1' }, result: 'No rule', success: false }));
+console.log(collectFeedback({ prompt, session }));
 `;
 const SAMPLE = 'node_modules/coxswain/samples/stuck-run.jsonl';
 const COMMANDS: readonly (readonly string[])[] = [
@@ -96,6 +116,7 @@ function printed(program: string, args: readonly string[], folder: string): Read
     'first program',
     run(program, [...args, 'first.mjs', join(folder, `first-${outputs.size}-${Date.now()}.db`)], folder),
   );
+  shown('edge program', run(program, [...args.filter((arg) => arg !== '-A'), 'edge.mjs'], folder));
   for (const command of COMMANDS)
     shown(`coxswain ${command.join(' ')}`, run(program, [...args, bin, ...command], folder));
   return outputs;
@@ -110,6 +131,7 @@ try {
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
   must('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], folder);
   writeFileSync(join(folder, 'first.mjs'), FIRST_PROGRAM);
+  writeFileSync(join(folder, 'edge.mjs'), EDGE_PROGRAM);
   const expected = printed(process.execPath, [], folder);
   for (const [name, text] of expected) {
     if (text.startsWith('exit 0\n')) continue;
@@ -124,6 +146,15 @@ try {
       failed += 1;
       console.error(`--- ${name}, expected:\n${text}\n--- got:\n${outputs.get(name) ?? 'nothing'}`);
     }
+  }
+  if (wanted.length === 0 || wanted.includes(OLD.name)) {
+    for (const [args, sentence] of SENTENCES) {
+      const { text } = run(programOf(OLD), args, folder);
+      if (sentence.test(text)) continue;
+      failed += 1;
+      console.error(`--- ${OLD.install} ${args.join(' ')} printed:\n${text}`);
+    }
+    console.log(`${OLD.install}: asked for a newer version ${SENTENCES.length} times`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

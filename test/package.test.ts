@@ -102,6 +102,14 @@ test('no shell parser is loaded with an adapter, and none is evaluated before a 
   expect([calls(start), calls(`${start}${call}`)]).toEqual([0, 1]);
 });
 
+test('the entry for edge runtimes imports nothing and needs the globals of the web alone', () => {
+  const edge = join(installed, 'dist', 'edge.js');
+  const program = ['--experimental-vm-modules', '--no-warnings', join(root, 'test', 'edge-alone.mjs'), edge];
+  const { out, err } = run(process.execPath, program, folder);
+  expect(err).toBe('');
+  expect(out).toContain('bash');
+});
+
 test('the package can also be required', () => {
   const required = run(process.execPath, ['-e', "console.log(typeof require('coxswain').TrajectoryAnalysis)"], folder);
   expect(required.out).toBe('function\n');
