@@ -4,8 +4,8 @@ import { LruMap } from '../../base/lru-map.ts';
 import { ClaudeCodeRun } from './claude-code-run.ts';
 import { endingAfter } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport } from '../importer.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import type { ImportSource } from '../importer.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
@@ -22,47 +22,42 @@ const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
 /** One Claude Code file being read: sends each entry to its run. */
-export class ClaudeCodeImport implements LineImport {
+export class ClaudeCodeImport extends ObjectLines {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, ClaudeCodeRun>();
   /** How often a run of that id was begun, for those that ended early. */
   readonly #begun = new LruMap<number>(REMEMBERED_ENTRIES);
   /** Entry id to the run it went to. */
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
-  readonly #skipped = new SkipCounts();
-  readonly #lost = new SkipCounts();
   #heldEntries: JsonMembers[] = [];
   /** In a fork, until the first answer of its own. */
   #mayBeCopied = false;
   #isFork = false;
 
   constructor(source: ImportSource) {
+    super();
     this.#source = source;
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value)) {
-      this.#lost.add('lines that are no object', lineNumber);
-      return;
-    }
+  *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
     // A session that has used tools before anything was said in it is a fork, unless its file was cut.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (!isUsed(value)) {
-      this.#skipped.add(kindOf(value));
+      this.skipped.add(kindOf(value));
       return;
     }
     const uuid = textOrUndefined(value.uuid);
     if (uuid !== undefined && this.#runOfEntry.has(uuid)) {
-      this.#skipped.add('entries that stand twice');
+      this.skipped.add('entries that stand twice');
       return;
     }
     const isMessage = value.type === 'user' || value.type === 'assistant';
     if (isMessage && !hasContent(value)) {
-      this.#lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
+      this.lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
       return;
     }
     if (this.#isCopied(value)) {
-      this.#skipped.add(COPIED);
+      this.skipped.add(COPIED);
       return;
     }
     if (
@@ -92,7 +87,7 @@ export class ClaudeCodeImport implements LineImport {
   /** A fork begins with the entries of another session under its own id: the answers among them say whose they are. */
   #isCopied({ requestSessionId: original, sessionId, type }: JsonMembers): boolean {
     if (type !== 'assistant' || typeof original !== 'string' || original === sessionId) return false;
-    this.#heldEntries.forEach(() => this.#skipped.add(COPIED));
+    this.#heldEntries.forEach(() => this.skipped.add(COPIED));
     this.#heldEntries = [];
     this.#isFork = true;
     this.#mayBeCopied = true;
@@ -107,12 +102,10 @@ export class ClaudeCodeImport implements LineImport {
     for (const entry of held) yield* this.#taken(entry);
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#release();
     for (const run of this.#runs.values()) yield* run.finish();
     this.#runs.clear();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   #runIdOf(entry: JsonMembers, uuid: string | undefined): string {

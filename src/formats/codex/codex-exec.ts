@@ -1,32 +1,27 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport } from '../importer.ts';
+import type { ImportSource } from '../importer.ts';
 import { membersOf, type JsonMembers } from '../parts/json-member.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { SessionItems } from '../parts/session-items.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { asJson, sourceBlock, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
 /** The lines of one `codex exec --json` being read. They hold no times and no prompt. */
-export class CodexExec implements LineImport {
+export class CodexExec extends ObjectLines {
   readonly #session: SessionItems;
-  readonly #lost = new SkipCounts();
-  readonly #skipped = new SkipCounts();
   readonly #open = new Set<string>();
   #lastFailure: string | undefined;
 
   constructor(source: ImportSource) {
+    super();
     this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value)) {
-      this.#lost.add('lines that are no object', lineNumber);
-      return;
-    }
+  *entry(value: JsonMembers): Generator<ImportItem> {
     switch (value.type) {
       case 'thread.started': {
         const id = textOrUndefined(value.thread_id);
@@ -53,21 +48,19 @@ export class CodexExec implements LineImport {
         yield* this.#failure(value.message);
         break;
       default:
-        this.#skipped.add(plainText(value.type));
+        this.skipped.add(plainText(value.type));
     }
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   *#item(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
     const { type } = item;
     if (type === 'error') {
       // A warning of Codex itself, which the model does not see.
-      if (isCompleted) this.#skipped.add('error items');
+      if (isCompleted) this.skipped.add('error items');
     } else if (type === 'agent_message' || type === 'reasoning') {
       const text = textOrUndefined(item.text);
       if (!isCompleted || text === undefined) return;

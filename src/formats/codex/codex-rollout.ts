@@ -2,13 +2,13 @@ import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport } from '../importer.ts';
+import type { ImportSource } from '../importer.ts';
 import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
@@ -37,22 +37,21 @@ const NO_CALLS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** One Codex rollout being read: one run, whose answers come as several response items. */
-export class CodexRollout implements LineImport {
+export class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
-  readonly #lost = new SkipCounts();
-  readonly #skipped = new SkipCounts();
   #hasMeta = false;
   #modelId: string | undefined;
   #totalTokens: unknown;
 
   constructor(source: ImportSource) {
+    super();
     this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+  *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
     if (!isJsonObject(value) || !isJsonObject(value.payload)) {
-      this.#lost.add('lines without a payload', lineNumber);
+      this.lost.add('lines without a payload', lineNumber);
       return;
     }
     const { payload } = value;
@@ -79,14 +78,12 @@ export class CodexRollout implements LineImport {
         yield* this.#session.record({ kind: 'compaction', trigger: 'unspecified' }, atMs);
         break;
       default:
-        this.#skipped.add(plainText(value.type));
+        this.skipped.add(plainText(value.type));
     }
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   /** A fork begins with a copy of the rollout that it comes from, and with that one's meta line after its own. */
@@ -114,14 +111,14 @@ export class CodexRollout implements LineImport {
       );
       yield* this.#answer(parts, atMs);
     } else if (typeof type !== 'string' || NO_CALLS.has(type)) {
-      this.#skipped.add(plainText(type));
+      this.skipped.add(plainText(type));
     } else if (type.endsWith('_output')) {
       const sourceId = textOrUndefined(item.call_id);
       yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
     } else if (type.endsWith('_call')) {
       yield* this.#answer([{ type: 'call', call: codexCall(item, type) }], atMs);
     } else {
-      this.#skipped.add(type);
+      this.skipped.add(type);
     }
   }
 
@@ -175,7 +172,7 @@ export class CodexRollout implements LineImport {
         yield* this.#failure(event.message, atMs);
         break;
       default:
-        this.#skipped.add(`event ${plainText(event.type)}`);
+        this.skipped.add(`event ${plainText(event.type)}`);
     }
   }
 

@@ -1,9 +1,9 @@
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import type { ImportSource, LineImporter } from '../importer.ts';
 import { membersOf, type JsonMembers } from '../parts/json-member.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -32,22 +32,21 @@ export const copilotImporter: LineImporter = {
   open: (source) => new CopilotImport(source),
 };
 
-class CopilotImport implements LineImport {
+class CopilotImport extends ObjectLines {
   readonly #agents = new Map<string, CopilotRun>();
   /** An agent may be started again after its end. */
   readonly #runIds = new UniqueNames();
-  readonly #lost = new SkipCounts();
-  readonly #skipped = new SkipCounts();
   #sessionId: string;
   #main: CopilotRun | undefined;
 
   constructor(source: ImportSource) {
+    super();
     this.#sessionId = sourceStem(source);
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+  *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
     if (!isJsonObject(value) || typeof value.type !== 'string' || !isJsonObject(value.data)) {
-      this.#lost.add('lines that are no event', lineNumber);
+      this.lost.add('lines that are no event', lineNumber);
       return;
     }
     const { type, data } = value;
@@ -82,16 +81,14 @@ class CopilotImport implements LineImport {
         break;
       default: {
         const run = agentId === undefined ? this.#mainRun() : this.#agent(agentId, {});
-        if (!(yield* run.event(type, data, atMs))) this.#skipped.add(type);
+        if (!(yield* run.event(type, data, atMs))) this.skipped.add(type);
       }
     }
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#mainRun().finish();
     for (const run of this.#agents.values()) yield* run.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   #mainRun(): CopilotRun {

@@ -1,10 +1,9 @@
-import { isJsonObject } from '../../base/json.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport } from '../importer.ts';
+import type { ImportSource } from '../importer.ts';
 import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { asJson, sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -15,9 +14,8 @@ const EXIT = /^Command exited with code: (\d+)/m;
 const SHELL = 'run_shell_command';
 
 /** One `gemini --output-format stream-json` being read. */
-export class GeminiStream implements LineImport {
+export class GeminiStream extends ObjectLines {
   readonly #run: GeminiRun;
-  readonly #lost = new SkipCounts();
   readonly #shellCalls = new Set<string>();
   #modelId: string | undefined;
   /** What the model said so far: it comes in pieces. */
@@ -25,14 +23,11 @@ export class GeminiStream implements LineImport {
   #textAtMs: number | undefined;
 
   constructor(source: ImportSource) {
+    super();
     this.#run = new GeminiRun({ id: sourceStem(source) });
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value)) {
-      this.#lost.add('lines that are no object', lineNumber);
-      return;
-    }
+  *entry(value: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(value.timestamp);
     if (value.type === 'message' && value.role === 'assistant') {
       this.#textAtMs ??= atMs;
@@ -66,21 +61,19 @@ export class GeminiStream implements LineImport {
         // Such as a hook that sends the agent back: what follows is another answer.
         session.closeAnswer();
         if (value.severity === 'error') yield* this.#failure(value.message, atMs);
-        else this.#run.skipped.add('warnings');
+        else this.skipped.add('warnings');
         break;
       case 'result':
         yield* this.#result(value, atMs);
         break;
       default:
-        this.#run.skipped.add(plainText(value.type));
+        this.skipped.add(plainText(value.type));
     }
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#flushText();
     yield* this.#run.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#run.skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   *#flushText(): Generator<ImportItem> {

@@ -3,9 +3,9 @@ import { basename, dirname } from 'node:path';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
+import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
 import { listOf, membersOf, type JsonMembers } from '../parts/json-member.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -62,34 +62,28 @@ export const geminiStreamImporter: LineImporter = {
   open: (source) => new GeminiStream(source),
 };
 
-class GeminiChat implements LineImport {
+class GeminiChat extends ObjectLines {
   readonly #run: GeminiRun;
   readonly #source: ImportSource;
-  readonly #lost = new SkipCounts();
 
   constructor(source: ImportSource) {
+    super();
     this.#source = source;
     this.#run = new GeminiRun({ id: sourceStem(source) });
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value)) {
-      this.#lost.add('lines that are no object', lineNumber);
-      return;
-    }
+  *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
     if (typeof value.$rewindTo === 'string') yield* this.#run.rewind(undefined);
     else if (isJsonObject(value.$set)) {
       const { messages, lastUpdated } = value.$set;
       if (Array.isArray(messages)) yield* this.#run.history(messages, sourceTimeMs(lastUpdated));
     } else if (isEntry(value)) yield* this.#run.entry(value);
     else if (isHeader(value)) this.#header(value);
-    else this.#lost.add('lines of an unknown form', lineNumber);
+    else this.lost.add('lines of an unknown form', lineNumber);
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#run.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#run.skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   #header(header: JsonMembers): void {

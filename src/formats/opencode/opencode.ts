@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
-import { membersOf } from '../parts/json-member.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
+import { membersOf, type JsonMembers } from '../parts/json-member.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
@@ -55,19 +55,15 @@ export const opencodeLinesImporter: LineImporter = {
   open: (source) => new OpencodeLines(source),
 };
 
-class OpencodeLines implements LineImport {
+class OpencodeLines extends ObjectLines {
   readonly #run: OpencodeRun;
-  readonly #lost = new SkipCounts();
 
   constructor(source: ImportSource) {
+    super();
     this.#run = new OpencodeRun({ id: sourceStem(source) });
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value)) {
-      this.#lost.add('lines that are no object', lineNumber);
-      return;
-    }
+  *entry(value: JsonMembers): Generator<ImportItem> {
     const id = textOrUndefined(value.sessionID);
     if (id !== undefined) this.#run.session.identify({ id, conversationId: id });
     const atMs = sourceTimeMs(value.timestamp);
@@ -79,9 +75,7 @@ class OpencodeLines implements LineImport {
     }
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#run.session.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#run.skipped.report({ severity: 'note', verb: 'left out' });
   }
 }

@@ -1,12 +1,11 @@
-import { isJsonObject } from '../../base/json.ts';
 import { type StoredUsage, textOfContent } from '../../records/stored-message.ts';
 import type { ImportItem } from '../import-item.ts';
-import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
+import type { ImportSource, LineImporter } from '../importer.ts';
 import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
-import { SkipCounts } from '../parts/skip-counts.ts';
+import { ObjectLines } from '../parts/object-lines.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlock, sourceBlocks, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
@@ -44,21 +43,16 @@ export const piImporter: LineImporter = {
   open: (source) => new PiImport(source),
 };
 
-class PiImport implements LineImport {
+class PiImport extends ObjectLines {
   readonly #session: SessionItems;
-  readonly #lost = new SkipCounts();
-  readonly #skipped = new SkipCounts();
   #lastId: string | undefined;
 
   constructor(source: ImportSource) {
+    super();
     this.#session = new SessionItems({ id: sourceStem(source), format: 'pi' });
   }
 
-  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value)) {
-      this.#lost.add('lines that are no object', lineNumber);
-      return;
-    }
+  *entry(value: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(value.timestamp);
     const parentId = textOrUndefined(value.parentId);
     const wentBack = parentId !== undefined && this.#lastId !== undefined && parentId !== this.#lastId;
@@ -87,14 +81,12 @@ class PiImport implements LineImport {
         yield* this.#session.system(sourceBlocks(value.summary), atMs);
         break;
       default:
-        if (typeof value.type !== 'string' || !REPEATS.test(value.type)) this.#skipped.add(plainText(value.type));
+        if (typeof value.type !== 'string' || !REPEATS.test(value.type)) this.skipped.add(plainText(value.type));
     }
   }
 
-  *end(): Generator<ImportItem> {
+  *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
-    yield* this.#lost.report({ severity: 'error', verb: 'not usable' });
-    yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
   }
 
   *#message(message: JsonMembers, entryAtMs: number | undefined): Generator<ImportItem> {

@@ -1,0 +1,27 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { ImportItem } from '../import-item.ts';
+import type { LineImport } from '../importer.ts';
+import type { JsonMembers } from './json-member.ts';
+import { SkipCounts } from './skip-counts.ts';
+
+/** A source whose lines are objects. What is lost and what is left out is counted, and reported at the end. */
+export abstract class ObjectLines implements LineImport {
+  protected readonly lost: SkipCounts = new SkipCounts();
+  protected readonly skipped: SkipCounts = new SkipCounts();
+
+  *line(value: unknown, lineNumber: number): Generator<ImportItem> {
+    if (isJsonObject(value)) yield* this.entry(value, lineNumber);
+    else this.lost.add('lines that are no object', lineNumber);
+  }
+
+  *end(): Generator<ImportItem> {
+    yield* this.finish();
+    yield* this.lost.report({ severity: 'error', verb: 'not usable' });
+    yield* this.skipped.report({ severity: 'note', verb: 'left out' });
+  }
+
+  protected abstract entry(entry: JsonMembers, lineNumber: number): Iterable<ImportItem>;
+
+  /** What is still kept back, at the end of the source. */
+  protected abstract finish(): Iterable<ImportItem>;
+}
