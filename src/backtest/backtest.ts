@@ -1,5 +1,5 @@
 import { present } from '../base/present.ts';
-import { CoxswainError } from '../base/error.ts';
+import { CoxswainError, invalidArgument } from '../base/error.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { BacktestReport } from './backtest-report.ts';
 import { buildReport } from './build-report.ts';
@@ -72,7 +72,7 @@ const STANDARD = 'standard';
 export async function backtest(paths: readonly string[], options: BacktestOptions = {}): Promise<BacktestResult> {
   const { workers = 1, labels } = options;
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > 256) {
-    throw new CoxswainError('invalid-argument', `workers must be a whole number from 1 to 256, got ${workers}`);
+    throw invalidArgument(`workers must be a whole number from 1 to 256, got ${workers}`);
   }
   const specs = specsOf(options);
   const configurations =
@@ -106,13 +106,10 @@ export async function backtest(paths: readonly string[], options: BacktestOption
 function specsOf({ config, against, steering, sweep }: BacktestOptions): readonly ConfigurationSpec[] {
   const together = [config ?? steering, against, sweep].filter((one) => one !== undefined).length;
   if (steering !== undefined && together > 1) {
-    throw new CoxswainError(
-      'invalid-argument',
-      'a steering in memory stands alone: no config, against or sweep with it',
-    );
+    throw invalidArgument('a steering in memory stands alone: no config, against or sweep with it');
   }
   if (against !== undefined && sweep !== undefined) {
-    throw new CoxswainError('invalid-argument', 'a comparison and a sweep are two backtests; leave one out');
+    throw invalidArgument('a comparison and a sweep are two backtests; leave one out');
   }
   const first = specOf(config);
   if (sweep !== undefined) return sweep.values.map((value) => ({ ...first, set: { field: sweep.field, value } }));
@@ -168,8 +165,7 @@ function mustBeUsable(
   if (rows.some(({ unanswered }) => unanswered.length === 0)) return;
   const names = [...new Set(rows.flatMap(({ unanswered }) => unanswered))].sort().join(', ');
   const of = configurations.map(({ name }) => name).join(', ');
-  throw new CoxswainError(
-    'invalid-argument',
+  throw invalidArgument(
     `${of}: the model-backed classifier ${names} has no recorded verdict (model_answered) in any of these runs, and a backtest asks no model; take runs that were recorded with it, or leave it out`,
   );
 }

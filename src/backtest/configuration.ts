@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { present } from '../base/present.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { problemText } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { resolveConfig } from '../config/resolve-config.ts';
@@ -90,10 +90,7 @@ export async function makeConfiguration({ file, projectFolder, set }: Configurat
       : await loadConfig({ projectFolder: projectFolder ?? process.cwd(), ...present({ explicitPath: file }) });
   const problem = loaded?.problems[0];
   if (problem !== undefined) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `${file ?? projectFolder ?? ''}: ${problemText(problem)}; see coxswain config check`,
-    );
+    throw invalidArgument(`${file ?? projectFolder ?? ''}: ${problemText(problem)}; see coxswain config check`);
   }
   const base = file ?? (projectFolder === undefined ? 'standard' : 'project');
   const places = { folder: loaded?.folder ?? process.cwd(), homeFolder: homedir() };
@@ -101,10 +98,7 @@ export async function makeConfiguration({ file, projectFolder, set }: Configurat
     return configured(loaded?.resolved ?? resolveConfig({}, places), base);
   }
   if (loaded?.sources.some((source) => /\.[cm]?[jt]s$/.test(source.file)) === true) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `${base}: only a configuration without code can be swept; put the numbers into a .json file`,
-    );
+    throw invalidArgument(`${base}: only a configuration without code can be swept; put the numbers into a .json file`);
   }
   const { config, path, raised } = sweepable(loaded?.config ?? {}, set.field, set.value);
   const made = configured(resolveConfig(config, places), `${path}=${set.value}`);

@@ -1,5 +1,5 @@
 import { present } from '../base/present.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { shownAddress } from '../store/store-address.ts';
 import type { EffectReport } from './effect-report.ts';
 import { EffectRowFold, type EffectRow, type EffectRowOptions } from './effect-row.ts';
@@ -31,10 +31,10 @@ export const DEFAULT_WORTHWHILE = 0.05;
 export async function effect(paths: readonly string[], options: EffectOptions = {}): Promise<EffectReport> {
   const { onProblem = () => undefined, onRun, within, worthwhile = DEFAULT_WORTHWHILE } = options;
   if (within !== undefined && (!Number.isSafeInteger(within) || within < 1)) {
-    throw new CoxswainError('invalid-argument', `within must be a whole number from 1, got ${within}`);
+    throw invalidArgument(`within must be a whole number from 1, got ${within}`);
   }
   if (!(worthwhile > 0 && worthwhile <= 1)) {
-    throw new CoxswainError('invalid-argument', `worthwhile must be above 0 and up to 1, got ${worthwhile}`);
+    throw invalidArgument(`worthwhile must be above 0 and up to 1, got ${worthwhile}`);
   }
   const folds = new Map<string, EffectRowFold>();
   const rows: EffectRow[] = [];

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 
 import { canonicalJson } from '../base/canonical-json.ts';
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { CoxswainError, messageOf, invalidArgument } from '../base/error.ts';
 import { checkOutput } from '../base/guarded-file.ts';
 import { hashText } from '../base/hash.ts';
 import { isJsonObject } from '../base/json.ts';
@@ -64,11 +64,11 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   const [head = '', ...lines] = whole.toString('utf8').split('\n');
   const facts = parsed(head);
   if (facts?.['coxswain_backtest'] !== VERSION) {
-    throw new CoxswainError('invalid-argument', `--resume ${path}: this is no journal of a backtest; name a new file`);
+    throw invalidArgument(`--resume ${path}: this is no journal of a backtest; name a new file`);
   }
   if (facts['key'] !== key) {
     const reason = 'it belongs to another input or configuration, or the input has changed';
-    throw new CoxswainError('invalid-argument', `--resume ${path}: ${reason}; delete it to begin anew`);
+    throw invalidArgument(`--resume ${path}: ${reason}; delete it to begin anew`);
   }
   const done = new Map<number, ShardResult>();
   for (const line of lines) {

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 
 /** A part of the runs, by tasks. */
@@ -17,7 +17,7 @@ export function parseSplit(text: string): Split {
   if (name !== undefined && share !== undefined && Number(share) > 0 && name !== REST) {
     return { name, share: Number(share) };
   }
-  throw new CoxswainError('invalid-argument', `--split ${text}: give a name and a share, such as dev=0.7`);
+  throw invalidArgument(`--split ${text}: give a name and a share, such as dev=0.7`);
 }
 
 /** The names of the parts, in order; without a split there is one. */

@@ -1,5 +1,5 @@
 import { present } from '../base/present.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { PartReport, SignalReport, SweepPointReport, SweepReport } from './backtest-report.ts';
 import type { Configuration } from './configuration.ts';
 import { shareOf } from './statistics.ts';
@@ -22,10 +22,10 @@ export function parseSweep(text: string): Sweep {
   const values = valuesOf(said);
   if (field === '' || values.length === 0) {
     const forms = 'doomLoop.maxRepetitions=2..6, field=0..1/0.25 or field=2,4,8';
-    throw new CoxswainError('invalid-argument', `--sweep ${text}: give a field and its values, such as ${forms}`);
+    throw invalidArgument(`--sweep ${text}: give a field and its values, such as ${forms}`);
   }
   if (values.length > MAX_VALUES) {
-    throw new CoxswainError('invalid-argument', `--sweep ${text}: ${values.length} values; at most ${MAX_VALUES}`);
+    throw invalidArgument(`--sweep ${text}: ${values.length} values; at most ${MAX_VALUES}`);
   }
   return { field, values };
 }
@@ -88,10 +88,7 @@ function named(part: PartReport, wanted: string): SignalId {
   const names = new Set(
     [...part.byConfiguration.keys()].flatMap((index) => allSignals(part, index).map(({ name }) => name)),
   );
-  throw new CoxswainError(
-    'invalid-argument',
-    `--signal ${wanted}: nothing of that name fired; there are ${[...names].sort().join(', ')}`,
-  );
+  throw invalidArgument(`--signal ${wanted}: nothing of that name fired; there are ${[...names].sort().join(', ')}`);
 }
 
 /** The provider whose runs change most along the sweep, else the kind of pattern, else everything that is said. */

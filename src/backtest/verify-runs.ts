@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { messageOf, invalidArgument } from '../base/error.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { resolveSteering } from '../steering/options.ts';
@@ -67,7 +67,7 @@ export async function* verifyRuns(
 ): AsyncGenerator<RunVerification, void, void> {
   for (const shard of await listShards(paths)) {
     if (shard.kind === 'file') {
-      throw new CoxswainError('invalid-argument', `${shard.path}: --verify takes stores, and this is none`);
+      throw invalidArgument(`${shard.path}: --verify takes stores, and this is none`);
     }
     const store = await openStoreReader(shard.address);
     try {

@@ -1,4 +1,4 @@
-import { CoxswainError } from './error.ts';
+import { invalidArgument } from './error.ts';
 
 /** What may be counted of a run: the limits of a budget, what was used of it, or what is left. Plain data. */
 export interface BudgetAmounts {
@@ -47,7 +47,7 @@ export function checkBudget(budget: Budget): void {
   for (const part of BUDGET_PARTS) {
     const limit = budget[part];
     if (limit === undefined || (Number.isFinite(limit) && limit >= 0)) continue;
-    throw new CoxswainError('invalid-argument', `budget.${part} must be a number from 0, got ${limit}`, {
+    throw invalidArgument(`budget.${part} must be a number from 0, got ${limit}`, {
       details: { part, limit },
     });
   }

@@ -1,4 +1,4 @@
-import { CoxswainError } from './error.ts';
+import { invalidArgument } from './error.ts';
 
 /** A point in time by which a run should be done. Plain data. */
 export interface Deadline {
@@ -25,8 +25,7 @@ export function deadlineAfter(nowMs: number, span: TimeSpan): Deadline {
   const parts = [(span.hours ?? 0) * 3_600_000, (span.minutes ?? 0) * 60_000, (span.seconds ?? 0) * 1_000];
   const given = span.hours !== undefined || span.minutes !== undefined || span.seconds !== undefined;
   if (!Number.isFinite(nowMs) || !given || parts.some((part) => !Number.isFinite(part) || part < 0)) {
-    throw new CoxswainError(
-      'invalid-argument',
+    throw invalidArgument(
       `a deadline needs hours, minutes or seconds from 0, got ${JSON.stringify(span)} after ${nowMs}`,
       { details: { nowMs, span } },
     );

@@ -71,6 +71,11 @@ export class CoxswainError extends Error {
   }
 }
 
+/** The error for a value outside the documented range. */
+export function invalidArgument(message: string, options?: CoxswainErrorOptions): CoxswainError {
+  return new CoxswainError('invalid-argument', message, options);
+}
+
 /** The message of anything that was thrown, without a stack. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {

@@ -1,4 +1,4 @@
-import { CoxswainError } from './error.ts';
+import { invalidArgument } from './error.ts';
 
 /**
  * The last `capacity` items of a sequence, with an exact count of all that ever came.
@@ -13,10 +13,7 @@ export class RingBuffer<T> {
 
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1) {
-      throw new CoxswainError(
-        'invalid-argument',
-        `ring buffer capacity must be a whole number from 1, got ${capacity}`,
-      );
+      throw invalidArgument(`ring buffer capacity must be a whole number from 1, got ${capacity}`);
     }
     this.capacity = capacity;
   }

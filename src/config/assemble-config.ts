@@ -3,10 +3,9 @@ import { messageOf } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { stateFile } from '../base/state-places.ts';
 import { guardStore } from '../store/records-folder.ts';
-import { applyTrust } from './apply-trust.ts';
 import { checkTogether } from './check-together.ts';
-import { addCode, readModule, type CodeSection } from './code-config.ts';
-import { shownProblem, type ConfigProblem } from './config-problem.ts';
+import { addCode, type CodeSection, readModule } from './code-config.ts';
+import { type ConfigProblem, shownProblem } from './config-problem.ts';
 import type { ReadSource, ReadSources } from './config-sources.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readConfig, readConfigText } from './decode-config.ts';
@@ -15,6 +14,8 @@ import type { IgnoredField, LoadedConfig } from './loaded-config.ts';
 import { mergeConfig } from './merge-config.ts';
 import { resolveConfig, type ResolveConfigOptions } from './resolve-config.ts';
 import type { ResolvedConfig } from './resolved-config.ts';
+import { isJsonObject } from '../base/json.ts';
+import { trustOf } from './field-trust.ts';
 
 /** A module of a configuration that was loaded, or what it threw. */
 export type LoadedModule = { readonly exported: unknown } | { readonly thrown: unknown };
@@ -43,7 +44,7 @@ export function assembleConfig(read: ReadSources, modules: ReadonlyMap<string, L
       ignored.push({ file, path: '', why: 'code runs only after: coxswain trust, or named with --config' });
       continue;
     }
-    const given = counting(layer.config, source, (field) => ignored.push({ ...field, file }));
+    const given = countingFields(layer.config, source, (field) => ignored.push({ ...field, file }));
     config = mergeConfig(config, given);
     if (layer.code !== undefined) codes.push(layer.code);
   }
@@ -100,7 +101,7 @@ function storingLess(config: CoxswainConfig, problems: readonly ConfigProblem[])
 }
 
 /** What of a file counts: of the user's own, and of one that was named, everything. */
-function counting(
+function countingFields(
   given: CoxswainConfig,
   { layer, trusted }: ReadSource,
   ignore: (field: { readonly path: string; readonly why: string }) => void,
@@ -135,4 +136,42 @@ function withCodeHash(resolved: ResolvedConfig, codeHash: string): ResolvedConfi
     hash: hashText(hash + codeHash),
     steering: { ...steering, madeFrom: hashText((steering.madeFrom ?? '') + codeHash) },
   };
+}
+
+/** A field that does not count without trust. */
+interface UntrustedField {
+  readonly path: string;
+  readonly why: string;
+}
+
+/** A configuration with what needs trust left out. */
+interface AppliedTrust {
+  readonly config: CoxswainConfig;
+  readonly ignored: readonly UntrustedField[];
+}
+
+/**
+ * Leaves out of a project's configuration what does not count, by the table `FIELD_TRUST`.
+ *
+ * @param isTrusted  whether the user trusts the project
+ */
+function applyTrust(project: CoxswainConfig, isTrusted: boolean): AppliedTrust {
+  const ignored: UntrustedField[] = [];
+  const counting = (value: Readonly<Record<string, unknown>>, above: string): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(
+      Object.entries(value).flatMap(([name, member]) => {
+        const path = above === '' ? name : `${above}.${name}`;
+        const trust = trustOf(path);
+        if (trust === undefined && isJsonObject(member)) {
+          const rest = counting(member, path);
+          return Object.keys(rest).length === 0 ? [] : [[name, rest] as const];
+        }
+        if (trust?.needs === 'none' || (isTrusted && trust?.needs === 'trust')) return [[name, member] as const];
+        const where = trust?.needs === 'own' ? 'in your own configuration' : 'after coxswain trust';
+        ignored.push({ path, why: `${trust?.why ?? 'has no class'}; it counts only ${where}` });
+        return [];
+      }),
+    );
+  // Only members were left out, and none is required.
+  return { config: counting({ ...project }, ''), ignored };
 }

@@ -7,11 +7,20 @@ import type { FeedbackProviderConfig } from '../steering/prompt/feedback-provide
 import type { GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';
 import { STANDARD_NOISE } from '../steering/standard-steering.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
-import { classifierOf } from './classifier-of.ts';
-import type { BankEntry, CoxswainConfig, Switch, TriggerConfig } from './coxswain-config.ts';
+import type { BankEntry, Condition, CoxswainConfig, Switch, TriggerConfig } from './coxswain-config.ts';
 import { detectorsOf } from './detectors-of.ts';
-import { FEEDBACK, type AnyFeedback } from './feedback-providers.ts';
-import { BANK_LIMITS, GUIDANCE, type AnyGuidance, type GuidanceLimits } from './guidance-providers.ts';
+import { type AnyFeedback, FEEDBACK } from './feedback-providers.ts';
+import {
+  type AnyClassifier,
+  type AnyGuidance,
+  BANK_LIMITS,
+  CLASSIFIERS,
+  GUIDANCE,
+  type GuidanceLimits,
+} from './guidance-providers.ts';
+import { allOf, anyOf, not, threshold } from '../steering/guidance/combine-classifiers.ts';
+import type { Classifier } from '../steering/guidance/classifier.ts';
+import { sensitiveContentPending } from '../steering/guidance/sensitive-content-pending.ts';
 
 const BANK_CATEGORY = 'project';
 
@@ -92,4 +101,18 @@ function limitsIn(given: GuidanceLimits): GuidanceLimits {
   return {
     ...present({ maxPerTurn, minConfidence, decisionPoints, cooldownTurns, maxPerRun }),
   };
+}
+
+/** The classifier that a condition of the bank describes. @param condition as decoded */
+function classifierOf(condition: Condition): Classifier {
+  if ('sensitiveContentPending' in condition) return sensitiveContentPending();
+  if ('allOf' in condition) return allOf(...condition.allOf.map(classifierOf));
+  if ('anyOf' in condition) return anyOf(...condition.anyOf.map(classifierOf));
+  if ('not' in condition) return not(classifierOf(condition.not));
+  if ('threshold' in condition)
+    return threshold(classifierOf(condition.threshold.of), condition.threshold.minConfidence);
+  const [name, options] = Object.entries(condition)[0] ?? [];
+  // What stands under a classifier's name is what it takes, and a condition has exactly one member.
+  const make = CLASSIFIERS[name as keyof typeof CLASSIFIERS] as AnyClassifier;
+  return make(typeof options === 'object' ? options : undefined);
 }

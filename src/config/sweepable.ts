@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { type CoxswainError, invalidArgument } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
 import { checkTogether } from './check-together.ts';
 import { configFields, type ConfigField } from './config-fields.ts';
@@ -30,7 +30,7 @@ export function sweepable(config: CoxswainConfig, name: string, value: number): 
   const swept = setAt(config, path.split('.'), value);
   const { problems } = readConfig(swept);
   const problem = problems[0];
-  if (problem !== undefined) throw new CoxswainError('invalid-argument', problemText(problem), { details: { path } });
+  if (problem !== undefined) throw invalidArgument(problemText(problem), { details: { path } });
   if (!checkTogether(swept).problems.some(({ path: at }) => at === path)) return { config: swept, path };
   const raised = { path: path.replace(/[^.]+$/, 'windowSize'), value };
   const both = setAt(swept, raised.path.split('.'), value);
@@ -58,7 +58,7 @@ function pathOfNumber(name: string): string {
 }
 
 function wrong(name: string, message: string, candidates: readonly string[]): CoxswainError {
-  return new CoxswainError('invalid-argument', `${name}: ${message}`, { details: { name, candidates } });
+  return invalidArgument(`${name}: ${message}`, { details: { name, candidates } });
 }
 
 /** @param steps names of object members */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { CoxswainError } from '../base/error.ts';
+import { CoxswainError, invalidArgument } from '../base/error.ts';
 import type { FormatName, ImportItem } from './import-item.ts';
 import { withPath } from './import-source.ts';
 import { importers } from './importers.ts';
@@ -47,7 +47,7 @@ export async function* followSource(path: string, options: FollowOptions = {}): 
   const { intervalMs = 250, wait = true, signal, onState } = options;
   const candidates = candidatesOf(importers, options.format);
   if (candidates.lines.length === 0) {
-    throw new CoxswainError('invalid-argument', `the format ${options.format} is not of lines: it cannot be followed`);
+    throw invalidArgument(`the format ${options.format} is not of lines: it cannot be followed`);
   }
   const source = { path, name: basename(path) };
   const file = new GrowingFile(path);

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { Timers } from './timers.ts';
 
 /** What a failing sink leads to: records are dropped and counted, or `flush` and `end` throw. */
@@ -64,8 +64,7 @@ export function queueLimits(options: RecordQueueOptions): QueueLimits {
   };
   for (const [name, value] of Object.entries(limits)) {
     const least = name.endsWith('Ms') ? 0 : 1;
-    if (!(value >= least))
-      throw new CoxswainError('invalid-argument', `${name} must be at least ${least}, got ${value}`);
+    if (!(value >= least)) throw invalidArgument(`${name} must be at least ${least}, got ${value}`);
   }
   return limits;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { InputFault } from '../base/input-fault.ts';
 import { isNear, readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
@@ -137,7 +137,7 @@ export class RunLog {
   #mended(payload: TrajectoryPayload, nowMs: number): TrajectoryPayload {
     // A getter of the host's may emit in turn, and a proxy without end.
     if (this.#reading >= MAX_READING) {
-      throw new CoxswainError('invalid-argument', 'reading an event leads to another one, over and over');
+      throw invalidArgument('reading an event leads to another one, over and over');
     }
     const budget = this.#reading === 0 ? this.#budget : new ValueBudget(this.#budget.note);
     budget.renew(nowMs);

@@ -1,5 +1,5 @@
 import { present } from '../base/present.ts';
-import { systemClock, type Clock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { readEventTime } from '../base/unix-time.ts';
 import { ValueBudget } from '../base/value-budget.ts';
@@ -9,7 +9,6 @@ import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { storableRunId } from '../store/check-batch.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 import { faultText } from './fault-text.ts';
-import { HeldRun } from './held-run.ts';
 import { InputTally } from './input-tally.ts';
 import type { RecordQueueOptions } from './record-queue-options.ts';
 import { RecordQueue } from './record-queue.ts';
@@ -18,7 +17,7 @@ import type { RecorderHealth } from './recorder-health.ts';
 import { createFingerprint } from '../redaction/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog } from './run-log.ts';
-import { toPayload } from './to-payload.ts';
+import { toPayload, toStoredIdentity } from './to-payload.ts';
 
 /** Runs whose count is remembered, should they go on. */
 const MAX_KNOWN_RUNS = 10_000;
@@ -230,4 +229,60 @@ function pushed(open: HeldRun[]): HeldRun {
   const run = new HeldRun();
   open.push(run);
   return run;
+}
+
+interface Held {
+  readonly payload: TrajectoryPayload;
+  readonly atMs: number;
+}
+
+/** One run of a stream: holds what happens until it is known whose it is, then records it. */
+class HeldRun {
+  #held: Held[] = [];
+  #log: RunLog | undefined;
+  #isAnonymous = false;
+
+  /** Undefined while it is not known. */
+  get runId(): string | undefined {
+    return this.#log?.identity.runId;
+  }
+
+  /** True when its identity never became known and records have an id that was made up. */
+  get isAnonymous(): boolean {
+    return this.#isAnonymous;
+  }
+
+  get heldCount(): number {
+    return this.#held.length;
+  }
+
+  take(payload: TrajectoryPayload, atMs: number): EmitAnswer {
+    if (this.#log !== undefined) return write(this.#log, payload, atMs);
+    this.#held.push({ payload, atMs });
+    return 'accepted';
+  }
+
+  /** From now on records belong to a run: it begins with `run_started`, at the time of the first thing held. */
+  identify(log: RunLog, identity: AgentIdentity, atMs: number): EmitAnswer {
+    const started: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
+    return this.#begin(log, [{ payload: started, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) }, ...this.#held]);
+  }
+
+  /** Nobody says whose it is: what is held is recorded under the id of `log`. */
+  giveUp(log: RunLog): void {
+    this.#isAnonymous = true;
+    this.#begin(log, this.#held);
+  }
+
+  #begin(log: RunLog, items: readonly Held[]): EmitAnswer {
+    this.#log = log;
+    this.#held = [];
+    let answer: EmitAnswer = 'accepted';
+    for (const { payload, atMs } of items) if (write(log, payload, atMs) === 'dropped') answer = 'dropped';
+    return answer;
+  }
+}
+
+function write(log: RunLog, payload: TrajectoryPayload, atMs: number): EmitAnswer {
+  return log.write(log.stamp(payload, atMs));
 }

@@ -1,11 +1,9 @@
-import { runStart } from './char-class.ts';
-import { findElement, findNextElement } from './find-element.ts';
-import { findOption } from './find-option.ts';
+import { ALNUM, DASH, isOf, runEnd, runStart, UNDERSCORE } from './char-class.ts';
 import { skipLineHead } from './line-head.ts';
 import { countBackslashes, readValue, skipBlanks } from './read-value.ts';
-import { CALL, isQuote } from './secret-value.ts';
+import { bareEnd, CALL, isQuote, isReference, isSecretValue } from './secret-value.ts';
 import { endsLikeName, MAX_NAME_CHARS, NAME_UNITS, nameStrength, type NameStrength } from './secret-names.ts';
-import type { SecretSpan } from './secret-span.ts';
+import { placeholderEnd, type SecretSpan } from './secret-span.ts';
 
 const MAX_SEPARATORS = 24;
 const MAX_BLANKS = 64;
@@ -149,4 +147,107 @@ function opensLine(text: string, start: number): boolean {
   const near = text.slice(Math.max(0, at - MAX_LINE_CHARS), at);
   const line = near.lastIndexOf('\n') + 1;
   return (line > 0 || near.length < MAX_LINE_CHARS) && skipLineHead(near, line) >= near.length;
+}
+
+const ELEMENT = /<(?:[\w-]{1,40}:)?([\w.-]{2,64})((?:\s[^<>]{0,300})?)$/;
+const ATTRIBUTE = /(?:name|key|id)\s{0,2}=\s{0,2}\\{0,8}["']([\w.:/-]{3,64})\\{0,8}["']/i;
+
+/** `<password>…</password>`, `<string name="api_key">…</string>`. */
+function findElement(text: string, at: number, done: number): SecretSpan | undefined {
+  const before = text.charCodeAt(at - 1);
+  if (!isQuote(before) && !isOf(text, at - 1, ALNUM)) return undefined;
+  const near = text.slice(Math.max(done, at - 400), at);
+  const open = near.lastIndexOf('<');
+  if (open < 0) return undefined;
+  const [, tag = '', attributes = ''] = ELEMENT.exec(near.slice(open)) ?? [];
+  const attribute = ATTRIBUTE.exec(attributes)?.[1] ?? '';
+  const strength = [nameStrength(tag), nameStrength(attribute)].find((one) => one === 'strong' || one === 'weak');
+  return strength === undefined ? undefined : elementValue(text, at + 1, strength);
+}
+
+const NEXT_ELEMENT = /<\/[\w:-]{1,40}>\s{0,40}<[\w:-]{1,40}(?:\s[^<>]{0,100})?>/y;
+
+/** `<key>Password</key><string>…</string>`, `<td>password</td><td>…</td>`. */
+function findNextElement(text: string, at: number, done: number): SecretSpan | undefined {
+  if (!endsLikeName(text, at)) return undefined;
+  const nameStart = runStart(text, at, NAME_UNITS, Math.max(done, at - MAX_NAME_CHARS - 1));
+  const strength = nameStrength(text.slice(nameStart, at));
+  if (text[nameStart - 1] !== '>' || (strength !== 'strong' && strength !== 'weak')) return undefined;
+  NEXT_ELEMENT.lastIndex = at;
+  return NEXT_ELEMENT.test(text) ? elementValue(text, NEXT_ELEMENT.lastIndex, strength) : undefined;
+}
+
+const ELEMENT_VALUE = /\s{0,40}(?:<!\[CDATA\[)?([^<>\s]{3,2000})(?=(?:\]\]>)?\s{0,40}<\/)/y;
+
+function elementValue(text: string, from: number, strength: NameStrength): SecretSpan | undefined {
+  ELEMENT_VALUE.lastIndex = from;
+  const value = ELEMENT_VALUE.exec(text)?.[1]?.replace(/\]\]$/, '');
+  if (value === undefined) return undefined;
+  const start = text.indexOf(value, from);
+  const end = start + value.length;
+  if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
+  const standing = { ...CALL, separator: '>', strength } as const;
+  return isSecretValue(text, { ...standing, start, end, quoted: true })
+    ? { start, end, rule: 'named-secret' }
+    : undefined;
+}
+
+/** Programs whose short option takes a password, by the option. */
+const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
+  p: /(?:^|[\s"'`;&|(/=])(?:mysql\w*|mysql-\w+|mariadb[\w-]*|mycli|sshpass|mongo\w*|cqlsh|clickhouse-client|(?:docker|podman|nerdctl|buildah|crane|helm|oras|az|oc|vault)\b[^\n;&|]{0,60}\slogin|7z|htpasswd)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  P: /(?:^|[\s"'`;&|(/=])(?:sqlcmd|bcp|zip|unzip|isql|tsql|ipmitool|net-snmp)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  a: /(?:^|[\s"'`;&|(/=])(?:redis-cli|valkey-cli|keydb-cli|redis-benchmark|iredis)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  w: /(?:^|[\s"'`;&|(/=])(?:ldap\w+|rabbitmq\w*|ipmi\w+)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+  k: /(?:^|[\s"'`;&|(/=])openssl\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
+};
+/** How far before a short option its program stands. */
+const MAX_COMMAND_CHARS = 240;
+const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
+const PASS_OPTION = /-{1,2}pass(?:in|out)?[ =]["']?pass:/y;
+
+/** `--password VALUE`, `-storepass VALUE`, `curl -u user:VALUE`, `mysql -pVALUE`, `redis-cli -a VALUE`. */
+function findOption(text: string, at: number, done: number): SecretSpan | undefined {
+  const next = text.charAt(at + 1);
+  for (const [option, rule] of [
+    [USER_OPTION, 'basic-auth'],
+    [PASS_OPTION, 'named-secret'],
+  ] as const) {
+    if (!'uUp-'.includes(next)) break;
+    option.lastIndex = at;
+    if (!option.test(text)) continue;
+    const start = option.lastIndex;
+    const end = bareEnd(text, start);
+    if (
+      end - start >= 3 &&
+      !isReference(text, start) &&
+      placeholderEnd(text, start) < 0 &&
+      !text.startsWith('//', start)
+    )
+      return { start, end, rule };
+  }
+  const isLong = next === '-';
+  if (isLong || isOf(text, at + 2, ALNUM)) {
+    const nameStart = isLong ? at + 2 : at + 1;
+    const nameEnd = runEnd(text, nameStart, ALNUM | UNDERSCORE | DASH, nameStart + MAX_NAME_CHARS);
+    if (text[nameEnd] === ' ' && endsLikeName(text, nameEnd)) {
+      const strength = nameStrength(text.slice(nameStart, nameEnd));
+      const begin = skipBlanks(text, nameEnd);
+      if ((strength === 'strong' || strength === 'weak') && text[begin] !== '-')
+        return readValue(text, begin, { ...CALL, separator: ' ', strength });
+    }
+  }
+  const programs = Object.hasOwn(SHORT_OPTIONS, next) ? SHORT_OPTIONS[next] : undefined;
+  if (programs === undefined || !programs.test(text.slice(Math.max(done, at - MAX_COMMAND_CHARS), at)))
+    return undefined;
+  // `-p` alone asks for the password.
+  const begin = skipBlanks(text, at + 2);
+  if (
+    text[begin] === '-' ||
+    (begin > at + 2 &&
+      /^[a-z]{1,12}(?:\s|$)/.test(text.slice(begin, begin + 14)) &&
+      next === 'p' &&
+      /mysql|mariadb/.test(text.slice(Math.max(done, at - MAX_COMMAND_CHARS), at)))
+  )
+    return undefined;
+  return readValue(text, begin, { ...CALL, separator: ' ', strength: 'strong' });
 }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { applyOwnRules, checkOwnRules, type RedactionRule } from './own-rules.ts';
@@ -57,13 +57,9 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   checkOwnRules(rules, new Set(BUILT_IN_RULES));
   for (const name of off) {
     if (BUILT_IN_RULES.includes(name)) continue;
-    throw new CoxswainError(
-      'invalid-argument',
-      `redaction.off names ${JSON.stringify(name)}, which is no built-in rule`,
-      {
-        details: { name, rules: BUILT_IN_RULES },
-      },
-    );
+    throw invalidArgument(`redaction.off names ${JSON.stringify(name)}, which is no built-in rule`, {
+      details: { name, rules: BUILT_IN_RULES },
+    });
   }
   const allows = allowsOf(allow);
   const whole = { off: new Set(off), allows, named: true };
@@ -103,8 +99,7 @@ function asItIs(text: string): TextReading {
 function keyOf(options: RedactionOptions): string {
   const { key = '' } = options;
   if (key.length >= MIN_KEY_CHARS) return key;
-  throw new CoxswainError(
-    'invalid-argument',
+  throw invalidArgument(
     `redaction in the mode structureOnly needs a key of at least ${MIN_KEY_CHARS} characters, got ${key.length}`,
     { details: { length: key.length } },
   );

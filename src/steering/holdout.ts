@@ -1,5 +1,5 @@
 import { present } from '../base/present.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
@@ -69,7 +69,7 @@ export function checkHoldout(holdout: number | HoldoutOptions | undefined): Hold
   const given: HoldoutOptions = typeof holdout === 'number' ? { share: holdout } : (holdout ?? { share: 0 });
   const { seed, share, unit, withinCalls } = given;
   const refuse = (problem: string, value: unknown): never => {
-    throw new CoxswainError('invalid-argument', `${problem}, got ${JSON.stringify(value)}`);
+    throw invalidArgument(`${problem}, got ${JSON.stringify(value)}`);
   };
   // From JavaScript anything may come, whatever the types say.
   if (typeof share !== 'number' || !(share >= 0 && share <= 1)) refuse('holdout must be a number from 0 to 1', share);

@@ -1,5 +1,5 @@
 import { budgetRemaining, type Budget, type BudgetUsage } from '../base/budget.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { StuckStretch } from './stuck-stretch.ts';
 
 /** When a run is to be stopped. What is absent stops nothing. */
@@ -35,7 +35,7 @@ export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | un
     !['warn', 'strong'].includes(level)
   ) {
     const range = `level warn or strong and afterCalls from 0 to ${MAX_AFTER_CALLS}`;
-    throw new CoxswainError('invalid-argument', `stop.stuck must have ${range}, got ${JSON.stringify(policy?.stuck)}`);
+    throw invalidArgument(`stop.stuck must have ${range}, got ${JSON.stringify(policy?.stuck)}`);
   }
   return policy;
 }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { toJson } from '../base/to-json.ts';
 import { decodeRecord } from '../records/decode-record.ts';
@@ -37,7 +37,7 @@ export interface CheckedBatch {
 export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   const first = batch[0];
   if (first === undefined || batch.length > MAX_BATCH_RECORDS) {
-    throw invalid(`a batch holds 1 to ${MAX_BATCH_RECORDS} records, got ${batch.length}`);
+    throw invalidArgument(`a batch holds 1 to ${MAX_BATCH_RECORDS} records, got ${batch.length}`);
   }
   const runId = checkRunId(first.run_id);
   const records: EncodedRecord[] = [];
@@ -46,11 +46,12 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   for (const record of batch) {
     decodeRecord(toStoredRecord(record));
     if (record.run_id !== runId) {
-      throw invalid(
+      throw invalidArgument(
         `a batch holds records of one run, got ${JSON.stringify(runId)} and ${JSON.stringify(record.run_id)}`,
       );
     }
-    if (record.seq !== nextSeq) throw invalid(`a batch has no holes: expected seq ${nextSeq}, got ${record.seq}`);
+    if (record.seq !== nextSeq)
+      throw invalidArgument(`a batch has no holes: expected seq ${nextSeq}, got ${record.seq}`);
     const json = encodeRecord(record);
     records.push({ seq: record.seq, record, json });
     chars += json.length;
@@ -74,11 +75,7 @@ export function storableRunId(runId: unknown): string {
 /** @throws CoxswainError `invalid-argument` for what cannot be a run's id */
 export function checkRunId(runId: string | undefined): string {
   if (isRunId(runId)) return runId;
-  throw invalid(
+  throw invalidArgument(
     `run_id must be well-formed text of at most ${MAX_RUN_ID_CHARS} characters, got ${runId === undefined ? 'none' : JSON.stringify(runId).slice(0, 80)}`,
   );
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }

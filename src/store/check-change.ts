@@ -1,5 +1,5 @@
 import { present } from '../base/present.ts';
-import { CoxswainError, messageOf } from '../base/error.ts';
+import { messageOf, invalidArgument } from '../base/error.ts';
 import { checkBatch, type CheckedBatch } from './check-batch.ts';
 import type { RunChange } from './trajectory-store.ts';
 
@@ -22,11 +22,11 @@ export function checkChange<Result>(runId: string, change: RunChange<Result>): C
   // A caller without types may give anything.
   const given: Partial<RunChange<Result>> | undefined = change;
   if (!Array.isArray(given?.records)) {
-    throw invalid('a fold gives { records, snapshot?, result } at once; it cannot be asynchronous');
+    throw invalidArgument('a fold gives { records, snapshot?, result } at once; it cannot be asynchronous');
   }
   const batch = change.records.length === 0 ? undefined : checkBatch(change.records);
   if (batch !== undefined && batch.runId !== runId) {
-    throw invalid(`a fold of run ${JSON.stringify(runId)} gave records of ${JSON.stringify(batch.runId)}`);
+    throw invalidArgument(`a fold of run ${JSON.stringify(runId)} gave records of ${JSON.stringify(batch.runId)}`);
   }
   return {
     result: change.result,
@@ -40,12 +40,8 @@ function encodeSnapshot(snapshot: unknown): string {
   try {
     json = JSON.stringify(snapshot);
   } catch (cause) {
-    throw new CoxswainError('invalid-argument', `a snapshot cannot be written as JSON: ${messageOf(cause)}`, { cause });
+    throw invalidArgument(`a snapshot cannot be written as JSON: ${messageOf(cause)}`, { cause });
   }
-  if (json === undefined) throw invalid(`a snapshot is plain JSON, got ${typeof snapshot}`);
+  if (json === undefined) throw invalidArgument(`a snapshot is plain JSON, got ${typeof snapshot}`);
   return json;
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import type { ReadQuery } from './trajectory-store.ts';
 
 /**
@@ -11,7 +11,7 @@ export function checkReadQuery(query: ReadQuery = {}): { readonly fromSeq: numbe
   const limit = query.limit ?? Number.MAX_SAFE_INTEGER;
   for (const [name, value] of Object.entries({ fromSeq, limit })) {
     if (!Number.isSafeInteger(value) || value < 0) {
-      throw new CoxswainError('invalid-argument', `${name} must be a whole number from 0, got ${value}`);
+      throw invalidArgument(`${name} must be a whole number from 0, got ${value}`);
     }
   }
   return { fromSeq, limit };

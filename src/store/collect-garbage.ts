@@ -1,6 +1,6 @@
 import { present } from '../base/present.ts';
 import { systemClock } from '../base/clock.ts';
-import { CoxswainError } from '../base/error.ts';
+import { type CoxswainError, invalidArgument } from '../base/error.ts';
 import { planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
 import { toStoreError } from './store-error.ts';
 import type { TrajectoryStore } from './trajectory-store.ts';
@@ -149,11 +149,7 @@ function toCollected({ summary, bytes }: SizedRun, { reason }: PlannedTree): Col
 }
 
 function checkOptions({ maxBytes = 0, maxRuns = 1, olderThanMs = 1 }: GcOptions): void {
-  if (!(olderThanMs > 0)) throw invalid(`olderThanMs must be a number above 0, got ${olderThanMs}`);
-  if (!(maxBytes >= 0)) throw invalid(`maxBytes must be a number from 0, got ${maxBytes}`);
-  if (!(maxRuns >= 1)) throw invalid(`maxRuns must be a number from 1, got ${maxRuns}`);
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
+  if (!(olderThanMs > 0)) throw invalidArgument(`olderThanMs must be a number above 0, got ${olderThanMs}`);
+  if (!(maxBytes >= 0)) throw invalidArgument(`maxBytes must be a number from 0, got ${maxBytes}`);
+  if (!(maxRuns >= 1)) throw invalidArgument(`maxRuns must be a number from 1, got ${maxRuns}`);
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
@@ -12,7 +12,7 @@ const MAX_LIMIT = 1000;
  */
 export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw new CoxswainError('invalid-argument', `limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
+  throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
 }
 
 /** The place where a page ended, as the text that the next one is asked for with. */
@@ -39,8 +39,5 @@ export function readPageCursor<Place>(
   // What decodes to the same place but was written otherwise is no cursor either. A place is of texts and numbers.
   const place = Array.isArray(parts) && writePageCursor(parts) === cursor ? toPlace(parts) : undefined;
   if (place !== undefined) return place;
-  throw new CoxswainError(
-    'invalid-argument',
-    `after must be the next of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`,
-  );
+  throw invalidArgument(`after must be the next of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);
 }

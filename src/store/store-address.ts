@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 import { present } from '../base/present.ts';
 
 /** The kinds of store that an address may lead to. Of `jsonl`, which `jsonlSink` writes, all but the sink itself only read. */
@@ -35,8 +35,7 @@ export function parseStoreAddress(text: string): StoreAddress {
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
   if (!SCHEME.test(path)) return { kind: 'path', path };
   const scheme = text.slice(0, text.indexOf(':'));
-  throw new CoxswainError(
-    'invalid-argument',
+  throw invalidArgument(
     `${scheme}://… is no address of a store; give a path, postgres://USER@HOST/DATABASE or memory:`,
   );
 }

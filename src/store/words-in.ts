@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidArgument } from '../base/error.ts';
 
 /** Longer words are known by their beginning: a blob in base64 is one word. */
 const MAX_WORD_CHARS = 64;
@@ -51,10 +51,7 @@ const SEGMENT = /"([^"]*)"|[^\s"]+/g;
  */
 export function phrasesIn(text: string): readonly (readonly string[])[] {
   if (text.length > MAX_QUERY_CHARS) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `a search has at most ${MAX_QUERY_CHARS} characters, got ${text.length}`,
-    );
+    throw invalidArgument(`a search has at most ${MAX_QUERY_CHARS} characters, got ${text.length}`);
   }
   const phrases: (readonly string[])[] = [];
   for (const match of text.matchAll(SEGMENT)) {
@@ -62,7 +59,7 @@ export function phrasesIn(text: string): readonly (readonly string[])[] {
     if (words.length > 0) phrases.push(words);
   }
   if (phrases.length > 0) return phrases;
-  throw new CoxswainError('invalid-argument', `a search needs at least one word, got ${JSON.stringify(text)}`);
+  throw invalidArgument(`a search needs at least one word, got ${JSON.stringify(text)}`);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { present } from '../../base/present.ts';
+import type { JsonMembers } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
 import { ClaudeCodeRun } from './claude-code-run.ts';
@@ -9,8 +10,6 @@ import { ObjectLines } from '../parts/object-lines.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Entries of a resumed session come again soon or not at all. */
 const REMEMBERED_ENTRIES = 8192;

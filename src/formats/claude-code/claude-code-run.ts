@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
+import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
@@ -10,8 +11,6 @@ import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** One session or subagent being read. An answer arrives as several lines, with results in between when tools run early. */
 export class ClaudeCodeRun {
@@ -74,7 +73,7 @@ export class ClaudeCodeRun {
 
   *#assistant(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     this.#compactedSinceAnswer = false;
-    const message = isJsonObject(entry.message) ? entry.message : {};
+    const message = membersOf(entry.message);
     const parts: AnswerPart[] = [];
     const results = [];
     for (const block of blocksOf(entry)) {

@@ -1,11 +1,10 @@
 import { isJsonObject } from '../../base/json.ts';
+import type { JsonMembers } from '../parts/json-member.ts';
 import type { EndReason } from '../../records/words.ts';
 import type { RunEnding } from '../../records/trajectory-record.ts';
 import { textOfContent } from '../../records/stored-message.ts';
 import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { blocksOf, isCall } from './claude-code-entry.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 const ERROR_CHARS = 300;
 

@@ -1,12 +1,11 @@
 import { isJsonObject } from '../../base/json.ts';
+import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** What formats built on OpenAI chat messages do differently. */
 export interface ChatDialect {
@@ -66,7 +65,7 @@ export function chatMessageItems(writer: RunItems, value: unknown, dialect: Chat
 }
 
 function usageOf(message: JsonMembers): JsonMembers {
-  return isJsonObject(message.usage) ? message.usage : {};
+  return membersOf(message.usage);
 }
 
 function userItems(writer: RunItems, message: JsonMembers, atMs: number | undefined): readonly ImportItem[] {

@@ -1,13 +1,14 @@
 import { present } from '../../base/present.ts';
+import { type JsonMembers, listOf } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImport, LineImporter } from '../importer.ts';
-import { isResponsesItem, responsesItems } from './openai-chat-items.ts';
 import { chatMessageItems, firstUserText, isChatMessage } from './openai-chat-messages.ts';
-import { RunItems } from '../parts/run-items.ts';
-import { textOrUndefined } from '../parts/source-content.ts';
+import { type AnswerPart, RunItems } from '../parts/run-items.ts';
+import { sourceBlocks, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
+import { sourceCall } from '../parts/source-call.ts';
 
 /** Members that other formats put beside a list of messages. */
 const FOREIGN_MEMBERS = [
@@ -134,12 +135,8 @@ function messagesOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value.messages)) return value.messages;
   if (!Array.isArray(value.input) && !Array.isArray(value.output)) return undefined;
   const input: readonly unknown[] =
-    typeof value.input === 'string' ? [{ role: 'user', content: value.input }] : asList(value.input);
-  return [...input, ...asList(value.output)];
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+    typeof value.input === 'string' ? [{ role: 'user', content: value.input }] : listOf(value.input);
+  return [...input, ...listOf(value.output)];
 }
 
 function isConversation(value: unknown): boolean {
@@ -159,4 +156,54 @@ function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean):
   const looked = list.slice(0, LOOKED_AT);
   if (!passes(looked[0])) return 0;
   return looked.filter((entry) => passes(entry)).length / looked.length;
+}
+
+const CALL_TYPES: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call']);
+const RESULT_TYPES: ReadonlySet<unknown> = new Set(['function_call_output', 'custom_tool_call_output']);
+
+/** True for an item that only the Responses API has; its messages look like chat messages. */
+function isResponsesItem(value: unknown): value is JsonMembers {
+  if (!isJsonObject(value)) return false;
+  return CALL_TYPES.has(value.type) || RESULT_TYPES.has(value.type) || value.type === 'reasoning';
+}
+
+/**
+ * A list of Responses API items, or of chat messages, as items of one run. In the Responses API an answer is
+ * several items in a row (reasoning, messages, calls); together they are one turn.
+ */
+function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<ImportItem> {
+  let parts: AnswerPart[] = [];
+  function* flush(): Generator<ImportItem> {
+    if (parts.length === 0) return;
+    yield* writer.answer({ parts }, undefined);
+    parts = [];
+  }
+  for (const value of list) {
+    if (isChatMessage(value) && (value.role !== 'assistant' || isWholeAnswer(value))) {
+      yield* flush();
+      yield* chatMessageItems(writer, value);
+    } else if (isChatMessage(value)) {
+      for (const block of sourceBlocks(value.content)) parts.push(block);
+    } else if (!isResponsesItem(value)) {
+      writer.lost.add(isJsonObject(value) ? 'items of unknown type' : 'entries that are no message');
+    } else if (RESULT_TYPES.has(value.type)) {
+      yield* flush();
+      yield* writer.result({ sourceId: textOrUndefined(value.call_id), result: sourceResult(value.output) }, undefined);
+    } else if (CALL_TYPES.has(value.type)) {
+      parts.push({ type: 'call', call: sourceCall(value) });
+    } else {
+      for (const block of sourceBlocks(value.summary)) parts.push(asReasoning(block));
+    }
+  }
+  yield* flush();
+}
+
+/** Chat messages carry their calls; a Responses message is a part of an answer and names its type. */
+function isWholeAnswer(message: JsonMembers): boolean {
+  return message.type !== 'message';
+}
+
+function asReasoning(part: ReturnType<typeof sourceBlocks>[number]): AnswerPart {
+  if (part.type !== 'other' || !isJsonObject(part.value) || typeof part.value.text !== 'string') return part;
+  return { type: 'reasoning', text: part.value.text };
 }

@@ -1,13 +1,15 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
-import { membersOf, type JsonMembers } from '../parts/json-member.ts';
+import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { messagesOf, OpencodeRun, opencodeSession } from './opencode-run.ts';
-import { storedMessages } from './opencode-storage.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { decodeJson } from '../reading/json-text.ts';
 
 const SESSION_ID = /^ses_\w{1,80}$/;
 
@@ -77,5 +79,46 @@ class OpencodeLines extends ObjectLines {
 
   *finish(): Generator<ImportItem> {
     yield* this.#run.session.finish();
+  }
+}
+
+const ENTRY_ID = /^\w{1,80}$/;
+
+/**
+ * The messages of a session of the storage folder, oldest first: ids grow with time. What cannot be read is passed over.
+ *
+ * @param sessionFile  `storage/session/<project>/<id>.json`
+ */
+function* storedMessages(
+  sessionFile: string,
+  sessionId: string,
+): Generator<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }> {
+  const storage = dirname(dirname(dirname(sessionFile)));
+  for (const info of documentsIn(join(storage, 'message', sessionId))) {
+    const id = textOrUndefined(info.id) ?? '';
+    yield { info, parts: ENTRY_ID.test(id) ? [...documentsIn(join(storage, 'part', id))] : [] };
+  }
+}
+
+function* documentsIn(folder: string): Generator<JsonMembers> {
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch {
+    // A message without parts has no folder.
+    return;
+  }
+  for (const name of names.toSorted()) {
+    const decoded = decodeJson(readText(join(folder, name)));
+    if (decoded.ok) yield membersOf(decoded.value);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // It was deleted since the folder was listed; an empty text is no JSON.
+    return '';
   }
 }

@@ -1,4 +1,5 @@
 import { type Json, isJsonObject } from '../../base/json.ts';
+import { membersOf } from './json-member.ts';
 import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { asJson, textOrUndefined } from './source-content.ts';
@@ -11,7 +12,7 @@ const UNNAMED = 'unknown';
  * `{call_id, name, arguments}`, or ATIF's `{tool_call_id, function_name, arguments}`.
  */
 export function sourceCall(value: unknown): CallShape {
-  const call = isJsonObject(value) ? value : {};
+  const call = membersOf(value);
   const inner = isJsonObject(call.function) ? call.function : isJsonObject(call.custom) ? call.custom : call;
   return {
     sourceId: textOrUndefined(call.tool_call_id) ?? textOrUndefined(call.call_id) ?? textOrUndefined(call.id),

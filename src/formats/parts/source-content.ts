@@ -1,4 +1,5 @@
 import { type Json, isJsonObject } from '../../base/json.ts';
+import { membersOf } from './json-member.ts';
 import type { StoredContent, StoredContentBlock } from '../../records/stored-message.ts';
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
@@ -65,7 +66,7 @@ export function sourceBlock(part: unknown): StoredContentBlock {
 }
 
 function imageBlock(part: Readonly<Record<string, unknown>>): StoredContentBlock | undefined {
-  const source = isJsonObject(part.source) ? part.source : {};
+  const source = membersOf(part.source);
   if (typeof source.media_type === 'string' && typeof source.data === 'string') {
     return { type: 'image', media_type: source.media_type, data_base64: source.data };
   }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { FormatName } from '../import-item.ts';
 import type { ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
@@ -25,7 +25,7 @@ export function candidatesOf(importers: readonly Importer[], format: FormatName 
   const chosen = format === undefined ? importers : importers.filter((importer) => importer.format === format);
   if (chosen.length === 0) {
     const known = formatNames(importers).join(', ');
-    throw new CoxswainError('invalid-argument', `there is no format ${JSON.stringify(format)}; choose one of ${known}`);
+    throw invalidArgument(`there is no format ${JSON.stringify(format)}; choose one of ${known}`);
   }
   return {
     lines: chosen.filter((importer) => importer.shape === 'lines'),

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 import type { Entry, ZipFile } from 'yauzl';
 
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf, invalidArgument } from '../../base/error.ts';
 import { decompress } from './decompress.ts';
 import type { ArchiveReader } from '../importer.ts';
 import { wholeText } from './whole-text.ts';
@@ -55,7 +55,7 @@ export async function openZipArchive(path: string, options: ZipArchiveOptions): 
       options.signal?.throwIfAborted();
       const entry = entries.get(name);
       if (entry === undefined) {
-        throw new CoxswainError('invalid-argument', `the archive has no entry ${JSON.stringify(name)}`);
+        throw invalidArgument(`the archive has no entry ${JSON.stringify(name)}`);
       }
       return await readEntry(zip, entry, options.entryLimitBytes);
     },

@@ -6,9 +6,9 @@ import { withDuration } from '../parts/result-duration.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { sourceCall } from '../parts/source-call.ts';
 import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../parts/source-content.ts';
-import { commandCall } from './swe-agent-command.ts';
 import { sweAgentOutcome } from './swe-agent-outcome.ts';
-import { sweAgentRefusal } from './swe-agent-refusal.ts';
+import type { Json } from '../../base/json.ts';
+import { inferIsError } from '../../calls/answer-rules.ts';
 
 /** How far ahead in the history the answer of a step is looked for, when some answers became no step. */
 const SEARCHED_AHEAD = 32;
@@ -154,4 +154,50 @@ function modelOf(value: unknown): string | undefined {
     }
   }
   return textOrUndefined(membersOf(membersOf(membersOf(config).agent).model).name);
+}
+
+/** How SWE-agent's own commands begin an answer that refuses what was asked. */
+const REFUSAL =
+  /^\s*(?:Your (?:proposed )?edit (?:has introduced|was NOT applied|could not)|No file open\b|Usage: \w|File \S+ (?:not found|does not exist)|Invalid (?:line number|`\w+` parameter)|Text not found\b|EXECUTION TIMED OUT|Your last command (?:is taking|timed out)|The command '[^\n]{0,200}' was cancelled)/i;
+
+/** Whether a result reads like a failure: the general signs, and the refusals of SWE-agent's own commands. */
+function sweAgentRefusal(result: Json): boolean | undefined {
+  if (typeof result !== 'string') return undefined;
+  return REFUSAL.test(result.slice(0, 400)) || inferIsError(result);
+}
+
+/**
+ * Commands of SWE-agent's own interface (and of its tool bundles) that are not shell programs. They become
+ * tools of their own; every other command line is `bash`, so that statistics do not split over program names.
+ */
+const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
+  (
+    'open goto scroll_up scroll_down create edit insert submit exit_forfeit find_file search_dir search_file ' +
+    'search_repo filemap str_replace_editor undo_edit view_image decompile disassemble connect_start ' +
+    'connect_sendline connect_exec connect_stop debug_start debug_add_breakpoint debug_continue debug_step ' +
+    'debug_exec debug_stop'
+  ).split(' '),
+);
+
+/** Words that the harness itself puts in the place of an action when it ends a run. */
+const HARNESS_EXITS: ReadonlySet<string> = new Set([
+  'exit_api',
+  'exit_context',
+  'exit_cost',
+  'exit_error',
+  'exit_format',
+  'exit_total_execution_time',
+  'exit_command_timeout',
+  'exit_environment_error',
+]);
+
+/**
+ * The call that an action line is: undefined for a blank one and for the harness' own exits. Args are
+ * `{command}`, the whole line without the line breaks at its end.
+ */
+function commandCall(action: string): CallShape | undefined {
+  const command = action.replace(/[\r\n]+$/, '');
+  const word = /^\s*(\S+)/.exec(command)?.[1];
+  if (word === undefined || HARNESS_EXITS.has(command.trim())) return undefined;
+  return { name: INTERFACE_COMMANDS.has(word) ? word : 'bash', args: { command } };
 }

@@ -1,4 +1,5 @@
 import { present } from '../../base/present.ts';
+import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -7,8 +8,6 @@ import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-mess
 import { RunItems } from '../parts/run-items.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
 
 const LOOKED_AT = 8;
 
@@ -48,7 +47,7 @@ function* episodeItems(
   ids: UniqueNames,
 ): Generator<ImportItem> {
   const id = ids.take(`task-${numberText(episode.task_id)}-trial-${numberText(episode.trial)}`);
-  const info = isJsonObject(episode.info) ? episode.info : {};
+  const info = membersOf(episode.info);
   const instruction = isJsonObject(info.task) ? textOrUndefined(info.task.instruction) : undefined;
   const task = instruction ?? firstUserText(episode.traj);
   yield { type: 'run', run: { key: id, id, format: 'tau-bench', ...present({ task }) } };

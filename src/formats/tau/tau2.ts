@@ -1,18 +1,17 @@
 import { present } from '../../base/present.ts';
+import { type JsonMembers, membersOf, listOf } from '../parts/json-member.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter } from '../importer.ts';
 import { chatMessageItems, firstUserText } from '../openai-chat/openai-chat-messages.ts';
 import { RunItems } from '../parts/run-items.ts';
-import { asJson, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
-import { tau2TickItems } from './tau2-ticks.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 import { plainText } from '../parts/plain-text.ts';
-
-type JsonMembers = Readonly<Record<string, unknown>>;
+import { sourceCall } from '../parts/source-call.ts';
 
 /**
  * Reads tau2-bench: a `results.json` with its `simulations`, or one simulation file, in the message form or the
@@ -36,7 +35,7 @@ export const tau2Importer: DocumentImporter = {
       yield* simulationItems(document, ids.take(textOrUndefined(document.id) ?? sourceStem(source.name)), {});
       return;
     }
-    const simulations: readonly unknown[] = Array.isArray(document.simulations) ? document.simulations : [];
+    const simulations = listOf(document.simulations);
     if (simulations.length === 0) {
       const message = 'a results file without simulations: its runs lie in files of their own (simulations/*.json)';
       yield { type: 'diagnostic', diagnostic: { severity: 'note', message } };
@@ -76,10 +75,10 @@ interface ResultsContext {
 }
 
 function* simulationItems(simulation: JsonMembers, id: string, context: ResultsContext): Generator<ImportItem> {
-  const messages: readonly unknown[] = Array.isArray(simulation.messages) ? simulation.messages : [];
-  const ticks: readonly unknown[] = Array.isArray(simulation.ticks) ? simulation.ticks : [];
+  const messages = listOf(simulation.messages);
+  const ticks = listOf(simulation.ticks);
   const task = context.tasks?.get(plainText(simulation.task_id)) ?? firstUserText(messages);
-  const agent = isJsonObject(context.info) && isJsonObject(context.info.agent_info) ? context.info.agent_info : {};
+  const agent = membersOf(membersOf(context.info).agent_info);
   const modelId = textOrUndefined(agent.llm);
   const agentName = textOrUndefined(agent.implementation);
   const startedAtMs = sourceTimeMs(simulation.start_time);
@@ -113,7 +112,7 @@ function isUsersTool(message: JsonMembers): boolean {
 }
 
 function outcomeOf(simulation: JsonMembers): RunEnded | undefined {
-  const rewardInfo = isJsonObject(simulation.reward_info) ? simulation.reward_info : {};
+  const rewardInfo = membersOf(simulation.reward_info);
   const reward = typeof rewardInfo.reward === 'number' ? rewardInfo.reward : undefined;
   const reason = textOrUndefined(simulation.termination_reason);
   if (reward === undefined && reason === undefined) return undefined;
@@ -130,10 +129,94 @@ function outcomeOf(simulation: JsonMembers): RunEnded | undefined {
 function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const task of Array.isArray(tasks) ? (tasks as readonly unknown[]) : []) {
-    const scenario = isJsonObject(task) && isJsonObject(task.user_scenario) ? task.user_scenario : {};
+    const scenario = membersOf(membersOf(task).user_scenario);
     const { instructions } = scenario;
     const reason = isJsonObject(instructions) ? instructions.reason_for_call : instructions;
     if (isJsonObject(task) && typeof reason === 'string') texts.set(plainText(task.id), reason);
   }
   return texts;
+}
+
+/** Text of one speaker that is still being spoken. */
+interface Utterance {
+  text: string;
+  atMs: number | undefined;
+}
+
+/**
+ * The ticks of a full-duplex (voice) simulation as items of one run. In every tick both sides may say a piece;
+ * the pieces of one utterance become one message, which ends when its speaker falls silent or, for the agent,
+ * calls tools. Ticks without text and without calls are counted.
+ */
+function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<ImportItem> {
+  const agent: Utterance = { text: '', atMs: undefined };
+  const user: Utterance = { text: '', atMs: undefined };
+  for (const tick of ticks) {
+    if (!isJsonObject(tick)) {
+      writer.lost.add('ticks that are no object');
+      continue;
+    }
+    const atMs = sourceTimeMs(tick.timestamp);
+    const calls = callsOf(tick);
+    const results = listOf(tick.agent_tool_results);
+    const agentSpeaks = hear(agent, tick.agent_chunk, atMs);
+    const userSpeaks = hear(user, tick.user_chunk, atMs);
+    if (!userSpeaks && user.text !== '') yield writer.message('user', take(user), user.atMs);
+    if (calls.length > 0) {
+      const parts = calls.map((call) => ({ type: 'call', call: sourceCall(call) }) as const);
+      const text = take(agent);
+      yield* writer.answer({ parts: text === '' ? parts : [{ type: 'text', text }, ...parts] }, atMs);
+    } else if (!agentSpeaks && agent.text !== '') {
+      yield* writer.answer({ parts: [{ type: 'text', text: take(agent) }] }, agent.atMs);
+    }
+    for (const result of results) yield* resultItems(writer, result, atMs);
+    countLeftOut(writer, tick, calls.length + results.length);
+  }
+  if (user.text !== '') yield writer.message('user', take(user), user.atMs);
+  if (agent.text !== '') yield* writer.answer({ parts: [{ type: 'text', text: take(agent) }] }, agent.atMs);
+}
+
+/** Adds a chunk's text to the utterance; false when its speaker is silent in this tick. */
+function hear(utterance: Utterance, chunk: unknown, atMs: number | undefined): boolean {
+  if (!isJsonObject(chunk)) return false;
+  // Audio chunks carry base64 where others carry text.
+  const text = chunk.is_audio === true ? undefined : textOrUndefined(chunk.content);
+  if (text !== undefined) {
+    if (utterance.text === '') utterance.atMs = atMs;
+    utterance.text += text;
+  }
+  return text !== undefined || chunk.contains_speech === true;
+}
+
+function take(utterance: Utterance): string {
+  const { text } = utterance;
+  utterance.text = '';
+  return text;
+}
+
+/** The agent's calls of a tick; they stand beside its chunk, in some files also or only inside it. */
+function callsOf(tick: JsonMembers): readonly unknown[] {
+  const beside = listOf(tick.agent_tool_calls);
+  if (beside.length > 0) return beside;
+  return isJsonObject(tick.agent_chunk) ? listOf(tick.agent_chunk.tool_calls) : [];
+}
+
+function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {
+  if (!isJsonObject(result)) {
+    writer.lost.add('tool results that are no object');
+    return;
+  }
+  const isError = typeof result.error === 'boolean' ? result.error : undefined;
+  yield* writer.result(
+    { sourceId: textOrUndefined(result.id), result: sourceResult(result.content), isError },
+    sourceTimeMs(result.timestamp) ?? atMs,
+  );
+}
+
+function countLeftOut(writer: RunItems, tick: JsonMembers, agentToolEvents: number): void {
+  for (const _ of listOf(tick.user_tool_calls)) writer.skipped.add('tool calls of the simulated user');
+  const hasText = [tick.agent_chunk, tick.user_chunk].some(
+    (chunk) => isJsonObject(chunk) && chunk.is_audio !== true && textOrUndefined(chunk.content) !== undefined,
+  );
+  if (!hasText && agentToolEvents === 0) writer.skipped.add('ticks without text or calls');
 }

@@ -1,5 +1,5 @@
 import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/filesystem.ts';
@@ -51,7 +51,7 @@ interface PreparedFeedbackOptions extends RunSpeakersOptions {
 export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions = {}): FeedbackEvaluation {
   const { prompt, session, nowMs } = input;
   if (!Number.isFinite(nowMs)) {
-    throw new CoxswainError('invalid-argument', `nowMs must be a finite number, got ${nowMs}`, { details: { nowMs } });
+    throw invalidArgument(`nowMs must be a finite number, got ${nowMs}`, { details: { nowMs } });
   }
   const providers = feedbackSpeakers(options.feedbackProviders ?? prompt.feedbackProviders);
   const observers = observerSpeakers(options.observers ?? prompt.observers);

@@ -1,10 +1,10 @@
 import { severityOfLevel } from '../advice/advice.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { findPattern } from './find-pattern.ts';
-import { patternEvidence } from './pattern-evidence.ts';
 import { choice } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import type { FeedbackContext } from '../prompt/feedback-context.ts';
+import { levelRank } from './level-rank.ts';
 
 /** Options of the providers that speak when the trajectory shows a pattern. */
 export interface PatternSpeakerOptions {
@@ -51,4 +51,31 @@ export function patternSpeaker(words: PatternWords): PatternSpeaker {
       },
     };
   });
+}
+
+/** Calls named as evidence; the newest say most. */
+const MAX_NAMED_CALLS = 8;
+
+/** Which calls show a pattern, for records. */
+function patternEvidence({ evidence, firstSeen, occurrences }: TrajectoryPattern): string {
+  const named = evidence.slice(-MAX_NAMED_CALLS).join(', ');
+  return `tool calls ${named === '' ? firstSeen : named} (0-based); ${occurrences} in all`;
+}
+
+/** Which patterns a provider speaks of. */
+interface WantedPattern {
+  readonly level: PatternLevel;
+  readonly kind?: string;
+}
+
+/** The pattern to speak of: the one that fired the trigger, else the strongest the agent is in. */
+function findPattern(context: FeedbackContext, wanted: WantedPattern): TrajectoryPattern | undefined {
+  const isWanted = (pattern: TrajectoryPattern): boolean =>
+    levelRank(pattern.level) >= levelRank(wanted.level) && (wanted.kind === undefined || pattern.kind === wanted.kind);
+  const { triggerPattern, trajectory } = context;
+  if (triggerPattern !== undefined && isWanted(triggerPattern)) return triggerPattern;
+  return trajectory
+    ?.openPatterns()
+    .filter(isWanted)
+    .toSorted((a, b) => levelRank(b.level) - levelRank(a.level))[0];
 }

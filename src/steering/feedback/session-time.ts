@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import { defineEvent } from '../../session/define-event.ts';
 import type { EventType } from '../../session/define-event.ts';
 import type { Session } from '../../session/session.ts';
@@ -18,5 +18,5 @@ export function sessionNowMs(session: Session): number {
   session.dispatch(TimeAsked());
   stop();
   if (atMs !== undefined) return atMs;
-  throw new CoxswainError('invalid-argument', 'feedback inside a dispatch has no clock to read: pass nowMs');
+  throw invalidArgument('feedback inside a dispatch has no clock to read: pass nowMs');
 }

@@ -1,17 +1,14 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { checkSpeakers } from './check-speakers.ts';
 import type { FeedbackProviderConfig } from './feedback-provider.ts';
 import type { GuidanceProviderConfig } from './guidance-provider.ts';
 import { isParamName } from './placeholders.ts';
-import { prepareSections } from './prepare-sections.ts';
-import type { PreparedSection } from './prepare-sections.ts';
+import { type PreparedSection, prepareSections } from './prepare-sections.ts';
 import { checkPromptKey } from './prompt-key.ts';
-import { createPromptResources } from './prompt-resources.ts';
-import type { ResourceBinding } from './prompt-resources.ts';
-import type { PromptParams, PromptSection } from './prompt-section.ts';
+import { createPromptResources, type ResourceBinding } from './prompt-resources.ts';
+import type { PromptParams, PromptSection, SectionContext } from './prompt-section.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
 import type { RenderedPrompt, RenderOptions } from './prompt.ts';
-import { renderSections } from './render-sections.ts';
 import type { ObserverConfig } from './trajectory-observer.ts';
 
 /** What a prompt is made from. */
@@ -114,7 +111,7 @@ function placeholdersOf(
 function checkParams(promptName: string, known: readonly string[], values: PromptParams): void {
   for (const name of Object.keys(values)) {
     if (known.includes(name)) continue;
-    throw new CoxswainError('invalid-argument', `prompt ${promptName} has no parameter "${name}"`, {
+    throw invalidArgument(`prompt ${promptName} has no parameter "${name}"`, {
       details: { prompt: promptName, placeholder: name },
     });
   }
@@ -122,4 +119,53 @@ function checkParams(promptName: string, known: readonly string[], values: Promp
 
 function frozenCopies<Config extends object>(configs: readonly Config[]): readonly Config[] {
   return Object.freeze(configs.map((config) => Object.freeze({ ...config })));
+}
+
+/** Markdown knows six levels of headings; the first is left to the document around the prompt. */
+const TOP_HEADING = 2;
+const LAST_HEADING = 6;
+
+/** Renders what is enabled; guidance comes last. @throws CoxswainError "invalid-argument" as `Prompt.render` */
+function renderSections(sections: readonly PreparedSection[], context: SectionContext): RenderedPrompt {
+  const blocks: string[] = [];
+  const keys: string[] = [];
+  const walk = (level: readonly PreparedSection[], heading: number): void => {
+    for (const prepared of level) {
+      if (!isEnabled(prepared, context)) continue;
+      keys.push(prepared.path);
+      const { title } = prepared.section;
+      if (title !== undefined) blocks.push(`${'#'.repeat(Math.min(heading, LAST_HEADING))} ${title}`);
+      blocks.push(fill(prepared, context));
+      walk(prepared.children, heading + 1);
+    }
+  };
+  walk(sections, TOP_HEADING);
+  blocks.push(...context.guidance.map((guidance) => guidance.content));
+  return { text: blocks.filter((block) => block !== '').join('\n\n'), sections: keys };
+}
+
+function isEnabled({ section, path }: PreparedSection, context: SectionContext): boolean {
+  if (section.enabled === undefined) return true;
+  try {
+    return section.enabled(context);
+  } catch (cause) {
+    throw invalidArgument(`section "${path}": enabled(context) threw; see the cause`, {
+      details: { section: path },
+      cause,
+    });
+  }
+}
+
+function fill({ parts, path }: PreparedSection, { params }: SectionContext): string {
+  return parts
+    .map((part) => {
+      if ('literal' in part) return part.literal;
+      const value = Object.hasOwn(params, part.placeholder) ? params[part.placeholder] : undefined;
+      if (value !== undefined) return String(value);
+      throw invalidArgument(
+        `section "${path}" needs the parameter "${part.placeholder}"; pass it to render({ ${part.placeholder}: … })`,
+        { details: { section: path, placeholder: part.placeholder } },
+      );
+    })
+    .join('');
 }

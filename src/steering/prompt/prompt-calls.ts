@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import type { Session } from '../../session/session.ts';
 import { ToolCallCount, toolCallCount } from '../../session/tool-call-count.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
@@ -21,8 +21,7 @@ export function promptCallCount(session: Session, promptName: string): number {
  */
 export function promptCalls(session: Session, promptName: string, count: number): readonly ToolInvoked[] {
   if (!Number.isInteger(count) || count < 0 || count > ToolInvoked.retain) {
-    throw new CoxswainError(
-      'invalid-argument',
+    throw invalidArgument(
       `a window of tool calls is a whole number from 0 to ${ToolInvoked.retain} (calls retained), got ${count}`,
       { details: { count, retain: ToolInvoked.retain } },
     );

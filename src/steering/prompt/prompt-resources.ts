@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 
 /** A value bound to the resource it is. Made by calling the resource: `Filesystem(disk)`. */
 export interface ResourceBinding {
@@ -56,8 +56,7 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
     get<Value>(resource: Resource<Value>): Value {
       const value = getOptional(resource);
       if (value !== undefined) return value;
-      throw new CoxswainError(
-        'invalid-argument',
+      throw invalidArgument(
         `no resource "${resource.resourceName}" on this prompt; bind it in definePrompt({ resources }) or use getOptional`,
         { details: { resource: resource.resourceName } },
       );

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path';
 
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
@@ -118,8 +118,7 @@ export class JsonlReader implements LiveReader {
   }
 
   async search(): Promise<SearchPage> {
-    throw new CoxswainError(
-      'invalid-argument',
+    throw invalidArgument(
       `${this.#folder}: a folder of JSON lines has no index to search; copy it into a store that has one: ` +
         `coxswain import ${this.#folder} --store FILE`,
     );

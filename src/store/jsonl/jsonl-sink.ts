@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, type CheckedBatch } from '../check-batch.ts';
 import type { CheckedSink } from '../checked-sink.ts';
@@ -79,10 +79,10 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
   constructor(folder: string, options: JsonlSinkOptions, { fileSystem, takeLock }: JsonlPorts) {
     const { fsync = 'group', lock: { waitMs = DEFAULT_LOCK_WAIT_MS } = {} } = options;
     if (!['group', 'each', 'none'].includes(fsync)) {
-      throw invalid(`fsync is group, each or none, got ${JSON.stringify(fsync)}`);
+      throw invalidArgument(`fsync is group, each or none, got ${JSON.stringify(fsync)}`);
     }
     if (!Number.isSafeInteger(waitMs) || waitMs < 0) {
-      throw invalid(`lock.waitMs must be a whole number from 0, got ${waitMs}`);
+      throw invalidArgument(`lock.waitMs must be a whole number from 0, got ${waitMs}`);
     }
     this.#makeWriter = (name) =>
       new RunWriter({ fileSystem, folder: join(folder, name) }, { fsync, takeLock: (at) => takeLock(at, waitMs) });
@@ -147,8 +147,4 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
   #mustBeOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 
 /** How `records` is laid out: one table, or a partition a month. Fixed when the schema is made. */
@@ -165,8 +165,7 @@ async function findLayout(session: PostgresSession, name: string): Promise<Postg
 
 function checkLayout(layout: PostgresLayout, wanted: PostgresPartitioning | undefined): PostgresLayout {
   if (wanted === undefined || wanted === layout.partitioning) return layout;
-  throw new CoxswainError(
-    'invalid-argument',
+  throw invalidArgument(
     `schema ${layout.schema} was made with partitioning '${layout.partitioning}', not '${wanted}'; leave the option out`,
   );
 }

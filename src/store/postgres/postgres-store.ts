@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { checkBatch, isRunId } from '../check-batch.ts';
@@ -95,13 +95,10 @@ const NO_PARTITION = '23514';
 export function postgresStore(handle: PostgresHandle, options: PostgresStoreOptions = {}): PostgresStore {
   const { schema = DEFAULT_SCHEMA, retryForMs = DEFAULT_RETRY_MS } = options;
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
-    throw new CoxswainError(
-      'invalid-argument',
-      `schema must be at most 40 small letters, digits and _, got ${JSON.stringify(schema)}`,
-    );
+    throw invalidArgument(`schema must be at most 40 small letters, digits and _, got ${JSON.stringify(schema)}`);
   }
   if (!Number.isFinite(retryForMs) || retryForMs < 0) {
-    throw new CoxswainError('invalid-argument', `retryForMs must be a number from 0, got ${retryForMs}`);
+    throw invalidArgument(`retryForMs must be a number from 0, got ${retryForMs}`);
   }
   return new PostgresTrajectoryStore(clientOf(handle), { ...options, schema, retryForMs });
 }
@@ -109,8 +106,7 @@ export function postgresStore(handle: PostgresHandle, options: PostgresStoreOpti
 function clientOf(handle: PostgresHandle): PostgresClient {
   if ('unsafe' in handle && 'begin' in handle) return clientFromSql(handle);
   if ('connect' in handle && 'query' in handle) return clientFromPool(handle);
-  throw new CoxswainError(
-    'invalid-argument',
+  throw invalidArgument(
     'a PostgreSQL store needs what postgres(url) of the package postgres gives, or a Pool of the package pg',
   );
 }
@@ -245,7 +241,7 @@ class PostgresTrajectoryStore implements PostgresStore {
   async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     this.#mustBeOpen();
     if (!isRunId(runId)) {
-      throw new CoxswainError('invalid-argument', `${JSON.stringify(runId).slice(0, 80)} may not be the id of a run`);
+      throw invalidArgument(`${JSON.stringify(runId).slice(0, 80)} may not be the id of a run`);
     }
     const transaction = createPostgresTransaction(runId, fold);
     try {

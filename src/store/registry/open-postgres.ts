@@ -1,5 +1,5 @@
 import { present } from '../../base/present.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { postgresStore, type PostgresHandle, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../trajectory-store.ts';
@@ -72,7 +72,7 @@ async function openAt(
 ): Promise<PostgresStore> {
   const parsed = parseStoreAddress(address);
   if (parsed.kind !== 'postgres') {
-    throw new CoxswainError('invalid-argument', `${shownAddress(address)} is no address of a PostgreSQL database`);
+    throw invalidArgument(`${shownAddress(address)} is no address of a PostgreSQL database`);
   }
   const { schema, url } = parsed;
   const handle = await handleOf(url);
@@ -98,8 +98,7 @@ async function handleOf(url: string): Promise<PostgresHandle> {
     }
   } catch {
     // The message of the package, or its error's fields, may hold the address with the password.
-    throw new CoxswainError(
-      'invalid-argument',
+    throw invalidArgument(
       `${shownAddress(url)} cannot be read as the address of a database; marks such as @ : / ? in a name or password are written %40 %3A %2F %3F`,
     );
   }

@@ -1,6 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises';
 
-import { CoxswainError } from '../../base/error.ts';
+import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { isRunFolderName } from '../jsonl/run-folder-name.ts';
 import { parseStoreAddress, shownAddress, type StoreKind } from '../store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
@@ -51,8 +51,7 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
   },
   jsonl: {
     open: async (address) => {
-      throw new CoxswainError(
-        'invalid-argument',
+      throw invalidArgument(
         `${address} is a folder, and a folder of JSON lines is no store to record into; give a file, and copy what the ` +
           `folder holds: coxswain import ${address} --store FILE`,
       );

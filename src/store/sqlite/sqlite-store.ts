@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
-
-import { CoxswainError } from '../../base/error.ts';
+import { invalidArgument } from '../../base/error.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
-import { checkBatch, checkRunId, isRunId, type CheckedBatch } from '../check-batch.ts';
+import { checkBatch, type CheckedBatch, checkRunId, isRunId } from '../check-batch.ts';
 import type { CheckedSink } from '../checked-sink.ts';
 import { checkSearchQuery, toSearchPage } from '../search-page.ts';
 import { whileBusy } from '../sqlite-busy.ts';
 import { openSqliteDatabase } from './sqlite-database.ts';
-import { deleteSqliteRun } from './sqlite-delete-run.ts';
 import { searchSqlite } from './sqlite-search.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { SqliteRuns } from './sqlite-runs.ts';
@@ -29,12 +27,13 @@ import type {
   RunChange,
   RunPage,
   RunQuery,
-  StoredRun,
   SearchPage,
   SearchQuery,
+  StoredRun,
   StoreProblem,
   TrajectoryStore,
 } from '../trajectory-store.ts';
+import type { SqliteRemovals } from './sqlite-removals.ts';
 
 /** How a SQLite store is opened. */
 export interface SqliteStoreOptions {
@@ -75,13 +74,13 @@ const SEARCH_INDEXING_MS = 150;
 export function sqliteStore(file: string, options: SqliteStoreOptions = {}): TrajectoryStore {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, fsync = 'group' } = options;
   if (!Number.isInteger(timeoutMs) || timeoutMs < 0 || timeoutMs > 2 ** 31 - 1) {
-    throw new CoxswainError('invalid-argument', `timeoutMs must be a whole number from 0, got ${timeoutMs}`);
+    throw invalidArgument(`timeoutMs must be a whole number from 0, got ${timeoutMs}`);
   }
   if (!['group', 'each', 'none'].includes(fsync)) {
-    throw new CoxswainError('invalid-argument', `fsync must be group, each or none, got ${JSON.stringify(fsync)}`);
+    throw invalidArgument(`fsync must be group, each or none, got ${JSON.stringify(fsync)}`);
   }
   if (file === '' || file.startsWith(':') || file.startsWith('file:')) {
-    throw new CoxswainError('invalid-argument', `a SQLite store needs the path of a file, got ${JSON.stringify(file)}`);
+    throw invalidArgument(`a SQLite store needs the path of a file, got ${JSON.stringify(file)}`);
   }
   return new SqliteStore(resolve(file), { timeoutMs, fsync });
 }
@@ -236,4 +235,37 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
   #mustBeOpen(): void {
     if (this.#closing !== undefined) throw storeClosed();
   }
+}
+
+/** Removed records for which the word index is written anew by one step; at that rate it keeps up with deletions. */
+const RECORDS_A_MERGE = 50;
+
+/** What a deletion needs of a store. */
+interface DeleteSetup {
+  readonly removals: SqliteRemovals;
+  /** Does something within a transaction, in turn with the other writes. */
+  readonly write: <Result>(work: () => Result) => Promise<Result>;
+  /** True once the store is being closed: what is left then is left to the next deletion. */
+  readonly isClosing: () => boolean;
+}
+
+/**
+ * Deletes a run, and what earlier deletions left: out of sight at once, then its rows, then what the word index holds of
+ * it, then the room in the file, a few milliseconds at a time.
+ *
+ * @returns whether anything of the run was there
+ * @throws what `write` throws; the run is gone unless that was the first write
+ */
+async function deleteSqliteRun(runId: string, { removals, write, isClosing }: DeleteSetup): Promise<boolean> {
+  const hadAny = await write(() => removals.hide(runId));
+  let removed = 0;
+  while (!isClosing()) {
+    const records = await write(() => removals.step());
+    if (records === undefined) break;
+    removed += records;
+  }
+  let merges = Math.ceil(removed / RECORDS_A_MERGE);
+  while (merges > 0 && !isClosing() && (await write(() => removals.mergeIndex()))) merges -= 1;
+  while (!isClosing() && (await write(() => removals.shrink()))) continue;
+  return hadAny;
 }
