@@ -1,17 +1,16 @@
 import { present } from '../../base/present.ts';
-import type { StoredContentBlock } from '../../records/stored-message.ts';
+import type { StoredContent, StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
-import { attachmentResolver, type Resolve } from './inspect-attachments.ts';
-import { inspectBlocks, inspectContent } from './inspect-content.ts';
-import { inspectOutcome } from './inspect-outcome.ts';
-import { inspectTimes, type InspectTimes } from './inspect-times.ts';
 import { type JsonMembers, listOf, membersOf } from '../parts/json-member.ts';
 import { withDuration } from '../parts/result-duration.ts';
 import { RunItems } from '../parts/run-items.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, plainest, sourceBlock, sourceBlocks, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import type { UniqueNames } from '../parts/unique-names.ts';
+import { isJsonObject, type Json } from '../../base/json.ts';
+import type { RunEnded } from '../../records/trajectory-record.ts';
+import { sourceUsage } from '../parts/source-usage.ts';
 
 /** What the log says of all its samples. */
 export interface InspectLog {
@@ -140,4 +139,168 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
 /** What an export of coxswain adds to a message: values that Inspect has no place for. */
 function coxswainMembers(message: JsonMembers): JsonMembers {
   return membersOf(membersOf(message.metadata).coxswain);
+}
+
+/** Inspect's message parts as stored blocks; attachments are resolved before. */
+function inspectBlocks(content: unknown): readonly StoredContentBlock[] {
+  if (!Array.isArray(content)) return sourceBlocks(content);
+  return content.map((part: unknown) => inspectBlock(part));
+}
+
+/** `inspectBlocks`, as a string where there is nothing but one text. */
+function inspectContent(content: unknown): StoredContent {
+  return plainest(inspectBlocks(content));
+}
+
+/** Where Inspect's part differs from the chat formats: `reasoning`, and `image` as a plain link or data URL. */
+function inspectBlock(part: unknown): StoredContentBlock {
+  if (!isJsonObject(part)) return sourceBlock(part);
+  if (part.type === 'reasoning') {
+    const text = textOrUndefined(part.reasoning) ?? textOrUndefined(part.summary);
+    if (text !== undefined) return { type: 'reasoning', text };
+  }
+  if (part.type === 'image' && typeof part.image === 'string') {
+    return sourceBlock({ type: 'image_url', image_url: part.image });
+  }
+  return sourceBlock(part);
+}
+
+const PROTOCOL = 'attachment://';
+/** Below this depth values are kept as they are; arguments and message parts are flat. */
+const MAX_DEPTH = 16;
+
+/** Puts back what a sample's log moved to its `attachments`. */
+type Resolve = (value: unknown) => Json;
+
+/**
+ * Makes the resolver of one sample: a text that is `attachment://<hash>` becomes the attached text, anywhere in
+ * a value; a hash that the sample does not hold stays as it is, and `onMissing` is told.
+ */
+function attachmentResolver(attachments: unknown, onMissing: () => void): Resolve {
+  const held = isJsonObject(attachments) ? attachments : {};
+  const resolve = (value: unknown, depth: number): Json => {
+    if (typeof value === 'string') {
+      if (!value.startsWith(PROTOCOL)) return value;
+      const key = value.slice(PROTOCOL.length);
+      const found = Object.hasOwn(held, key) ? held[key] : undefined;
+      if (typeof found === 'string') return found;
+      onMissing();
+      return value;
+    }
+    if (depth >= MAX_DEPTH) return asJson(value);
+    if (Array.isArray(value)) return value.map((item: unknown) => resolve(item, depth + 1));
+    if (!isJsonObject(value)) return asJson(value);
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolve(member, depth + 1)]));
+  };
+  return (value) => resolve(value, 0);
+}
+
+const MAX_ERROR_CHARS = 500;
+
+/** Inspect's letter grades and the words its own `value_to_float` knows, as rewards. */
+const GRADES: ReadonlyMap<string, number> = new Map([
+  ['C', 1],
+  ['P', 0.5],
+  ['I', 0],
+  ['N', 0],
+  ['yes', 1],
+  ['true', 1],
+  ['no', 0],
+  ['false', 0],
+]);
+
+/**
+ * How a sample ended: by its `error`, its `limit` or its scores; undefined when it has none of them. Reward is
+ * the first score, where it is a number or a grade; success is a full grade, or a number that is exactly 1 or 0.
+ * All scores are kept as labels.
+ */
+function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
+  const error = isJsonObject(sample.error) ? sample.error : undefined;
+  const limit = isJsonObject(sample.limit) ? sample.limit : undefined;
+  // Early versions wrote one `score` without a name.
+  const scores = Object.entries(isJsonObject(sample.score) ? { score: sample.score } : membersOf(sample.scores));
+  if (error === undefined && limit === undefined && scores.length === 0) return undefined;
+  const values: Record<string, Json> = {};
+  for (const [name, score] of scores) values[name] = asJson(membersOf(score).value);
+  const labels: Record<string, Json> = {};
+  if (scores.length > 0) labels.scores = values;
+  if (error !== undefined) labels.error = (textOrUndefined(error.message) ?? 'unknown').slice(0, MAX_ERROR_CHARS);
+  if (limit !== undefined) labels.limit = textOrUndefined(limit.type) ?? 'unknown';
+  const [first] = scores;
+  const reward = first === undefined ? undefined : rewardOf(membersOf(first[1]).value);
+  return {
+    kind: 'run_ended',
+    outcome: error !== undefined ? 'error' : limit !== undefined ? 'limit' : 'ended',
+    new_messages: [],
+    ...present({ reward }),
+    ...(reward === 1 || reward === 0 ? { success: reward === 1 } : {}),
+    labels,
+  };
+}
+
+function rewardOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'string') return undefined;
+  const grade = GRADES.get(value) ?? GRADES.get(value.toLowerCase());
+  if (grade !== undefined) return grade;
+  return /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
+}
+
+/** When something in a sample began and ended, in Unix milliseconds. */
+interface InspectSpan {
+  readonly startMs?: number | undefined;
+  readonly endMs?: number | undefined;
+  readonly usage?: StoredUsage | undefined;
+}
+
+/** What a sample's events lend to its messages. */
+interface InspectTimes {
+  /** By the id of the assistant message that the request gave. */
+  readonly answers: ReadonlyMap<string, InspectSpan>;
+  /** By tool call id; for an id that repeats, one span an execution. */
+  readonly calls: ReadonlyMap<string, readonly InspectSpan[]>;
+  readonly firstMs?: number | undefined;
+  readonly lastMs?: number | undefined;
+  readonly compactions: number;
+}
+
+/** Reads the times from a sample's events. Calls are never counted here: the messages hold them all. */
+function inspectTimes(events: unknown): InspectTimes {
+  const answers = new Map<string, InspectSpan>();
+  const calls = new Map<string, InspectSpan[]>();
+  let firstMs: number | undefined;
+  let lastMs: number | undefined;
+  let compactions = 0;
+  for (const value of listOf(events)) {
+    const event = membersOf(value);
+    const startMs = sourceTimeMs(event.timestamp);
+    const endMs = sourceTimeMs(event.completed);
+    firstMs ??= startMs;
+    lastMs = endMs ?? startMs ?? lastMs;
+    if (event.event === 'compaction') compactions += 1;
+    if (event.event === 'model') {
+      const output = membersOf(event.output);
+      const id = textOrUndefined(membersOf(membersOf(listOf(output.choices)[0]).message).id);
+      if (id !== undefined) answers.set(id, { startMs, endMs, usage: usageOf(output.usage) });
+    }
+    if (event.event === 'tool') {
+      const id = textOrUndefined(event.id);
+      if (id === undefined) continue;
+      const spans = calls.get(id);
+      if (spans === undefined) calls.set(id, [{ startMs, endMs }]);
+      else spans.push({ startMs, endMs });
+    }
+  }
+  return { answers, calls, firstMs, lastMs, compactions };
+}
+
+/** Inspect names its cache counts in its own way; the rest is as OpenAI's. */
+function usageOf(value: unknown): StoredUsage | undefined {
+  const usage = membersOf(value);
+  return sourceUsage({
+    ...usage,
+    cache_read_input_tokens: usage.input_tokens_cache_read,
+    cache_creation_input_tokens: usage.input_tokens_cache_write,
+  });
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { definePrompt } from '../prompt/define-prompt.ts';
 import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, type AdviceAnswer } from './acknowledge.ts';
 import { ACKNOWLEDGEMENT_RESPONSES, acknowledgeToolDefinition } from './acknowledge-tool.ts';
-import type { AdviceAnswer } from './acknowledge.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import { collectFeedback } from './collect-feedback.ts';
 import { toolUsageMonitor } from './tool-usage-monitor.ts';

@@ -1,7 +1,5 @@
-import { defineEvent } from '../../session/define-event.ts';
-import type { EventType } from '../../session/define-event.ts';
-import { defineSlice } from '../../session/define-slice.ts';
-import type { Slice } from '../../session/define-slice.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
+import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { append } from '../../session/slice-operation.ts';
 
 /** What an agent may answer to advice. */

@@ -1,8 +1,6 @@
 import type { StoredAssessment } from '../../records/assessment.ts';
-import { defineEvent } from '../../session/define-event.ts';
-import type { EventType } from '../../session/define-event.ts';
-import { defineSlice } from '../../session/define-slice.ts';
-import type { Slice } from '../../session/define-slice.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
+import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { appendAll } from '../../session/reducers.ts';
 
 /** What a trajectory observer said, as it was produced. */

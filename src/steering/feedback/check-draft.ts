@@ -1,6 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { SEVERITIES } from '../../records/feedback.ts';
-import type { Observation, Severity } from '../../records/feedback.ts';
+import { type Observation, SEVERITIES, type Severity } from '../../records/feedback.ts';
 import type { PatternReference } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { cleanLine, cleanText } from './clean-text.ts';

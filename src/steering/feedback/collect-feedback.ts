@@ -1,6 +1,5 @@
 import { joinAdvice } from '../advice/join-advice.ts';
-import { evaluateFeedback } from './evaluate-feedback.ts';
-import type { FeedbackInput } from './evaluate-feedback.ts';
+import { evaluateFeedback, type FeedbackInput } from './evaluate-feedback.ts';
 import type { FeedbackFaultHandler } from './feedback-fault.ts';
 import type { ProducedFeedback } from './run-speakers.ts';
 import { sessionNowMs } from './session-time.ts';

@@ -1,7 +1,6 @@
 import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
-import { SEVERITIES } from '../../records/feedback.ts';
-import type { StoredFeedback } from '../../records/feedback.ts';
+import { SEVERITIES, type StoredFeedback } from '../../records/feedback.ts';
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-context.ts';
 import { Filesystem } from '../prompt/filesystem.ts';
 import { callOf } from '../prompt/seen-call.ts';
@@ -9,11 +8,9 @@ import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.t
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 import type { Prompt } from '../prompt/prompt.ts';
 import type { Session } from '../../session/session.ts';
-import { latestSpoken, rebuildCadence, recentlySpoken } from './feedback-cadence.ts';
-import type { LastSpoken } from './feedback-cadence.ts';
+import { type LastSpoken, latestSpoken, rebuildCadence, recentlySpoken } from './feedback-cadence.ts';
 import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
-import { lastSpokenFor } from './situation.ts';
-import type { Situation } from './situation.ts';
+import { lastSpokenFor, type Situation } from './situation.ts';
 import type { RanSpeaker } from './settle-triggers.ts';
 
 /** What a context is made from. */

@@ -1,8 +1,7 @@
 import { remainingMs } from '../../base/deadline.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { DEADLINE_REPORT, deadlineReport } from './deadline-report.ts';
-import type { DeadlineReportOptions } from './deadline-report.ts';
+import { DEADLINE_REPORT, deadlineReport, type DeadlineReportOptions } from './deadline-report.ts';
 import { choice } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 

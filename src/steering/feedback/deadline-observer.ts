@@ -1,7 +1,6 @@
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { TrajectoryObserver } from '../prompt/trajectory-observer.ts';
-import { DEADLINE_REPORT, deadlineReport } from './deadline-report.ts';
-import type { DeadlineReportOptions } from './deadline-report.ts';
+import { DEADLINE_REPORT, deadlineReport, type DeadlineReportOptions } from './deadline-report.ts';
 
 /**
  * The observer that says what `deadlineFeedback` says. Default trigger: every 30 seconds.

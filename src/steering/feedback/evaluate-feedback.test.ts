@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Severity } from '../../records/feedback.ts';
-import { definePrompt } from '../prompt/define-prompt.ts';
-import type { PromptDefinition } from '../prompt/define-prompt.ts';
+import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/filesystem.ts';

@@ -5,11 +5,9 @@ import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/filesystem.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../prompt/prompt-template.ts';
 import type { ObserverConfig } from '../prompt/trajectory-observer.ts';
-import { createFeedbackContext } from './create-feedback-context.ts';
-import type { FeedbackContextInput } from './create-feedback-context.ts';
+import { createFeedbackContext, type FeedbackContextInput } from './create-feedback-context.ts';
 import { prepareSpeakers } from './prepare-feedback.ts';
-import { runSpeakers } from './run-speakers.ts';
-import type { FeedbackEvaluation, RunSpeakersOptions } from './run-speakers.ts';
+import { type FeedbackEvaluation, runSpeakers, type RunSpeakersOptions } from './run-speakers.ts';
 import { takeSituation } from './situation.ts';
 import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 

@@ -1,10 +1,8 @@
 import { findLast } from '../../base/find-last.ts';
 import type { StoredAssessment } from '../../records/assessment.ts';
 import type { StoredFeedback } from '../../records/feedback.ts';
-import { defineEvent } from '../../session/define-event.ts';
-import type { EventType } from '../../session/define-event.ts';
-import { defineSlice } from '../../session/define-slice.ts';
-import type { Slice } from '../../session/define-slice.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
+import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import type { Session } from '../../session/session.ts';
 import { replace } from '../../session/slice-operation.ts';
 import { Assessment, AssessmentEvent } from './assessment.ts';

@@ -1,8 +1,7 @@
 // One test for each behaviour that the specification of feedback providers states.
 import { expect, test } from 'vitest';
 import { deadlineAfter } from '../../base/deadline.ts';
-import { definePrompt } from '../prompt/define-prompt.ts';
-import type { PromptDefinition } from '../prompt/define-prompt.ts';
+import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { Filesystem } from '../prompt/filesystem.ts';

@@ -3,11 +3,9 @@ import { decideAdvice } from '../advice/decide-advice.ts';
 import type { AdviceView } from '../advice/advice-ledger.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { PatternTrigger } from '../prompt/feedback-trigger.ts';
-import { lastSpokenFor } from './situation.ts';
-import type { Situation } from './situation.ts';
+import { lastSpokenFor, type Situation } from './situation.ts';
 import type { Speaker } from './speaker.ts';
-import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
-import type { PatternTriggerServed } from './trigger-memory.ts';
+import { FiredFileTrigger, PatternTriggerLedger, type PatternTriggerServed } from './trigger-memory.ts';
 import { levelRank } from './level-rank.ts';
 
 /** A condition that was met, and by what. Plain data. */

@@ -1,5 +1,4 @@
-import { BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
-import type { Budget } from '../../base/budget.ts';
+import { type Budget, BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
 import { remainingMs } from '../../base/deadline.ts';
 import type { Severity } from '../../records/feedback.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';

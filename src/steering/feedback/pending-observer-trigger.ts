@@ -1,7 +1,5 @@
-import { defineEvent } from '../../session/define-event.ts';
-import type { EventType } from '../../session/define-event.ts';
-import { defineSlice } from '../../session/define-slice.ts';
-import type { Slice, SliceView } from '../../session/define-slice.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
+import { defineSlice, type Slice, type SliceView } from '../../session/define-slice.ts';
 import type { Session } from '../../session/session.ts';
 import { none, replace } from '../../session/slice-operation.ts';
 

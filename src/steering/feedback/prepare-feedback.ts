@@ -9,8 +9,7 @@ import { CadenceSlice, rebuildCadence } from './feedback-cadence.ts';
 import { Feedback } from './feedback.ts';
 import { ObserverTriggerRequested, PendingObserverTrigger } from './pending-observer-trigger.ts';
 import { sessionFeedback } from './session-feedback.ts';
-import { feedbackSpeakers, observerSpeakers } from './speaker.ts';
-import type { Speaker } from './speaker.ts';
+import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
 
 /** Every slice that feedback keeps its state in: `createSession({ clock, slices: [...feedbackSlices] })`. */

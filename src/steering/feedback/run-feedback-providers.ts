@@ -3,8 +3,7 @@ import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
 import { joinProduced } from './collect-feedback.ts';
 import { prepareSpeakers } from './prepare-feedback.ts';
-import { runSpeakers } from './run-speakers.ts';
-import type { RunSpeakersOptions } from './run-speakers.ts';
+import { runSpeakers, type RunSpeakersOptions } from './run-speakers.ts';
 import { takeSituation } from './situation.ts';
 import { feedbackSpeakers } from './speaker.ts';
 

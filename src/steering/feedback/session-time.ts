@@ -1,6 +1,5 @@
 import { invalidArgument } from '../../base/error.ts';
-import { defineEvent } from '../../session/define-event.ts';
-import type { EventType } from '../../session/define-event.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
 import type { Session } from '../../session/session.ts';
 
 const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');

@@ -3,8 +3,7 @@ import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.t
 import type { Filesystem } from '../prompt/filesystem.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 import type { Session } from '../../session/session.ts';
-import { CadenceSlice } from './feedback-cadence.ts';
-import type { LastSpoken } from './feedback-cadence.ts';
+import { CadenceSlice, type LastSpoken } from './feedback-cadence.ts';
 import { PendingObserverTrigger, pendingTriggers } from './pending-observer-trigger.ts';
 import { promptCallCount } from '../prompt/prompt-calls.ts';
 import type { Speaker } from './speaker.ts';

@@ -1,7 +1,6 @@
 import { CoxswainError } from '../../base/error.ts';
 import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { checkDraft, InvalidDraft } from './check-draft.ts';
-import type { CheckedDraft } from './check-draft.ts';
+import { checkDraft, type CheckedDraft, InvalidDraft } from './check-draft.ts';
 
 /** What `staticFeedback` always says, and under which name. */
 export interface StaticFeedbackOptions extends FeedbackDraft {

@@ -1,16 +1,13 @@
 // One test for each behaviour that the specification of trajectory observers states.
 import { expect, test } from 'vitest';
-import { definePrompt } from '../prompt/define-prompt.ts';
-import type { PromptDefinition } from '../prompt/define-prompt.ts';
+import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { ObserverContext, TrajectoryObserver } from '../prompt/trajectory-observer.ts';
 import { createSession, restoreSession } from '../../session/create-session.ts';
 import { defineEvent } from '../../session/define-event.ts';
-import { defineSlice } from '../../session/define-slice.ts';
-import type { Slice } from '../../session/define-slice.ts';
+import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { append, none, replace } from '../../session/slice-operation.ts';
-import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
-import type { FeedbackScene } from '../../../test/support/feedback-scene.ts';
+import { createFeedbackScene, type FeedbackScene } from '../../../test/support/feedback-scene.ts';
 import { Assessment } from './assessment.ts';
 import { collectFeedback } from './collect-feedback.ts';
 import { deadlineObserver } from './deadline-observer.ts';

@@ -1,10 +1,7 @@
-import { recordAdvice } from '../advice/advice-ledger.ts';
-import type { AdviceView, LedgerEntry } from '../advice/advice-ledger.ts';
+import { type AdviceView, type LedgerEntry, recordAdvice } from '../advice/advice-ledger.ts';
 import type { AdviceCandidate } from '../advice/advice.ts';
-import { defineEvent } from '../../session/define-event.ts';
-import type { EventType } from '../../session/define-event.ts';
-import { defineSlice } from '../../session/define-slice.ts';
-import type { Slice } from '../../session/define-slice.ts';
+import { defineEvent, type EventType } from '../../session/define-event.ts';
+import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { append, replace } from '../../session/slice-operation.ts';
 
 /** A file trigger that has fired: it does not fire again in this run. */

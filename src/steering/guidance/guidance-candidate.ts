@@ -1,5 +1,4 @@
-import type { AdviceCandidate } from '../advice/advice.ts';
-import { severityOfLevel } from '../advice/advice.ts';
+import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
 import type { ProducedGuidance } from './ask-provider.ts';
 

@@ -1,6 +1,5 @@
 import { CoxswainError } from '../../base/error.ts';
-import { checkTrigger } from './feedback-trigger.ts';
-import type { FeedbackTrigger } from './feedback-trigger.ts';
+import { checkTrigger, type FeedbackTrigger } from './feedback-trigger.ts';
 
 /** The same as `isName` says, of ASCII: the classes of Unicode take a short-lived process a millisecond to compile. */
 const ASCII_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/;

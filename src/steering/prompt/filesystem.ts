@@ -1,5 +1,4 @@
-import { defineResource } from './prompt-resources.ts';
-import type { Resource } from './prompt-resources.ts';
+import { defineResource, type Resource } from './prompt-resources.ts';
 
 /** The files an agent works on, as far as steering looks at them: read-only and synchronous. */
 export interface Filesystem {

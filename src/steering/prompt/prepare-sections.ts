@@ -1,6 +1,5 @@
 import { CoxswainError } from '../../base/error.ts';
-import { parseTextParts } from './placeholders.ts';
-import type { TextPart } from './placeholders.ts';
+import { parseTextParts, type TextPart } from './placeholders.ts';
 import { checkPromptKey } from './prompt-key.ts';
 import type { PromptSection } from './prompt-section.ts';
 
