@@ -76,7 +76,7 @@ function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContex
   });
 }
 
-/** The command of a shell call or the only text, else what the call is about, else its longest text. */
+/** The command of a shell call or the only text, else the argument that the call is about, else the longest text. */
 function askedOf({ args, target }: SeenCall): string {
   if (typeof args === 'string') return args;
   if (!isJsonObject(args)) return target ?? '';
@@ -86,5 +86,7 @@ function askedOf({ args, target }: SeenCall): string {
   const only = typeof line === 'string' ? line : texts.length === 1 ? texts[0] : undefined;
   // What a shell is told first is where to go.
   if (only !== undefined) return only.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
-  return target ?? texts.reduce((longest, text) => (text.length > longest.length ? text : longest), '');
+  const ordered = texts.toSorted((a, b) => a.length - b.length);
+  // The whole argument: what a command is about is a piece from its middle.
+  return (target === undefined ? ordered.at(-1) : ordered.find((text) => text.includes(target))) ?? target ?? '';
 }

@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 import { cacheRoot } from '../../../base/state-places.ts';
 import { present } from '../../../base/present.ts';
 import { CoxswainError } from '../../../base/error.ts';
-import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { openBrowser } from '../../../viewer/server/open-browser.ts';
 import { writeRedirectFile, type RedirectFile } from '../../../viewer/server/redirect-file.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
@@ -36,7 +35,7 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   const viewer = await startViewer({
     paths: paths.length > 0 ? paths : [await existingStore()],
     cacheFolder: cacheRoot({ env: process.env }),
-    projectFolder: projectFolderOf({ projectDir: process.env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() }),
+    projectFolder: projectStore().projectFolder,
     ...present({ port, labels: options.labels, reports: options.report, configs: options.config }),
   });
   let redirect: RedirectFile | undefined;
