@@ -7,11 +7,26 @@ import { expect, test } from 'vitest';
 import { tempFolder } from '../support/temp-folder.ts';
 import { buildPage } from './build-page.ts';
 
-test('the page is below 200 KB compressed, and holds no parser of shell commands', async () => {
+/** A file and those that it needs before it runs. */
+async function withImports(assets: string, name: string, known = new Set<string>()): Promise<ReadonlySet<string>> {
+  if (known.has(name)) return known;
+  known.add(name);
+  const text = await readFile(join(assets, name), 'utf8');
+  for (const [, other = ''] of text.matchAll(/(?:from|import)\s*["'`]\.\/([\w.-]+)["'`]/g))
+    await withImports(assets, other, known);
+  return known;
+}
+
+test('the page is below 200 KB compressed without what it loads later, and holds no parser of shell commands', async () => {
   const folder = await tempFolder();
   try {
-    const assets = join(await buildPage(folder.path), 'assets');
-    const files = await Promise.all((await readdir(assets)).map((name) => readFile(join(assets, name))));
+    const page = await buildPage(folder.path);
+    const assets = join(page, 'assets');
+    const named = [...(await readFile(join(page, 'index.html'), 'utf8')).matchAll(/assets\/([\w.-]+)/g)];
+    const needed = new Set<string>();
+    for (const [, name = ''] of named) for (const file of await withImports(assets, name)) needed.add(file);
+    expect(needed.size).toBeLessThan((await readdir(assets)).length);
+    const files = await Promise.all([...needed].map((name) => readFile(join(assets, name))));
     expect(files.reduce((sum, file) => sum + gzipSync(file).length, 0)).toBeLessThan(200 * 1024);
     // Names of its syntax tree outlive minifying.
     expect(files.some((file) => file.includes('ArithmeticCommandExpansion'))).toBe(false);

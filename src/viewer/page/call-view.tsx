@@ -6,6 +6,7 @@ import { countOf } from '../../base/number-text.ts';
 import { safeText } from '../../base/shown-text.ts';
 import { childOf, ChildRunsContext } from './child-runs.ts';
 import { editOf, type EditDiff } from './edit-diff.ts';
+import { languageOf } from './code-text.tsx';
 import { FoldedText, FoldedTextContext } from './folded-text.tsx';
 import { Link } from './link.tsx';
 import { costText } from './number-text.ts';
@@ -25,7 +26,7 @@ export function CallView(props: {
   readonly call: ToolStarted;
   readonly end: TrajectoryRecord | undefined;
   readonly kind: ToolKind;
-  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one. */
+  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one, `~ call 4 12 15` where they differ in part. */
   readonly equal: string | undefined;
 }): ReactElement {
   const { call, end, equal, record } = props;
@@ -50,7 +51,7 @@ export function CallView(props: {
           <Output ended={ended} seq={end.seq} />
         </details>
       ) : (
-        <Output ended={ended} seq={end.seq} />
+        <Output ended={ended} seq={end.seq} language={props.kind === 'read' ? languageOf(pathOf(call.args)) : ''} />
       )}
     </div>
   );
@@ -91,6 +92,7 @@ function CallHead(props: {
   readonly tail: ReactElement | undefined;
   readonly equal?: string | undefined;
 }): ReactElement {
+  const near = /^~ (call \d+) (\d+) (\d+)$/.exec(props.equal ?? '');
   return (
     <div className="call-head">
       {/* A custom property, which the types of React do not know. */}
@@ -98,9 +100,21 @@ function CallHead(props: {
         {safeLine(props.name).slice(0, MAX_NAME)}
       </span>
       <span className="args" dir="auto">
-        {props.args}
+        {near === null ? (
+          props.args
+        ) : (
+          <>
+            {props.args.slice(0, Number(near[2]))}
+            <mark className="changed">{props.args.slice(Number(near[2]), Number(near[3]))}</mark>
+            {props.args.slice(Number(near[3]))}
+          </>
+        )}
       </span>
-      {props.equal === undefined ? null : <span className="tag stuck">{props.equal}</span>}
+      {props.equal === undefined ? null : near === null ? (
+        <span className="tag stuck">{props.equal}</span>
+      ) : (
+        <span className="tag">like {near[1]}</span>
+      )}
       <span className="tail">{props.tail}</span>
     </div>
   );
@@ -143,7 +157,7 @@ function Arguments(props: {
       {edit === undefined ? null : <Edit lines={edit.lines} />}
       <dl className="fields">
         {entries.slice(0, MAX_FIELDS).map(([name, value]) => (
-          <Field key={name} name={name} value={value} seq={seq} />
+          <Field key={name} name={name} value={value} seq={seq} language={languageOf(pathOf(args))} />
         ))}
         {entries.length > MAX_FIELDS ? <dt>and {entries.length - MAX_FIELDS} more</dt> : null}
       </dl>
@@ -166,18 +180,35 @@ function Edit({ lines }: { readonly lines: EditDiff['lines'] }): ReactElement {
   );
 }
 
-function Field(props: { readonly name: string; readonly value: unknown; readonly seq: number }): ReactElement {
+/** Names of arguments that hold the text of a file. */
+const CONTENTS: ReadonlySet<string> = new Set(['content', 'contents', 'file_text', 'new_string', 'new_str', 'code']);
+
+/** The file that a call is about, where its arguments name one. */
+function pathOf(args: unknown): unknown {
+  if (!isObject(args)) return undefined;
+  return args['path'] ?? args['file_path'] ?? args['filePath'];
+}
+
+function Field(props: {
+  readonly name: string;
+  readonly value: unknown;
+  readonly seq: number;
+  /** Of the file that the call is about. */
+  readonly language: string;
+}): ReactElement {
+  const language = CONTENTS.has(props.name) ? props.language : '';
   return (
     <>
       <dt>{safeLine(props.name).slice(0, MAX_NAME)}</dt>
       <dd>
-        <FoldedText shown={textOf(props.value)} seq={props.seq} part={`args.${props.name}`} />
+        <FoldedText shown={textOf(props.value)} seq={props.seq} part={`args.${props.name}`} language={language} />
       </dd>
     </>
   );
 }
 
-function Output({ ended, seq }: { readonly ended: ToolEnded; readonly seq: number }): ReactElement {
+function Output(props: { readonly ended: ToolEnded; readonly seq: number; readonly language?: string }): ReactElement {
+  const { ended, language = '', seq } = props;
   const { pictures, shown } = shownResult(ended.result);
   return (
     <div className="output">
@@ -185,7 +216,7 @@ function Output({ ended, seq }: { readonly ended: ToolEnded; readonly seq: numbe
       {shown.text === '' && pictures.length === 0 && ended.result_missing !== true ? (
         <p className="text dim">nothing</p>
       ) : null}
-      <FoldedText shown={shown} seq={seq} part="result" />
+      <FoldedText shown={shown} seq={seq} part="result" language={ended.is_error ? '' : language} />
       {pictures.map((picture, at) => (
         // Parts of a stored result never change their order.
         <Picture key={at} picture={picture} seq={seq} />

@@ -1,5 +1,6 @@
 import {
   useCallback,
+  useContext,
   useEffect,
   useLayoutEffect,
   useMemo,
@@ -11,11 +12,13 @@ import {
 
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { AdviceMark, PatternSpan } from '../server/api-shapes.ts';
-import { equalCallBefore } from './equal-call.ts';
+import { equalCallBefore, nearCallBefore } from './equal-call.ts';
+import { FoldedTextContext } from './folded-text.tsx';
 import type { RecordPages } from './record-pages.ts';
 import { RecordView } from './record-view.tsx';
 import type { Calls } from './use-calls.ts';
 import { RowLayout, type PlacedRow } from './row-layout.ts';
+import { useRepeats } from './use-repeats.ts';
 import type { VisibleRange } from './visible-range.ts';
 
 /** How often rows are measured anew within one frame before the rest waits for the next. */
@@ -56,10 +59,12 @@ export function ConversationView(props: {
   const rounds = useRef(0);
   const version = useSyncExternalStore(pages.subscribe, pages.version);
   const settledFor = useRef('');
-  const settleKey = `${version} ${withDetails} ${count}`;
+  const { words } = useContext(FoldedTextContext);
+  const repeats = useRepeats(pages, version, { selected, isShownWhole: withDetails || words.length > 0 });
+  const settleKey = `${version} ${withDetails} ${count} ${repeats.key}`;
   if (settledFor.current !== settleKey) {
     layout.heights.resize(count);
-    layout.settle(pages.records(), pages, withDetails);
+    layout.settle(pages.records(), pages, { folded: repeats.folded, withDetails });
     settledFor.current = settleKey;
   }
   const stuck = useMemo(() => props.patterns.filter((pattern) => pattern.stuck), [props.patterns]);
@@ -194,6 +199,9 @@ export function ConversationView(props: {
                 kind={kind}
                 call={calls.at(seq)}
                 equal={equalOf(record, pages, calls)}
+                repeats={repeats.at.get(seq)?.calls.length ?? 0}
+                isFolded={repeats.folded.some(({ calls: [, second] }) => second === seq)}
+                onFold={repeats.toggle}
                 label={props.labels.get(seq)}
                 advice={adviceAt.get(seq)}
                 marks={marksOf(seq)}
@@ -213,11 +221,17 @@ function endOf(record: Exclude<PlacedRow['record'], undefined>, pages: RecordPag
   return end === undefined ? undefined : pages.at(end);
 }
 
-/** The earlier call that this one repeats, in few words that stay the same from drawing to drawing; undefined where there is none. */
+/**
+ * The earlier call that this one repeats, or is nearly like, in few words that stay the same from drawing to drawing; undefined where
+ * there is none. What differs from a call that is nearly like it is named by the places in its headline: `~ call 4 12 15`.
+ */
 function equalOf(record: TrajectoryRecord, pages: RecordPages, calls: Calls): string | undefined {
   const equal = equalCallBefore(record, pages);
   const number = equal === undefined ? undefined : calls.at(equal.seq)?.call;
-  return number === undefined ? undefined : `${equal?.sameResult === true ? '=' : '≈'} call ${number}`;
+  if (number !== undefined) return `${equal?.sameResult === true ? '=' : '≈'} call ${number}`;
+  const near = nearCallBefore(record, pages);
+  const like = near === undefined ? undefined : calls.at(near.seq)?.call;
+  return near === undefined || like === undefined ? undefined : `~ call ${like} ${near.from} ${near.to}`;
 }
 
 /** Asks for the records around what is seen, and says what that is. */

@@ -1,5 +1,6 @@
 import type { ToolEnded, TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RecordPages } from './record-pages.ts';
+import { headlineOf } from './text-of.ts';
 
 /** Records that are looked back over for an equal call. */
 const MAX_BACK = 400;
@@ -28,6 +29,41 @@ export function equalCallBefore(record: TrajectoryRecord, pages: RecordPages): E
   return undefined;
 }
 
+/** The tool, the arguments and the result of a call; undefined while the result is not at hand. */
+export function callKey(record: TrajectoryRecord, pages: RecordPages): string | undefined {
+  if (record.payload.kind !== 'tool_started') return undefined;
+  const result = resultText(record, pages);
+  return result === undefined ? undefined : `${record.payload.tool_name}\n${keyOf(record)}\n${result}`;
+}
+
+/** Records that are looked back over for a call that is nearly equal. */
+const NEAR_BACK = 60;
+const MIN_NEAR_CHARS = 16;
+/** Of the longer of two headlines, what they must have in common at their beginnings and ends. */
+const NEAR_SHARE = 0.6;
+
+/** Where the headline of a call differs from that of the call of the same tool before it, where most of it is the same. */
+export function nearCallBefore(
+  record: TrajectoryRecord,
+  pages: RecordPages,
+): { readonly seq: number; readonly from: number; readonly to: number } | undefined {
+  const { payload } = record;
+  if (payload.kind !== 'tool_started') return undefined;
+  for (let seq = record.seq - 1; seq >= Math.max(0, record.seq - NEAR_BACK); seq -= 1) {
+    const other = pages.at(seq)?.payload;
+    if (other?.kind !== 'tool_started' || other.tool_name !== payload.tool_name) continue;
+    const [before, now] = [headlineOf(other.args).headline, headlineOf(payload.args).headline];
+    let from = 0;
+    while (from < now.length && now[from] === before[from]) from += 1;
+    let same = 0;
+    while (same < Math.min(now.length, before.length) - from && now.at(-1 - same) === before.at(-1 - same)) same += 1;
+    const longer = Math.max(now.length, before.length);
+    const isNear = now !== before && longer >= MIN_NEAR_CHARS && from + same >= NEAR_SHARE * longer;
+    return isNear ? { seq, from, to: now.length - same } : undefined;
+  }
+  return undefined;
+}
+
 function keyOf(record: TrajectoryRecord): string {
   const known = keys.get(record);
   if (known !== undefined) return known;
@@ -37,11 +73,16 @@ function keyOf(record: TrajectoryRecord): string {
   return key;
 }
 
+const results = new WeakMap<ToolEnded, string>();
+
 function resultText(record: TrajectoryRecord, pages: RecordPages): string | undefined {
   if (record.payload.kind !== 'tool_started') return undefined;
   const end = pages.endOf(record.payload.tool_call_id, record.seq);
   const ended: ToolEnded | undefined = end === undefined ? undefined : endedAt(end, pages);
-  return ended === undefined ? undefined : JSON.stringify(ended.result);
+  if (ended === undefined) return undefined;
+  const text = results.get(ended) ?? JSON.stringify(ended.result);
+  results.set(ended, text);
+  return text;
 }
 
 function endedAt(seq: number, pages: RecordPages): ToolEnded | undefined {

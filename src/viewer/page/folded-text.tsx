@@ -1,6 +1,9 @@
 import { createContext, useContext, useState, type ReactElement } from 'react';
 
 import { countText } from '../../base/number-text.ts';
+import { AnsiText } from './ansi-text.tsx';
+import { CodeText } from './code-text.tsx';
+import { Markdown } from './markdown.tsx';
 import type { ShownText } from './text-of.ts';
 
 /** What every text of a run can ask of the page around it. */
@@ -32,8 +35,12 @@ export function FoldedText(props: {
   readonly seq: number;
   /** Tells the texts of one record apart. */
   readonly part: string;
+  /** Read as Markdown. */
+  readonly isMarkdown?: true;
+  /** Of code: the language, or the ending of its file's name. */
+  readonly language?: string;
 }): ReactElement | null {
-  const { shown, seq, part } = props;
+  const { shown, seq, part, isMarkdown, language = '' } = props;
   const { words, unfolded, fetchWhole } = useContext(FoldedTextContext);
   const key = `${seq} ${part}`;
   const [opened, setOpen] = useState<boolean | undefined>(() => (unfolded.has(key) ? true : undefined));
@@ -51,9 +58,23 @@ export function FoldedText(props: {
   };
   return (
     <>
-      <pre className="text" dir="auto">
-        {words.length === 0 ? visible : marked(visible, words)}
-      </pre>
+      {isMarkdown === true && words.length === 0 ? (
+        <Markdown text={visible} />
+      ) : (
+        <pre className="text" dir="auto">
+          {words.length > 0 ? (
+            marked(visible, words)
+          ) : shown.raw === undefined ? (
+            language === '' ? (
+              visible
+            ) : (
+              <CodeText text={visible} language={language} />
+            )
+          ) : (
+            <AnsiText raw={shown.raw} chars={visible.length} />
+          )}
+        </pre>
+      )}
       {isLong || cutFrom !== undefined ? (
         <div className="fold">
           {cutFrom === undefined ? (

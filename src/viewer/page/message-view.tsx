@@ -26,7 +26,7 @@ export function MessageView(props: { readonly message: StoredMessage; readonly s
       {message.role === 'assistant' && message.error_message !== undefined ? (
         <div className="bad">{safeLine(message.error_message).slice(0, 300)}</div>
       ) : null}
-      {parts === undefined ? <FoldedText shown={textOf(content)} seq={seq} part="said" /> : null}
+      {parts === undefined ? <FoldedText shown={textOf(content)} seq={seq} part="said" isMarkdown /> : null}
       {parts?.map((block, at) => (
         // Parts of a stored message never change their order.
         <Block key={at} block={block} seq={seq} part={`said.${at}`} />
@@ -43,11 +43,11 @@ function Block(props: {
   const { block, seq, part } = props;
   switch (block.type) {
     case 'text':
-      return <FoldedText shown={textOf(block.text)} seq={seq} part={part} />;
+      return <FoldedText shown={textOf(block.text)} seq={seq} part={part} isMarkdown />;
     case 'reasoning':
       return (
         <div className="said reasoning">
-          <FoldedText shown={textOf(block.text)} seq={seq} part={part} />
+          <FoldedText shown={textOf(block.text)} seq={seq} part={part} isMarkdown />
         </div>
       );
     case 'tool_call':

@@ -8,7 +8,7 @@ import { CallView, ResultView } from './call-view.tsx';
 import { DetailView, EventView, PatternView, RawView } from './event-view.tsx';
 import { FoldedText } from './folded-text.tsx';
 import { MessageView } from './message-view.tsx';
-import { countText } from '../../base/number-text.ts';
+import { countOf, countText } from '../../base/number-text.ts';
 import { clockText, fullTimeText } from './number-text.ts';
 import type { RowKind } from './record-row.ts';
 import { RowBoundary } from './row-boundary.tsx';
@@ -24,8 +24,12 @@ export const RecordView = memo(function RecordView(props: {
   readonly kind: RowKind;
   /** For a call: its number and what it does. */
   readonly call: NumberedCall | undefined;
-  /** The call that it repeats: `= call 4` with the same result, `≈ call 4` with another one. */
+  /** As of `CallView`. */
   readonly equal: string | undefined;
+  /** Calls of the stretch of equal calls of which this is the second; 0: of none. */
+  readonly repeats: number;
+  readonly isFolded: boolean;
+  readonly onFold: (seq: number) => void;
   /** What people said of the call. */
   readonly label: string | undefined;
   /** Of advice: what became of it. */
@@ -61,7 +65,10 @@ export const RecordView = memo(function RecordView(props: {
           {call === undefined ? null : (
             <>
               <span className="visually-hidden">Call </span>
-              <b>{countText(call.call)}</b>{' '}
+              <b>
+                {countText(call.call)}
+                {props.isFolded ? `–${countText(call.call + props.repeats - 2)}` : ''}
+              </b>{' '}
             </>
           )}
           {clockText(atMs) || (call === undefined ? `#${countText(seq)}` : '')}
@@ -69,16 +76,25 @@ export const RecordView = memo(function RecordView(props: {
         {label === undefined ? null : <span className="tag label">{label}</span>}
       </div>
       <div>
-        <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
-          <Body
-            record={record}
-            end={props.end}
-            kind={props.kind}
-            call={call}
-            equal={props.equal}
-            advice={props.advice}
-          />
-        </RowBoundary>
+        {props.repeats === 0 ? null : (
+          <button type="button" className="stretch" aria-expanded={!props.isFolded} onClick={() => props.onFold(seq)}>
+            {props.isFolded
+              ? `${countOf(props.repeats - 1, 'more call')}, the same with the same result`
+              : `Fold these ${props.repeats - 1} equal calls`}
+          </button>
+        )}
+        {props.isFolded ? null : (
+          <RowBoundary instead={<RawView payload={record.payload} seq={seq} />}>
+            <Body
+              record={record}
+              end={props.end}
+              kind={props.kind}
+              call={call}
+              equal={props.equal}
+              advice={props.advice}
+            />
+          </RowBoundary>
+        )}
       </div>
     </article>
   );

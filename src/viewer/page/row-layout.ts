@@ -2,6 +2,7 @@ import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { guessHeight } from './guess-height.ts';
 import { rowKindOf, type RowKind } from './record-row.ts';
 import type { RecordPages } from './record-pages.ts';
+import type { RepeatStretch } from './repeat-stretches.ts';
 import { RowHeights } from './row-heights.ts';
 
 /** Height of a row that was not seen yet, in CSS pixels: about the mean of those of runs of shell calls. */
@@ -39,11 +40,23 @@ export class RowLayout {
     this.heights = new RowHeights(count, ESTIMATE_PX);
   }
 
-  /** Gives records that no row shows no height, and others theirs back. Cost: O(records). */
-  settle(records: Iterable<TrajectoryRecord>, pages: RecordPages, withDetails: boolean): void {
+  /**
+   * Gives records that no row shows no height, and others theirs back. Cost: O(records).
+   *
+   * @param folded  stretches of which the row of the second call alone is shown
+   */
+  settle(
+    records: Iterable<TrajectoryRecord>,
+    pages: RecordPages,
+    { folded, withDetails }: { readonly folded: readonly RepeatStretch[]; readonly withDetails: boolean },
+  ): void {
+    const waiting = [...folded];
     for (const record of records) {
       const { seq, payload } = record;
-      if (rowKindOf(record, pages, withDetails) === 'none') this.heights.set(seq, 0);
+      while (waiting[0] !== undefined && seq > (waiting[0].calls.at(-1) ?? 0)) waiting.shift();
+      const [first = Number.MAX_SAFE_INTEGER, second] = waiting[0]?.calls ?? [];
+      const isFolded = seq > first && seq !== second;
+      if (isFolded || rowKindOf(record, pages, withDetails) === 'none') this.heights.set(seq, 0);
       else {
         if (this.heights.isKnown(seq) && this.heights.height(seq) === 0) this.heights.forget(seq);
         if (!this.heights.isGuessed(seq)) this.heights.guess(seq, guessHeight(record, pages));

@@ -1,11 +1,14 @@
 import { safeText } from '../../base/shown-text.ts';
 import type { CutText } from '../server/api-shapes.ts';
+import { hasColours } from './ansi-text.tsx';
 
 /** A value of a trajectory as text, safe to show. */
 export interface ShownText {
   readonly text: string;
   /** Characters of the whole, where this is its beginning only. */
   readonly cutFrom?: number;
+  /** The same with the colours of a terminal, where it has any. Not safe to show. */
+  readonly raw?: string;
 }
 
 /** Blank lines of a text taken out, where room is scarce. */
@@ -15,12 +18,17 @@ export function withoutBlankLines(text: string): string {
 
 /** A stored value as text: a string as it is, anything else as JSON. */
 export function textOf(value: unknown): ShownText {
-  if (typeof value === 'string') return { text: safeText(value) };
-  if (isCut(value)) return { text: safeText(value.$cut.preview), cutFrom: value.$cut.chars };
+  if (typeof value === 'string') return safely(value);
+  if (isCut(value)) return { ...safely(value.$cut.preview), cutFrom: value.$cut.chars };
   if (value === null || value === undefined) return { text: '' };
   const blocks = textBlocks(value);
-  if (blocks !== undefined) return { text: safeText(blocks) };
+  if (blocks !== undefined) return safely(blocks);
   return { text: safeText(JSON.stringify(value, undefined, 2)) };
+}
+
+function safely(text: string): ShownText {
+  const shown = { text: safeText(text) };
+  return hasColours(text) ? { ...shown, raw: text } : shown;
 }
 
 /** Whether a value stands for a string that was too long to send. */

@@ -5,7 +5,7 @@ import { defineConfig, type UserConfig } from 'vite';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Builds the page of the viewer into `dist/viewer`: one document, one script, one style sheet, nothing inline. */
+/** Builds the page of the viewer into `dist/viewer`: a document, a script, a style sheet, and what colours code, which is loaded when needed. */
 const config: UserConfig = defineConfig({
   root: here('.'),
   base: '/',
@@ -16,9 +16,8 @@ const config: UserConfig = defineConfig({
     emptyOutDir: false,
     // Inlined data: a strict policy of what the page may load would have to allow it.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     target: 'es2023',
-    rolldownOptions: { output: { codeSplitting: false } },
   },
 });
 

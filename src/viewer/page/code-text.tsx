@@ -1,0 +1,48 @@
+import { useEffect, useState, type ReactElement } from 'react';
+
+import type { CodeToken } from './highlight.ts';
+
+/** Longer code is shown in one colour: its words would be found too slowly. */
+const MAX_CHARS = 8_000;
+
+/** Code in colours, as soon as the words of its language are known. */
+export function CodeText({ language, text }: { readonly text: string; readonly language: string }): ReactElement {
+  const [lines, setLines] = useState<readonly (readonly CodeToken[])[] | undefined>();
+  const isShort = language !== '' && text.length <= MAX_CHARS;
+  useEffect(() => {
+    let isCurrent = true;
+    setLines(undefined);
+    if (!isShort) return undefined;
+    void import('./highlight.ts')
+      .then(({ highlighted }) => highlighted(text, language.toLowerCase()))
+      // Without colours it can be read as well.
+      .catch(() => undefined)
+      .then((found) => {
+        if (isCurrent) setLines(found);
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [text, language, isShort]);
+  if (lines === undefined) return <code>{text}</code>;
+  return (
+    <code>
+      {lines.map((tokens, line) => (
+        <span key={line}>
+          {tokens.map(({ className, content }, at) => (
+            <span key={at} className={className === '' ? undefined : className}>
+              {content}
+            </span>
+          ))}
+          {line < lines.length - 1 ? '\n' : ''}
+        </span>
+      ))}
+    </code>
+  );
+}
+
+/** The language of a file, by its name; empty where it has none that is known. */
+export function languageOf(path: unknown): string {
+  if (typeof path !== 'string' || path.length > 1_000) return '';
+  return /\.([a-z]{1,6})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+}

@@ -1,0 +1,65 @@
+import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type LanguageInput } from 'shiki/core';
+import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
+
+/** A word of code. */
+export interface CodeToken {
+  readonly content: string;
+  /** Of the style sheet: what the word is. */
+  readonly className: string;
+}
+
+const LANGUAGES: Readonly<Record<string, LanguageInput>> = {
+  typescript: () => import('shiki/langs/tsx.mjs'),
+  python: () => import('shiki/langs/python.mjs'),
+  json: () => import('shiki/langs/json.mjs'),
+  bash: () => import('shiki/langs/bash.mjs'),
+  go: () => import('shiki/langs/go.mjs'),
+  rust: () => import('shiki/langs/rust.mjs'),
+  java: () => import('shiki/langs/java.mjs'),
+  c: () => import('shiki/langs/c.mjs'),
+  css: () => import('shiki/langs/css.mjs'),
+  html: () => import('shiki/langs/html.mjs'),
+  yaml: () => import('shiki/langs/yaml.mjs'),
+  sql: () => import('shiki/langs/sql.mjs'),
+  diff: () => import('shiki/langs/diff.mjs'),
+};
+const NAMES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['ts', 'tsx', 'js', 'jsx', 'mjs', 'cjs', 'mts', 'javascript'].map((name) => [name, 'typescript']),
+  ),
+  ...Object.fromEntries(['sh', 'shell', 'zsh'].map((name) => [name, 'bash'])),
+  py: 'python',
+  rs: 'rust',
+  h: 'c',
+  htm: 'html',
+  yml: 'yaml',
+  patch: 'diff',
+};
+/** Shiki names the language of `tsx.mjs` so. */
+const GRAMMARS: Readonly<Record<string, string>> = { typescript: 'tsx' };
+
+let highlighter: Promise<HighlighterCore> | undefined;
+
+/** The words of some code, line by line; undefined for a language that is not known. */
+export async function highlighted(
+  text: string,
+  language: string,
+): Promise<readonly (readonly CodeToken[])[] | undefined> {
+  const name = NAMES[language] ?? language;
+  const load = Object.hasOwn(LANGUAGES, name) ? LANGUAGES[name] : undefined;
+  if (load === undefined) return undefined;
+  highlighter ??= createHighlighterCore({
+    themes: [createCssVariablesTheme({ name: 'page', fontStyle: false })],
+    // WebAssembly would need a weaker policy of what the page may run.
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  });
+  const shiki = await highlighter;
+  await shiki.loadLanguage(load);
+  const { tokens } = shiki.codeToTokens(text, { lang: GRAMMARS[name] ?? name, theme: 'page' });
+  return tokens.map((line) => line.map(({ color, content }) => ({ content, className: classOf(color) })));
+}
+
+/** `var(--shiki-token-string)` becomes `token-string`; what the style sheet has no colour for is plain. */
+function classOf(color: string | undefined): string {
+  return /(token-[a-z-]+)/.exec(color ?? '')?.[1] ?? '';
+}

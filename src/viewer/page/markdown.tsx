@@ -1,0 +1,143 @@
+import { lexer, type Token, type Tokens } from 'marked';
+import { createElement, useMemo, type ReactElement, type ReactNode } from 'react';
+
+import { CodeText } from './code-text.tsx';
+
+/** A longer text is shown as it is: reading it takes too long. */
+const MAX_CHARS = 20_000;
+const MAX_DEPTH = 12;
+
+/**
+ * Markdown as elements of an allow-list, each made by the page: headings, paragraphs, lists, tables, code, emphasis. Links, pictures and
+ * HTML are text, with their address beside them: nothing of a trajectory can be clicked or loaded.
+ *
+ * @param text  what may be shown (`safeText`)
+ */
+export function Markdown({ text }: { readonly text: string }): ReactElement {
+  const tokens = useMemo(() => tokensOf(text), [text]);
+  return tokens === undefined ? (
+    <pre className="text">{text}</pre>
+  ) : (
+    <div className="markdown">{blocks(tokens, 0)}</div>
+  );
+}
+
+function tokensOf(text: string): readonly Token[] | undefined {
+  if (text.length > MAX_CHARS) return undefined;
+  try {
+    return lexer(text, { gfm: true, breaks: true });
+  } catch {
+    // A text that the lexer cannot read is shown as it is.
+    return undefined;
+  }
+}
+
+function blocks(tokens: readonly Token[], depth: number): readonly ReactNode[] {
+  // Tokens of one text never change their order.
+  return tokens.map((token, at) => <Part key={at} token={token} depth={depth} />);
+}
+
+function Part({ depth, token: given }: { readonly token: Token; readonly depth: number }): ReactNode {
+  if (depth > MAX_DEPTH) return given.raw;
+  // The union holds a catch-all for extensions, of which there are none.
+  const token = given as Tokens.Generic & MarkedToken;
+  const inner = (): readonly ReactNode[] => blocks(token.tokens ?? [], depth + 1);
+  switch (token.type) {
+    case 'space':
+      return null;
+    case 'paragraph':
+      return <p dir="auto">{inner()}</p>;
+    case 'heading':
+      // Headings of a message lie below those of the page, and are none of its outline.
+      return <p className={`heading h${Math.min(token.depth, 3)}`}>{inner()}</p>;
+    case 'blockquote':
+      return <blockquote>{inner()}</blockquote>;
+    case 'list':
+      return createElement(
+        token.ordered ? 'ol' : 'ul',
+        typeof token.start === 'number' ? { start: token.start } : {},
+        token.items.map((item, at) => <li key={at}>{blocks(item.tokens, depth + 1)}</li>),
+      );
+    case 'checkbox':
+      return token.checked ? '☑ ' : '☐ ';
+    case 'code':
+      return (
+        <pre className="text code">
+          <CodeText text={token.text} language={token.lang?.split(/[\s{]/)[0] ?? ''} />
+        </pre>
+      );
+    case 'table':
+      return (
+        <div className="wide" tabIndex={0} role="region" aria-label="Table">
+          <table>
+            <thead>
+              <tr>
+                {token.header.map((cell, at) => (
+                  <th key={at} scope="col">
+                    {blocks(cell.tokens, depth + 1)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {token.rows.map((row, at) => (
+                <tr key={at}>
+                  {row.map((cell, column) => (
+                    <td key={column}>{blocks(cell.tokens, depth + 1)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      );
+    case 'hr':
+      return <hr />;
+    case 'strong':
+      return <strong>{inner()}</strong>;
+    case 'em':
+      return <em>{inner()}</em>;
+    case 'del':
+      return <del>{inner()}</del>;
+    case 'codespan':
+      return <code>{token.text}</code>;
+    case 'br':
+      return <br />;
+    case 'text':
+      return token.tokens === undefined ? token.raw : <>{inner()}</>;
+    case 'escape':
+      return token.text;
+    case 'link':
+      return token.text === token.href ? (
+        token.text
+      ) : (
+        <>
+          {inner()} ({token.href})
+        </>
+      );
+    default:
+      // Pictures, HTML, definitions, and what a later lexer may know.
+      return token.raw;
+  }
+}
+
+type MarkedToken =
+  | Tokens.Space
+  | Tokens.Paragraph
+  | Tokens.Heading
+  | Tokens.Blockquote
+  | Tokens.List
+  | Tokens.Code
+  | Tokens.Table
+  | Tokens.Hr
+  | Tokens.Strong
+  | Tokens.Em
+  | Tokens.Del
+  | Tokens.Codespan
+  | Tokens.Br
+  | Tokens.Text
+  | Tokens.Escape
+  | Tokens.Link
+  | Tokens.Image
+  | Tokens.HTML
+  | Tokens.Checkbox;

@@ -1,0 +1,45 @@
+import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { callKey } from './equal-call.ts';
+import type { RecordPages } from './record-pages.ts';
+import { rowKindOf } from './record-row.ts';
+
+/** Fewer equal calls in a row are shown one by one. */
+const MIN_CALLS = 3;
+
+/** Equal calls in a row that came back with the same; nothing but the agent's own words stands between them. */
+export interface RepeatStretch {
+  /** The records that began them. */
+  readonly calls: readonly number[];
+}
+
+/** The stretches among records that are at hand. @param records  in order */
+export function repeatStretches(records: Iterable<TrajectoryRecord>, pages: RecordPages): readonly RepeatStretch[] {
+  const found: RepeatStretch[] = [];
+  let calls: number[] = [];
+  let key: string | undefined;
+  let lastSeq = -1;
+  const end = (): void => {
+    if (calls.length >= MIN_CALLS) found.push({ calls });
+    [calls, key] = [[], undefined];
+  };
+  for (const record of records) {
+    const { payload, seq } = record;
+    if (seq !== lastSeq + 1) end();
+    lastSeq = seq;
+    if (payload.kind === 'tool_started') {
+      const own = callKey(record, pages);
+      if (own === undefined || own !== key) end();
+      calls.push(seq);
+      key = own;
+    } else if (calls.length > 0 && breaksOff(record, pages)) end();
+  }
+  end();
+  return found;
+}
+
+function breaksOff(record: TrajectoryRecord, pages: RecordPages): boolean {
+  const { payload } = record;
+  if (payload.kind === 'turn_ended') return false;
+  if (payload.kind === 'message_appended' && payload.message.role === 'assistant') return false;
+  return rowKindOf(record, pages, false) !== 'none';
+}

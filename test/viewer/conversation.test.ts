@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { TrajectoryRecord } from '../../src/records/trajectory-record.ts';
+import { findChromium } from './chromium.ts';
+import { addRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
+
+const chromium = findChromium();
+
+const SAID = [
+  '## Plan',
+  '',
+  '1. Read **all** of it',
+  '2. See [the docs](https://example.com/x) and ![a picture](https://example.com/y.png)',
+  '',
+  '<img src="https://example.com/z.png">',
+  '',
+  '```ts',
+  'const answer = "forty-two";',
+  '```',
+].join('\n');
+
+function said(content: string): TrajectoryRecord['payload'] {
+  return { kind: 'message_appended', message: { role: 'assistant', content } };
+}
+
+describe.skipIf(chromium === undefined)('the conversation (needs a Chromium)', () => {
+  let scene: ViewerScene;
+
+  beforeAll(async () => {
+    scene = await viewerScene({
+      chromium: chromium ?? '',
+      fill: async (store) => {
+        const polls = Array.from({ length: 5 }, (_, at) => shellTurn(at, 'make check', 'make: no rule', true)).flat();
+        const near = [10, 20].flatMap((lines, at) => shellTurn(10 + at, `tail -n ${lines} /var/log/server.log`, 'x'));
+        await addRun(store, 'stretch', [startOf('stretch', 'Build it'), ...polls, ...near]);
+        await addRun(store, 'words', [
+          startOf('words', 'Say it'),
+          said(SAID),
+          ...shellTurn(0, 'npm test', '\u001b[31mred\u001b[0m and \u001b[1;32mgreen\u001b[0m'),
+          { kind: 'tool_started', tool_call_id: 'r', tool_name: 'read_file', args: { path: 'a.ts' } },
+          {
+            kind: 'tool_ended',
+            tool_call_id: 'r',
+            tool_name: 'read_file',
+            result: "export const name = 'a';",
+            is_error: false,
+          },
+        ]);
+      },
+    });
+  });
+  afterAll(() => scene.close());
+
+  test('folds equal calls in a row into one, unfolds them on demand and around a chosen one', async () => {
+    const page = await scene.open('/?source=0&run=stretch');
+    const fold = page.getByRole('button', { name: '4 more calls, the same with the same result' });
+    await fold.waitFor();
+    const calls = page.locator('.call-head', { hasText: 'make check' });
+    expect(await calls.count()).toBe(1);
+    await expect.poll(() => page.locator('.row', { has: fold }).innerText()).toMatch(/2–5/);
+    await fold.click();
+    await expect.poll(() => calls.count()).toBe(5);
+    await page.getByRole('button', { name: 'Fold these 4 equal calls' }).click();
+    await expect.poll(() => calls.count()).toBe(1);
+    await page.keyboard.press('G');
+    await page.goto(`${page.url().replace(/#.*/, '')}&at=15`);
+    await expect.poll(() => page.locator('.row.is-selected').innerText()).toContain('make check');
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('marks what differs from a nearly equal call before it', async () => {
+    const page = await scene.open('/?source=0&run=stretch');
+    await expect.poll(() => page.locator('mark.changed').allInnerTexts()).toEqual(['2']);
+    expect(await page.getByText('like call 6').count()).toBe(1);
+    await page.context().close();
+  });
+
+  test('shows Markdown, terminal colours and code without a link, a foreign picture or an inline style', async () => {
+    const page = await scene.open('/?source=0&run=words');
+    const message = page.locator('.markdown').first();
+    await message.waitFor();
+    expect(await message.locator('ol > li').count()).toBe(2);
+    expect(await message.locator('strong').innerText()).toBe('all');
+    expect(await message.locator('a, img').count()).toBe(0);
+    expect(await message.innerText()).toContain('the docs (https://example.com/x)');
+    expect(await message.innerText()).toContain('<img src=');
+    await expect.poll(() => message.locator('.token-string-expression, .token-string').count()).toBeGreaterThan(0);
+    expect(await page.locator('.ansi-red').allInnerTexts()).toEqual(['red']);
+    expect(await page.locator('.ansi-green.ansi-bold').allInnerTexts()).toEqual(['green']);
+    await expect.poll(() => page.locator('.output .token-keyword').count()).toBeGreaterThan(0);
+    expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+});
