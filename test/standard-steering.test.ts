@@ -55,7 +55,9 @@ test('advice about a tool that keeps failing quotes the failing line and recomme
 
 test('advice quotes a command from its beginning, and no fragment from the middle of it', () => {
   const input = "```bash\nfind /testbed -type f -printf '%s %p\\n' | sort -n\n```";
-  const text = heard(times(6, () => ({ args: { input, mode: 'run' }, result: 'bash: command not found', fails: true })));
+  const text = heard(
+    times(6, () => ({ args: { input, mode: 'run' }, result: 'bash: command not found', fails: true })),
+  );
   expect(text.join()).toContain(`bash "'''bash find /testbed`);
 });
 

@@ -13,13 +13,16 @@ export function CodeText({ language, text }: { readonly text: string; readonly l
     let isCurrent = true;
     setLines(undefined);
     if (!isShort) return undefined;
-    void import('./highlight.ts')
-      .then(({ highlighted }) => highlighted(text, language.toLowerCase()))
-      // Without colours it can be read as well.
-      .catch(() => undefined)
-      .then((found) => {
+    const colour = async (): Promise<void> => {
+      try {
+        const { highlighted } = await import('./highlight.ts');
+        const found = await highlighted(text, language.toLowerCase());
         if (isCurrent) setLines(found);
-      });
+      } catch {
+        // Without colours it can be read as well.
+      }
+    };
+    void colour();
     return () => {
       isCurrent = false;
     };
