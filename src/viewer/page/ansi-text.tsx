@@ -1,30 +1,61 @@
-import { parseAnsiSequences } from 'ansi-sequence-parser';
 import type { ReactElement } from 'react';
 
 import { safeText } from '../../base/shown-text.ts';
+
+const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+/** A sequence that sets colours; the parser package that was tried brings no licence text. */
+const SET_COLOUR = /\u001b\[([\d;]*)m/g;
 
 /** Whether a text sets colours of a terminal. */
 export function hasColours(text: string): boolean {
   return text.includes('\u001b[');
 }
 
-/** A terminal's output with its sixteen colours; every other sequence is left out, as everywhere. */
+/** A terminal's output with its named colours; every other sequence is left out, as everywhere. */
 export function AnsiText({ chars, raw }: { readonly raw: string; readonly chars: number }): ReactElement {
   const parts: ReactElement[] = [];
+  let style: Style = PLAIN;
+  let from = 0;
   let left = chars;
-  for (const [at, { decorations, foreground, value }] of parseAnsiSequences(
-    raw.slice(0, 4 * chars + 10_000),
-  ).entries()) {
-    const text = safeText(value).slice(0, left);
+  const add = (until: number): void => {
+    const text = safeText(raw.slice(from, until)).slice(0, left);
     left -= text.length;
-    const colour = foreground?.type === 'named' ? `ansi-${foreground.name.toLowerCase().replace('bright', '')}` : '';
-    const bold = decorations.has('bold') ? 'ansi-bold' : '';
-    parts.push(
-      <span key={at} className={`${colour} ${bold}`.trim() || undefined}>
-        {text}
-      </span>,
-    );
+    const classes = [style.colour, style.isBold ? 'ansi-bold' : ''].filter((name) => name !== '').join(' ');
+    if (text !== '')
+      parts.push(
+        <span key={from} className={classes === '' ? undefined : classes}>
+          {text}
+        </span>,
+      );
+  };
+  for (const { 0: sequence, 1: codes = '', index } of raw.matchAll(SET_COLOUR)) {
+    add(index);
     if (left <= 0) break;
+    style = styleAfter(style, codes.split(';').map(Number));
+    from = index + sequence.length;
   }
+  if (left > 0) add(raw.length);
   return <>{parts}</>;
+}
+
+interface Style {
+  readonly colour: string;
+  readonly isBold: boolean;
+}
+
+const PLAIN: Style = { colour: '', isBold: false };
+
+function styleAfter(before: Style, codes: readonly number[]): Style {
+  let style = before;
+  for (const code of codes) {
+    // A colour of a palette, in the numbers that follow.
+    if (code === 38 || code === 48) return style;
+    const colour = COLOURS[code >= 90 ? code - 90 : code - 30];
+    if (code === 0) style = PLAIN;
+    else if (code === 1) style = { ...style, isBold: true };
+    else if (code === 22) style = { ...style, isBold: false };
+    else if (code === 39) style = { ...style, colour: '' };
+    else if (colour !== undefined && code < 98) style = { ...style, colour: `ansi-${colour}` };
+  }
+  return style;
 }
