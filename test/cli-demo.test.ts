@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.dispose());
 
-test('the demo shows calls, a flagged pattern, feedback and what to do next, without pausing', async () => {
+test('the demo shows calls, a flagged pattern, advice, how the agent takes it and leaves the pattern, and what to do next', async () => {
   const { code, stdout, stderr } = await runCli(['demo'], { cwd });
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('\n  #12 bash node check.mjs  × FAIL total: expected 7439, got 7438\n' + FLAGGED);
@@ -27,7 +27,13 @@ test('the demo shows calls, a flagged pattern, feedback and what to do next, wit
     '    ▸ Deadline feedback, info\n    │ [Feedback - Deadline]\n    │\n    │ You have 7 minutes remaining.\n',
   );
   expect(stdout).toContain('in spite of your edits: "FAIL total: expected 7439, got 7438".\n');
-  expect(stdout).toMatch(/\n39 calls, 7 patterns, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
+  expect(stdout).toContain(
+    'it took 22 more calls.\n  #13 read_file tax.mjs\n' +
+      '  #14 edit_file {path: "tax.mjs", old: "Math.floor", new: "Math.round"}\n  #15 bash node check.mjs\n' +
+      '  △ over: the same failure after each edit, bash\n',
+  );
+  expect(stdout).toContain('finished (it worked)');
+  expect(stdout).toMatch(/\n17 calls, 1 pattern, (\d+) pieces of advice \(Deadline \d+, [^\n]+\), \1 delivered\.\n/);
   expect(stdout).toContain('\nThe run is recorded in .coxswain/runs.db.\n');
   expect(stdout).toMatch(/coxswain show demo-stuck-run\n[^\n]+coxswain analyze PATH…\n[^\n]+coxswain watch\n$/);
 });

@@ -5,8 +5,8 @@ export const demo: CommandDefinition = {
   name: 'demo',
   summary: 'play a sample run that gets stuck, steered, and record it',
   description:
-    'Plays a sample run of an agent that gets stuck through a live, steered run at speed, shows the patterns, ' +
-    'feedback and guidance as they happen, and records it. Repeating it changes nothing.',
+    'Plays a sample run of an agent that gets stuck through a live, steered run at speed, shows the patterns and the advice as they ' +
+    'happen, then how the agent takes the advice and leaves the pattern, and records it. Repeating it changes nothing.',
   options: {
     ...TARGET_OPTION,
     '--fast': 'do not pause between the calls (as without a terminal)',

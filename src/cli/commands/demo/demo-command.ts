@@ -7,6 +7,7 @@ import { readRuns } from '../../../formats/read-runs.ts';
 import { demoClosing, healthLine } from './demo-closing.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
 import { liveLines } from '../../runs/live-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { openStoreNamed, storeNamed } from '../../runs/open-store.ts';
 import { printableCut } from '../../terminal/printable.ts';
 import { freeRunId, playSample } from './sample-run.ts';
@@ -24,8 +25,8 @@ const RUN_ID = 'demo-stuck-run';
 /** The bundled sample: as far above `dist/cli` as above `src/cli`. */
 const SAMPLE = fileURLToPath(new URL(`../../../../${SAMPLE_NAME}`, import.meta.url));
 
-/** How long an event stays the last one, in milliseconds: the sample takes about seven seconds in all. */
-const STAY_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 60, pattern: 120, advice: 150, fault: 150 };
+/** How long an event stays the last one, in milliseconds: the demo takes about three seconds in all. */
+const STAY_MS: Readonly<Record<LiveEvent['type'], number>> = { call: 120, pattern: 250, advice: 300, fault: 300 };
 
 /**
  * `coxswain demo`: plays the bundled sample through a live, steered run, shows what happens as it happens, and records
@@ -54,6 +55,10 @@ export async function demoCommand(options: DemoOptions, terminal: Terminal): Pro
         );
         if (isPaced) await sleep(STAY_MS[event.type]);
       },
+      onListening: async (saved) => {
+        const note = `— It listens and leaves this file. In the recording nobody spoke: it took ${countOf(saved, 'more call')}.`;
+        await terminal.write(`${terminal.paint('green', note)}\n`);
+      },
     });
     await terminal.write(await demoClosing({ store, runId, file, source: SAMPLE_NAME }, terminal.paint));
     const problem = healthLine(health);
@@ -77,7 +82,7 @@ function openingText(records: readonly TrajectoryRecord[], { paint }: Terminal):
   const task = first?.payload.kind === 'run_started' ? first.payload.task : undefined;
   return (
     `${paint('bold', 'A recorded agent, played through coxswain as if it were live.')}\n` +
-    `What is said to it stands where it was said; the recording goes on as it went.\n` +
+    `It gets stuck, is told so, and finds the way out. What it is told stands where it is told.\n` +
     (task === undefined ? '\n' : `${paint('dim', `task: ${printableCut(task, 200)}`)}\n\n`)
   );
 }

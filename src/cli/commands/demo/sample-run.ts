@@ -28,11 +28,17 @@ interface PlayOptions {
   readonly runId: string;
   /** Told of each event, and waited for. */
   readonly onEvent: (event: LiveEvent) => Promise<void>;
+  /** Told when the agent changes its course, with the recorded calls that it saves. */
+  readonly onListening?: (saved: number) => Promise<void>;
 }
+
+/** With this file the recorded agent found its way out, 22 calls later. */
+const WAY_OUT = 'tax.mjs';
 
 /**
  * Plays recorded records through a live run with the standard steering, at their own times: the run is asked for advice
- * after each tool result and before each turn but the first, and what it says counts as delivered.
+ * after each tool result and before each turn but the first, and what it says counts as delivered. The agent listens: after the
+ * first advice about a pattern the play goes on where the recording looks at the file that held the fault.
  *
  * Two plays of the same records give the same run, record by record.
  *
@@ -56,11 +62,21 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
     ...present({ task }),
   });
   const player = new Player(run, options.onEvent);
-  for (const record of records) {
-    const { payload, recorded_at_unix_ms } = record;
+  const wayOut = wayOutOf(records);
+  let skippedMs = 0;
+  for (let at = 0; at < records.length; at += 1) {
+    if (player.wasAdvised && at < wayOut) {
+      const skipped = records.slice(at, wayOut);
+      skippedMs = timeOf(records[wayOut]) - timeOf(records[at]);
+      await options.onListening?.(skipped.filter(({ payload }) => payload.kind === 'tool_started').length);
+      at = wayOut;
+    }
+    const record = records[at];
+    if (record === undefined) break;
+    const { payload } = record;
     // The time is still that of the record before: the model is about to be asked.
     if (payload.kind === 'turn_started' && run.analysis.turns > 0) await player.advise('pre_tool_selection');
-    nowMs = recorded_at_unix_ms;
+    nowMs = timeOf(record) - skippedMs;
     await player.play(record);
     if (payload.kind === 'tool_ended') await player.advise('post_tool_result');
   }
@@ -68,11 +84,28 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
   return cox.health();
 }
 
+/** The turn in which the recorded agent reads the file that holds the fault; 0 where it does not. */
+function wayOutOf(records: readonly TrajectoryRecord[]): number {
+  const read = records.findIndex(
+    ({ payload }) => payload.kind === 'tool_started' && isDeepStrictEqual(payload.args, { path: WAY_OUT }),
+  );
+  return Math.max(
+    0,
+    records.slice(0, Math.max(0, read)).findLastIndex(({ payload }) => payload.kind === 'turn_started'),
+  );
+}
+
+function timeOf(record: TrajectoryRecord | undefined): number {
+  return record?.recorded_at_unix_ms ?? 0;
+}
+
 class Player {
   readonly #run: Run;
   readonly #onEvent: PlayOptions['onEvent'];
   readonly #view = new RunView();
   readonly #patterns = new PatternChanges();
+  /** Whether something was said about a pattern. */
+  wasAdvised = false;
 
   constructor(run: Run, onEvent: PlayOptions['onEvent']) {
     this.#run = run;
@@ -93,6 +126,7 @@ class Player {
       const { source, provider, severity, text } = advice;
       await this.#onEvent({ type: 'advice', source, provider, severity, point, text });
       advice.delivered(CHANNEL);
+      this.wasAdvised ||= provider === 'Pattern';
     }
   }
 }
