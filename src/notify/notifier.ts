@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { redactText } from '../redaction/redact-text.ts';
 import { printableCut } from '../cli/terminal/printable.ts';
-import type { Notification, NotifyEvent, NotifyTarget } from './notification.ts';
+import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './notification.ts';
 
 /** The same event of the same run is sent again only after so long. */
 const REPEAT_MS = 10 * 60_000;
@@ -66,18 +66,32 @@ export class Notifier {
   }
 
   async #send(target: NotifyTarget, notification: Notification): Promise<void> {
-    let failure = await target.send(notification);
-    for (const waitMs of RETRY_WAITS_MS) {
-      if (failure?.mayRetry !== true) break;
-      await this.#parts.sleep(waitMs);
-      failure = await target.send(notification);
-    }
+    const failure = await tried(() => target.send(notification), this.#parts.sleep);
     if (failure === undefined) return;
     this.#parts.onFailure(`${target.name} was not notified (${notification.event}): ${failure.why}`);
   }
 }
 
+/** Sends once, and twice more as long as the failure may pass. @returns the last failure */
+export async function tried(
+  send: () => Promise<NotifyFailure | undefined>,
+  sleep: (ms: number) => Promise<unknown>,
+): Promise<NotifyFailure | undefined> {
+  let failure = await send();
+  for (const waitMs of RETRY_WAITS_MS) {
+    if (failure?.mayRetry !== true) break;
+    await sleep(waitMs);
+    failure = await send();
+  }
+  return failure;
+}
+
+/** A text without secrets, by the built-in rules: what may leave this machine. */
+export function withoutSecrets(text: string): string {
+  return redactText(text, REDACTION);
+}
+
 /** Secrets are taken out before the text is cut: half of one is no longer recognised. */
 function shownText(text: string): string {
-  return printableCut(redactText(text, REDACTION), MAX_CHARS);
+  return printableCut(withoutSecrets(text), MAX_CHARS);
 }

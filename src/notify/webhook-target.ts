@@ -1,6 +1,6 @@
 import { reasonOf } from '../base/fetch-fault.ts';
 import { escaped } from './escaped.ts';
-import type { NotifyTarget } from './notification.ts';
+import type { NotifyFailure, NotifyTarget } from './notification.ts';
 
 const LIMIT_MS = 10_000;
 
@@ -15,21 +15,26 @@ export function webhookTarget(url: string, form: 'json' | 'slack' = 'json'): Not
     name: `the webhook at ${new URL(url).host}`,
     send: async (notification) => {
       const body = form === 'slack' ? { text: escaped(`coxswain: ${notification.message}`) } : notification;
-      try {
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-          redirect: 'manual',
-          signal: AbortSignal.timeout(LIMIT_MS),
-        });
-        await response.body?.cancel();
-        if (response.ok) return undefined;
-        const { status } = response;
-        return { why: `it answered ${status}`, mayRetry: status === 429 || status >= 500 };
-      } catch (error) {
-        return { why: reasonOf(error), mayRetry: true };
-      }
+      return postJson(url, body);
     },
   };
+}
+
+/** Posts a body once. @returns why it did not arrive; undefined when it did */
+export async function postJson(url: string, body: unknown): Promise<NotifyFailure | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    await response.body?.cancel();
+    if (response.ok) return undefined;
+    const { status } = response;
+    return { why: `it answered ${status}`, mayRetry: status === 429 || status >= 500 };
+  } catch (error) {
+    return { why: reasonOf(error), mayRetry: true };
+  }
 }

@@ -1,5 +1,6 @@
 import { present } from '../../base/present.ts';
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
+import { optionalPackage } from '../../base/optional-package.ts';
 import { postgresStore, type PostgresHandle, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../trajectory-store.ts';
@@ -81,7 +82,7 @@ async function openAt(
 
 async function handleOf(url: string): Promise<PostgresHandle> {
   try {
-    const sql = await packageOf(() => import('postgres'));
+    const sql = await optionalPackage(() => import('postgres'));
     if (sql !== undefined) {
       return sql.default(url, {
         max: MAX_CONNECTIONS,
@@ -91,7 +92,7 @@ async function handleOf(url: string): Promise<PostgresHandle> {
         onnotice: () => undefined,
       });
     }
-    const pg = await packageOf(() => import('pg'));
+    const pg = await optionalPackage(() => import('pg'));
     if (pg !== undefined) {
       const { Pool } = pg.default;
       return new Pool({ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: 10_000 });
@@ -106,14 +107,4 @@ async function handleOf(url: string): Promise<PostgresHandle> {
     'store-io',
     'a store in PostgreSQL needs the package postgres or pg, and neither is installed beside coxswain; run: npm install postgres',
   );
-}
-
-/** A package that may not be installed. */
-async function packageOf<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
-  try {
-    return await load();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
-    throw error;
-  }
 }

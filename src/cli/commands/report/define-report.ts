@@ -16,11 +16,21 @@ export const report: CommandDefinition = {
     '--since <span>': 'runs at work in this time, such as 12h or 7d, or all (default: all of named files, else 12h)',
     '--json': 'print one line of JSON a run, then one with the totals',
     '--html <file>': 'write one page that needs nothing else',
+    '--markdown': 'print Markdown',
+    '--by <group>': 'group by project, person or agent (default: by project where it is known)',
+    '--to <address>': {
+      text:
+        'send it, without secrets, and print nothing: https://… (a webhook), or mailto:YOU@HOST (with the package nodemailer, by ' +
+        'sendmail or the server in COXSWAIN_SMTP); may be repeated',
+      isRepeatable: true,
+    },
   },
   examples: [
     'coxswain report',
     'coxswain report --since 7d --html week.html',
     "coxswain report 'runs/**/*.jsonl' --json",
+    'coxswain report --to mailto:me@example.org',
+    'coxswain report postgres://USER@HOST/DATABASE --since 7d --by person --markdown',
   ],
   load: async () => (await import('./report-command.ts')).reportCommand,
 };

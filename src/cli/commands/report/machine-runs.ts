@@ -18,6 +18,8 @@ import { runsOfStore, runsOfTranscripts, type KnownOfRun } from './report-source
 export interface MachineSources {
   /** Absent where this project has none. */
   readonly store: Pick<TrajectoryStore, 'listRuns' | 'readRun'> | undefined;
+  /** Its address. */
+  readonly place: string;
   /** What the store is called in messages. */
   readonly storeName: string;
   /** The project of the store. */
@@ -39,7 +41,7 @@ export interface MachineSources {
  * Memory: as `runsOfStore` and `runsOfTranscripts`; an id, and at most one record, a run of the store.
  */
 export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<FoundRun, void, void> {
-  const { open, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
+  const { open, place, problems, project, sessions, sinceMs, store, stored, storeName } = sources;
   const standing = open === undefined ? {} : { standing: standingBy(open) };
   if (store !== undefined) {
     for await (const run of allRuns(store)) if (run.lastAtMs >= sinceMs) stored.add(run);
@@ -58,7 +60,7 @@ export async function* runsOfMachine(sources: MachineSources): AsyncGenerator<Fo
   }
   if (store === undefined) return;
   problems.source(storeName);
-  for await (const found of runsOfStore(store, { sinceMs, endings, ...standing }))
+  for await (const found of runsOfStore(store, { place, sinceMs, endings, ...standing }))
     yield { ...found, run: { ...found.run, project } };
 }
 

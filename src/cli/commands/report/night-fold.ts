@@ -20,6 +20,7 @@ const MAX_TIMED_CALLS = 20_000;
  */
 export class NightFold {
   readonly #id: string;
+  readonly #place: string | undefined;
   readonly #fold: ReportFold;
   readonly #work = new WorkFold();
   readonly #faults: string[] = [];
@@ -31,8 +32,10 @@ export class NightFold {
   #gaveUp: Stretch | undefined;
   #ended: TrajectoryRecord | undefined;
 
-  constructor(id: string, source?: string) {
+  /** @param place  the path of what holds the run */
+  constructor(id: string, source?: string, place: string | undefined = source) {
     this.#id = id;
+    this.#place = place;
     this.#fold = new ReportFold(id, { source });
   }
 
@@ -98,7 +101,10 @@ export class NightFold {
     const { advice: outcomes, checks, counts, started, usage } = this.#fold.view;
     const report = this.#fold.report();
     const { calls, errors, outcome, patternBasis, patterns, task, turns, verdict } = report;
-    const modelId = started?.identity.model_id;
+    const { agent_name: agentName, model_id: modelId } = started?.identity ?? {};
+    const agent = agentName ?? this.program;
+    const labelled = outcome?.labels?.['person'];
+    const person = typeof labelled === 'string' ? labelled : ownerOf(this.#place);
     const moments = momentsOf({
       runId: this.#id,
       report,
@@ -119,7 +125,7 @@ export class NightFold {
         id: this.#id,
         ...present({ parentId: counts.parentRunId }),
         ...(task === undefined ? {} : { task: task.slice(0, 200).toWellFormed() }),
-        ...present({ modelId }),
+        ...present({ agent, modelId, person }),
         startedAtMs: counts.startedAtMs,
         lastAtMs: counts.lastAtMs,
         ...present({ outcome }),
@@ -152,6 +158,11 @@ export class NightFold {
     this.#faultCount += 1;
     if (this.#faults.length < MAX_FAULTS) this.#faults.push(text.slice(0, 300));
   }
+}
+
+/** Whose home folder a path lies in; undefined where that cannot be seen. */
+function ownerOf(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }
 
 /** Whether the agent did it: what its user or its host does after a long time says nothing of the agent. */

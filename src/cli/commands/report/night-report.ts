@@ -8,25 +8,31 @@ const MAX_MOMENTS = 5;
 const MAX_SOURCES = 1_000;
 const MAX_PROVIDERS = 64;
 const MAX_FAULTS = 20;
-const MAX_PROJECTS = 1_000;
+const MAX_GROUPS = 1_000;
 const OTHERS = '(others)';
+const NOT_KNOWN = 'not known';
 
 /** A moment, and the command that shows it. */
 export interface ShownMoment extends Moment {
   readonly command: string;
 }
 
-/** What the runs of one project come to. */
-interface ProjectTally {
+/** What runs are grouped by. */
+export const GROUPINGS = ['project', 'person', 'agent'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+const GROUPS_NAME = { project: 'projects', person: 'people', agent: 'agents' } as const;
+
+/** What the runs of one project, person or agent come to. */
+interface GroupTally {
   readonly count: number;
   /** Of them, those that failed, or died before they answered. */
   readonly died: number;
 }
 
-/** A project, and its runs as far as they are listed. */
-export interface ListedProject extends ProjectTally {
-  /** A folder. */
-  readonly project: string;
+/** A project, person or agent, and its runs as far as they are listed. */
+export interface ListedGroup extends GroupTally {
+  /** A folder for a project. */
+  readonly name: string;
   readonly runs: readonly NightRun[];
 }
 
@@ -47,7 +53,8 @@ export interface ReportFrame {
 export class NightReport {
   readonly totals: RunTotals = new RunTotals();
   #runs: NightRun[] = [];
-  readonly #projects = new Map<string, ProjectTally>();
+  readonly #groups = new Map<string, GroupTally>();
+  readonly #by: Grouping;
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
@@ -66,8 +73,9 @@ export class NightReport {
   #costUsd: number | undefined;
 
   /** @param commandOf  what shows a run */
-  constructor(commandOf: (moment: Moment, source: string) => string) {
+  constructor(commandOf: (moment: Moment, source: string) => string, by: Grouping = 'project') {
     this.#commandOf = commandOf;
+    this.#by = by;
   }
 
   add({ faults, moments, outcomes, report, run }: FoundRun): void {
@@ -138,13 +146,13 @@ export class NightReport {
   get runs(): readonly NightRun[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
   }
-  /** The listed runs, by project, the one that was at work last first; undefined where the runs have none. */
-  get projects(): readonly ListedProject[] | undefined {
-    if (this.#projects.size === 0) return undefined;
-    const listed = Map.groupBy(this.runs, ({ project }) => project);
-    return [...listed].map(([project = '', runs]) => {
-      const { count, died } = this.#projects.get(project) ?? { count: runs.length, died: 0 };
-      return { project, runs, count, died };
+  /** The listed runs, by project, person or agent, the one that was at work last first; undefined where no run has one. */
+  get groups(): readonly ListedGroup[] | undefined {
+    if (this.#groups.size === 0) return undefined;
+    const listed = Map.groupBy(this.runs, (run) => run[this.#by] ?? NOT_KNOWN);
+    return [...listed].map(([name, runs]) => {
+      const { count, died } = this.#groups.get(name) ?? { count: runs.length, died: 0 };
+      return { name, runs, count, died };
     });
   }
   /** The most worth a look first. */
@@ -168,11 +176,13 @@ export class NightReport {
     if (this.#runs.length >= 2 * MAX_LISTED) this.#runs = [...this.runs];
   }
 
-  #tally({ project, verdict }: NightRun): void {
-    if (project === undefined) return;
-    const name = nameIn(this.#projects, project, MAX_PROJECTS);
-    const { count, died } = this.#projects.get(name) ?? { count: 0, died: 0 };
-    this.#projects.set(name, { count: count + 1, died: died + (verdict.verdict === 'failed' ? 1 : 0) });
+  #tally(run: NightRun): void {
+    const { verdict } = run;
+    const group = run[this.#by] ?? (this.#by === 'project' ? undefined : NOT_KNOWN);
+    if (group === undefined) return;
+    const name = nameIn(this.#groups, group, MAX_GROUPS);
+    const { count, died } = this.#groups.get(name) ?? { count: 0, died: 0 };
+    this.#groups.set(name, { count: count + 1, died: died + (verdict.verdict === 'failed' ? 1 : 0) });
   }
 
   #forgetSources(): void {
@@ -196,9 +206,9 @@ export class NightReport {
         cacheTokens: this.#cacheTokens ?? null,
         costUsd: this.#costUsd ?? null,
       },
-      ...(this.#projects.size === 0
+      ...(this.#groups.size === 0
         ? {}
-        : { projects: [...this.#projects].map(([project, tally]) => Object.assign({ project }, tally)) }),
+        : { [GROUPS_NAME[this.#by]]: [...this.#groups].map(([name, tally]) => ({ [this.#by]: name, ...tally })) }),
       advice: this.advice.map(([provider, tally]) => ({ provider, ...tally })),
       faults: this.faults.map(([fault, count]) => ({ fault, count })),
       moments: this.moments,

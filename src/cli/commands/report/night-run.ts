@@ -63,6 +63,10 @@ export interface NightRun extends RunWork {
   readonly task?: string;
   /** The folder that it worked in, or the folder of its source; absent where the report is of one store or of named files. */
   readonly project?: string;
+  /** The label `person` of the run's end, else whose home folder its source lies in. */
+  readonly person?: string;
+  /** Its name, else its program. */
+  readonly agent?: string;
   readonly modelId?: string;
   /** Unix milliseconds; 0 where no record has a time. */
   readonly startedAtMs: number;

@@ -1,13 +1,12 @@
-import { writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 
-import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { CoxswainError } from '../../../base/error.ts';
 import { present } from '../../../base/present.ts';
 import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
-import { checkOutput } from '../../../base/guarded-file.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
 import { findSessions, hostFolder } from '../../../formats/find-sessions.ts';
+import { sessionFolder } from '../../../formats/session-folder.ts';
 import { findSources } from '../../../formats/find-sources.ts';
 import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
@@ -16,24 +15,23 @@ import { jsonLine, printable } from '../../terminal/printable.ts';
 import { storeKindAt } from '../../../store/registry/open-store.ts';
 import { Problems } from '../../runs/problems.ts';
 import { runsOfMachine, standingBy } from './machine-runs.ts';
-import { NightReport, type ReportFrame } from './night-report.ts';
+import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
 import type { FoundRun, Moment } from './night-run.ts';
-import { reportHtml } from './report-html.ts';
+import { reportTarget } from './send-report.ts';
+import { sendable, writeReport, type ReportForm } from './write-report.ts';
 import { runsOfStore, runsOfTranscripts } from './report-source.ts';
-import { reportText } from './report-text.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { projectStore } from '../../runs/project-store.ts';
 import { spillNote } from '../../runs/spill-note.ts';
-import { StoredNames } from '../../runs/stored-names.ts';
+import { projectAt, StoredNames } from '../../runs/stored-names.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import type { StoreReader } from '../../../store/trajectory-store.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /** The options of `coxswain report`, as the command line gives them. */
-export interface ReportOptions {
+export interface ReportOptions extends ReportForm {
   readonly since?: string;
-  readonly json?: boolean;
-  readonly html?: string;
+  readonly by?: string;
 }
 
 /** Where agent programs keep their files. */
@@ -55,7 +53,7 @@ export async function reportCommand(
   options: ReportOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (options.json === true && options.html !== undefined) throw invalid('give --json or --html, not both');
+  checkOptions(options);
   const untilMs = Date.now();
   const [path] = paths;
   if (path === undefined) return machineReport(options, terminal, untilMs);
@@ -63,11 +61,18 @@ export async function reportCommand(
   const sinceMs = sinceOf(options.since, untilMs, ofStore);
   const problems = new Problems(terminal);
   const frame: ReportFrame = { from: ofStore ? shownStore(path) : paths.join(', '), sinceMs, untilMs };
-  const write = (report: NightReport): Promise<void> => writeReport(report, frame, { options, terminal });
+  const write = (report: NightReport): Promise<boolean> => writeReport(report, frame, { form: options, terminal });
   if (!ofStore) {
     const runs = runsOfTranscripts(findSources(paths), { problems, sinceMs });
-    await write(await addedUp(runs, (_moment, source) => analyzing(source), options, terminal));
-    return problems.any ? 1 : 0;
+    const isSent = await write(
+      await addedUp(
+        options.by === 'project' ? withProjects(runs) : runs,
+        (_moment, source) => analyzing(source),
+        options,
+        terminal,
+      ),
+    );
+    return problems.any || !isSent ? 1 : 0;
   }
   const store = await openReadableStore(path);
   try {
@@ -76,11 +81,15 @@ export async function reportCommand(
     const isHere = basename(dirname(path)) === RECORDS_FOLDER;
     const open = isHere ? await openSessions(hostFolder('claude-code', places)) : undefined;
     const standing = open && standingBy(open);
-    const runs = readable(runsOfStore(store, { sinceMs, ...present({ standing }) }), problems, shownStore(path));
+    const runs = readable(
+      runsOfStore(store, { sinceMs, place: resolve(path), ...present({ standing }) }),
+      problems,
+      shownStore(path),
+    );
     const report = await addedUp(runs, commandOf, options, terminal);
-    await write(report);
+    const isSent = await write(report);
     await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
-    return problems.any ? 1 : 0;
+    return problems.any || !isSent ? 1 : 0;
   } finally {
     await store.close();
   }
@@ -122,18 +131,28 @@ async function machineReport(options: ReportOptions, terminal: Terminal, untilMs
     const stored = new StoredNames();
     const open = await openSessions(hostFolder('claude-code', places));
     const storeName = shownStore(path);
-    const sources = { store, storeName, project: projectFolder, sessions, stored, problems, sinceMs, open };
+    const sources = {
+      store,
+      place: path,
+      storeName,
+      project: projectFolder,
+      sessions,
+      stored,
+      problems,
+      sinceMs,
+      open,
+    };
     const commandOf = ({ runId }: Moment, source: string): string =>
       stored.has(runId) ? showing(runId, path) : analyzing(source);
     const runs = readable(runsOfMachine(sources), problems, shownStore(path));
     const report = await addedUp(runs, commandOf, options, terminal);
-    await writeReport(report, { from, sinceMs, untilMs }, { options, terminal });
+    const isSent = await writeReport(report, { from, sinceMs, untilMs }, { form: options, terminal });
     if (store !== undefined) await sayWhatIsLeft({ path, store, isEmpty: report.count === 0, untilMs }, terminal);
     const older = hosts.flatMap((host) => host.sessions).length - sessions.length;
     if (report.count === 0 && older > 0) {
       terminal.complain(`coxswain: ${countOf(older, 'older session file')} not read: --since all reads every one`);
     }
-    return problems.any ? 1 : 0;
+    return problems.any || !isSent ? 1 : 0;
   } finally {
     await store?.close();
   }
@@ -171,11 +190,12 @@ async function sayWhatIsLeft(
 async function addedUp(
   runs: AsyncIterable<FoundRun>,
   commandOf: (moment: Moment, source: string) => string,
-  { json }: ReportOptions,
+  { by, json, to = [] }: ReportOptions,
   terminal: Terminal,
 ): Promise<NightReport> {
-  const report = new NightReport(commandOf);
-  for await (const found of runs) {
+  const report = new NightReport(commandOf, groupingOf(by));
+  for await (const whole of runs) {
+    const found = to.length === 0 ? whole : sendable(whole);
     report.add(found);
     if (json === true) await terminal.write(jsonLine({ ...found.run, moments: found.moments }));
   }
@@ -192,20 +212,25 @@ async function* readable(runs: AsyncIterable<FoundRun>, problems: Problems, path
   problems.endSource();
 }
 
-async function writeReport(
-  report: NightReport,
-  frame: ReportFrame,
-  { options, terminal }: { readonly options: ReportOptions; readonly terminal: Terminal },
-): Promise<void> {
-  if (options.json === true) return terminal.write(jsonLine(report.toJson(frame)));
-  if (options.html === undefined) return terminal.write(reportText(report, frame, terminal.paint));
-  try {
-    checkOutput(options.html);
-    await writeFile(options.html, reportHtml(report, frame), { mode: 0o600 });
-  } catch (error) {
-    throw new CoxswainError('input-io', `${options.html} cannot be written: ${messageOf(error)}`, { cause: error });
+/** Runs of named files, each with the project that its session worked in. */
+async function* withProjects(runs: AsyncIterable<FoundRun>): AsyncGenerator<FoundRun> {
+  for await (const found of runs) {
+    const { source } = found.report;
+    const project = projectAt(await sessionFolder(source)) ?? dirname(resolve(source));
+    yield { ...found, run: { ...found.run, project } };
   }
-  return terminal.write(`${printable(options.html)}: written\n`);
+}
+
+function groupingOf(by: string | undefined): Grouping | undefined {
+  return GROUPINGS.find((one) => one === by);
+}
+
+function checkOptions({ by, html, json, markdown, to }: ReportOptions): void {
+  const forms = [json === true, markdown === true, html !== undefined, to !== undefined].filter(Boolean);
+  if (forms.length > 1) throw invalid('give one of --json, --markdown, --html and --to');
+  if (by !== undefined && groupingOf(by) === undefined) throw invalid(`--by ${by}: give ${GROUPINGS.join(', ')}`);
+  // Before anything is read.
+  to?.forEach(reportTarget);
 }
 
 function sinceOf(text: string | undefined, nowMs: number, ofStore: boolean): number {

@@ -9,7 +9,7 @@ import { localTimeText, timeText } from '../../terminal/time-text.ts';
 import type { RunTally } from '../../runs/run-totals.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import type { NightRun } from './night-run.ts';
-import { adviceFacts, headFacts, patternFacts, projectFacts, runFacts, workFacts } from './report-text.ts';
+import { adviceFacts, headFacts, patternFacts, groupFacts, runFacts, workFacts } from './report-text.ts';
 
 /** A report as one page. Equal reports give equal bytes. */
 export function reportHtml(report: NightReport, frame: ReportFrame): string {
@@ -37,11 +37,11 @@ function momentsHtml({ moments }: NightReport): Html | undefined {
   );
 }
 
-function runsHtml({ count, projects, runs }: NightReport): Html {
+function runsHtml({ count, groups, runs }: NightReport): Html {
   const left = count - runs.length;
   const caption = left > 0 ? `${countText(runs.length)} of ${countOf(count, 'run')}` : countOf(count, 'run');
-  const tables = projects?.map((group) => runsTable(projectFacts(group), group.runs)) ?? [runsTable(caption, runs)];
-  return section(projects === undefined ? 'Runs' : `Runs: ${caption}`, tables);
+  const tables = groups?.map((group) => runsTable(groupFacts(group), group.runs)) ?? [runsTable(caption, runs)];
+  return section(groups === undefined ? 'Runs' : `Runs: ${caption}`, tables);
 }
 
 function runsTable(caption: string, runs: readonly NightRun[]): Html {

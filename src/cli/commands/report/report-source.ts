@@ -17,6 +17,8 @@ interface StoreQuery {
   /** Ends of runs from elsewhere, by run id, for runs that do not know why they ended. */
   readonly endings?: ReadonlyMap<string, TrajectoryRecord>;
   readonly standing?: KnownOfRun;
+  /** The path of the store. */
+  readonly place?: string;
 }
 
 /** Adds to a run what is known of it now and on no record. */
@@ -33,11 +35,11 @@ const MAX_OPEN = 1_000;
  */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { endings, sinceMs, standing }: StoreQuery,
+  { endings, place, sinceMs, standing }: StoreQuery,
 ): AsyncGenerator<FoundRun, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs) continue;
-    const fold = new NightFold(summary.runId);
+    const fold = new NightFold(summary.runId, undefined, place);
     let problem = summary.problem;
     try {
       for await (const record of store.readRun(summary.runId)) fold.fold(record);

@@ -7,7 +7,7 @@ import { printable, printableCut } from '../../terminal/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { verdictMark } from '../../runs/run-text.ts';
 import { totalsText } from '../../runs/totals-text.ts';
-import type { ListedProject, NightReport, ReportFrame } from './night-report.ts';
+import type { ListedGroup, NightReport, ReportFrame } from './night-report.ts';
 import type { AdviceTally, NightRun } from './night-run.ts';
 
 /** Runs that are printed; `--json` and `--html` have more. */
@@ -80,9 +80,14 @@ export function workFacts({ checks, commits, filesChanged }: NightRun): readonly
   ];
 }
 
-/** A project and what its runs come to, in words. */
-export function projectFacts({ count, died, project }: ListedProject): string {
-  return `${printableCut(project, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
+/** Before the evidence of a run that nobody judged and that ended badly. */
+export function diedText({ outcome, verdict }: NightRun): string {
+  return verdict.verdict === 'failed' && outcome?.success === undefined ? 'died: ' : '';
+}
+
+/** A project, person or agent and what its runs come to, in words. */
+export function groupFacts({ count, died, name }: ListedGroup): string {
+  return `${printableCut(name, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
 }
 
 /** The patterns of a run in a few words; empty without any. */
@@ -121,10 +126,10 @@ function momentsText({ moments }: NightReport, paint: Paint): string {
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
 }
 
-function runsText({ count, projects, runs }: NightReport, paint: Paint): string {
+function runsText({ count, groups: found, runs }: NightReport, paint: Paint): string {
   const printed = new Set(runs.slice(0, MAX_PRINTED));
-  const groups = (projects ?? [undefined]).map((group) => ({
-    head: group === undefined ? [] : [paint('bold', projectFacts(group))],
+  const groups = (found ?? [undefined]).map((group) => ({
+    head: group === undefined ? [] : [paint('bold', groupFacts(group))],
     runs: (group?.runs ?? runs).filter((run) => printed.has(run)),
   }));
   const lines = groups.flatMap((group) =>
@@ -137,10 +142,10 @@ function runsText({ count, projects, runs }: NightReport, paint: Paint): string 
 function runLines(run: NightRun, paint: Paint): readonly string[] {
   const patterns = patternFacts(run);
   const work = workFacts(run);
-  const { evidence, verdict } = run.verdict;
+  const { evidence } = run.verdict;
   return [
     `${verdictMark(run, paint)} ${paint('bold', printableCut(run.task ?? `run ${run.id}`, TASK_CHARS))}`,
-    `    ${verdict === 'failed' && run.outcome?.success === undefined ? 'died: ' : ''}${printableCut(evidence, EVIDENCE_CHARS)}`,
+    `    ${diedText(run)}${printableCut(evidence, EVIDENCE_CHARS)}`,
     `    ${runFacts(run).join(', ')}${run.task === undefined ? '' : paint('dim', `  ${printableCut(run.id, ID_CHARS)}`)}`,
     ...(work.length === 0 ? [] : [`    ${work.join(', ')}`]),
     ...(run.lastMessage === undefined ? [] : [`    “${printableCut(run.lastMessage, EVIDENCE_CHARS)}”`]),

@@ -1,0 +1,9 @@
+/** A package that may not be installed; undefined where it is not. */
+export async function optionalPackage<Module>(load: () => Promise<Module>): Promise<Module | undefined> {
+  try {
+    return await load();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { optionalPackage } from '../../../base/optional-package.ts';
+import type { NotifyFailure } from '../../../notify/notification.ts';
+import { tried } from '../../../notify/notifier.ts';
+import { postJson } from '../../../notify/webhook-target.ts';
+
+/** Slack takes no longer text. */
+const SLACK_CHARS = 39_000;
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Where a report goes. */
+export type ReportTarget =
+  | { readonly type: 'webhook'; readonly url: string; readonly name: string }
+  | { readonly type: 'mail'; readonly to: string; readonly name: string };
+
+/** A report in every form. */
+export interface SentReport {
+  readonly subject: string;
+  readonly markdown: string;
+  readonly html: string;
+  readonly json: unknown;
+}
+
+/**
+ * `https://…`, also `http://` on this machine, or `mailto:ADDRESS`. Messages name no more of a webhook than its host: the rest is the key.
+ *
+ * @throws CoxswainError `invalid-argument` for anything else
+ */
+export function reportTarget(text: string): ReportTarget {
+  const url = URL.parse(text);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname));
+  if (url !== null && isSafe) return { type: 'webhook', url: text, name: `the webhook at ${url.host}` };
+  const to = url?.protocol === 'mailto:' ? decodeURIComponent(url.pathname) : '';
+  if (/^[^\s,@]+@[^\s,@]+$/.test(to)) return { type: 'mail', to, name: to };
+  throw new CoxswainError('invalid-argument', '--to takes an address that begins with https://, or mailto:YOU@HOST');
+}
+
+/** Sends a report; three times where a failure may pass. @returns why it did not arrive; undefined when it did */
+export async function sendReport(target: ReportTarget, report: SentReport): Promise<NotifyFailure | undefined> {
+  if (target.type === 'mail') return mailed(target.to, report);
+  const { json, markdown } = report;
+  const isSlack = new URL(target.url).host === 'hooks.slack.com';
+  const body = isSlack ? { text: markdown.slice(0, SLACK_CHARS).toWellFormed() } : { text: markdown, report: json };
+  return tried(() => postJson(target.url, body), sleep);
+}
+
+/** By the server of `COXSWAIN_SMTP` (`smtps://user:password@host`), else by this machine's `sendmail`. */
+async function mailed(to: string, { html, markdown, subject }: SentReport): Promise<NotifyFailure | undefined> {
+  const mailer = await optionalPackage(() => import('nodemailer'));
+  if (mailer === undefined) {
+    const why =
+      'mail needs the package nodemailer, which is not installed beside coxswain; run: npm install nodemailer';
+    return { why, mayRetry: false };
+  }
+  const { COXSWAIN_MAIL_FROM: from = `coxswain <${userInfo().username}@localhost>`, COXSWAIN_SMTP: smtp = '' } =
+    process.env;
+  const transport = mailer.createTransport(smtp === '' ? { sendmail: true } : smtp);
+  try {
+    await transport.sendMail({
+      from,
+      to,
+      subject,
+      text: markdown,
+      html,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    return undefined;
+  } catch (error) {
+    const hint = smtp === '' ? '; name a mail server in COXSWAIN_SMTP, such as smtps://user:password@host' : '';
+    return { why: `${messageOf(error)}${hint}`, mayRetry: false };
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,106 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { delimiter, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { createCoxswain } from '../src/run/coxswain.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { useStoresFolder } from './cli-stores.ts';
+import { sampleRun } from './run-cli.ts';
+
+const here = useStoresFolder();
+const SECRET = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
+
+/** A server that keeps what is posted to it and answers with these codes, then 200. */
+async function webhook(...codes: number[]): Promise<{ readonly url: string; readonly bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      bodies.push(Buffer.concat(chunks).toString());
+      response.writeHead(codes.shift() ?? 200).end();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/key`, bodies };
+}
+
+async function recorded(): Promise<void> {
+  await writeFile(join(here.cwd, 'run.json'), sampleRun(`with ${SECRET}`, 'stuck'));
+}
+
+test('a report goes to a webhook as Markdown and as data, without secrets, and nothing is printed', async () => {
+  await recorded();
+  const { bodies, url } = await webhook();
+  expect(await here.run(['report', 'run.json', '--to', url])).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(bodies).toHaveLength(1);
+  expect(bodies[0]).not.toContain(SECRET);
+  const { report, text } = JSON.parse(bodies[0] ?? '') as { readonly report: unknown; readonly text: string };
+  expect(text).toMatch(/^# What the agents did until [^]*\n## Worth a look\n\n1\. stuck: /);
+  expect(report).toMatchObject({ totals: { runs: 1 }, from: 'run.json' });
+});
+
+test('a webhook that refuses is one line and exit code 1, without the rest of its address', async () => {
+  await recorded();
+  const { bodies, url } = await webhook(404);
+  const { code, stderr } = await here.run(['report', 'run.json', '--to', url]);
+  expect([code, stderr]).toEqual([
+    1,
+    `coxswain: the report was not sent to the webhook at ${new URL(url).host}: it answered 404\n`,
+  ]);
+  expect(bodies).toHaveLength(1);
+});
+
+test('a report is mailed by sendmail, as text and as a page', async () => {
+  await recorded();
+  const bin = join(here.cwd, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'sendmail'), '#!/bin/sh\necho "$@" > to.txt\ncat > mail.txt\n');
+  await chmod(join(bin, 'sendmail'), 0o755);
+  const env = { PATH: `${bin}${delimiter}${process.env['PATH']}` };
+  const { code, stderr, stdout } = await here.run(['report', 'run.json', '--to', 'mailto:me@example.org'], { env });
+  expect([code, stdout, stderr]).toEqual([0, '', '']);
+  expect(await readFile(join(here.cwd, 'to.txt'), 'utf8')).toContain('me@example.org');
+  const mail = await readFile(join(here.cwd, 'mail.txt'), 'utf8');
+  expect(mail).toContain('Subject: coxswain: 1 run');
+  expect(mail).toContain('Content-Type: text/html');
+  expect(mail).not.toContain(SECRET);
+});
+
+test('any other address, and two forms at once, are wrong usage', async () => {
+  for (const to of ['http://example.org/x', 'mailto:', 'mailto:a@b,c@d', 'me@example.org', 'file:///x']) {
+    const { code, stderr } = await here.run(['report', '--to', to]);
+    expect([to, code, stderr]).toEqual([to, 2, expect.stringMatching(/^coxswain: --to takes an address [^\n]+\n$/)]);
+  }
+  const both = await here.run(['report', '--json', '--markdown']);
+  expect([both.code, both.stderr]).toEqual([2, 'coxswain: give one of --json, --markdown, --html and --to\n']);
+});
+
+test('runs are grouped by the person and the agent that they name', async () => {
+  const store = sqliteStore(join(here.cwd, 'team.db'));
+  const cox = createCoxswain({ store });
+  for (const [person, agentName] of [
+    ['ann', 'planner'],
+    ['ben', 'planner'],
+    ['ann', 'coder'],
+  ] as const) {
+    const run = cox.startRun({ agentName, task: `for ${person}` });
+    await run.end({ labels: { person }, success: true });
+  }
+  await cox.startRun({ agentName: 'coder' }).end();
+  await cox.close();
+  await store.close();
+  const { code, stdout } = await here.run(['report', 'team.db', '--by', 'person']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/\nann: 2 runs\n/);
+  expect(stdout).toMatch(/\nben: 1 run\n/);
+  expect(stdout).toMatch(/\nnot known: 1 run\n/);
+  const markdown = (await here.run(['report', 'team.db', '--by', 'agent', '--markdown'])).stdout;
+  expect(markdown).toMatch(/\n## planner: 2 runs\n\n- ✓ \*\*for (ann|ben)\*\*/);
+  const wrong = await here.run(['report', '--by', 'moon']);
+  expect([wrong.code, wrong.stderr]).toEqual([2, 'coxswain: --by moon: give project, person, agent\n']);
+});
