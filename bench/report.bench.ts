@@ -1,0 +1,100 @@
+/**
+ * What `coxswain report --since 12h` costs over old transcripts: a home folder with a gigabyte of sessions of Claude Code (other sizes:
+ * `--megabytes 200`), of which ten were written in the last hour. Prints, in one run, the time of the command as a ratio to looking at
+ * the times of all files, and to reading them all (`--since all`).
+ *
+ * `npx node bench/report.bench.ts [--megabytes N] [--recent N]`; needs twice the room in the temporary folder, which it empties again.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: { megabytes: { type: 'string', default: '1000' }, recent: { type: 'string', default: '10' } },
+});
+const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
+const SESSION_BYTES = 500_000;
+const PROJECTS = 40;
+const SESSIONS = Math.ceil((Number(values.megabytes) * 1_000_000) / SESSION_BYTES);
+const RECENT = Math.min(SESSIONS, Number(values.recent));
+const DAY_MS = 86_400_000;
+
+/** A session of about half a megabyte: reads of files, and results of 4 kB. */
+function session(id: string, atMs: number): string {
+  const lines: string[] = [];
+  let bytes = 0;
+  const add = (type: string, message: object): void => {
+    const timestamp = new Date(atMs + lines.length * 1_000).toISOString();
+    const common = {
+      sessionId: id,
+      cwd: '/gone/project',
+      uuid: `${id}-${lines.length}`,
+      isSidechain: false,
+      timestamp,
+    };
+    const line = JSON.stringify({ ...common, type, message });
+    lines.push(line);
+    bytes += line.length + 1;
+  };
+  add('user', { role: 'user', content: `Work on ${id}.` });
+  for (let call = 0; bytes < SESSION_BYTES; call += 1) {
+    const toolId = `t${call}`;
+    const use = { type: 'tool_use', id: toolId, name: 'Read', input: { file_path: `src/part-${call}.ts` } };
+    add('assistant', { id: `m${call}`, role: 'assistant', model: 'm', content: [use], usage: { output_tokens: 20 } });
+    const content = `export const part${call} = '${String(call * 7919)
+      .repeat(800)
+      .slice(0, 4_000)}';`;
+    add('user', { role: 'user', content: [{ type: 'tool_result', tool_use_id: toolId, content }] });
+  }
+  const answer = [{ type: 'text', text: 'Done.' }];
+  add('assistant', { id: 'last', role: 'assistant', model: 'm', stop_reason: 'end_turn', content: answer });
+  return `${lines.join('\n')}\n`;
+}
+
+function timed(what: () => void): number {
+  const startMs = performance.now();
+  what();
+  return performance.now() - startMs;
+}
+
+const home = mkdtempSync(join(tmpdir(), 'coxswain-report-'));
+try {
+  const projects = join(home, '.claude', 'projects');
+  for (let at = 0; at < SESSIONS; at += 1) {
+    const folder = join(projects, `-project-${at % PROJECTS}`);
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, `session-${at}.jsonl`);
+    const atMs = Date.now() - (at < RECENT ? 3_600_000 : 3 * DAY_MS + at * 60_000);
+    writeFileSync(file, session(`session-${at}`, atMs));
+    utimesSync(file, atMs / 1_000, atMs / 1_000);
+  }
+  const env = { PATH: process.env['PATH'] ?? '', HOME: home };
+  const run = (...args: readonly string[]): string => {
+    const done = spawnSync(process.execPath, [BIN, ...args], { cwd: home, env, encoding: 'utf8', maxBuffer: 1e9 });
+    if (done.status !== 0) throw new Error(done.stderr);
+    return done.stdout;
+  };
+  // Both after one run that is not counted, so that files are where they will be.
+  run('report', '--since', '12h');
+  const timesMs = timed(() => globSync(join(projects, '*/*.jsonl')).forEach((file) => statSync(file)));
+  const startMs = timed(() => run('--version'));
+  let counted = '';
+  const nightMs = timed(() => (counted = run('report', '--since', '12h', '--json').trimEnd().split('\n').at(-1) ?? ''));
+  const allMs = timed(() => run('report', '--since', 'all', '--json'));
+  // The last line of the command holds the totals.
+  const { totals } = JSON.parse(counted) as { readonly totals: { readonly runs: number } };
+  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
+  console.log(
+    `${SESSIONS} sessions, ${Math.round((SESSIONS * SESSION_BYTES) / 1e6)} MB, ${totals.runs} of them in the last 12 hours`,
+  );
+  console.log(`times of all files        ${seconds(timesMs)}`);
+  console.log(`coxswain --version        ${seconds(startMs)}`);
+  console.log(
+    `report --since 12h        ${seconds(nightMs)}   ${(nightMs / (timesMs + startMs)).toFixed(1)}x both of these`,
+  );
+  console.log(`report --since all        ${seconds(allMs)}   ${(allMs / nightMs).toFixed(0)}x the report of the night`);
+} finally {
+  rmSync(home, { recursive: true });
+}
