@@ -15,6 +15,8 @@ const { values } = parseArgs({
   options: { megabytes: { type: 'string', default: '1000' }, recent: { type: 'string', default: '10' } },
 });
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
+/** Of about 2 kB a line. */
+const CALLS = 115;
 const SESSION_BYTES = 500_000;
 const PROJECTS = 40;
 const SESSIONS = Math.ceil((Number(values.megabytes) * 1_000_000) / SESSION_BYTES);
@@ -24,7 +26,6 @@ const DAY_MS = 86_400_000;
 /** A session of about half a megabyte: reads of files, and results of 4 kB. */
 function session(id: string, atMs: number): string {
   const lines: string[] = [];
-  let bytes = 0;
   const add = (type: string, message: object): void => {
     const timestamp = new Date(atMs + lines.length * 1_000).toISOString();
     const common = {
@@ -36,10 +37,9 @@ function session(id: string, atMs: number): string {
     };
     const line = JSON.stringify({ ...common, type, message });
     lines.push(line);
-    bytes += line.length + 1;
   };
   add('user', { role: 'user', content: `Work on ${id}.` });
-  for (let call = 0; bytes < SESSION_BYTES; call += 1) {
+  for (let call = 0; call < CALLS; call += 1) {
     const toolId = `t${call}`;
     const use = { type: 'tool_use', id: toolId, name: 'Read', input: { file_path: `src/part-${call}.ts` } };
     add('assistant', { id: `m${call}`, role: 'assistant', model: 'm', content: [use], usage: { output_tokens: 20 } });

@@ -208,7 +208,11 @@ export class NightReport {
       },
       ...(this.#groups.size === 0
         ? {}
-        : { [GROUPS_NAME[this.#by]]: [...this.#groups].map(([name, tally]) => ({ [this.#by]: name, ...tally })) }),
+        : {
+            [GROUPS_NAME[this.#by]]: [...this.#groups].map(([name, tally]) =>
+              Object.assign({ [this.#by]: name }, tally),
+            ),
+          }),
       advice: this.advice.map(([provider, tally]) => ({ provider, ...tally })),
       faults: this.faults.map(([fault, count]) => ({ fault, count })),
       moments: this.moments,
