@@ -3,16 +3,18 @@ import { dirname, join } from 'node:path';
 
 import { build } from 'esbuild';
 
-import { pluginFiles } from '../src/hosts/claude-code/plugin-files.ts';
+import { marketplaceFile, pluginFiles } from '../src/hosts/claude-code/plugin-files.ts';
 
 /** Puts the plugin of Claude Code together: a folder that stands alone, with the hook that lies beside it in `dist`. */
 export async function buildPlugin(dist: string): Promise<void> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const folder = join(dist, 'plugin');
-  for (const [path, text] of pluginFiles(version)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
+  const put = (inside: string, [path, text]: readonly [string, string]): void => {
+    mkdirSync(dirname(join(inside, path)), { recursive: true });
+    writeFileSync(join(inside, path), text);
+  };
+  for (const file of pluginFiles(version)) put(folder, file);
+  put(dist, marketplaceFile(version));
   for (const name of ['hook.cjs', 'hook-main.cjs']) copyFileSync(join(dist, name), join(folder, name));
   await build({
     bundle: true,

@@ -1,7 +1,10 @@
 import { HOOK_MARK, hookGroups } from './init-hooks.ts';
+import { LEAST_NODE } from './least-node.ts';
 
 /** Path and text of a file. */
 type TextFile = readonly [path: string, text: string];
+
+const DESCRIPTION = 'Records each session, notices when it gets stuck, and says so softly. Advice, never a gate.';
 
 const README = `# coxswain for Claude Code
 
@@ -9,26 +12,64 @@ Records each session in .coxswain/runs.db of the project, notices when the agent
 and again, or runs out of time, and tells it so in a few lines. It never denies or changes a call, and a fault of its own never
 reaches the agent.
 
-Needs Node 22.23 or newer on the PATH; on an older one it does nothing but leave a line in ~/.local/state/coxswain/faults.jsonl.
+Needs Node 22.23 or newer: on the PATH, or where nvm, fnm, volta, asdf, Homebrew or an installer put it. Where there is none it says
+so when a session begins, and does nothing else.
 Secrets are replaced before anything is written. Nothing leaves the machine. COXSWAIN_DISABLE=1 turns it off. What it says, and
 when, is set in coxswain.config.json; "coxswain doctor" and "coxswain report" of the npm package coxswain read what it recorded.
 `;
 
 /**
+ * Looks for a Node that is new enough besides that of the PATH, and runs `hook.cjs` with it. Where there is none, the answer to the
+ * beginning of a session says so to the user. Uses nothing but the shell: there may be no other program on the PATH.
+ */
+const FIND_NODE = `#!/bin/sh
+here="\${0%/*}"
+new='var v=process.versions.node.split(".").map(Number);process.exit(v[0]>${LEAST_NODE[0]}||(v[0]===${LEAST_NODE[0]}&&v[1]>=${LEAST_NODE[1]})?0:1)'
+for node in "\${NVM_DIR:-$HOME/.nvm}"/versions/node/*/bin/node "\${FNM_DIR:-$HOME/.local/share/fnm}"/node-versions/*/installation/bin/node \\
+  "$HOME"/.volta/tools/image/node/*/bin/node "$HOME"/.asdf/installs/nodejs/*/bin/node \\
+  /opt/homebrew/bin/node /usr/local/bin/node "$HOME"/.local/bin/node; do
+  if [ -x "$node" ] && "$node" -e "$new" </dev/null >/dev/null 2>&1; then exec "$node" "$here/hook.cjs" ${HOOK_MARK}; fi
+done
+IFS= read -r event
+case "$event" in
+  *'"hook_event_name":"SessionStart"'* | *'"hook_event_name": "SessionStart"'*)
+    printf '{"systemMessage":"coxswain records nothing in this session: it needs Node ${LEAST_NODE.join('.')} or newer and found %s. Install it from https://nodejs.org"}\\n' "\${COXSWAIN_OLD_NODE:-none}" ;;
+esac
+exit 0
+`;
+
+/**
  * The files of the Claude Code plugin, but for the programs: what it is called, and which events call `launch.cjs` beside
- * them, with the `node` of the user's PATH.
+ * them with the `node` of the user's PATH, or without one `find-node.sh`.
  */
 export function pluginFiles(version: string): readonly TextFile[] {
-  const command = `node "\${CLAUDE_PLUGIN_ROOT}/launch.cjs" ${HOOK_MARK}`;
-  const description = 'Records each session, notices when it gets stuck, and says so softly. Advice, never a gate.';
+  const root = '\${CLAUDE_PLUGIN_ROOT}';
+  const command = `command -v node >/dev/null 2>&1 && exec node "${root}/launch.cjs" ${HOOK_MARK}; exec /bin/sh "${root}/find-node.sh" ${HOOK_MARK}`;
+  const description = DESCRIPTION;
   const hooks = Object.fromEntries([...hookGroups(command)].map(([event, group]) => [event, [group]]));
-  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
   return [
     [
       '.claude-plugin/plugin.json',
-      json({ name: 'coxswain', version, description, author: { name: 'coxswain' }, license: 'Apache-2.0' }),
+      jsonText({ name: 'coxswain', version, description, author: { name: 'coxswain' }, license: 'Apache-2.0' }),
     ],
-    ['hooks/hooks.json', json({ description, hooks })],
+    ['hooks/hooks.json', jsonText({ description, hooks })],
+    ['find-node.sh', FIND_NODE],
     ['README.md', README],
   ];
+}
+
+/** The file by which Claude Code finds the plugin, beside the folder of it. */
+export function marketplaceFile(version: string): TextFile {
+  const plugin = { name: 'coxswain', source: './plugin', description: DESCRIPTION, version };
+  const marketplace = {
+    name: 'coxswain',
+    owner: { name: 'coxswain' },
+    metadata: { description: DESCRIPTION },
+    plugins: [plugin],
+  };
+  return ['.claude-plugin/marketplace.json', jsonText(marketplace)];
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
