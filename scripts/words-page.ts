@@ -18,6 +18,7 @@ const ABOUT: Readonly<Record<keyof typeof WORDS, string>> = {
   reason: 'Why a run ended, or waits',
   outcome: 'How a run ended, where its source gives no reason',
   delivery: 'What became of advice',
+  check: 'What doctor looks at; what is not here is called the same',
 };
 
 const COMMANDS: readonly (readonly string[])[] = [

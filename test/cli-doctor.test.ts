@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { logFault } from '../src/hosts/claude-code/fault-log.ts';
 import { addHooks } from '../src/hosts/claude-code/edit-settings.ts';
 import { hookGroups } from '../src/hosts/claude-code/init-hooks.ts';
 import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -134,7 +135,8 @@ test('a store that is no store fails with the reason from our own log, and stays
   expect(of('hook alive')).toMatchObject({ status: 'fail', found: expect.stringContaining('not an SQLite database') });
   expect(of('store contents')).toMatchObject({ status: 'fail' });
   expect(of('heartbeat')).toMatchObject({ status: 'fail' });
-  expect(of('faults')).toMatchObject({ status: 'fail', found: expect.stringContaining('not an SQLite database') });
+  // Its own event met it: that is the line about the hook.
+  expect(of('faults')).toMatchObject({ status: 'pass' });
   expect(code).toBe(1);
   expect(await readFile(file)).toEqual(before);
 });
@@ -227,12 +229,42 @@ test('the server of http hooks is asked whether it is there', async () => {
   expect(code).toBe(1);
 });
 
-test('the terminal gets a line a check, what to do below it, and what every adapter can do', async () => {
+test('the terminal gets a line a check in words, what to do below it and at the end, and with --adapters what they can do', async () => {
   await settings(addHooks('', hookGroups(`${process.execPath} '/gone/\u001b[31m/hook.cjs' coxswain-hook`)));
   const { code, stdout } = await runCli(['doctor'], { cwd: project, env });
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^pass {5}node {2,}v/m);
-  expect(stdout).toMatch(/^fail {5}hook paths .*\n +Run coxswain init/m);
-  expect(stdout).toContain('ai-sdk');
+  expect(stdout).toMatch(/^ok {7}Node {2,}v/m);
+  expect(stdout).toMatch(/^problem {2}files of the hook .*\n +Run coxswain init claude-code --user again/m);
+  expect(stdout).toMatch(/\n\n2 problems in this project\. First: files of the hook\. Run coxswain init [^\n]+\n$/);
+  expect((await runCli(['doctor', '--adapters'], { cwd: project, env })).stdout).toContain('ai-sdk');
   expect(stdout).not.toContain('\u001b');
+});
+
+test('a fault of this project is a problem whose log is there; one from elsewhere is named and none of this project', async () => {
+  const place = { env, nowMs: Date.now(), homeFolder: env['HOME'] };
+  logFault({ where: 'store', message: 'of another project' }, place);
+  const before = await doctor();
+  expect(before.of('faults')).toMatchObject({ status: 'pass', found: 'none' });
+  const elsewhere = before.of('faults elsewhere');
+  expect(elsewhere).toMatchObject({ status: 'unknown', found: expect.stringContaining('of another project') });
+  expect(before.code).toBe(0);
+  logFault({ where: 'store', message: 'of this one' }, { ...place, projectFolder: project });
+  const { code, of } = await doctor();
+  expect(of('faults')).toMatchObject({ status: 'fail', found: expect.stringContaining('of this one') });
+  expect(code).toBe(1);
+  for (const line of [elsewhere, of('faults')]) {
+    const file = /\/\S+\.jsonl/.exec(line?.fix ?? '')?.[0] ?? '';
+    expect(await readFile(file, 'utf8')).toContain('"where":"store"');
+  }
+});
+
+test('who uses another agent program is not asked for Claude Code, and the end says whether sessions are recorded', async () => {
+  const hook = await runCli(['init', 'gemini', '--yes'], { cwd: project, env });
+  expect(hook.code).toBe(0);
+  expect((await doctor()).of('claude')).toBeUndefined();
+  const { stdout } = await runCli(['doctor'], { cwd: project, env });
+  expect(stdout).toMatch(/\n\nNo problem found\. No session of this project is recorded yet\.\n$/);
+  tell({ hook_event_name: 'UserPromptSubmit', prompt: 'hello' });
+  const after = await runCli(['doctor'], { cwd: project, env });
+  expect(after.stdout).toMatch(/\n\nAll is well: sessions of this project are recorded\.\n$/);
 });

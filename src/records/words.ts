@@ -51,6 +51,23 @@ export const WORDS = {
     shadowed: 'not said, only recorded',
     unsettled: 'not known whether it arrived',
   },
+  check: {
+    node: 'Node',
+    sqlite: 'SQLite',
+    claude: 'Claude Code',
+    enabled: 'switched on',
+    'hook paths': 'files of the hook',
+    'hook alive': 'the hook works',
+    heartbeat: 'last event',
+    'store permissions': 'who may read it',
+    'free space': 'room on the disk',
+    'store size': 'size of the store',
+    'store contents': 'store is whole',
+    trust: 'not trusted yet',
+    'spilled events': 'waiting events',
+    faults: 'problems noticed',
+    'faults elsewhere': 'problems elsewhere',
+  },
 } as const;
 
 /** Why a run ended: `run_ended.reason`. */

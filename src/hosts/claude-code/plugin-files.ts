@@ -43,7 +43,7 @@ exit 0
  * them with the `node` of the user's PATH, or without one `find-node.sh`.
  */
 export function pluginFiles(version: string): readonly TextFile[] {
-  const root = '\${CLAUDE_PLUGIN_ROOT}';
+  const root = '${CLAUDE_PLUGIN_ROOT}';
   const command = `command -v node >/dev/null 2>&1 && exec node "${root}/launch.cjs" ${HOOK_MARK}; exec /bin/sh "${root}/find-node.sh" ${HOOK_MARK}`;
   const description = DESCRIPTION;
   const hooks = Object.fromEntries([...hookGroups(command)].map(([event, group]) => [event, [group]]));

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../base/json.ts';
 import { stateFile, type StateOwner } from '../../../base/state-places.ts';
 import { faultOwners, type FaultLine } from '../../../hosts/claude-code/fault-log.ts';
 import { countOf, durationText } from '../../../base/number-text.ts';
-import { failed, passed, type DoctorLine } from './doctor-line.ts';
+import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Of each file the last bytes. */
 const TAIL_BYTES = 256 * 1024;
@@ -12,35 +12,67 @@ const TAIL_BYTES = 256 * 1024;
 const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
 
-/** The faults in our logs, the oldest first. Never throws. */
-export function readFaults(place: StateOwner): readonly FaultLine[] {
-  const files = faultOwners(place).flatMap((owner) => [stateFile('olderFaults', owner), stateFile('faults', owner)]);
-  const faults = files.flatMap((file) => tailOf(file).split('\n').flatMap(faultOf));
+/** A fault, and the log that holds it. */
+type LoggedFault = FaultLine & { readonly file: string };
+
+/** The faults in an owner's logs, the oldest first. Never throws. */
+export function readFaults(owner: StateOwner): readonly LoggedFault[] {
+  const files = [stateFile('olderFaults', owner), stateFile('faults', owner)];
+  const faults = files.flatMap((file) =>
+    tailOf(file)
+      .split('\n')
+      .flatMap((line) => faultOf(line).map((fault) => Object.assign(fault, { file }))),
+  );
   return faults.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-/** What went wrong in the hook without any agent feeling it: a failure where it was in the last 24 hours. */
-export function checkFaults(place: StateOwner, nowMs: number): DoctorLine {
-  const faults = readFaults(place);
-  const recent = faults.filter(({ at }) => nowMs - Date.parse(at) < RECENT_MS);
-  const [first] = faults;
-  if (recent.length === 0) {
-    return passed(
-      'faults',
-      first === undefined ? 'none' : `none in 24 hours; ${countOf(faults.length, 'older fault')}`,
-    );
+/**
+ * What went wrong in the hook without any agent feeling it: a failure where it was in this project in the last 24 hours. Faults in the
+ * user's own log may come from anywhere, so they are only named.
+ */
+export function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
+  // Those of the events that the doctor itself sends belong to the line about the hook.
+  const isRecent = ({ at, sessionId }: FaultLine): boolean =>
+    nowMs - Date.parse(at) < RECENT_MS && sessionId?.startsWith(CANARY_PREFIX) !== true;
+  const [project = place, user] = faultOwners(place);
+  const others = (user === undefined ? [] : readFaults(user)).filter(isRecent);
+  const last = others.at(-1);
+  const elsewhere =
+    last === undefined
+      ? []
+      : [
+          unknown(
+            'faults elsewhere',
+            `${countOf(others.length, 'problem')} in 24 hours, not known to be of this project; the last: ${last.message.slice(0, 200)}`,
+            `Nothing to do here. The list is ${last.file}.`,
+          ),
+        ];
+  return [projectFaults(readFaults(project), isRecent, nowMs), ...elsewhere];
+}
+
+function projectFaults(
+  faults: readonly LoggedFault[],
+  isRecent: (fault: FaultLine) => boolean,
+  nowMs: number,
+): DoctorLine {
+  const recent = faults.filter(isRecent);
+  const newest = recent.at(-1);
+  if (newest === undefined) {
+    return passed('faults', faults.length === 0 ? 'none' : `none in 24 hours; ${countOf(faults.length, 'older one')}`);
   }
   const kinds = new Map<string, number>();
   for (const { where } of recent) kinds.set(where, (kinds.get(where) ?? 0) + 1);
   const counts = [...kinds].toSorted(([, a], [, b]) => b - a).map(([where, count]) => `${where} ${count}`);
   const since = durationText(nowMs - Date.parse(recent[0]?.at ?? ''));
-  const last = recent.slice(-MAX_SHOWN).toReversed();
-  const said = last.map(({ at, event, message, where }) => {
-    const what = event === undefined ? where : `${where}, ${event}`;
-    return `${durationText(nowMs - Date.parse(at))} ago (${what}): ${message.slice(0, 200)}`;
-  });
-  const found = `${countOf(recent.length, 'fault')} in ${since} (${counts.join(', ')}); ${said.join('; ')}`;
-  return failed('faults', found, `Mend what they name; then delete ${stateFile('faults', place)}.`);
+  const said = recent
+    .slice(-MAX_SHOWN)
+    .toReversed()
+    .map(({ at, event, message, where }) => {
+      const what = event === undefined ? where : `${where}, ${event}`;
+      return `${durationText(nowMs - Date.parse(at))} ago (${what}): ${message.slice(0, 200)}`;
+    });
+  const found = `${countOf(recent.length, 'problem')} in ${since} (${counts.join(', ')}); ${said.join('; ')}`;
+  return failed('faults', found, `The agents noticed nothing of it. Once it is put right, delete ${newest.file}.`);
 }
 
 function faultOf(line: string): readonly FaultLine[] {

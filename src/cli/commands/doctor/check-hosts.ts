@@ -35,7 +35,7 @@ export async function checkHosts({ env, homeFolder, projectFolder }: SettingsPla
             : failed(check, `${file}: a hook of another coxswain, or not of every event`, again),
         );
       } catch (error) {
-        lines.push(failed(check, `${file}: ${messageOf(error)}`, 'Mend the file.'));
+        lines.push(failed(check, `${file}: ${messageOf(error)}`, `Correct ${file} in an editor.`));
       }
     }
   }

@@ -24,7 +24,7 @@ export async function checkServers(
         const mayAsk = layer === 'user' || isServerOf(setup.projectFolder, request);
         return mayAsk ? await checkServer(request, setup) : [notTried(request.url)];
       } catch (error) {
-        return [failed('server', messageOf(error), 'Do as it says.')];
+        return [failed('server', messageOf(error), 'Run coxswain init claude-code --http again.')];
       }
     }),
   );
@@ -82,7 +82,7 @@ async function canaryOver(
   setup: Pick<CanarySetup, 'projectFolder' | 'openStore'>,
 ): Promise<DoctorLine> {
   const check = 'hook alive';
-  const fix = 'Look at the faults below.';
+  const fix = 'The line about problems below says why.';
   const event = canaryEvent(setup.projectFolder);
   const startMs = performance.now();
   try {

@@ -8,7 +8,10 @@ import { commandWords } from './command-words.ts';
 import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import type { FoundSettings } from './find-settings.ts';
 
-const INIT = 'coxswain init claude-code';
+/** The command that writes the hooks into the settings of a layer. */
+function initFor(layer: FoundSettings['layer'] | undefined): string {
+  return `coxswain init claude-code${layer === 'user' ? ' --user' : layer === 'project' ? ' --shared' : ''}`;
+}
 
 /** Every command of ours in the settings, once. */
 function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
@@ -43,7 +46,11 @@ export function checkSettings(settings: readonly FoundSettings[], hasOthers: boo
   const lines = settings.flatMap(fileLine);
   const hooked = new Set(settings.flatMap(({ commands, httpEvents }) => [...commands.keys(), ...httpEvents]));
   if (hasOthers && hooked.size === 0) return lines;
-  return [...lines, ...hookLines(settings, hooked), ...commandsIn(settings).flatMap(pathLine)];
+  return [
+    ...lines,
+    ...hookLines(settings, hooked),
+    ...commandsIn(settings).flatMap((command) => pathLine(command, settings)),
+  ];
 }
 
 function fileLine({
@@ -57,9 +64,16 @@ function fileLine({
 }: FoundSettings): readonly DoctorLine[] {
   const check = `settings (${layer})`;
   if (state === 'absent') return [];
-  if (state === 'unreadable') return [failed(check, `${file}: ${problem ?? 'unreadable'}`, 'Mend the file.')];
+  if (state === 'unreadable')
+    return [failed(check, `${file}: ${problem ?? 'unreadable'}`, `Correct ${file} in an editor: it must be JSON.`)];
   if (hooksOff) {
-    return [failed(check, `${file}: disableAllHooks is set: no hook runs`, 'Take disableAllHooks out of the file.')];
+    return [
+      failed(
+        check,
+        `${file}: disableAllHooks is set, so nothing is recorded`,
+        `Delete the line with disableAllHooks in ${file}.`,
+      ),
+    ];
   }
   const { size } = new Set([...commands.keys(), ...httpEvents]);
   const over = httpEvents.length === 0 ? '' : `, ${httpEvents.length} of them over http`;
@@ -73,7 +87,7 @@ function hookLines(settings: readonly FoundSettings[], hooked: ReadonlySet<strin
   if (hooked.size === 0) {
     const plugged = plugins.length > 0 ? `; the plugin ${plugins.join(', ')} is on, which is not tried here` : '';
     const found = `no hook of coxswain in any settings${plugged}`;
-    return [unknown('hooks', found, `Run ${INIT}, unless the hooks come from a plugin.`)];
+    return [unknown('hooks', found, `Run ${initFor(undefined)}, unless the hooks come from a plugin.`)];
   }
   const missing = [...hookGroups('').keys()].filter((event) => !hooked.has(event));
   const layers = settings
@@ -81,11 +95,11 @@ function hookLines(settings: readonly FoundSettings[], hooked: ReadonlySet<strin
     .map(({ layer }) => layer);
   const twice = layers.length > 1 ? `, in several settings (${layers.join(', ')}), of which one is enough` : '';
   if (missing.length === 0) return [passed('hooks', `all ${hooked.size} events${twice}`)];
-  return [failed('hooks', `nobody is told of ${missing.join(', ')}`, `Run ${INIT} again.`)];
+  return [failed('hooks', `these events are not recorded: ${missing.join(', ')}`, `Run ${initFor(layers[0])} again.`)];
 }
 
 /** Node, the hook, and what the hook loads. */
-function pathLine(command: string): readonly DoctorLine[] {
+function pathLine(command: string, settings: readonly FoundSettings[]): readonly DoctorLine[] {
   const words = commandWords(command);
   const paths = words.filter((word) => isAbsolute(word) || /^[A-Za-z]:[\\/]/.test(word));
   const loaded = paths
@@ -93,5 +107,7 @@ function pathLine(command: string): readonly DoctorLine[] {
     .map((path) => join(dirname(path), 'hook-main.cjs'));
   const gone = [...paths, ...loaded].filter((path) => !existsSync(path));
   if (gone.length === 0) return [];
-  return [failed('hook paths', `${gone.join(', ')} is not there`, `Run ${INIT} again: Node or coxswain has moved.`)];
+  const holder = settings.find(({ commands }) => [...commands.values()].some((found) => found.includes(command)));
+  const fix = `Run ${initFor(holder?.layer)} again: Node or coxswain has moved.`;
+  return [failed('hook paths', `${gone.join(', ')} is not there`, fix)];
 }

@@ -7,8 +7,12 @@ export function checkSpills(storeAddress: string): DoctorLine {
   const { unusable, waiting } = spillNote(storeAddress);
   if (unusable !== undefined) {
     const found = waiting === undefined ? unusable : `${unusable}; ${waiting}`;
-    return failed(check, found, 'They cannot be folded: look at the faults, then delete these files.');
+    return failed(check, found, 'They cannot be read: the line about problems says why. Then delete these files.');
   }
   if (waiting === undefined) return passed(check, 'none');
-  return unknown(check, waiting, 'If they stay, the store cannot be written: look at the faults.');
+  return unknown(
+    check,
+    waiting,
+    'They are taken in with the next event. If they stay, the line about problems says why.',
+  );
 }

@@ -53,14 +53,13 @@ function writable({ address: path, kind }: ResolvedStore): DoctorLine {
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
     return passed('store', `${path} (${kind}) may be written`);
   } catch (error) {
-    return failed('store', messageOf(error), 'Give yourself the right to write it.');
+    return failed('store', messageOf(error), `Run: chmod u+w ${shellWord(path)} ${shellWord(dirname(path))}`);
   }
 }
 
 /** Records hold what agents read and wrote: they are for their owner only. */
 function permissions({ address: path }: ResolvedStore): DoctorLine {
-  if (process.platform === 'win32')
-    return unknown('store permissions', 'Windows has none of the kind', 'Nothing to do.');
+  if (process.platform === 'win32') return unknown('store permissions', 'not looked at on Windows', 'Nothing to do.');
   const folder = dirname(path);
   const places = [path, `${path}-wal`, `${path}-shm`, ...(basename(folder) === RECORDS_FOLDER ? [folder] : [])];
   try {
@@ -72,7 +71,7 @@ function permissions({ address: path }: ResolvedStore): DoctorLine {
       `Run: chmod -R go-rwx ${shellWord(folder)}`,
     );
   } catch (error) {
-    return failed('store permissions', messageOf(error), 'Give yourself the right to look at it.');
+    return failed('store permissions', messageOf(error), `Run: chmod u+rx ${shellWord(folder)}`);
   }
 }
 

@@ -11,21 +11,26 @@ const CLAUDE_LIMIT_MS = 10_000;
 /** What runs: Node, coxswain, SQLite, and Claude Code where it is on the PATH. */
 export async function checkVersions(
   version: string,
-  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+  options: {
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly usesClaude: boolean;
+  },
 ): Promise<readonly DoctorLine[]> {
+  const { cwd, env, usesClaude } = options;
   return [
     passed('node', `${process.version} (${process.execPath})`),
     passed('coxswain', version),
     checkSqlite(process.versions.sqlite),
     ...(env['COXSWAIN_DISABLE'] === '1'
-      ? [failed('enabled', 'COXSWAIN_DISABLE=1 is set here: the hook does nothing', 'Unset COXSWAIN_DISABLE.')]
+      ? [failed('enabled', 'COXSWAIN_DISABLE=1 is set here: nothing is recorded', 'Run: unset COXSWAIN_DISABLE')]
       : []),
-    await checkClaude(cwd, env),
+    ...(usesClaude ? [await checkClaude(cwd, env)] : []),
   ];
 }
 
 function checkSqlite(version: string | undefined): DoctorLine {
-  const fix = 'Use a Node 24 of nodejs.org, which brings a newer SQLite.';
+  const fix = 'Install Node 24 from nodejs.org, which brings a newer SQLite.';
   if (version === undefined) return unknown('sqlite', 'this Node does not say which SQLite it has', fix);
   try {
     requireSqlite(version);

@@ -1,6 +1,8 @@
 import { homedir } from 'node:os';
 
 import { messageOf } from '../../../base/error.ts';
+import { countOf } from '../../../base/number-text.ts';
+import { inWords } from '../../../records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
 import { projectFolderOf } from '../../../hosts/claude-code/project-folder.ts';
 import { loadConfigSync } from '../../../config/load-config.ts';
@@ -29,6 +31,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 /** The options of `coxswain doctor`, as the command line gives them. */
 export interface DoctorOptions {
   readonly json?: boolean;
+  readonly adapters?: boolean;
 }
 
 const STORE_LIMIT_MS = 5_000;
@@ -36,8 +39,8 @@ const STORE_LIMIT_MS = 5_000;
 const MAX_CANARIES = 4;
 const LINE_CHARS = 700;
 const MARKS: Readonly<Record<DoctorStatus, readonly [string, Style]>> = {
-  pass: ['pass   ', 'green'],
-  fail: ['fail   ', 'red'],
+  pass: ['ok     ', 'green'],
+  fail: ['problem', 'red'],
   unknown: ['unknown', 'yellow'],
 };
 
@@ -62,17 +65,31 @@ export async function doctorCommand(options: DoctorOptions, terminal: Terminal):
     await terminal.write(jsonLine({ ...report, adapters: CAPABILITIES }));
     return report.ok ? 0 : 1;
   }
-  const width = Math.max(...report.lines.map(({ check }) => check.length));
+  const width = Math.max(...report.lines.map(({ check }) => inWords('check', check).length));
   for (const { check, found, fix, status } of report.lines) {
     const [mark, style] = MARKS[status];
-    const head = `${terminal.paint(style, mark)}  ${check.padEnd(width)}  ${printableCut(found, LINE_CHARS)}\n`;
+    const head = `${terminal.paint(style, mark)}  ${inWords('check', check).padEnd(width)}  ${printableCut(found, LINE_CHARS)}\n`;
     const indent = ' '.repeat(width + 11);
     await terminal.write(
       fix === undefined ? head : `${head}${indent}${terminal.paint('dim', printableCut(fix, LINE_CHARS))}\n`,
     );
   }
-  await terminal.write(`\n${capabilityTable(terminal.paint)}`);
+  await terminal.write(`\n${closingText(report.lines)}\n`);
+  if (options.adapters === true) await terminal.write(`\n${capabilityTable(terminal.paint)}`);
   return report.ok ? 0 : 1;
+}
+
+function closingText(lines: readonly DoctorLine[]): string {
+  const problems = lines.filter(({ status }) => status === 'fail');
+  const [first] = problems;
+  if (first !== undefined) {
+    const count = countOf(problems.length, 'problem');
+    return `${count} in this project. First: ${inWords('check', first.check)}. ${printableCut(first.fix ?? '', LINE_CHARS)}`;
+  }
+  const isSeen = lines.some(({ check, status }) => check === 'heartbeat' && status === 'pass');
+  return isSeen
+    ? 'All is well: sessions of this project are recorded.'
+    : 'No problem found. No session of this project is recorded yet.';
 }
 
 async function examine(): Promise<DoctorReport> {
@@ -83,10 +100,13 @@ async function examine(): Promise<DoctorReport> {
   const { store } = loaded.resolved;
   const open = (): Promise<TrajectoryStore> => openStoreNamed(store.address);
 
-  const versions = await checkVersions(BUILD, { cwd: projectFolder, env });
   const places = { projectFolder, homeFolder: homedir(), env };
   const settings = findSettings(places);
   const hosts = await checkHosts(places);
+  // Who uses another program needs no Claude Code.
+  const usesClaude =
+    hosts.length === 0 || settings.some(({ commands, requests }) => commands.size + requests.length > 0);
+  const versions = await checkVersions(BUILD, { cwd: projectFolder, env, usesClaude });
   const setup = { projectFolder, env, openStore: open };
   // Before the canaries: a prompt starts a server that is not there.
   const servers = await checkServers(settings, setup);
@@ -111,7 +131,7 @@ async function examine(): Promise<DoctorReport> {
     checkSpills(store.address),
     checkClock({ ...clocks, lastRecordMs: heartbeats?.read?.lastRecordMs ?? 0 }),
     ...checkConfig(loaded),
-    checkFaults({ projectFolder, env }, nowMs),
+    ...checkFaults({ projectFolder, env }, nowMs),
   ];
   const ok = lines.every(({ status }) => status !== 'fail');
   return {

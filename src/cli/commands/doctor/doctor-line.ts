@@ -1,3 +1,6 @@
+/** Ids of the runs that a doctor makes and takes away. */
+export const CANARY_PREFIX = 'coxswain-doctor-';
+
 /** What a check found: `unknown` where nothing proves either. */
 export type DoctorStatus = 'pass' | 'fail' | 'unknown';
 

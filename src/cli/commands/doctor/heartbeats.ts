@@ -4,8 +4,7 @@ import { hookGroups } from '../../../hosts/claude-code/init-hooks.ts';
 import type { RunSummary } from '../../../store/run-summary.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
 import { durationText } from '../../../base/number-text.ts';
-import { passed, unknown, type DoctorLine } from './doctor-line.ts';
-import { CANARY_PREFIX } from './send-canary.ts';
+import { CANARY_PREFIX, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Runs that are looked at, of those that started last the ones with the latest records. */
 const MAX_RUNS = 20;
@@ -95,12 +94,12 @@ export function heartbeatLine({ lastByEvent }: Heartbeats, nowMs: number): Docto
   const seen = Object.entries(lastByEvent).toSorted(([, a], [, b]) => b - a);
   const [last] = seen;
   const fix = 'Let Claude Code take one step in this project; then run coxswain doctor again.';
-  if (last === undefined) return unknown('heartbeat', 'no hook of a session has written into this store yet', fix);
+  if (last === undefined) return unknown('heartbeat', 'no session was recorded here yet', fix);
   const ages = seen.map(([event, atMs]) => `${event} ${durationText(Math.max(0, nowMs - atMs))}`);
   const missing = [...hookGroups('').keys()].filter((event) => lastByEvent[event] === undefined);
   const rest = missing.length === 0 ? '' : `; not seen: ${missing.join(', ')}`;
   return passed(
     'heartbeat',
-    `a hook last wrote ${durationText(Math.max(0, nowMs - last[1]))} ago; ${ages.join(', ')}${rest}`,
+    `the last came ${durationText(Math.max(0, nowMs - last[1]))} ago; ${ages.join(', ')}${rest}`,
   );
 }

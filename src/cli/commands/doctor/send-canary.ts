@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
 import { messageOf } from '../../../base/error.ts';
+import { faultOwners } from '../../../hosts/claude-code/fault-log.ts';
 import type { TrajectoryStore } from '../../../store/trajectory-store.ts';
-import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { readFaults } from './check-faults.ts';
+import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 import { runLimited } from '../../../base/run-limited.ts';
 import { within } from './within.ts';
-
-/** Ids of the runs that a doctor makes and takes away. */
-export const CANARY_PREFIX = 'coxswain-doctor-';
 
 /** Longer than a hook waits for its store. */
 const HOOK_LIMIT_MS = 10_000;
@@ -41,7 +39,7 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   const stored = await lookForCanary(sessionId, setup);
   const check = 'hook alive';
   const shown = command.slice(0, SHOWN_CHARS);
-  const fix = 'Run coxswain init claude-code again; then look at the faults below.';
+  const fix = 'Run coxswain init claude-code again; the line about problems below may say why.';
   const took = `${Math.round(result.durationMs)} ms`;
   if (result.error !== undefined) return failed(check, `${shown} did not start: ${result.error}`, fix);
   if (result.timedOut) return failed(check, `${shown} did not end in ${HOOK_LIMIT_MS / 1000} seconds`, fix);
@@ -51,7 +49,9 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
   }
   if (stored.problem !== undefined) return failed(check, `${shown}: ${stored.problem}`, fix);
   if (!stored.found) {
-    const fault = readFaults(setup).findLast((line) => line.sessionId === sessionId);
+    const fault = faultOwners(setup)
+      .flatMap(readFaults)
+      .findLast((line) => line.sessionId === sessionId);
     const why = fault === undefined ? '' : `: ${fault.where}: ${fault.message}`;
     return failed(check, `${shown} ran in ${took} and recorded nothing${why}`, fix);
   }
