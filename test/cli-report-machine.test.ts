@@ -92,8 +92,14 @@ test('a report without a path has the store of the project and the sessions of e
       { project: '/gone/other', count: 1, died: 1 },
     ]),
     moments: expect.arrayContaining([
-      expect.objectContaining({ runId: 'both', command: `coxswain show both --store ${here.cwd}/mine.db` }),
-      expect.objectContaining({ runId: 'alone', command: expect.stringMatching(/^coxswain analyze .*alone\.jsonl$/) }),
+      expect.objectContaining({
+        runId: 'both',
+        command: expect.stringContaining(`coxswain view ${here.cwd}/mine.db --run both`),
+      }),
+      expect.objectContaining({
+        runId: 'alone',
+        command: expect.stringMatching(/^coxswain view \S*alone\.jsonl --run alone/),
+      }),
     ]),
   });
 

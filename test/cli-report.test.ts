@@ -7,7 +7,7 @@ import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { createFakeClock } from '../src/testing/fake-clock.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { damageRecord } from './damage-record.ts';
-import { jsonLines, sampleRun } from './run-cli.ts';
+import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 import { trustProject } from '../src/config/trust-project.ts';
 
 const here = useStoresFolder();
@@ -68,7 +68,10 @@ test('a report of the night counts runs, use, advice and what became of it', asy
   for (const { delivered, pieces, undelivered } of advice) expect(Number(delivered) + Number(undelivered)).toBe(pieces);
   expect(report?.['moments']).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ runId: 'night', command: `coxswain show night --store ${store}` }),
+      expect.objectContaining({
+        runId: 'night',
+        command: expect.stringMatching(/^coxswain view \S+ --run night --call \d+$/),
+      }),
       expect.objectContaining({ runId: 'night/helper', what: 'died: ended with an error', score: 70 }),
     ]),
   );
@@ -76,14 +79,23 @@ test('a report of the night counts runs, use, advice and what became of it', asy
   expect(all.at(-1)?.['totals']).toMatchObject({ runs: 3, succeeded: 1 });
 });
 
-test('a moment names a command that shows it', async () => {
+test('a moment names a command that opens its call', async () => {
   await record('runs.db');
   const report = jsonLines((await here.run(['report', 'runs.db', '--json'])).stdout).at(-1);
   // As the command prints it; without any moment the command is wrong usage, which fails below.
-  const [moment] = (report?.['moments'] ?? []) as readonly { readonly command: string }[];
-  const shown = await here.run(moment?.command.split(' ').slice(1) ?? []);
+  const [moment] = (report?.['moments'] ?? []) as readonly { readonly call: number; readonly command: string }[];
+  let isOver = false;
+  const args = [...(moment?.command.split(' ').slice(1) ?? []), '--no-open', '--port', '0'];
+  const shown = await runCli(args, {
+    cwd: here.cwd,
+    onStdout: ({ all, interrupt }) => {
+      if (isOver || !all.includes('Ctrl-C')) return;
+      isOver = true;
+      interrupt();
+    },
+  });
   expect(shown.code).toBe(0);
-  expect(shown.stdout).toContain('make all');
+  expect(shown.stdout).toContain(`/?page=moment&run=night&call=${Number(moment?.call) + 1}#token=`);
 });
 
 test('without a path the store of the project is read, and an empty night says when there was something', async () => {
@@ -106,7 +118,7 @@ test('transcripts are reported too, and what cannot be read is told', async () =
   expect([code, stderr]).toEqual([1, expect.stringContaining('poem.txt')]);
   expect(stdout).toContain('● run one');
   expect(stdout).toContain('· run two');
-  expect(stdout).toContain('coxswain analyze runs.jsonl\n');
+  expect(stdout).toMatch(/coxswain view runs\.jsonl --run \S+ --call \d+\n/);
 });
 
 test('the page holds every text escaped, runs nothing and loads nothing', async () => {

@@ -81,6 +81,42 @@ test('a browser is started with a file that only this user can read, and no toke
   expect(await readdir(temp)).toEqual([]);
 });
 
+test('--run and --call lead to the call: the address that is printed opens it', async () => {
+  let address = '';
+  let calls = '';
+  const { code } = await runCli(['view', 'run.json', '--no-open', '--port', '0', '--run', 'one', '--call', '3'], {
+    cwd: folder.path,
+    onStdout: ({ all, interrupt }) => {
+      if (address !== '' || !all.includes('Ctrl-C')) return;
+      [address = ''] = all.split('\n');
+      void (async () => {
+        const { hash, origin, searchParams } = new URL(address);
+        const token = hash.replace('#token=', '');
+        const headers = { 'content-type': 'application/json', 'x-coxswain': '1' };
+        const session = await fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify({ token }) });
+        const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? '';
+        const run = `${origin}/api/runs/0/${encodeURIComponent(searchParams.get('run') ?? '')}`;
+        const look = async (): Promise<string> =>
+          (await fetch(`${run}/call?call=${searchParams.get('call')}`, { headers: { cookie } })).text();
+        // The file is read while the page is there already, which looks again too.
+        await expect.poll(look).toContain('"call":3');
+        calls = await look();
+        interrupt();
+      })();
+    },
+  });
+  expect(code).toBe(0);
+  expect(new URL(address).search).toBe('?page=moment&run=one&call=3');
+  expect(calls).toContain('"call":3');
+  for (const args of [
+    ['--call', '3'],
+    ['--run', 'one', '--call', '0'],
+  ]) {
+    const wrong = await runCli(['view', 'run.json', ...args], { cwd: folder.path });
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^coxswain: --call [^\n]+\n$/)]);
+  }
+});
+
 test('SIGTERM ends it as Ctrl-C does, also while a page listens', async () => {
   const temp = await ownTemp();
   const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], {

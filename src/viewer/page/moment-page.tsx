@@ -1,7 +1,7 @@
 import { useEffect, type ReactElement } from 'react';
 
 import type { SourceRow } from '../server/api-shapes.ts';
-import { ApiError, getCall, type RunAddress } from './api.ts';
+import { ApiError, getCall, getSources, type RunAddress } from './api.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
 import type { Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
@@ -33,8 +33,18 @@ interface Place {
   readonly at: number;
 }
 
-/** Where a call of a run lies; null where no source has the run. */
+/** Between two looks while files are read. */
+const LOOK_MS = 300;
+
+/** Where a call of a run lies; null where no source has the run, also once all files are read. */
 async function placeOf(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
+  const found = await placeIn(sources, runId, call);
+  if (found !== null || sources.every(({ indexing }) => indexing === undefined)) return found;
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return placeOf((await getSources()).sources, runId, call);
+}
+
+async function placeIn(sources: readonly SourceRow[], runId: string, call: number): Promise<Place | null> {
   for (const { id } of sources) {
     const run = { source: id, runId };
     try {

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 
+import { callNumber } from '../../../base/call-number.ts';
 import { CoxswainError } from '../../../base/error.ts';
 import { present } from '../../../base/present.ts';
 import { RECORDS_FOLDER } from '../../../store/records-folder.ts';
@@ -67,7 +68,7 @@ export async function reportCommand(
     const isSent = await write(
       await addedUp(
         options.by === 'project' ? withProjects(runs) : runs,
-        (_moment, source) => analyzing(source),
+        (moment, source) => viewing(source, moment),
         options,
         terminal,
       ),
@@ -76,7 +77,7 @@ export async function reportCommand(
   }
   const store = await openReadableStore(path);
   try {
-    const commandOf = ({ runId }: Moment): string => showing(runId, path);
+    const commandOf = (moment: Moment): string => viewing(shownStore(path), moment);
     // A store in its project's folder was written on this machine, whose processes say which sessions are open.
     const isHere = basename(dirname(path)) === RECORDS_FOLDER;
     const open = isHere ? await openSessions(hostFolder('claude-code', places)) : undefined;
@@ -142,8 +143,8 @@ async function machineReport(options: ReportOptions, terminal: Terminal, untilMs
       sinceMs,
       open,
     };
-    const commandOf = ({ runId }: Moment, source: string): string =>
-      stored.has(runId) ? showing(runId, path) : analyzing(source);
+    const commandOf = (moment: Moment, source: string): string =>
+      viewing(stored.has(moment.runId) ? shownStore(path) : source, moment);
     const runs = readable(runsOfMachine(sources), problems, shownStore(path));
     const report = await addedUp(runs, commandOf, options, terminal);
     const isSent = await writeReport(report, { from, sinceMs, untilMs }, { form: options, terminal });
@@ -158,12 +159,10 @@ async function machineReport(options: ReportOptions, terminal: Terminal, untilMs
   }
 }
 
-function showing(runId: string, store: string): string {
-  return `coxswain show ${shellWord(runId)} --store ${shellWord(shownStore(store))}`;
-}
-
-function analyzing(source: string): string {
-  return `coxswain analyze ${shellWord(source)}`;
+/** Opens the call of a moment in the browser. */
+function viewing(path: string, { call, runId }: Moment): string {
+  const at = call === undefined ? '' : ` --call ${callNumber(call)}`;
+  return `coxswain view ${shellWord(path)} --run ${shellWord(runId)}${at}`;
 }
 
 /** What of a store is not in its report. */

@@ -12,6 +12,8 @@ export const view: CommandDefinition = {
   options: {
     '--port <number>': 'the port to use (default: 7717, or the next free one)',
     '--no-open': 'print the address and open no browser',
+    '--run <run>': 'open this run: its id',
+    '--call <number>': 'open it at this call, from 1 (default: its beginning)',
     '--report <file>': { text: 'a backtest report as JSON, to be shown too; may be repeated', isRepeatable: true },
     '--config <file>': {
       text: 'a configuration to replay the runs under, beside the standard set; may be repeated',
@@ -23,6 +25,7 @@ export const view: CommandDefinition = {
     'coxswain view',
     "coxswain view 'runs/**/*.jsonl'",
     'coxswain view ~/.claude/projects/my-app/SESSION.jsonl --no-open --port 8080',
+    'coxswain view run.jsonl --run RUN --call 12',
     'coxswain view .coxswain/runs.db --labels labels.csv --report backtest.json',
     'coxswain view --config strict.json',
   ],

@@ -20,6 +20,8 @@ export interface ViewOptions {
   readonly report?: readonly string[];
   readonly config?: readonly string[];
   readonly labels?: string;
+  readonly run?: string;
+  readonly call?: string;
 }
 
 /**
@@ -32,6 +34,7 @@ export interface ViewOptions {
 export async function viewCommand(paths: readonly string[], options: ViewOptions, terminal: Terminal): Promise<number> {
   if (paths.includes('-')) throw invalid('standard input cannot be viewed: save it to a file and give its path');
   const port = portOf(options.port);
+  const place = placeOf(options);
   const viewer = await startViewer({
     paths: paths.length > 0 ? paths : [await existingStore()],
     cacheFolder: cacheRoot({ env: process.env }),
@@ -42,9 +45,9 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
   try {
     const stopped = interrupted(terminal);
     await terminal.write(
-      `${viewer.url}\nThe address is for you alone: whoever has it sees the runs. Ctrl-C ends it.\n`,
+      `${place(viewer.url)}\nThe address is for you alone: whoever has it sees the runs. Ctrl-C ends it.\n`,
     );
-    if (options.open !== false) redirect = await writeRedirectFile(viewer.urlOnce());
+    if (options.open !== false) redirect = await writeRedirectFile(place(viewer.urlOnce()));
     if (redirect !== undefined && !(await openBrowser(pathToFileURL(redirect.path).href))) {
       terminal.complain('coxswain: no browser could be opened; open the address yourself');
     }
@@ -56,6 +59,20 @@ export async function viewCommand(paths: readonly string[], options: ViewOptions
     await viewer.close();
   }
   return 0;
+}
+
+/** Puts what is to be shown into an address of the viewer, as its page reads it. @throws CoxswainError `invalid-argument` */
+function placeOf({ call, run }: ViewOptions): (url: string) => string {
+  if (call !== undefined && (run === undefined || !/^[1-9]\d{0,8}$/.test(call))) {
+    throw invalid(
+      run === undefined
+        ? '--call is a call of a run: give --run too'
+        : `--call ${printable(call)}: give a number from 1`,
+    );
+  }
+  if (run === undefined) return (url) => url;
+  const query = new URLSearchParams(call === undefined ? { source: '0', run } : { page: 'moment', run, call });
+  return (url) => url.replace('/#', `/?${String(query)}#`);
 }
 
 async function interrupted(terminal: Terminal): Promise<void> {
