@@ -59,7 +59,7 @@ function runsTable(caption: string, runs: readonly NightRun[]): Html {
       mark,
       html`${run.id}${task}${problem}`,
       [evidence, ...runFacts(run), ...workFacts(run)].join(', '),
-      patternFacts(run),
+      patternFacts(run).join('; '),
     ];
   });
   return table({ caption, head: ['', 'Run', 'What it came to', 'Patterns'], rows });

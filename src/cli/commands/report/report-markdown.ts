@@ -41,7 +41,7 @@ function runItem(run: NightRun): string {
     `- ${MARKS[verdict]} **${plain(run.task ?? `run ${run.id}`, 76)}**  `,
     `${plain(`${diedText(run)}${evidence}`, 160)}; ${plain([...runFacts(run), ...workFacts(run)].join(', '), 400)}`,
     ...(run.lastMessage === undefined ? [] : [`“${plain(run.lastMessage, 160)}”`]),
-    ...(run.patterns.length === 0 ? [] : [plain(patternFacts(run), 300)]),
+    ...(run.patterns.length === 0 ? [] : [plain(patternFacts(run).join('; '), 300)]),
   ];
   return lines.join('\n  ');
 }

@@ -16,6 +16,7 @@ const MAX_FAULTS = 5;
 const ID_CHARS = 80;
 const TASK_CHARS = 76;
 const EVIDENCE_CHARS = 160;
+const INDENT = '    ';
 
 /** The head of a report: what was read, of when, and what it adds up to. */
 export function headFacts(report: NightReport, { sinceMs, untilMs }: ReportFrame): readonly string[] {
@@ -90,25 +91,28 @@ export function groupFacts({ count, died, name }: ListedGroup): string {
   return `${printableCut(name, 200)}: ${countOf(count, 'run')}${died > 0 ? `, ${countText(died)} failed or died` : ''}`;
 }
 
-/** The patterns of a run in a few words; empty without any. */
-export function patternFacts({ patterns }: NightRun): string {
-  return patterns
-    .map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
-      const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
-      const end = clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`;
-      return `${stuck ? `stuck ${inWords('level', level)}: ` : ''}${inWords('pattern', kind)}${where}, ${end}`;
-    })
-    .join('; ');
+/** The patterns of a run in a few words each. */
+export function patternFacts({ patterns }: NightRun): readonly string[] {
+  return patterns.map(({ clearedAt, flaggedAt, kind, level, stuck }) => {
+    const where = flaggedAt === null ? '' : ` at call ${callNumber(flaggedAt)}`;
+    const end = clearedAt === undefined ? 'not over at the end' : `over by call ${callNumber(clearedAt)}`;
+    return `${stuck ? `stuck ${inWords('level', level)}: ` : ''}${inWords('pattern', kind)}${where}, ${end}`;
+  });
 }
 
-/** A report for a reader at a terminal. */
-export function reportText(report: NightReport, frame: ReportFrame, paint: Paint): string {
-  const head = `${paint('bold', printable(frame.from))}\n${headFacts(report, frame).join('; ')}\n`;
+/** A report for a reader at a terminal. @param width  columns of a line */
+export function reportText(
+  report: NightReport,
+  frame: ReportFrame,
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): string {
+  const facts = filled(headFacts(report, frame), '; ', width);
+  const head = `${paint('bold', printable(frame.from))}\n${facts.join('\n')}\n`;
   if (report.count === 0) return head;
   const blocks = [
     head,
     momentsText(report, paint),
-    runsText(report, paint),
+    runsText(report, paint, width),
     totalsText(report.totals, paint),
     adviceText(report, paint),
     faultsText(report, paint),
@@ -126,30 +130,34 @@ function momentsText({ moments }: NightReport, paint: Paint): string {
   return `${[paint('bold', 'worth a look'), ...lines].join('\n')}\n`;
 }
 
-function runsText({ count, groups: found, runs }: NightReport, paint: Paint): string {
+function runsText({ count, groups: found, runs }: NightReport, paint: Paint, width: number): string {
   const printed = new Set(runs.slice(0, MAX_PRINTED));
   const groups = (found ?? [undefined]).map((group) => ({
     head: group === undefined ? [] : [paint('bold', groupFacts(group))],
     runs: (group?.runs ?? runs).filter((run) => printed.has(run)),
   }));
   const lines = groups.flatMap((group) =>
-    group.runs.length === 0 ? [] : group.head.concat(group.runs.flatMap((run) => runLines(run, paint))),
+    group.runs.length === 0 ? [] : group.head.concat(group.runs.flatMap((run) => runLines(run, paint, width))),
   );
   const left = count - Math.min(count, MAX_PRINTED);
   return `${[...lines, ...(left > 0 ? [`and ${countOf(left, 'more run')}; --json lists all`] : [])].join('\n')}\n`;
 }
 
-function runLines(run: NightRun, paint: Paint): readonly string[] {
-  const patterns = patternFacts(run);
-  const work = workFacts(run);
+function runLines(run: NightRun, paint: Paint, width: number): readonly string[] {
+  const room = width - INDENT.length;
+  const cut = (text: string): string => printableCut(text, Math.min(EVIDENCE_CHARS, room));
+  const work = filled(workFacts(run), ', ', room);
+  const patterns = filled(patternFacts(run), '; ', room);
   const { evidence } = run.verdict;
   return [
     `${verdictMark(run, paint)} ${paint('bold', printableCut(run.task ?? `run ${run.id}`, TASK_CHARS))}`,
-    `    ${diedText(run)}${printableCut(evidence, EVIDENCE_CHARS)}`,
+    `${INDENT}${cut(`${diedText(run)}${evidence}`)}`,
     `    ${runFacts(run).join(', ')}${run.task === undefined ? '' : paint('dim', `  ${printableCut(run.id, ID_CHARS)}`)}`,
-    ...(work.length === 0 ? [] : [`    ${work.join(', ')}`]),
-    ...(run.lastMessage === undefined ? [] : [`    “${printableCut(run.lastMessage, EVIDENCE_CHARS)}”`]),
-    ...(patterns === '' ? [] : [`    ${printableCut(patterns, 300)}`]),
+    ...work.map((line) => `${INDENT}${line}`),
+    ...(run.lastMessage === undefined
+      ? []
+      : [`${INDENT}“${printableCut(run.lastMessage, Math.min(EVIDENCE_CHARS, room - 2))}”`]),
+    ...patterns.map((line) => `${INDENT}${line}`),
     ...(run.problem === undefined ? [] : [paint('red', `    ${printableCut(run.problem, 200)}`)]),
   ];
 }
@@ -164,4 +172,16 @@ function faultsText({ faults }: NightReport, paint: Paint): string {
   if (faults.length === 0) return '';
   const lines = faults.slice(0, MAX_FAULTS).map(([fault, count]) => `  ${count}×  ${printableCut(fault, 200)}`);
   return `${[paint('bold', 'faults'), ...lines].join('\n')}\n`;
+}
+
+/** Facts behind one another, in as many lines as they take. */
+function filled(facts: readonly string[], separator: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? undefined : `${last}${separator}${fact}`;
+    if (longer !== undefined && longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(printableCut(fact, width));
+  }
+  return lines;
 }

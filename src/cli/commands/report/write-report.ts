@@ -33,7 +33,7 @@ export async function writeReport(
   if (to !== undefined) return sendToAll(to, report, frame, terminal);
   if (json === true) await terminal.write(jsonLine(report.toJson(frame)));
   else if (markdown === true) await terminal.write(reportMarkdown(report, frame));
-  else if (html === undefined) await terminal.write(reportText(report, frame, terminal.paint));
+  else if (html === undefined) await terminal.write(reportText(report, frame, terminal));
   else {
     try {
       checkOutput(html);
