@@ -2,7 +2,7 @@
  * Writes docs/words.md: the table of words that people read, and every line that the ten most common commands print for the sample
  * run, beside what they printed at first. Times, sizes and temporary paths stand there as `…`.
  *
- * `npx node scripts/words-page.ts`; `--before CHECKOUT` writes what the commands of an early checkout print into `words-before.md`.
+ * `npx node scripts/words-page.ts`; `--before CHECKOUT` writes what the commands of an early checkout print into `words-before.txt`.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 import { WORDS } from '../src/records/words.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const BEFORE = join(import.meta.dirname, 'words-before.md');
+const BEFORE = join(import.meta.dirname, 'words-before.txt');
 
 const ABOUT: Readonly<Record<keyof typeof WORDS, string>> = {
   pattern: 'Names of patterns',
