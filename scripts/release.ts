@@ -1,0 +1,95 @@
+/**
+ * Publishes the built package: `node scripts/release.ts --repository OWNER/NAME`, in a workflow of GitHub without the option, and with
+ * `--dry-run` without a registry. Sources name no repository, so that a copy publishes under its own: `repository`, `homepage` and `bugs` are
+ * written into the packed copy, and links of its README become absolute, as npm shows it. Beside the package lies its bill of materials.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const EXAMPLE = 'owner/coxswain';
+
+const { values } = parseArgs({
+  options: { repository: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
+});
+const isDry = values['dry-run'];
+const repository = values.repository ?? process.env['GITHUB_REPOSITORY'] ?? (isDry ? EXAMPLE : '');
+if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+  console.error('No repository is known, and provenance needs one: node scripts/release.ts --repository OWNER/NAME');
+  process.exit(2);
+}
+
+const work = mkdtempSync(join(tmpdir(), 'coxswain-release-'));
+process.on('exit', () => rmSync(work, { recursive: true, force: true }));
+run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', work]);
+const tarball = readdirSync(work).find((name) => name.endsWith('.tgz')) ?? '';
+run('tar', ['-xzf', tarball], work);
+// The bill names the package by its folder.
+const folder = join(work, 'coxswain');
+renameSync(join(work, 'package'), folder);
+const version = prepare(folder);
+// Of the packed copy alone: with `--omit dev`, npm leaves out what a development package needs too.
+run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--prefer-offline'], folder);
+const bill = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], folder);
+rmSync(join(folder, 'package-lock.json'));
+writeFileSync(resolve('sbom.cdx.json'), bill);
+// Its shape is CycloneDX's.
+const { components } = JSON.parse(bill) as { readonly components: readonly unknown[] };
+const provenance = isDry ? ['--dry-run'] : ['--provenance'];
+run('npm', ['publish', '--access', 'public', '--ignore-scripts', ...provenance, folder]);
+console.log(
+  `${isDry ? 'dry run of' : 'published'} coxswain ${version} from ${repository}; ${components.length} packages in sbom.cdx.json`,
+);
+
+/** Writes the repository into the packed copy and checks it. @returns the version */
+function prepare(to: string): string {
+  const address = `https://github.com/${repository}`;
+  const file = join(to, 'package.json');
+  // Our own file.
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly version: string;
+    readonly scripts?: unknown;
+    readonly devDependencies?: unknown;
+  };
+  const { scripts: _, devDependencies: __, ...kept } = manifest;
+  const links = {
+    repository: { type: 'git', url: `git+${address}.git` },
+    homepage: `${address}#readme`,
+    bugs: `${address}/issues`,
+  };
+  writeFileSync(file, `${JSON.stringify({ ...kept, ...links }, null, 2)}\n`);
+  const readme = join(to, 'README.md');
+  const text = absoluteLinks(readFileSync(readme, 'utf8'), address, `v${manifest.version}`);
+  const relative = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)]*)\)/g)].map(([, link]) => link);
+  const missing = ['docs/detection.md', 'examples/package.json', 'dist/index.js', 'CHANGELOG.md'].filter(
+    (name) => !existsSync(join(to, name)),
+  );
+  if (relative.length + missing.length > 0) {
+    console.error(
+      `The package is not fit to publish: relative links ${relative.join(', ') || 'none'}; missing ${missing.join(', ') || 'none'}`,
+    );
+    process.exit(1);
+  }
+  writeFileSync(readme, text);
+  return manifest.version;
+}
+
+function absoluteLinks(text: string, address: string, tag: string): string {
+  return text.replaceAll(
+    /(!?)\[([^\]]*)\]\((?!\w+:|#)([^)\s]+)\)/g,
+    (_link, mark: string, label: string, path: string) =>
+      `${mark}[${label}](${address}/${mark === '' ? 'blob' : 'raw'}/${tag}/${path})`,
+  );
+}
+
+function run(program: string, args: readonly string[], cwd = '.'): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? stderr}`);
+  return stdout;
+}
