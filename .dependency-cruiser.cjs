@@ -67,9 +67,9 @@ module.exports = {
     },
     {
       name: 'no development package in the product',
-      comment: 'the page is built into the package with what it imports; an optional peer is installed by whoever needs it',
+      comment: 'the page, and what reads protobuf, are built into the package with what they import; an optional peer is installed by whoever needs it',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['[.]test[.]ts$', '^src/testing/', '^src/viewer/page/'] },
+      from: { path: '^src/', pathNot: ['[.]test[.]ts$', '^src/testing/', '^src/viewer/page/', '^src/formats/otlp/otlp-protobuf[.]ts$'] },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'] },
     },
   ],

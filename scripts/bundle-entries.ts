@@ -29,8 +29,10 @@ const OUTPUT = {
  * Replaces the modules in `folder`, as the compiler made them, by one file for each entry point and chunks that they share: a
  * process opens a few files instead of hundreds. Modules that `coxswain` itself loads are in two chunks, the small one of which is
  * all that most adapters need; each further file costs an import about as much as 15 kB of code. Declarations stay as they are.
+ *
+ * @param modules  gets the paths of what is bundled
  */
-export async function bundleEntries(folder: string): Promise<void> {
+export async function bundleEntries(folder: string, modules: Set<string>): Promise<void> {
   // Our own file.
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
@@ -44,10 +46,21 @@ export async function bundleEntries(folder: string): Promise<void> {
   const bundle = await rolldown({
     input: Object.fromEntries([...subpaths, ...OTHERS].map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
-    external: (id) => /^[\w@]/.test(id) && !id.startsWith('unbash'),
+    external: (id) => /^[\w@]/.test(id) && !id.startsWith('unbash') && id !== 'pbf',
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
-    plugins: [shellParserOnDemand, placesOf(folder), asciiOnly],
+    plugins: [
+      shellParserOnDemand,
+      placesOf(folder),
+      asciiOnly,
+      {
+        name: 'record modules',
+        generateBundle: (_options, made) => {
+          for (const part of Object.values(made))
+            if (part.type === 'chunk') part.moduleIds.forEach((id) => modules.add(id));
+        },
+      },
+    ],
   });
   for (const file of globSync(`${folder}/**/*.js`)) {
     if (!relative(folder, file).startsWith('viewer/assets')) rmSync(file);

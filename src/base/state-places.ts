@@ -24,6 +24,7 @@ export const STATE_FILES = {
     holds: 'port, token and program of the server that `coxswain init --http` set up',
   },
   serverRecord: { name: 'serve.pid', holds: 'the process that serves the project' },
+  otlpInbox: { name: 'otlp.db', holds: 'spans that were acknowledged and are not recorded yet' },
   trimmed: { name: 'trimmed', holds: 'nothing; its time says when the store was last trimmed' },
   redactionKey: {
     name: 'redaction.key',

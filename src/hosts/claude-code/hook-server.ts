@@ -1,11 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.ts';
 import { CoxswainError, messageOf } from '../../base/error.ts';
+import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
 import type { Json } from '../../base/json.ts';
+import { bodyOf, type BufferedBodies } from '../../base/request-body.ts';
+import { tokenCheck } from '../../base/token-check.ts';
 import { hasCode } from '../../store/file-system.ts';
+import { isOtlp, type OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
 import type { HookFault } from './fault-log.ts';
 import { readHookEvent, type HookEvent } from './hook-event.ts';
 import { DISABLE_HEADER, HOOK_MARK } from './init-hooks.ts';
@@ -17,6 +20,8 @@ export interface HookServerOptions {
   readonly token: string;
   /** Takes an event in and answers it; what it rejects with is a fault, and the agent is answered nothing. */
   readonly answer: (event: HookEvent) => Promise<object>;
+  /** Answers requests of OTLP, which need no token. */
+  readonly otlp: Pick<OtlpEndpoint, 'answer'>;
   /** What `GET /health` tells whoever has the token. */
   readonly health: () => Json;
   /** @param unlessKnown  leaves out what was said just before */
@@ -44,7 +49,9 @@ const CLOSE_LIMIT_MS = 5_000;
  * status 200 and, where there is nothing to say or something went wrong, an empty body: the agent goes on. `GET /health`
  * says that the server is there, and to whoever has the token how it is.
  *
- * Listens on the loopback interface only. A request without the token, or for another host than this one (as a page in a
+ * `POST /v1/traces` and `/v1/logs` are answered as `OtlpEndpoint` says.
+ *
+ * Listens on the loopback interface only. A request of another kind without the token, or for another host than this one (as a page in a
  * browser would send it), is refused and never read. Connections that have not shown the token are bounded: the oldest ends.
  *
  * @throws CoxswainError `input-io` when the port is taken or may not be used; `details.code` is the system's
@@ -58,7 +65,7 @@ export async function startHookServer(options: HookServerOptions): Promise<HookS
   const { prove } = boundConnections(server);
   const port = await listen(server, options.port);
   const isToken = tokenCheck(options.token);
-  const buffered = { bytes: 0 };
+  const buffered: BufferedBodies = { bytes: 0, maxBytes: MAX_BUFFERED_BYTES };
   server.on('request', (request, response) => {
     void respond(request, response, { options, port, isToken, buffered, prove }).catch((error: unknown) => {
       options.onFault({ where: 'server', message: messageOf(error) });
@@ -73,8 +80,7 @@ interface RequestContext {
   readonly port: number;
   readonly isToken: (given: string) => boolean;
   readonly prove: (socket: Socket) => void;
-  /** What the bodies that are coming in take. */
-  readonly buffered: { bytes: number };
+  readonly buffered: BufferedBodies;
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, context: RequestContext): Promise<void> {
@@ -85,6 +91,14 @@ async function respond(request: IncomingMessage, response: ServerResponse, conte
   const refuse = (status: number): void => end(response, status);
   // A name that leads here from elsewhere, as in a page that a browser shows.
   if (headers.host !== `127.0.0.1:${port}` && headers.host !== `localhost:${port}`) return refuse(403);
+  if (isOtlp(request)) {
+    try {
+      guardRequest(request, allowedHosts(port));
+    } catch {
+      return refuse(403);
+    }
+    return options.otlp.answer(request, response);
+  }
   const { authorization } = headers;
   if (method === 'GET' && url === '/health' && authorization === undefined) return end(response, 200, '{"ok":true}');
   if (!isToken(authorization ?? '')) {
@@ -105,7 +119,7 @@ async function takeEvent(
   { answer, onFault }: HookServerOptions,
   buffered: RequestContext['buffered'],
 ): Promise<object> {
-  const body = await bodyOf(request, buffered);
+  const body = await bodyOf(request, MAX_BODY_BYTES, buffered);
   if (!Buffer.isBuffer(body)) {
     onFault({ where: 'input', message: `an event over http was passed over: ${body.tooMuch}` });
     return {};
@@ -123,38 +137,6 @@ async function takeEvent(
   }
 }
 
-/** Why for one that is too long; it is read to its end all the same, so that the other side hears the answer. */
-async function bodyOf(
-  request: IncomingMessage,
-  buffered: RequestContext['buffered'],
-): Promise<Buffer | { readonly tooMuch: string }> {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  let held = 0;
-  let tooMuch: string | undefined;
-  try {
-    // Without an encoding set, a stream of a request gives buffers.
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      total += chunk.length;
-      if (total > MAX_BODY_BYTES) tooMuch ??= `it is over ${MAX_BODY_BYTES} bytes`;
-      else if (buffered.bytes + chunk.length > MAX_BUFFERED_BYTES)
-        tooMuch ??= `${MAX_BUFFERED_BYTES} bytes came in together`;
-      if (tooMuch === undefined) {
-        chunks.push(chunk);
-        held += chunk.length;
-        buffered.bytes += chunk.length;
-      } else {
-        chunks.length = 0;
-        buffered.bytes -= held;
-        held = 0;
-      }
-    }
-    return tooMuch === undefined ? Buffer.concat(chunks) : { tooMuch };
-  } finally {
-    buffered.bytes -= held;
-  }
-}
-
 function end(response: ServerResponse, status: number, body = ''): void {
   if (response.headersSent) return;
   response.writeHead(status, {
@@ -163,13 +145,6 @@ function end(response: ServerResponse, status: number, body = ''): void {
     ...(body === '' ? {} : { 'content-type': 'application/json' }),
   });
   response.end(body);
-}
-
-/** Compares in a time that does not tell how much was right. */
-function tokenCheck(token: string): (given: string) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const wanted = digest(`Bearer ${token}`);
-  return (given) => timingSafeEqual(digest(given), wanted);
 }
 
 async function listen(server: Server, port: number): Promise<number> {

@@ -1,6 +1,8 @@
 import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/error.ts';
 import { faultText } from '../../recorder/fault-text.ts';
+import { OtlpEndpoint } from '../otlp/otlp-endpoint.ts';
+import { OtlpIntake } from '../otlp/otlp-intake.ts';
 import { BUILD } from './build.ts';
 import { logFault, type HookFault } from './fault-log.ts';
 import type { HookEvent } from './hook-event.ts';
@@ -29,6 +31,8 @@ export interface RunServerOptions {
   readonly idleLimitMs?: number;
   /** As of `ServedProjectOptions`. */
   readonly maxRuns?: number;
+  /** As of `OtlpIntakeOptions`. */
+  readonly otlpPauseMs?: number;
 }
 
 /** A server at work. */
@@ -59,6 +63,13 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     logFault({ ...fault, message: faultText(fault.message) }, place, unlessKnown);
   };
   const project = new ServedProject({ ...options, onFault });
+  const otlp = new OtlpIntake({
+    owner: { env, projectFolder },
+    clock: systemClock,
+    withTarget: (work) => project.withTarget(work),
+    onFault,
+    pauseMs: options.otlpPauseMs,
+  });
   const facts = (): ServerFacts => ({
     ...seen,
     pid: process.pid,
@@ -67,6 +78,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     startedAtMs,
     runs: project.runs,
     idleLimitMs,
+    otlp: otlp.facts,
   });
   const server = await startHookServer({
     ...settings,
@@ -75,8 +87,12 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
       seen.lastEventAtMs = systemClock.nowMs();
       return project.answer(event);
     },
+    otlp: new OtlpEndpoint((found) => {
+      seen.lastEventAtMs = systemClock.nowMs();
+      return otlp.take(found);
+    }),
     // Plain data.
-    health: () => ({ ...facts() }),
+    health: () => ({ ...facts(), otlp: { ...otlp.facts } }),
     onFault,
   });
 
@@ -85,6 +101,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
   const stop = async (): Promise<void> => {
     clearInterval(looking);
     await server.close();
+    await otlp.stop();
     await project.close();
     removeServerRecord(projectFolder, env);
     stopped.resolve();
@@ -113,6 +130,7 @@ export async function runServer(options: RunServerOptions): Promise<RunningServe
     throw error;
   }
   look();
+  otlp.resume();
   return {
     port: server.port,
     facts,

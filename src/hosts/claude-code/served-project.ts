@@ -15,6 +15,7 @@ import { RECORDS_FOLDER } from '../../store/records-folder.ts';
 import { collectGarbage } from '../../store/collect-garbage.ts';
 import { sqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { TrajectoryStore } from '../../store/trajectory-store.ts';
+import type { TraceTarget } from '../otlp/record-trace.ts';
 import type { ClaudeSessions } from './claude-sessions.ts';
 import type { ClaudeState } from './claude-state.ts';
 import { EventIntake, type FoldedEvents } from './event-intake.ts';
@@ -52,6 +53,7 @@ interface Opened {
   readonly ready: Promise<Ready>;
   readonly intake: EventIntake;
   readonly memory: RunMemory<ClaudeState>;
+  readonly redact: TraceTarget['redact'];
   /** Who is notified; undefined: nobody. */
   readonly people: NotifySink | undefined;
   /** Old runs may go for size. */
@@ -111,6 +113,12 @@ export class ServedProject {
   async foldWaiting(limitMs: number): Promise<FoldedEvents> {
     const opened = this.#current();
     return this.#using(opened, async () => opened.intake.foldWaiting((await opened.ready).sessions, { limitMs }));
+  }
+
+  /** Lets runs from elsewhere into the store. Rejects as `work`, and where the store cannot be opened. */
+  async withTarget<Result>(work: (target: TraceTarget) => Promise<Result>): Promise<Result> {
+    const opened = this.#current();
+    return this.#using(opened, async () => work({ store: (await opened.ready).store, redact: opened.redact }));
   }
 
   async #using<Result>(opened: Opened, work: () => Promise<Result>): Promise<Result> {
@@ -175,6 +183,7 @@ export class ServedProject {
       ready,
       intake: new EventIntake({ storeAddress: place.address, redact, clock: systemClock, onFault }),
       memory,
+      redact,
       people,
       isTrimmed: isDefaultPlace(place, { env }),
       pending: 0,

@@ -1,6 +1,7 @@
 import { get } from 'node:http';
 
 import { isJsonObject } from '../../base/json.ts';
+import type { OtlpFacts } from '../otlp/otlp-intake.ts';
 import type { ServeSettings } from './serve-settings.ts';
 
 /** What a server says of itself to whoever has its token. Plain JSON. */
@@ -17,6 +18,8 @@ export interface ServerFacts {
   readonly runs: number;
   readonly faults: number;
   readonly idleLimitMs: number;
+  /** Absent in servers of earlier versions. */
+  readonly otlp?: OtlpFacts;
 }
 
 /** What is at the address of a server: it, somebody else, or nobody. */

@@ -10,16 +10,17 @@ import { findServer, startServer, stopServer } from '../../../hosts/claude-code/
 import { countOf, durationText } from '../../../base/number-text.ts';
 import { jsonLine, printable } from '../../terminal/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
+import { serveOtlp, type ServeOtlpOptions } from './serve-otlp.ts';
 
 /** The options of `coxswain serve`, as the command line gives them. */
-export interface ServeOptions {
+export interface ServeOptions extends ServeOtlpOptions {
   readonly project?: string;
   readonly idle?: string;
   readonly json?: boolean;
 }
 
 /**
- * `coxswain serve`: starts, stops, or looks at the resident process that answers the http hooks of a project, or is it.
+ * `coxswain serve`: starts, stops, or looks at the resident process that answers the http hooks of a project, or is it; or takes OpenTelemetry.
  *
  * @returns the exit code: 1 when it did not start, or `status` finds none
  * @throws CoxswainError `invalid-argument` for an action or option that cannot be, `input-io` for settings that do not count
@@ -33,6 +34,7 @@ export async function serveCommand(
     options.project === undefined
       ? projectFolderOf({ projectDir: process.env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() })
       : resolve(options.project);
+  if (action === 'otlp') return await serveOtlp(projectFolder, options, terminal);
   const settings = readServeSettings(projectFolder);
   const idleLimitMs = idleOf(options.idle);
   switch (action ?? 'start') {
@@ -50,7 +52,7 @@ export async function serveCommand(
     default:
       throw new CoxswainError(
         'invalid-argument',
-        `coxswain serve ${printable(String(action))}: there are start, stop, status and run`,
+        `coxswain serve ${printable(String(action))}: there are start, stop, status, run and otlp`,
       );
   }
 }
@@ -140,6 +142,13 @@ async function status(
       countOf(faults, 'fault'),
       `leaves after ${durationText(idleLimitMs)} without an event`,
     ];
+    const otlp = health.facts.otlp;
+    if (otlp !== undefined && otlp.spans + otlp.refused + otlp.waitingTraces > 0) {
+      const { late, refused, runs: recorded, spans, waitingTraces: waiting } = otlp;
+      facts.push(
+        `OpenTelemetry: ${countOf(spans, 'span')}, ${countOf(recorded, 'run')} recorded, ${countOf(waiting, 'trace')} waiting, ${late} late, ${refused} refused`,
+      );
+    }
     await terminal.write(`running: ${address(settings, health.facts)}\n${facts.join(', ')}\n`);
     return 0;
   }

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-import { viewerFault } from './viewer-fault.ts';
+import { CoxswainError } from './error.ts';
+import { present } from './present.ts';
 
-/** The names under which a browser on this machine reaches the viewer. */
+/** The names under which a program on this machine reaches a server on its loopback addresses. */
 export function allowedHosts(port: number): readonly string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
@@ -15,7 +16,7 @@ const MAX_TARGET_CHARS = 16_384;
 const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Refuses every request that is not of a page of the viewer itself, or of its user: another host name (DNS rebinding), another
+ * Refuses every request of a browser that is not of a page of the server itself, or of its user: another host name (DNS rebinding), another
  * origin, another site, also for event streams and all documents but the bare page, and addresses that are not plain. Looks at the request as it came,
  * before anything has normalised it.
  *
@@ -23,24 +24,24 @@ const ALLOWED_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
  */
 export function guardRequest(request: IncomingMessage, hosts: readonly string[]): void {
   const { method = '', url = '' } = request;
-  if (!METHODS.has(method)) throw viewerFault('forbidden', `the method ${method} is not answered`);
+  if (!METHODS.has(method)) throw forbidden(`the method ${method} is not answered`);
   if (url.length > MAX_TARGET_CHARS || !TARGET.test(url) || /%00/.test(url)) {
-    throw viewerFault('forbidden', 'the address is not plain');
+    throw forbidden('the address is not plain');
   }
   const host = only(request, 'host');
   if (host === undefined || !hosts.includes(host)) {
-    throw viewerFault('forbidden', 'the Host is not the viewer', `Open the address that coxswain view printed.`);
+    throw forbidden('the Host is another one than this server', `Open the address that coxswain view printed.`);
   }
   const origin = only(request, 'origin');
   if (origin === undefined || (origin !== '' && origin !== `http://${host}`)) {
-    throw viewerFault('forbidden', 'the Origin is not the viewer');
+    throw forbidden('the Origin is another one than this server');
   }
   const site = only(request, 'sec-fetch-site');
   if (site === undefined || (site !== '' && !ALLOWED_SITES.has(site) && !opensPage(request))) {
-    throw viewerFault('forbidden', 'another site may not ask the viewer');
+    throw forbidden('another site may not ask this server');
   }
-  // A page of the viewer says where it comes from whenever it sends something.
-  if (method === 'POST' && site === 'none') throw viewerFault('forbidden', 'only a page of the viewer may write');
+  // A page of the server says where it comes from whenever it sends something.
+  if (method === 'POST' && site === 'none') throw forbidden('only a page of this server may write');
 }
 
 /**
@@ -58,4 +59,8 @@ function only(request: IncomingMessage, name: string): string | undefined {
   const { rawHeaders } = request;
   const values = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
   return values.length > 1 ? undefined : (values[0] ?? '');
+}
+
+function forbidden(message: string, fix?: string): CoxswainError {
+  return new CoxswainError('invalid-argument', message, { details: { reason: 'forbidden', ...present({ fix }) } });
 }

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+
+import { systemClock } from '../../../base/clock.ts';
+import { CoxswainError, messageOf } from '../../../base/error.ts';
+import { countOf } from '../../../base/number-text.ts';
+import { parseDuration } from '../../../base/parse-duration.ts';
+import { logFault } from '../../../hosts/claude-code/fault-log.ts';
+import { ServedProject } from '../../../hosts/claude-code/served-project.ts';
+import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
+import { DEFAULT_PAUSE_MS, OtlpIntake } from '../../../hosts/otlp/otlp-intake.ts';
+import { startOtlpServer, type OtlpServerOptions } from '../../../hosts/otlp/otlp-server.ts';
+import { printable } from '../../terminal/printable.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** The options of `coxswain serve otlp`, as the command line gives them. */
+export interface ServeOtlpOptions {
+  readonly listen?: string;
+  readonly tokenFile?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly pause?: string;
+}
+
+/** Where exporters send to when nothing is set. */
+const DEFAULT_ADDRESS = '127.0.0.1:4318';
+const ADDRESS = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/;
+
+/**
+ * `coxswain serve otlp`: takes spans and log events over HTTP into the project's store, in this process, until it is interrupted.
+ *
+ * @returns the exit code
+ * @throws CoxswainError `invalid-argument` for an option that cannot be, `input-io` for a file or address that cannot be used
+ */
+export async function serveOtlp(projectFolder: string, options: ServeOtlpOptions, terminal: Terminal): Promise<number> {
+  const address = addressOf(options);
+  const pauseMs = options.pause === undefined ? DEFAULT_PAUSE_MS : parseDuration(options.pause);
+  if (pauseMs === undefined) {
+    throw new CoxswainError('invalid-argument', `--pause is ${JSON.stringify(options.pause)}; give a span such as 30m`);
+  }
+  const { env } = process;
+  const onFault = (fault: { readonly where: string; readonly message: string }, unlessKnown = false): void => {
+    logFault(fault, { projectFolder, env, nowMs: systemClock.nowMs() }, unlessKnown);
+    terminal.complain(`coxswain: ${printable(fault.message)}`);
+  };
+  const project = new ServedProject({ projectFolder, env, onFault });
+  const intake = new OtlpIntake({
+    owner: { env, projectFolder },
+    clock: systemClock,
+    withTarget: (work) => project.withTarget(work),
+    onFault,
+    pauseMs,
+    onRecorded: ({ runId, calls }) => void terminal.write(`recorded ${printable(runId)}: ${countOf(calls, 'call')}\n`),
+  });
+  intake.open();
+  const server = await startOtlpServer({ ...address, endpoint: new OtlpEndpoint((found) => intake.take(found)) });
+  const stopped = Promise.withResolvers<void>();
+  terminal.onInterrupt(() => stopped.resolve());
+  process.on('SIGTERM', () => stopped.resolve());
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const url = `${address.tls === undefined ? 'http' : 'https'}://${host}:${server.port}`;
+  await terminal.write(`taking OpenTelemetry at ${url} for ${printable(projectFolder)}; Ctrl-C ends it\n`);
+  await stopped.promise;
+  await server.close();
+  const waiting = await intake.stop();
+  const { late, refused, runs, spans } = intake.facts;
+  await project.close();
+  const rest = waiting === 0 ? '' : `; ${countOf(waiting, 'trace')} without an end: kept for the next start`;
+  await terminal.write(`${countOf(spans, 'span')}, ${countOf(runs, 'run')}, ${late} late, ${refused} refused${rest}\n`);
+  return 0;
+}
+
+function addressOf(options: ServeOtlpOptions): Omit<OtlpServerOptions, 'endpoint'> {
+  const { listen = DEFAULT_ADDRESS, tokenFile, tlsCert, tlsKey } = options;
+  const parts = ADDRESS.exec(listen);
+  const port = Number(parts?.[3]);
+  if (parts === null || port > 65_535) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `--listen is ${JSON.stringify(listen)}; give HOST:PORT, such as ${DEFAULT_ADDRESS}`,
+    );
+  }
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new CoxswainError('invalid-argument', '--tls-cert and --tls-key go together');
+  }
+  const tls =
+    tlsCert === undefined || tlsKey === undefined ? undefined : { cert: fileOf(tlsCert), key: fileOf(tlsKey) };
+  const token = tokenFile === undefined ? undefined : fileOf(tokenFile).trim();
+  return { host: parts[1] ?? parts[2] ?? '', port, token, tls };
+}
+
+function fileOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CoxswainError('input-io', `${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,178 @@
+import { chmodSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+
+import { messageOf, CoxswainError } from '../../base/error.ts';
+import { hashText } from '../../base/hash.ts';
+import { sqliteModule } from '../../base/sqlite-module.ts';
+import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-places.ts';
+import { endsTrace, isOfAgent } from '../../formats/otlp/trace-ends.ts';
+import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
+
+/** What may wait. */
+export interface InboxLimits {
+  /** Spans of one trace; default 20,000. */
+  readonly traceSpans?: number;
+  /** Bytes of one trace, as JSON; default 64 MB. */
+  readonly traceBytes?: number;
+  /** Traces that are not recorded yet; default 10,000. */
+  readonly traces?: number;
+  /** Bytes of all of them; default 512 MB. */
+  readonly bytes?: number;
+}
+
+/** What became of the spans of a request. */
+export interface TakenSpans {
+  readonly taken: number;
+  /** Of traces that were recorded already: they become a run of their own. */
+  readonly late: number;
+  /** Of traces that have too much already: they are not kept. */
+  readonly refused: number;
+}
+
+/** A trace that waits. */
+export interface WaitingTrace {
+  readonly traceId: string;
+  /** 1, or more where spans came after the trace was recorded. */
+  readonly part: number;
+}
+
+const MEGABYTE = 1_000_000;
+/** How long it is known which spans of a recorded trace came, so that those that are sent again are not taken for late ones. */
+const REMEMBERED_MS = 24 * 3_600_000;
+
+const LAYOUT = `
+  CREATE TABLE IF NOT EXISTS traces (trace TEXT PRIMARY KEY, part INTEGER NOT NULL, waits INTEGER NOT NULL,
+    ended INTEGER NOT NULL, last_ms INTEGER NOT NULL, spans INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS spans (trace TEXT NOT NULL, key TEXT NOT NULL, body TEXT, PRIMARY KEY (trace, key)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS waiting ON traces (waits, last_ms)`;
+
+/**
+ * Spans that were acknowledged and are not recorded yet, in a database of the user's state folder. One process has it at a time.
+ *
+ * Memory: nothing between calls; one trace while it is read.
+ */
+export class OtlpInbox {
+  readonly #database: DatabaseSync;
+  readonly #limits: Required<InboxLimits>;
+
+  /** @throws CoxswainError `input-io` where it cannot be opened, as when another server has it */
+  constructor(owner: StateOwner, limits: InboxLimits = {}) {
+    this.#limits = { traceSpans: 20_000, traceBytes: 64 * MEGABYTE, traces: 10_000, bytes: 512 * MEGABYTE, ...limits };
+    const file = stateFile('otlpInbox', owner);
+    try {
+      makeStateFolder(owner);
+      const { DatabaseSync } = sqliteModule();
+      this.#database = new DatabaseSync(file, { timeout: 500 });
+      chmodSync(file, 0o600);
+      // What is answered with success is on disk, and no other process folds the same traces.
+      this.#database.exec(
+        `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${LAYOUT}`,
+      );
+      this.#database.exec('BEGIN IMMEDIATE; COMMIT');
+    } catch (error) {
+      const why = /locked|busy/i.test(messageOf(error)) ? 'another server of this project has it' : messageOf(error);
+      throw new CoxswainError('input-io', `the spans that wait in ${dirname(file)} cannot be opened: ${why}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /**
+   * Keeps the spans of a request, all or none.
+   *
+   * @throws CoxswainError `input-too-large` when too much waits already, `input-io` when it cannot be written
+   */
+  add(spans: readonly TraceSpan[], nowMs: number): TakenSpans {
+    const { traces, bytes } = this.#waiting();
+    if (traces > this.#limits.traces || bytes > this.#limits.bytes) {
+      throw new CoxswainError('input-too-large', `${traces} traces wait to be recorded: send it again later`);
+    }
+    const counts = { taken: 0, late: 0, refused: 0 };
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      for (const span of spans) this.#addSpan(span, nowMs, counts);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw new CoxswainError('input-io', `the spans cannot be kept: ${messageOf(error)}`, { cause: error });
+    }
+    return counts;
+  }
+
+  /** Traces and bytes that wait. */
+  get waitingTraces(): number {
+    return this.#waiting().traces;
+  }
+
+  /** Traces to record now: those that have ended and of which nothing came since `endedBeforeMs`, and those of which nothing came since `quietBeforeMs`. */
+  due(endedBeforeMs: number, quietBeforeMs: number): readonly WaitingTrace[] {
+    const query =
+      'SELECT trace, part FROM traces WHERE waits = 1 AND ((ended = 1 AND last_ms <= ?) OR last_ms <= ?) ORDER BY last_ms LIMIT 100';
+    const rows = this.#database.prepare(query).all(endedBeforeMs, quietBeforeMs);
+    return rows.map((row) => ({ traceId: String(row['trace']), part: Number(row['part']) }));
+  }
+
+  /** The spans of a trace that wait. */
+  spansOf(traceId: string): readonly TraceSpan[] {
+    const rows = this.#database.prepare('SELECT body FROM spans WHERE trace = ? AND body IS NOT NULL').all(traceId);
+    // What `add` wrote.
+    return rows.map((row) => JSON.parse(String(row['body'])) as TraceSpan);
+  }
+
+  /** A trace is recorded: only which spans came is kept, for a day. */
+  close(traceId: string, nowMs: number): void {
+    const old = nowMs - REMEMBERED_MS;
+    this.#database.exec('BEGIN IMMEDIATE');
+    this.#database
+      .prepare('UPDATE traces SET waits = 0, ended = 0, spans = 0, bytes = 0, last_ms = ? WHERE trace = ?')
+      .run(nowMs, traceId);
+    this.#database.prepare('UPDATE spans SET body = NULL WHERE trace = ?').run(traceId);
+    this.#database
+      .prepare('DELETE FROM spans WHERE trace IN (SELECT trace FROM traces WHERE waits = 0 AND last_ms < ?)')
+      .run(old);
+    this.#database.prepare('DELETE FROM traces WHERE waits = 0 AND last_ms < ?').run(old);
+    this.#database.exec('COMMIT');
+  }
+
+  /** Ends the hold on the file. */
+  dispose(): void {
+    this.#database.close();
+  }
+
+  #waiting(): { readonly traces: number; readonly bytes: number } {
+    const row = this.#database
+      .prepare('SELECT count(*) AS traces, total(bytes) AS bytes FROM traces WHERE waits = 1')
+      .get();
+    return { traces: Number(row?.['traces']), bytes: Number(row?.['bytes']) };
+  }
+
+  #addSpan(span: TraceSpan, nowMs: number, counts: { taken: number; late: number; refused: number }): void {
+    const { traceId } = span;
+    // Other spans only say what lies below what.
+    const body = JSON.stringify(isOfAgent(span) ? span : { ...span, attributes: {}, events: [] });
+    const key = `${span.spanId} ${hashText(body)}`;
+    const known = this.#database.prepare('SELECT 1 FROM spans WHERE trace = ? AND key = ?').get(traceId, key);
+    if (known !== undefined) {
+      counts.taken += 1;
+      return;
+    }
+    const trace = this.#database.prepare('SELECT part, waits, spans, bytes FROM traces WHERE trace = ?').get(traceId);
+    const { traceSpans, traceBytes } = this.#limits;
+    if (Number(trace?.['spans'] ?? 0) >= traceSpans || Number(trace?.['bytes'] ?? 0) + body.length > traceBytes) {
+      counts.refused += 1;
+      return;
+    }
+    const isLate = trace !== undefined && (trace['waits'] === 0 || Number(trace['part']) > 1);
+    const part = Number(trace?.['part'] ?? 0) + (trace?.['waits'] === 1 ? 0 : 1);
+    this.#database.prepare('INSERT INTO spans VALUES (?, ?, ?)').run(traceId, key, body);
+    this.#database
+      .prepare(
+        `INSERT INTO traces VALUES (?1, ?2, 1, ?3, ?4, 1, ?5) ON CONFLICT DO UPDATE SET part = ?2, waits = 1,
+         ended = max(ended, ?3), last_ms = ?4, spans = spans + 1, bytes = bytes + ?5`,
+      )
+      .run(traceId, part, endsTrace(span) ? 1 : 0, nowMs, body.length);
+    counts.taken += 1;
+    if (isLate) counts.late += 1;
+  }
+}

@@ -1,0 +1,102 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+
+import { boundConnections, UNPROVEN_LIMITS } from '../../base/bound-connections.ts';
+import { CoxswainError } from '../../base/error.ts';
+import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
+import { tokenCheck } from '../../base/token-check.ts';
+import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
+
+/** Where a server of OTLP listens. */
+export interface OtlpServerOptions {
+  /** An address or a name of this machine. */
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** What requests must bring as `authorization: Bearer …`. Needed where the address is not a loopback one. */
+  readonly token?: string | undefined;
+  /** In PEM form. Needed where the address is not a loopback one. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly endpoint: Pick<OtlpEndpoint, 'answer'>;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+const MIN_TOKEN_CHARS = 16;
+const REQUEST_LIMIT_MS = 30_000;
+const CLOSE_LIMIT_MS = 5_000;
+
+/**
+ * Takes OTLP over HTTP. On a loopback address programs of this machine need nothing; a page that a browser shows is refused, also
+ * under another name of this machine. Elsewhere TLS and a token are needed.
+ *
+ * @throws CoxswainError `invalid-argument` for an address elsewhere without them, `input-io` when it cannot be listened on
+ */
+export async function startOtlpServer(
+  options: OtlpServerOptions,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
+  const { host, token, tls, endpoint } = options;
+  const isLocal = LOOPBACK.test(host);
+  if (!isLocal && (token === undefined || tls === undefined)) {
+    const message = `${host} can be reached from other machines: give --token-file, --tls-cert and --tls-key, or listen on 127.0.0.1`;
+    throw new CoxswainError('invalid-argument', message);
+  }
+  if (token !== undefined && token.length < MIN_TOKEN_CHARS) {
+    throw new CoxswainError(
+      'invalid-argument',
+      `the token has ${token.length} characters; give at least ${MIN_TOKEN_CHARS}`,
+    );
+  }
+  const isToken = token === undefined ? undefined : tokenCheck(token);
+  let port = options.port;
+  const answer: RequestListener = (request, response) => {
+    const refuse = (status: number): void => void response.writeHead(status, { 'content-length': '0' }).end();
+    if (isToken !== undefined && !isToken(request.headers.authorization ?? '')) return refuse(401);
+    if (isToken !== undefined) prove(request.socket);
+    if (!comesFromProgram(request, isLocal ? port : undefined)) return refuse(403);
+    if (!isOtlp(request)) return refuse(404);
+    void endpoint.answer(request, response);
+  };
+  const limits = {
+    requestTimeout: REQUEST_LIMIT_MS,
+    headersTimeout: UNPROVEN_LIMITS.headersMs,
+    connectionsCheckingInterval: UNPROVEN_LIMITS.checkMs,
+  };
+  const server = tls === undefined ? createServer(limits, answer) : createTlsServer({ ...limits, ...tls }, answer);
+  const { prove } = boundConnections(server);
+  port = await listen(server, options);
+  return { port, close: () => close(server) };
+}
+
+/** Not from a page in a browser. @param port  where the address is a loopback one */
+function comesFromProgram(request: IncomingMessage, port: number | undefined): boolean {
+  if (port === undefined)
+    return request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined;
+  try {
+    guardRequest(request, allowedHosts(port));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function listen(server: Server, { host, port }: OtlpServerOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      const message = `${host}:${port} cannot be listened on: ${error.message}; give another one with --listen`;
+      reject(new CoxswainError('input-io', message, { cause: error }));
+    });
+    server.listen({ host, port, backlog: UNPROVEN_LIMITS.backlog }, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(timer);
+}

@@ -1,0 +1,66 @@
+import type { ImportItem } from '../../formats/import-item.ts';
+import { traceRuns } from '../../formats/otlp/trace-runs.ts';
+import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
+import { readRuns } from '../../formats/read-runs.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajectory-record.ts';
+import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../store/trajectory-store.ts';
+import type { WaitingTrace } from './otlp-inbox.ts';
+
+/** Where the runs of traces go. */
+export interface TraceTarget {
+  readonly store: Pick<TrajectoryStore, 'transact'>;
+  /** What may be stored of a payload. */
+  readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
+}
+
+/** A run that was recorded. */
+export interface RecordedRun {
+  readonly runId: string;
+  readonly calls: number;
+}
+
+/**
+ * Records the runs of a trace. What is stored already of them, as by a process that was killed here, stays as it is, and the rest
+ * follows. Spans that came after their trace was recorded become runs of their own, whose ids end with `.2` and so on.
+ *
+ * @throws CoxswainError as `transact`
+ */
+export async function recordTrace(
+  { traceId, part }: WaitingTrace,
+  spans: readonly TraceSpan[],
+  { store, redact }: TraceTarget,
+): Promise<readonly RecordedRun[]> {
+  const runs = new Map<string, TrajectoryRecord[]>();
+  const items = withPart([...traceRuns(traceId, spans)], part);
+  for await (const item of readRuns(items, { source: 'otlp' })) {
+    if (item.type !== 'record') continue;
+    const record = { ...item.record, payload: redact(item.record.payload) };
+    const before = runs.get(item.run.id);
+    if (before === undefined) runs.set(item.run.id, [record]);
+    else before.push(record);
+  }
+  const recorded: RecordedRun[] = [];
+  for (const [runId, records] of runs) {
+    for (let isWhole = false; !isWhole;) {
+      isWhole = await store.transact(runId, ({ nextSeq }) => {
+        const rest = records.filter(({ seq }) => seq >= nextSeq);
+        return { records: rest.slice(0, MAX_BATCH_RECORDS), result: rest.length <= MAX_BATCH_RECORDS };
+      });
+    }
+    recorded.push({ runId, calls: records.filter(({ payload }) => payload.kind === 'tool_started').length });
+  }
+  return recorded;
+}
+
+async function* withPart(items: readonly ImportItem[], part: number): AsyncGenerator<ImportItem> {
+  const ids = new Set(items.flatMap((item) => (item.type === 'run' ? [item.run.id] : [])));
+  for (const item of items) {
+    if (part === 1 || item.type !== 'run') {
+      yield item;
+      continue;
+    }
+    const { run } = item;
+    const parentId = run.parentId !== undefined && ids.has(run.parentId) ? `${run.parentId}.${part}` : run.parentId;
+    yield { type: 'run', run: { ...run, id: `${run.id}.${part}`, ...(parentId === undefined ? {} : { parentId }) } };
+  }
+}
