@@ -1,6 +1,7 @@
 import { messageOf } from '../base/error.ts';
 import { present } from '../base/present.ts';
 import { systemTimers, type Timers } from '../recorder/timers.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { EventSink } from '../run/listeners.ts';
 import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
 import { SPAN_SCOPE, type SpanResource } from './otlp-request.ts';
@@ -36,7 +37,7 @@ export interface SpanIdentity {
 
 /** An exporter of OpenTelemetry's SDK, such as `OTLPTraceExporter`; only what is used. */
 export interface SpanExporter {
-  export(spans: readonly never[], done: (result: { readonly code: number; readonly error?: Error }) => void): void;
+  export(spans: never[], done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown?(): Promise<void>;
 }
 
@@ -60,6 +61,7 @@ export interface SpanSinkHealth {
 
 /** A listener that exports spans. */
 export interface SpanSink extends EventSink {
+  record(record: TrajectoryRecord): void;
   health(): SpanSinkHealth;
   dropped(): number;
   /** Ends the spans of open runs, and resolves when everything was sent or given up; the exporter is shut down. */
@@ -102,7 +104,7 @@ class ExportingSink implements SpanSink {
     this.#live = new LiveSpans({ take: (span) => this.#take(span) }, content);
   }
 
-  record(record: Parameters<LiveSpans['record']>[0]): void {
+  record(record: TrajectoryRecord): void {
     this.#live.record(record);
   }
 
