@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands/command-list.ts';
 import { INPUT_FAULTS } from '../src/base/input-fault.ts';
 import { VALUE_LIMITS } from '../src/base/value-budget.ts';
+import { patternPages } from '../scripts/pattern-pages.ts';
 import { aboutKind } from '../scripts/record-schema.ts';
 import { WORDS } from '../src/records/words.ts';
 import { KINDS } from '../src/records/kinds.ts';
@@ -66,6 +67,14 @@ function triggerText(trigger: FeedbackTrigger | undefined): string {
 }
 
 const threeErrors = guidanceContext({ calls: [{ failed: true }, { failed: true }, { failed: true }] });
+
+test('the pages of patterns say what their definitions say, and no cell of a table is long', () => {
+  for (const [path, text] of patternPages()) {
+    expect(readFileSync(join(fileURLToPath(new URL('..', import.meta.url)), path), 'utf8')).toBe(text);
+    const cells = text.split('\n').flatMap((line) => (line.startsWith('|') ? line.split(/(?<!\\)\|/) : []));
+    expect(cells.filter((cell) => cell.length > 300)).toEqual([]);
+  }
+});
 
 test('the standard steering’s page names its feedback providers and triggers, in order', () => {
   const rows = tableOf('standard-steering.md', 'provider | trigger | level');

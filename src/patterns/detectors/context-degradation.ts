@@ -22,6 +22,10 @@ interface State {
 /**
  * The agent seems to forget: it keeps re-reading what it has read and nobody has changed, or an edit undoes its own
  * earlier one. Inefficient, not stuck: the finer loops have their own detectors.
+ *
+ * Warns at:
+ * - 8 re-reads (`rereadsWarnAt`) within 40 calls (`windowSize`).
+ * - An edit that undoes an earlier one is a `hint`.
  */
 export function contextDegradationDetector(options: ContextDegradationOptions = {}): PatternDetector {
   const { windowSize = 40, rereadsWarnAt = 8 } = options;

@@ -37,6 +37,20 @@ const EMPTY: State = { keys: [], argsKey: '', oneCall: true, order: [], steps: 0
  * actions on a screen stand outside.
  *
  * Source of the number: three full rounds, as in the labelled cases of ../shared/scenarios.
+ *
+ * Warns at:
+ * - 3 rounds in all (`roundsToWarn: 2`, since the first round is new), in any order, over at most 32 different calls
+ *   (`maxDifferent`).
+ * - The kind is `ping_pong` when two calls alternate, else `cycle`.
+ * - No hint; strong at 5 rounds; confidence is `1 - 0.75 / rounds`.
+ *
+ * Begins anew at:
+ * - Anything new.
+ * - A change.
+ *
+ * Does not count:
+ * - Polls and blind actions on a screen.
+ * - One call with different results, unless it turns a screen back and forth.
  */
 export function cycleDetector(options: CycleOptions = {}): PatternDetector {
   const { roundsToWarn = 2, maxDifferent = 32 } = options;

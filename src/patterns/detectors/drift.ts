@@ -38,6 +38,10 @@ const COMMON = new Set(
 /**
  * The work has left the subject: the calls' words once shared some with the task's text (names, paths, subjects),
  * and for twenty calls none does. Not being stuck, so it never says so. Silent without a task text.
+ *
+ * Warns at:
+ * - 20 calls (`windowSize`) of which a share of 0 (`maxRelated`) touches the task's words, after at least five calls that did.
+ * - Always at `warn`, confidence 0.6.
  */
 export function driftDetector(options: DriftOptions = {}): PatternDetector {
   const { windowSize = 20, maxRelated = 0 } = options;

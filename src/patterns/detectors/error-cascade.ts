@@ -50,6 +50,20 @@ const EMPTY: State = {
  * Nothing works any more: failures in a row over two or more tools, or coming back to a cause already met. A row of
  * ever new errors of one tool is a script taking shape and does not count. A silent failure (a grep without a match)
  * neither counts nor ends the row; a success of any other kind ends it.
+ *
+ * Warns at:
+ * - 6 failing turns in a row (`warnAt`), over two or more tools, or coming back to a cause already met.
+ * - For one tool: in the same words, or with a cause that no change of the call cures.
+ * - One fewer where all failures name one such cause.
+ *
+ * Begins anew at:
+ * - A success.
+ *
+ * Does not count:
+ * - Failures that say nothing.
+ * - Ever new errors of one tool: a script is taking shape.
+ * - Lines that edit and then run.
+ * - A service that cannot be reached, after a deliberate pause.
  */
 export function errorCascadeDetector(options: ErrorCascadeOptions = {}): PatternDetector {
   const { warnAt = 6 } = options;

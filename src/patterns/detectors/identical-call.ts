@@ -56,6 +56,24 @@ const CHANCE_PATIENCE = 2;
  *
  * Source of the numbers: three is where every labelled case of ../shared/scenarios and of the real windows begins
  * ("3rd unchanged identical call").
+ *
+ * Warns at:
+ * - 3 calls (`warnAt`), with at most 3 other calls between two of them (`maxBetween`), none of these new.
+ * - 10 calls for an action on a screen whose answer shows nothing (`blindWarnAt`).
+ * - 12 calls where only digits differ and each number that moves has gone both ways.
+ * - For a change that is merely acknowledged, nothing may stand between.
+ * - On a screen, results are equal with the same effect line, the same address and at most a fifth of new lines.
+ *
+ * Begins anew at:
+ * - A new epoch.
+ * - Another result.
+ * - Something new since the last time.
+ *
+ * Does not count:
+ * - Polls.
+ * - Failures that say something: they are `repeated_error`.
+ * - Two calls, where the result moves by itself: it went back to the one before, as a flaky test does, or it stood and moved
+ *   on, as a job does.
  */
 export function identicalCallDetector(options: IdenticalCallOptions = {}): PatternDetector {
   const { warnAt = 3, blindWarnAt = 10, maxBetween = 3 } = options;

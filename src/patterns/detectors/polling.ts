@@ -39,6 +39,15 @@ const DEFAULT_UNCHANGED_MS = 30 * 60_000;
  * Asking for a status that never changes. Waiting is right, so it takes ten unchanged answers (or fewer over half an
  * hour, where less than five minutes lie between); any change of the answer, real work done in between, or a message of the user,
  * begins anew. Command lines that ask one program are one status where their last lines are equal, until one of them moves.
+ *
+ * Warns at:
+ * - 10 unchanged answers (`warnAt`).
+ * - 5 unchanged answers over half an hour (`maxUnchangedMs`), where less than five minutes lie between.
+ *
+ * Begins anew at:
+ * - A change of the answer.
+ * - More than one new step between two polls.
+ * - A message of the user.
  */
 export function pollingDetector(options: PollingOptions = {}): PatternDetector {
   const { warnAt = 10, maxUnchangedMs = DEFAULT_UNCHANGED_MS } = options;

@@ -72,6 +72,26 @@ const MAX_WAITS = 2;
  * One tool failing with one error again and again within an epoch. Errors are grouped by cause and masked line;
  * the same words count soonest, one cause outside the call next, the same kind naming another thing each time last.
  * Failures of one turn count once; pauses that grow raise the threshold; one call whose failure changes its words moves.
+ *
+ * Warns at:
+ * - 3 failures with the same words (`exactWarnAt`).
+ * - 4 failures with the same speaking lines, with a line in which only numbers differ, or with one cause outside the call
+ *   (`causeWarnAt`).
+ * - 5 failures of one kind that names another thing each time (`groupWarnAt`).
+ * - At most 4 other calls stand between two of them (`maxBetween`).
+ * - One more for failures that nothing flags, usage texts, time-outs and "not found", while the arguments change. A JSON answer
+ *   that says that it failed, and why, is a flag.
+ * - One more for each pause that is clearly longer than the one before, and for up to two deliberate pauses (20 seconds, or
+ *   where no times are known), for rate limits, time-outs, the network, and what is locked or not ready.
+ *
+ * Begins anew at:
+ * - A new epoch. Exception: when the very same call fails and only the user spoke, the fifth failure is flagged.
+ * - The same call failing with other words, or succeeding.
+ * - Where only the kind is equal, or the things that are looked up are missing: the same program succeeding with something new.
+ * - Another call failing after a change was made.
+ *
+ * Does not count:
+ * - Failures that say nothing.
  */
 export function repeatedErrorDetector(options: RepeatedErrorOptions = {}): PatternDetector {
   const { exactWarnAt = 3, causeWarnAt = 4, groupWarnAt = 5, maxBetween = 4 } = options;

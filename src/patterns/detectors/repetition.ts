@@ -34,6 +34,21 @@ export interface FeatureShare {
  * The last calls resemble each other too much: the same answers, the same words in the arguments, failures, no new line, no change. A
  * logistic score over structure alone, which finds what no single rule names. Weights and cross-validated figures:
  * `repetition-weights.json`, made by `scripts/train-repetition.ts` from labelled calls of recorded runs.
+ *
+ * Warns at:
+ * - A chance of 0.4 (`warnAt`), over the last 8 calls; strong at 0.7; no hint.
+ * - It stays silent while a rule is at `warn`.
+ *
+ * Begins anew at:
+ * - A change, also one made before.
+ * - A message of the user.
+ * - Something new by another tool since the call was made before.
+ *
+ * Does not count:
+ * - Polls, acknowledgements, and failures after a pause where waiting is right.
+ * - An answer or failure that did not occur twice before.
+ * - Calls of which none had the same result before, or one had another.
+ * - Fewer than four calls.
  */
 export function repetitionDetector(options: RepetitionOptions = {}): PatternDetector {
   const { warnAt = trained.threshold } = options;

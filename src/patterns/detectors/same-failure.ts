@@ -48,6 +48,21 @@ const MAX_BETWEEN_TIMEOUTS = 12;
  * (`thrash`): each fix breaks what the last one mended. A check is one call, or a program that tells of as many failures by
  * the same line, however it is called. A check that passes begins anew. A time limit is one cause,
  * whatever job runs into it, until a job of that tool gets through.
+ *
+ * Warns at:
+ * - 4 changes (`warnAt`) after which one check fails alike.
+ * - A check is a call with equal arguments (also a change that is refused) and the same message, line numbers aside; or a
+ *   program, however it is called, with the same line and as many failures counted. Lines that edit and then run count
+ *   together.
+ * - 6 runs for two failures of one check that alternate: the kind is then `thrash`, always at `warn`, with confidence 0.75.
+ *
+ * Begins anew at:
+ * - A success of that check.
+ * - For a program called in several ways: an answer of which more than a third of the lines is new.
+ *
+ * Does not count:
+ * - Further time-outs of other jobs: a time-out is one cause whatever job meets it, until a job of that tool succeeds, or 12
+ *   steps pass without one.
  */
 export function sameFailureDetector(options: SameFailureOptions = {}): PatternDetector {
   const { warnAt = 4 } = options;

@@ -32,6 +32,9 @@ const EMPTY: State = { open: null, turn: -1, tool: '', asked: [], first: -1, evi
 /**
  * One read a turn, again and again with the same tool on different things: they could have been issued together.
  * Inefficient, not stuck. A turn is judged when the next one begins.
+ *
+ * Warns at:
+ * - 8 turns (`warnAt`), each with one read by one tool, on different things.
  */
 export function sequentialCallsDetector(options: SequentialCallsOptions = {}): PatternDetector {
   const { warnAt = 8 } = options;

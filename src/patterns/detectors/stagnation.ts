@@ -72,6 +72,24 @@ const MAX_OWN = 6;
  * says nothing and never counts; a very short one counts later. Going through a list (the same question about one
  * column, date or key after the other) and finding nothing, or going through files that hold the same, is work, and counts
  * much later.
+ *
+ * Warns at:
+ * - 6 equal answers (`warnAt`) to different questions to one tool, also by code that prints what was printed before.
+ * - 6 orders that come to nothing ("Nothing happens."), actions after which a screen shows the same, or writes to one thing
+ *   that change nothing.
+ * - 10 for an answer under 10 characters (`shortWarnAt`). Exceptions: each question is the first one with more to it, or a look
+ *   finds nothing at all (no text, an empty list, an object with no more in it).
+ * - 20 where the questions go through a list (each names something new in an otherwise equal sentence) and each finds none,
+ *   zero or no, another file with the same content, or a fact of at most 80 characters about the next number, address, day,
+ *   name or page.
+ *
+ * Begins anew at:
+ * - An answer that differs.
+ * - Another tool, except for one question between.
+ * - A failure, a change, a program that runs, or a message of the user.
+ *
+ * Does not count:
+ * - Answers such as `ok` and `deleted`, which also end it, except for actions on a screen.
  */
 export function stagnationDetector(options: StagnationOptions = {}): PatternDetector {
   const { warnAt = 6, shortWarnAt = 10 } = options;

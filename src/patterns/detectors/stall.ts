@@ -26,6 +26,18 @@ const MIN_CALLS = 3;
 /**
  * No new result and no change of the world for many calls, or for long: the coarse net below the finer patterns.
  * Polls, thoughts and pauses do not count as calls, but their time passes.
+ *
+ * Warns at:
+ * - 20 calls (`maxCalls`), confidence 0.85, strong at 40.
+ * - 900 seconds and 3 calls (`maxSeconds`), confidence 0.7.
+ * - No hint.
+ *
+ * Begins anew at:
+ * - Anything new.
+ * - A change.
+ *
+ * Does not count:
+ * - Polls as calls; their time passes.
  */
 export function stallDetector(options: StallOptions = {}): PatternDetector {
   const { maxCalls = 20, maxSeconds = 900 } = options;

@@ -69,6 +69,19 @@ const METHOD_PATIENCE = 2;
  * edit, twice for one pair of states, or four times where a program ran well in one of them (a baseline that is measured, a fix that
  * is proved by taking it out); or ten whole rewrites in a row with nothing read, run or finished between. So does a setting, a
  * place in a file, or a definition in a database. A message of the user begins anew.
+ *
+ * Warns at:
+ * - 2 returns between the same two states (`revertsWarnAt`) of a file, a place in it, a range of a sheet, a setting, an object
+ *   or a definition in a database.
+ * - 4 returns where a program ran well in one of the states: taking a fix out, testing and putting it back is method.
+ * - 10 whole rewrites of a file in a row (`rewritesWarnAt`), not of what is sent to an address.
+ * - `same_failure_after_edits` reports this kind too: two failures of one check that alternate through six runs.
+ *
+ * Begins anew at:
+ * - A message of the user.
+ *
+ * Does not count:
+ * - Writes whose content is not in the arguments.
  */
 export function thrashDetector(options: ThrashOptions = {}): PatternDetector {
   const { revertsWarnAt = 2, rewritesWarnAt = 10 } = options;

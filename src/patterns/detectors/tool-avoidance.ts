@@ -16,6 +16,7 @@ export interface Recommendation {
 
 /** Options of `toolAvoidanceDetector`. */
 export interface ToolAvoidanceOptions {
+  /** Tools, and what is used in their stead; default: search and file tools of coding agents, and their shell programs. */
   readonly recommendations?: readonly Recommendation[];
   /** Stand-ins in a row, the recommended tool not used between, at which it warns; default 10. */
   readonly warnAt?: number;
@@ -37,6 +38,9 @@ interface Entry {
 /**
  * A tool made for the job lies idle while something else stands in for it. Inefficient, not stuck. By default a tool
  * counts as available once the run has used it, so nothing is recommended that may not exist.
+ *
+ * Warns at:
+ * - 10 calls in a row (`warnAt`), such as `grep` in a shell while a search tool lies idle (`recommendations`).
  */
 export function toolAvoidanceDetector(options: ToolAvoidanceOptions = {}): PatternDetector {
   const { recommendations = DEFAULT_RECOMMENDATIONS, warnAt = 10 } = options;

@@ -1,0 +1,94 @@
+/**
+ * Writes a page for each built-in detector into `docs/patterns`, from its definition: the docstring, and its options with their defaults. The list of
+ * them stands in `docs/detection.md`. A test compares the pages: `npx node scripts/pattern-pages.ts` writes them anew.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+import type { Shape } from '../src/base/shape.ts';
+import { DETECTORS } from '../src/patterns/detectors/default-detectors.ts';
+
+const FOLDER = 'src/patterns/detectors';
+const BEGIN = '<!-- patterns: written by scripts/pattern-pages.ts -->';
+const END = '<!-- /patterns -->';
+
+interface Detector {
+  readonly kind: string;
+  readonly name: string;
+  readonly stuck: boolean;
+  /** Lines of the docstring. */
+  readonly about: readonly string[];
+  readonly source: string;
+  readonly fields: Readonly<Record<string, Shape>>;
+}
+
+/** Texts of the pages by their paths, and that of `docs/detection.md` with its list. */
+export function patternPages(): ReadonlyMap<string, string> {
+  const detectors = Object.entries(DETECTORS).map(([kind, { options }]) => detectorOf(kind, options.fields));
+  const detection = readFileSync('docs/detection.md', 'utf8');
+  const [before = '', , after = ''] = detection.split(new RegExp(`(?<=${BEGIN}\n)([^]*)(?=${END})`));
+  return new Map([
+    ...detectors.map((detector) => [`docs/patterns/${detector.kind}.md`, pageOf(detector)] as const),
+    ['docs/detection.md', `${before}${listOf(detectors)}${after}`],
+  ]);
+}
+
+function detectorOf(kind: string, fields: Readonly<Record<string, Shape>>): Detector {
+  const list = readFileSync(`${FOLDER}/default-detectors.ts`, 'utf8');
+  const variable = new RegExp(`^  ${kind}: (\\w+),$`, 'm').exec(list)?.[1] ?? kind;
+  const file = new RegExp(`import \\{ ${variable} \\} from '\\./(.+)';`).exec(list)?.[1] ?? '';
+  const source = readFileSync(`${FOLDER}/${file}`, 'utf8');
+  const [, comment = '', name = ''] =
+    /\/\*\*\n((?: \*(?!\/).*\n)*) \*\/\nexport function (\w+Detector)\(/.exec(source) ?? [];
+  const about = comment.split('\n').map((line) => line.replace(/^ \* ?/, ''));
+  return { kind, name, stuck: !source.includes('stuck: false'), about, source, fields };
+}
+
+function pageOf({ kind, name, stuck, about, source, fields }: Detector): string {
+  const text = about
+    .join('\n')
+    .replace(/\nSource of the numbers?:[^]*?(?=\n\n|$)/, '')
+    .replaceAll(/\n(Warns at|Begins anew at|Does not count):\n/g, '\n## $1\n\n')
+    .trim();
+  const rows = Object.entries(fields).map(([option, shape]) => {
+    const means = new RegExp(`/\\*\\* ([^]*?) \\*/\n  readonly ${option}\\?`).exec(source)?.[1] ?? '';
+    const range = shape.kind === 'number' ? `${shape.min} to ${shape.max}` : '';
+    const standard = 'default' in shape && shape.default !== undefined ? `\`${shape.default}\`` : '';
+    return `| \`${option}\` | ${standard} | ${range} | ${means
+      .split('/** ')
+      .at(-1)
+      ?.replace(/; default .*$/, '')} |`;
+  });
+  return [
+    `# ${kind}`,
+    '',
+    `${stuck ? 'The agent is stuck' : 'The agent is inefficient, not stuck'}. Detector: \`${name}\`. [Detection](../detection.md) explains steps, epochs and levels.`,
+    '',
+    text,
+    '',
+    '## Options',
+    '',
+    '| option | default | range | means |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function listOf(detectors: readonly Detector[]): string {
+  const table = (stuck: boolean): string =>
+    detectors
+      .filter((detector) => detector.stuck === stuck)
+      .map(({ kind, name, about }) => {
+        const sentence = /^[^]*?[.:](?=\s|$)/.exec(about.join(' ').trim())?.[0].replace(/:$/, '.') ?? '';
+        return `| [\`${kind}\`](patterns/${kind}.md) | \`${name}\` | ${sentence} |\n`;
+      })
+      .join('');
+  const head = '| kind | detector | is |\n|---|---|---|\n';
+  return `\n## Patterns: stuck\n\nEach page says when it warns, what begins its count anew, what does not count, and its options.\n\n${head}${table(true)}
+## Patterns: inefficient\n\nThey have \`stuck: false\`. \`patternFeedback\` does not speak of them by default; \`driftFeedback\` speaks of \`drift\`.\n\n${head}${table(false)}\n`;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  mkdirSync('docs/patterns', { recursive: true });
+  for (const [path, text] of patternPages()) writeFileSync(path, text);
+}
