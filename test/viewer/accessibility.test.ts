@@ -38,6 +38,16 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
         await addRun(store, 'child', [startOf('child', 'The other'), ...shellTurn(0, 'ls', 'b')], {
           parentRunId: 'parent',
         });
+        const same = Array.from({ length: 4 }, (_, at) =>
+          shellTurn(at, 'make', '\u001b[31mno\u001b[0m rule', true),
+        ).flat();
+        const said =
+          '# Plan\n\n1. `make` **it**\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nconst a = "b"; // c\n```\n\n> so';
+        await addRun(store, 'words', [
+          startOf('words', 'Say it'),
+          { kind: 'message_appended', message: { role: 'assistant', content: said } },
+          ...same,
+        ]);
         await addRun(store, 'live', [startOf('live', 'At work'), ...shellTurn(0, 'ls', 'b')], {
           // At work as long as the slowest machine takes for all of this.
           startMs: Date.now() + 3_600_000,
@@ -64,14 +74,22 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
     ['the choice of a comparison', '/?page=compare&a=0/stuck-run', 'tbody tr'],
     ['a backtest, with moments of runs that are not here', '/?page=experiments', '.moments li > .dim'],
     ['the review', '/?page=review&by=pattern', '.sheet .intro'],
+    ['another configuration on a run', '/?source=0&run=stuck-run&under=standard', '.card.tried'],
+    ['the tasks', '/?page=runs&group=task', '.tasks tbody tr'],
+    ['runs side by side', '/?page=compare&r=0/stuck-run&r=0/child&r=0/words', '.aligned tr.first'],
+    ['Markdown, colours, code and folded calls', '/?source=0&run=words', '.stretch'],
     ['a moment that is not there', '/?page=moment&run=none&call=3', '.notice .dim'],
     ['a moment that is there', '/?page=moment&run=stuck-run&call=13', '.row.is-selected'],
   ];
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test.each(pages)(`%s has no serious issue, ${colorScheme}`, async (_name, path, ready) => {
-      const page = await scene.open(path, { colorScheme });
+  for (const [colorScheme, width] of [
+    ['light', 1440],
+    ['dark', 1024],
+  ] as const) {
+    test.each(pages)(`%s has no serious issue, ${colorScheme}, ${width} pixels wide`, async (_name, path, ready) => {
+      const page = await scene.open(path, { colorScheme, viewport: { width, height: 900 } });
       await page.locator(ready).first().waitFor();
       expect(await seriousIssues(page)).toEqual([]);
+      expect(await page.evaluate(WIDER)).toEqual([]);
       await page.context().close();
     });
 
@@ -80,6 +98,25 @@ describe.skipIf(chromium === undefined)('every page, looked at by axe (needs a C
       await page.getByRole('button', { name: /Following/ }).waitFor();
       await page.keyboard.press('f');
       await page.getByRole('button', { name: /Paused/ }).waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.context().close();
+    });
+
+    test(`chosen runs and the jump to anywhere have no serious issue, ${colorScheme}`, async () => {
+      const page = await scene.open('/?page=runs', { colorScheme });
+      await page.locator('.run-row .choose input').first().check();
+      await page.getByRole('group', { name: 'Chosen runs' }).waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('listbox').getByRole('option').first().waitFor();
+      expect(await seriousIssues(page)).toEqual([]);
+      await page.context().close();
+    });
+
+    test(`a trial of a configuration has no serious issue, ${colorScheme}`, async () => {
+      const page = await scene.open('/?page=experiments', { colorScheme });
+      await page.getByRole('button', { name: /^Replay \d+ runs/ }).click();
+      await page.getByRole('region', { name: /^What changes/ }).waitFor();
       expect(await seriousIssues(page)).toEqual([]);
       await page.context().close();
     });

@@ -1,4 +1,5 @@
 import type {
+  AlignedAnswer,
   CallAnswer,
   CallsAnswer,
   CompareAnswer,
@@ -15,7 +16,7 @@ import type {
   RunState,
   SourcesAnswer,
 } from '../server/api-shapes.ts';
-import type { CohortAnswer, ReviewAnswer, ReviewBy } from '../server/cohort-shapes.ts';
+import type { CohortAnswer, ReviewAnswer, ReviewBy, TasksAnswer } from '../server/cohort-shapes.ts';
 import type { ConfigurationsAnswer, TriedRunAnswer } from '../server/trial-shapes.ts';
 import type { BacktestReport } from '../../backtest/backtest-report.ts';
 import type { LabelTarget } from '../../backtest/labels.ts';
@@ -62,6 +63,7 @@ export const RUN_FILTER_NAMES = [
   'status',
   'sort',
   'order',
+  'group',
 ] as const;
 type RunFilterName = (typeof RUN_FILTER_NAMES)[number];
 
@@ -81,6 +83,25 @@ export function getCohort(filters: RunFilters): Promise<CohortAnswer> {
   return get<CohortAnswer>(`/api/cohort?${filterQuery(filters)}`);
 }
 
+export function getTasks(filters: RunFilters): Promise<TasksAnswer> {
+  return get<TasksAnswer>(`/api/tasks?${filterQuery(filters)}`);
+}
+
+/** @param keys  as `runKey` makes them */
+export function getAligned(keys: readonly string[]): Promise<AlignedAnswer> {
+  return get<AlignedAnswer>(`/api/aligned?${idsOf(keys)}`);
+}
+
+/** Where the runs can be downloaded as one file. */
+export function shareAddress(keys: readonly string[]): string {
+  return `/api/share?${idsOf(keys)}`;
+}
+
+function idsOf(keys: readonly string[]): URLSearchParams {
+  const escaped = keys.map((key) => key.split('/').map(encodeURIComponent));
+  return new URLSearchParams({ ids: escaped.map(([source = '', ...id]) => `${source}/${id.join('%2F')}`).join(',') });
+}
+
 export function getReview(by: ReviewBy): Promise<ReviewAnswer> {
   return get<ReviewAnswer>(`/api/review?by=${by}`);
 }
@@ -98,8 +119,7 @@ export function getRuns(filters: RunFilters, after: string | undefined, limit = 
 
 /** The rows of at most 100 runs with what a list left out at first, as many as were ready in time. */
 export function getRows(runs: readonly RunAddress[]): Promise<RowsAnswer> {
-  const ids = runs.map(({ source, runId }) => `${encodeURIComponent(source)}/${encodeURIComponent(runId)}`);
-  return get<RowsAnswer>(`/api/rows?${new URLSearchParams({ ids: ids.join(',') })}`);
+  return get<RowsAnswer>(`/api/rows?${idsOf(runs.map(({ runId, source }) => `${source}/${runId}`))}`);
 }
 
 export function getRun(run: RunAddress): Promise<RunAnswer> {

@@ -11,6 +11,7 @@ import { ErrorNotice, Notice } from './notice.tsx';
 import { OverviewPage } from './overview-page.tsx';
 import { ExperimentsPage } from './experiments-page.tsx';
 import type { Route } from './route.ts';
+import { Palette } from './palette.tsx';
 import { ReviewPage } from './review-page.tsx';
 import { RunListPage } from './run-list-page.tsx';
 import { RunPageView } from './run-page.tsx';
@@ -26,11 +27,14 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
   const route = useRoute();
   const [isHelpOpen, setHelpOpen] = useState(false);
   const closeHelp = useCallback(() => setHelpOpen(false), []);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const closePalette = useCallback(() => setPaletteOpen(false), []);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== '?' || isTyping(event)) return;
+      if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) setPaletteOpen(true);
+      else if (event.key === '?' && !isTyping(event)) setHelpOpen(true);
+      else return;
       event.preventDefault();
-      setHelpOpen(true);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -67,6 +71,9 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
           </Tab>
         </nav>
         <span className="spring" />
+        <button type="button" className="jump" onClick={() => setPaletteOpen(true)}>
+          Search or jump… <kbd>⌘K</kbd>
+        </button>
         <ThemeButton />
         <button type="button" className="quiet" onClick={() => setHelpOpen(true)}>
           Keys <kbd>?</kbd>
@@ -84,6 +91,7 @@ export function App({ sessionProblem }: { readonly sessionProblem: string | unde
         )}
       </main>
       {isHelpOpen ? <HelpDialog onClose={closeHelp} /> : null}
+      {isPaletteOpen ? <Palette onClose={closePalette} /> : null}
     </div>
   );
 }

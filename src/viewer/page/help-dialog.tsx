@@ -30,6 +30,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['s', 'label the call: cannot say'],
   ['u', 'take the label away'],
   ['c', 'compare this run with another'],
+  ['x', 'choose the run, or not'],
+  ['⌘K', 'search or jump'],
   ['?', 'this help'],
 ];
 

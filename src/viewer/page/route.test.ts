@@ -20,6 +20,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
   run.map((address) => ({ page: 'run' as const, run: address })),
   fc.record({ page: fc.constant('compare' as const), a: text, b: text }),
   fc.constant({ page: 'compare' as const }),
+  fc.record({ page: fc.constant('compare' as const), runs: fc.array(text, { minLength: 1 }) }),
   fc.record({ page: fc.constant('experiments' as const), filters, report: text, trial }),
   fc.record({ page: fc.constant('run' as const), run, trial }),
   fc.record({ page: fc.constant('moment' as const), runId: text, call: fc.integer({ min: 1 }) }),

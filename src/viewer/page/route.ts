@@ -18,7 +18,8 @@ export type Route =
       readonly trial?: TrialChoice;
     }
   | { readonly page: 'review'; readonly by: ReviewBy }
-  | { readonly page: 'compare'; readonly a?: string; readonly b?: string }
+  /** Two runs aligned, or several side by side. */
+  | { readonly page: 'compare'; readonly a?: string; readonly b?: string; readonly runs?: readonly string[] }
   | {
       readonly page: 'experiments';
       readonly filters: RunFilters;
@@ -33,8 +34,9 @@ export function parseRoute(search: string): Route {
   const query = new URLSearchParams(search);
   const page = query.get('page');
   if (page === 'compare') {
-    const [a, b] = [query.get('a'), query.get('b')];
-    return { page, ...(a === null ? {} : { a }), ...(b === null ? {} : { b }) };
+    const [a, b] = [query.get('a') ?? undefined, query.get('b') ?? undefined];
+    const runs = query.getAll('r');
+    return { page, ...present({ a, b, runs: runs.length === 0 ? undefined : runs }) };
   }
   if (page === 'review') return { page, by: reviewBy(query.get('by')) ?? 'pattern' };
   const runId = query.get('run');
@@ -91,6 +93,7 @@ export function formatRoute(route: Route): string {
       query.set('page', 'compare');
       if (route.a !== undefined) query.set('a', route.a);
       if (route.b !== undefined) query.set('b', route.b);
+      for (const key of route.runs ?? []) query.append('r', key);
       break;
     case 'moment':
       query.set('page', 'moment');

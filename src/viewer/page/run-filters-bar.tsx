@@ -5,11 +5,14 @@ import { inWords } from '../../records/words.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
 import { patternName } from './pattern-name.ts';
-import type { Route } from './route.ts';
+import { formatRoute, type Route } from './route.ts';
 import { safeLine } from './safe-text.ts';
+import { SavedViews } from './saved-views.tsx';
 import { goTo } from './use-route.ts';
 
 type FilterName = keyof RunFilters;
+/** What says how runs are shown, and not which. */
+const SHAPES: ReadonlySet<string> = new Set(['sort', 'order', 'group']);
 const MAX_CHARS = 60;
 
 const STATUS: Readonly<Record<string, string>> = {
@@ -41,13 +44,14 @@ export function RunFiltersBar(props: {
   readonly status: string;
   /** The page with other filters. */
   readonly to: (filters: RunFilters) => Route;
+  readonly children?: ReactElement;
 }): ReactElement {
   const { facets, filters, sources, to } = props;
   const set = (name: FilterName, value: string): void => {
     const { [name]: _before, ...rest } = filters;
     goTo(to(value === '' ? rest : { ...rest, [name]: value }));
   };
-  const isFiltered = Object.keys(filters).some((name) => name !== 'sort' && name !== 'order');
+  const isFiltered = Object.keys(filters).some((name) => !SHAPES.has(name));
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <SearchBox filters={filters} onSet={set} />
@@ -90,6 +94,8 @@ export function RunFiltersBar(props: {
         </button>
       ) : null}
       <span className="spring" />
+      {props.children}
+      <SavedViews key={formatRoute(to(filters))} filters={filters} route={to(filters)} />
       <span className="dim" role="status">
         {props.status}
       </span>

@@ -3,7 +3,9 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, typ
 
 import type { LabelRow, SourceRow } from '../server/api-shapes.ts';
 import { ApiError, getLabels, type RunFilters } from './api.ts';
+import { ChosenRuns } from './chosen-runs.tsx';
 import { isTyping } from './is-typing.ts';
+import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { LruMap } from '../../base/lru-map.ts';
 import { countOf } from '../../base/number-text.ts';
@@ -12,6 +14,7 @@ import { RunFiltersBar } from './run-filters-bar.tsx';
 import { RunListRow, runRouteOf } from './run-list-row.tsx';
 import { placeRuns, type PlacedRun } from './run-tree.ts';
 import { SortHead } from './sort-head.tsx';
+import { TaskTable } from './task-table.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 import { useRunList, type RunListState } from './use-run-list.ts';
@@ -48,7 +51,9 @@ export function RunListPage(props: {
           facets={list.facets}
           status={statusOf(list)}
           to={(next) => ({ page: 'runs', filters: next })}
-        />
+        >
+          <GroupLink filters={filters} />
+        </RunFiltersBar>
         {troubled.map((source) => (
           <div key={source.id} className="banner bad" role="alert">
             <b>{source.path}</b> {source.problem?.message} {source.problem?.fix}
@@ -67,9 +72,23 @@ export function RunListPage(props: {
           </div>
         ) : null}
       </div>
-      <SortHead filters={filters} />
-      <Rows key={formatRoute({ page: 'runs', filters })} list={list} filters={filters} sources={sources} />
+      {filters.group === 'task' ? (
+        <TaskTable filters={filters} />
+      ) : (
+        <Rows key={formatRoute({ page: 'runs', filters })} list={list} filters={filters} sources={sources} />
+      )}
     </div>
+  );
+}
+
+/** Leads to the same runs by task, or back. */
+function GroupLink({ filters }: { readonly filters: RunFilters }): ReactElement {
+  const { group, ...rest } = filters;
+  const to = { page: 'runs', filters: group === 'task' ? rest : { ...rest, group: 'task' } } as const;
+  return (
+    <Link className="button" to={to}>
+      {group === 'task' ? 'Show single runs' : 'Group by task'}
+    </Link>
   );
 }
 
@@ -90,7 +109,10 @@ function Rows(props: {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const kept = places.get(formatRoute({ page: 'runs', filters }));
   const [current, setCurrent] = useState(kept?.current ?? 0);
-  const labels = useLoaded('labels', getLabels).value?.labels ?? NO_LABELS;
+  const { reload: reloadLabels, value: labelled } = useLoaded('labels', getLabels);
+  const labels = labelled?.labels ?? NO_LABELS;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = useCallback((key: string) => setChosen((before) => toggled(before, key)), []);
   const isTree = filters.sort === undefined || filters.sort === 'started';
   const placed = useMemo(
     () =>
@@ -117,48 +139,62 @@ function Rows(props: {
     if (last >= placed.length - AHEAD) more();
     complete(placed.slice(first, last + 1).map(({ run }) => run));
   }, [first, last, placed, more, complete]);
-  const toggle = useCallback((key: string) => {
-    setClosed((before) => {
-      const after = new Set(before);
-      if (!after.delete(key)) after.add(key);
-      return after;
-    });
-  }, []);
+  const toggle = useCallback((key: string) => setClosed((before) => toggled(before, key)), []);
   useListKeys({
     placed,
     find: filters.q,
     current,
     setCurrent,
+    choose,
     show: (index) => virtual.scrollToIndex(index, { align: 'auto' }),
   });
 
   const nothing = list.isLoading || placed.length > 0 ? undefined : <Nothing {...props} />;
   return (
-    <div ref={scroller} className="run-scroll" tabIndex={0} role="region" aria-label="List of runs">
-      {list.error !== undefined && placed.length === 0 ? (
-        <ErrorNotice error={list.error} onRetry={list.reload} />
-      ) : (
-        nothing
-      )}
-      <div style={{ position: 'relative', height: virtual.getTotalSize() }} role="table" aria-label="Runs">
-        {items.map((item) => {
-          const place = placed[item.index];
-          if (place === undefined) return null;
-          return (
-            <RunListRow
-              key={runKey(place.run)}
-              place={place}
-              top={item.start}
-              isCurrent={item.index === current}
-              labels={labels}
-              find={filters.q}
-              onToggle={toggle}
-            />
-          );
-        })}
+    <>
+      <div>
+        <ChosenRuns
+          keys={placed.map(({ run }) => runKey(run)).filter((key) => chosen.has(key))}
+          isWritable={typeof labelled?.file === 'string'}
+          onClear={() => setChosen(new Set())}
+          onLabelled={reloadLabels}
+        />
+        <SortHead filters={filters} />
       </div>
-    </div>
+      <div ref={scroller} className="run-scroll" tabIndex={0} role="region" aria-label="List of runs">
+        {list.error !== undefined && placed.length === 0 ? (
+          <ErrorNotice error={list.error} onRetry={list.reload} />
+        ) : (
+          nothing
+        )}
+        <div style={{ position: 'relative', height: virtual.getTotalSize() }} role="table" aria-label="Runs">
+          {items.map((item) => {
+            const place = placed[item.index];
+            if (place === undefined) return null;
+            return (
+              <RunListRow
+                key={runKey(place.run)}
+                place={place}
+                top={item.start}
+                isCurrent={item.index === current}
+                isChosen={chosen.has(runKey(place.run))}
+                onChoose={choose}
+                labels={labels}
+                find={filters.q}
+                onToggle={toggle}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </>
   );
+}
+
+function toggled(before: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const after = new Set(before);
+  if (!after.delete(key)) after.add(key);
+  return after;
 }
 
 function Nothing(props: {
@@ -197,6 +233,7 @@ function useListKeys(list: {
   readonly find: string | undefined;
   readonly current: number;
   readonly setCurrent: (index: number) => void;
+  readonly choose: (key: string) => void;
   readonly show: (index: number) => void;
 }): void {
   const latest = useRef(list);
@@ -204,7 +241,7 @@ function useListKeys(list: {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (isTyping(event)) return;
-      const { placed, current, setCurrent, show } = latest.current;
+      const { choose, placed, current, setCurrent, show } = latest.current;
       const to = { j: current + 1, k: current - 1, g: 0, G: placed.length - 1 }[event.key];
       if (to !== undefined) {
         const index = Math.max(0, Math.min(placed.length - 1, to));
@@ -214,6 +251,9 @@ function useListKeys(list: {
         const place = placed[current];
         if (place === undefined) return;
         goTo(runRouteOf(place.run, latest.current.find));
+      } else if (event.key === 'x') {
+        const place = placed[current];
+        if (place !== undefined) choose(runKey(place.run));
       } else if (event.key === '/') {
         document.querySelector<HTMLInputElement>('.filters .search')?.focus();
       } else return;

@@ -21,6 +21,8 @@ export const RunListRow = memo(function RunListRow(props: {
   readonly place: PlacedRun;
   readonly top: number;
   readonly isCurrent: boolean;
+  readonly isChosen: boolean;
+  readonly onChoose: (key: string) => void;
   readonly labels: readonly LabelRow[];
   /** The words that the list was searched for. */
   readonly find: string | undefined;
@@ -39,7 +41,15 @@ export const RunListRow = memo(function RunListRow(props: {
       style={{ transform: `translateY(${props.top}px)`, ['--depth' as string]: depth }}
       onClick={() => goTo(to)}
     >
-      <div role="cell">
+      <div className="choose" role="cell" onClick={(event) => event.stopPropagation()}>
+        <label>
+          <input
+            type="checkbox"
+            aria-label={`Choose ${safeLine(run.runId)}`}
+            checked={props.isChosen}
+            onChange={() => props.onChoose(runKey(run))}
+          />
+        </label>
         <span className={`dot ${state.className}`} title={state.text} />
         <span className="visually-hidden">{state.text}</span>
       </div>

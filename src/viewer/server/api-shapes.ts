@@ -376,6 +376,23 @@ export interface CompareAnswer {
   readonly truncated: boolean;
 }
 
+/** One of several runs side by side. */
+export interface AlignedRun extends Pick<RunSummary, 'runId' | 'modelId' | 'outcome' | 'success'> {
+  readonly source: string;
+  /** Calls of the whole run. */
+  readonly total: number;
+  readonly calls: readonly CallRow[];
+}
+
+/** Several runs from about the first call in which they differ. */
+export interface AlignedAnswer {
+  /** Calls at the beginning that are the same in all of them. */
+  readonly same: number;
+  /** Calls left out at the beginning of each list. */
+  readonly from: number;
+  readonly runs: readonly AlignedRun[];
+}
+
 /** The backtest reports that the viewer was given. */
 export interface ReportsAnswer {
   readonly reports: readonly {

@@ -115,3 +115,25 @@ export interface CohortAnswer {
   readonly clusters: readonly FailureCluster[];
   readonly facets: Facets;
 }
+
+/** The runs of one task. */
+export interface TaskGroup {
+  readonly task: string;
+  readonly runs: number;
+  /** Runs of which it is known how they went. */
+  readonly judged: number;
+  readonly succeeded: number;
+  readonly stuck: number;
+  readonly medianCalls: number;
+  readonly wastedCalls: number;
+  /** US dollars; absent where no answer of the model says. */
+  readonly costUsd?: number;
+  /** At most 24, those that succeeded first. */
+  readonly named: readonly { readonly source: string; readonly runId: string }[];
+}
+
+/** The runs that match by task: at most 500, those of most runs first. */
+export interface TasksAnswer {
+  readonly tasks: readonly TaskGroup[];
+  readonly pending: number;
+}

@@ -50,13 +50,15 @@ export async function comparedRuns(a: ComparedSide, b: ComparedSide): Promise<Co
   };
 }
 
-interface Calls {
+/** Calls of a run in order, and a key for each. */
+export interface RunCalls {
   readonly calls: readonly CallRow[];
   readonly keys: readonly string[];
   readonly isCut: boolean;
 }
 
-async function callsOf({ reader, run }: ComparedSide): Promise<Calls> {
+/** The calls of a run and what each is compared by. @throws CoxswainError when the store cannot be read */
+export async function callsOf({ reader, run }: ComparedSide): Promise<RunCalls> {
   const calls: CallRow[] = [];
   const keys: string[] = [];
   const view = new RunView();

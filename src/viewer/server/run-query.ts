@@ -114,3 +114,13 @@ function timeOf(name: string, text: string | undefined): number | undefined {
 function wrong(message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message);
 }
+
+/** Takes `SOURCE/RUN` apart, each escaped. @throws CoxswainError `invalid-argument` for what is not escaped so */
+export function readRunKey(key: string): readonly [source: string, runId: string] {
+  const slash = key.indexOf('/');
+  try {
+    return [decodeURIComponent(key.slice(0, slash)), decodeURIComponent(key.slice(slash + 1))];
+  } catch {
+    throw wrong(`ids are SOURCE/RUN, each escaped, got ${key.slice(0, 80)}`);
+  }
+}

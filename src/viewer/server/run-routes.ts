@@ -3,8 +3,7 @@ import { stream } from 'hono/streaming';
 
 import { CoxswainError } from '../../base/error.ts';
 import { pageName, runPage } from '../../exports/run-page.ts';
-import type { CallAnswer, CompareAnswer, FindKind, RunAnswer } from './api-shapes.ts';
-import { comparedRuns, type ComparedSide } from './compare-runs.ts';
+import type { CallAnswer, FindKind, RunAnswer } from './api-shapes.ts';
 import { findMark, findRecord } from './find-in-run.ts';
 import { readRecords, readState, readWholeRecord } from './read-records.ts';
 import { runRowOf } from './run-list.ts';
@@ -19,7 +18,6 @@ const OVERVIEW_MS = 200;
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
 const MAX_CALL_RECORDS = 2_000;
-const MAX_COMPARED = 2_000;
 const MAX_TEXT_CHARS = 1_000;
 const FIND_KINDS: readonly FindKind[] = ['error', 'pattern', 'advice', 'text'];
 
@@ -112,29 +110,5 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
         ? findMark(await listed.looks.overview(run, OVERVIEW_MS), query)
         : await findRecord(await listed.source.reader(), run, query),
     );
-  });
-}
-
-/** Adds the comparison of two runs. */
-export function addCompareRoute(app: Hono<ViewerEnv>, state: ViewerState): void {
-  const sideOf = async (key: string): Promise<ComparedSide> => {
-    const slash = key.indexOf('/');
-    const [source, runId] = [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
-    const { listed, run } = await runOf(state, source, runId);
-    return { source, run, reader: await listed.source.reader() };
-  };
-  app.get('/api/compare', async (context) => {
-    const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
-    const [start, count] = [wholeNumber('from', from), wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED })];
-    const [a, b] = [await sideOf(left), await sideOf(right)];
-    const key = JSON.stringify([a, b].map(({ run, source }) => [source, run.runId, run.lastSeq, run.startedAtMs]));
-    const compared = state.comparisons.get(key) ?? (await comparedRuns(a, b));
-    state.comparisons.set(key, compared);
-    const end = start + count;
-    return context.json({
-      ...compared,
-      rows: compared.rows.slice(start, end),
-      ...(end < compared.total ? { next: end } : {}),
-    } satisfies CompareAnswer);
   });
 }

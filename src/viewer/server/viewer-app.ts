@@ -2,15 +2,17 @@ import { Hono } from 'hono';
 
 import { CoxswainError } from '../../base/error.ts';
 import type { ErrorAnswer } from './api-shapes.ts';
-import type { CohortAnswer, ReviewAnswer } from './cohort-shapes.ts';
+import type { CohortAnswer, ReviewAnswer, TasksAnswer } from './cohort-shapes.ts';
 import { cohortOf } from './cohort.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
 import { reviewQueue } from './review-queue.ts';
-import { readRunsQuery } from './run-query.ts';
-import { addCompareRoute, addRunRoutes } from './run-routes.ts';
+import { readRunKey, readRunsQuery } from './run-query.ts';
+import { addCompareRoutes } from './compare-routes.ts';
+import { addRunRoutes } from './run-routes.ts';
 import type { Sessions } from './sessions.ts';
 import { findStaticFile } from './static-files.ts';
+import { taskGroups } from './task-groups.ts';
 import type { ConfigurationsAnswer } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
@@ -70,7 +72,7 @@ export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   addSessionRoutes(app, setup);
   addListRoutes(app, setup);
   addRunRoutes(app, setup.state);
-  addCompareRoute(app, setup.state);
+  addCompareRoutes(app, setup.state);
   addEventRoutes(app, setup.state, setup.signal);
   addFileRoutes(app, setup);
   app.get('*', async (context) => {
@@ -125,6 +127,10 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     const { facets, pending, runs } = await list.matching(readRunsQuery(context.req.query()).filter, true);
     return context.json({ ...cohortOf(runs), pending, facets } satisfies CohortAnswer);
   });
+  app.get('/api/tasks', async (context) => {
+    const { pending, runs } = await list.matching(readRunsQuery(context.req.query()).filter, true);
+    return context.json({ tasks: taskGroups(runs), pending } satisfies TasksAnswer);
+  });
   app.get('/api/review', async (context) => {
     const { by = 'pattern', ...query } = context.req.query();
     if (by !== 'pattern' && by !== 'advice' && by !== 'random')
@@ -138,7 +144,7 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
     if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for ${MAX_ROWS} at most`);
-    return context.json({ rows: await list.rows(keys.map(runKey), ROWS_MS) });
+    return context.json({ rows: await list.rows(keys.map(readRunKey), ROWS_MS) });
   });
 }
 
@@ -184,14 +190,5 @@ async function readBody(context: ApiContext): Promise<unknown> {
     return JSON.parse(text);
   } catch {
     throw new CoxswainError('invalid-argument', 'the body is no JSON');
-  }
-}
-
-function runKey(key: string): readonly [string, string] {
-  const slash = key.indexOf('/');
-  try {
-    return [decodeURIComponent(key.slice(0, slash)), decodeURIComponent(key.slice(slash + 1))];
-  } catch {
-    throw new CoxswainError('invalid-argument', `ids are SOURCE/RUN, each escaped, got ${key.slice(0, 80)}`);
   }
 }

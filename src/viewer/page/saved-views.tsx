@@ -1,0 +1,83 @@
+import { useState, type ReactElement } from 'react';
+
+import type { RunFilters } from './api.ts';
+import { formatRoute, parseRoute, type Route } from './route.ts';
+import { safeLine } from './safe-text.ts';
+import { goTo } from './use-route.ts';
+
+const KEY = 'coxswain-views';
+const MAX_VIEWS = 50;
+
+/** Filters that were kept under a name, as the address of their page. */
+export interface SavedView {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** The views that this browser keeps; none where it keeps nothing. */
+export function savedViews(): readonly SavedView[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    return Array.isArray(kept) ? kept.filter(isView) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isView(value: unknown): value is SavedView {
+  if (typeof value !== 'object' || value === null || !('name' in value) || !('address' in value)) return false;
+  return typeof value.name === 'string' && typeof value.address === 'string';
+}
+
+/** Where a view leads. */
+export function viewRoute({ address }: SavedView): Route {
+  return parseRoute(new URL(address, location.origin).search);
+}
+
+/** A choice of the views that were kept, and a button that keeps or forgets the one that is shown. */
+export function SavedViews({ filters, route }: { readonly filters: RunFilters; readonly route: Route }): ReactElement {
+  const [views, setViews] = useState(savedViews);
+  const address = formatRoute(route);
+  const current = views.find((view) => view.address === address);
+  const keep = (next: readonly SavedView[]): void => {
+    setViews(next);
+    try {
+      localStorage.setItem(KEY, JSON.stringify(next));
+    } catch {
+      // It holds as long as the page is open.
+    }
+  };
+  const name = Object.entries(filters)
+    .map(([filter, value]) => `${filter} ${safeLine(value).slice(0, 40)}`)
+    .join(', ');
+  return (
+    <span className="views">
+      {views.length === 0 ? null : (
+        <select
+          aria-label="Saved views"
+          value={current?.address ?? ''}
+          onChange={({ target: { value } }) => {
+            const view = views.find((one) => one.address === value);
+            if (view !== undefined) goTo(viewRoute(view));
+          }}
+        >
+          <option value="">saved views</option>
+          {views.map((view) => (
+            <option key={view.address} value={view.address}>
+              {view.name}
+            </option>
+          ))}
+        </select>
+      )}
+      {current !== undefined ? (
+        <button type="button" className="quiet" onClick={() => keep(views.filter((view) => view !== current))}>
+          Forget view
+        </button>
+      ) : name === '' ? null : (
+        <button type="button" className="quiet" onClick={() => keep([{ name, address }, ...views].slice(0, MAX_VIEWS))}>
+          Save view
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,32 @@
+import { present } from '../../base/present.ts';
+import type { AlignedAnswer, AlignedRun } from './api-shapes.ts';
+import { callsOf, type ComparedSide, type RunCalls } from './compare-runs.ts';
+
+/** Calls of each run that are shown from the first difference on. */
+const MAX_SHOWN = 40;
+/** Calls before it that are shown, as the last that all have in common. */
+const MAX_COMMON = 3;
+
+/**
+ * Runs side by side from the first call in which not all of them are the same, by tool and arguments; those that succeeded first. The
+ * first 20,000 calls of each are read.
+ *
+ * @throws CoxswainError when a store cannot be read
+ */
+export async function alignedRuns(sides: readonly ComparedSide[]): Promise<AlignedAnswer> {
+  const ordered = [...sides].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
+  const lists: RunCalls[] = [];
+  for (const side of ordered) lists.push(await callsOf(side));
+  const [first] = lists;
+  const keys = first?.keys ?? [];
+  const differs = keys.findIndex((key, at) => lists.some((list) => list.keys[at] !== key));
+  const same = differs < 0 ? keys.length : differs;
+  const from = Math.max(0, same - MAX_COMMON);
+  const runs = ordered.map(({ run, source }, at): AlignedRun => {
+    const { modelId, outcome, runId, success } = run;
+    const calls = lists[at]?.calls ?? [];
+    const shown = calls.slice(from, from + MAX_COMMON + MAX_SHOWN);
+    return Object.assign({ source, runId, total: calls.length, calls: shown }, present({ modelId, outcome, success }));
+  });
+  return { same, from, runs };
+}

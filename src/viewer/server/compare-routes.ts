@@ -1,0 +1,68 @@
+import type { Hono } from 'hono';
+import { stream } from 'hono/streaming';
+
+import { CoxswainError } from '../../base/error.ts';
+import { alignedRuns } from './aligned-runs.ts';
+import type { AlignedAnswer, CompareAnswer } from './api-shapes.ts';
+import { comparedRuns, type ComparedSide } from './compare-runs.ts';
+import { readRunKey, wholeNumber } from './run-query.ts';
+import { sharedRuns } from './share-runs.ts';
+import type { ApiContext, ViewerEnv } from './viewer-env.ts';
+import { viewerFault } from './viewer-fault.ts';
+import { runOf, type ViewerState } from './viewer-state.ts';
+
+const MAX_COMPARED = 2_000;
+const MAX_ALIGNED = 24;
+const MAX_SHARED = 500;
+
+/** Adds what is asked of several runs: two aligned, many side by side, many as one file. */
+export function addCompareRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
+  const sideOf = async ([source, runId]: readonly [string, string]): Promise<ComparedSide> => {
+    const { listed, run } = await runOf(state, source, runId);
+    return { source, run, reader: await listed.source.reader() };
+  };
+  app.get('/api/compare', async (context) => {
+    const { a: left = '', b: right = '', from = '0', limit = '500' } = context.req.query();
+    const [start, count] = [wholeNumber('from', from), wholeNumber('limit', limit, { from: 1, to: MAX_COMPARED })];
+    const [a, b] = [await sideOf(halves(left)), await sideOf(halves(right))];
+    const key = JSON.stringify([a, b].map(({ run, source }) => [source, run.runId, run.lastSeq, run.startedAtMs]));
+    const compared = state.comparisons.get(key) ?? (await comparedRuns(a, b));
+    state.comparisons.set(key, compared);
+    const end = start + count;
+    return context.json({
+      ...compared,
+      rows: compared.rows.slice(start, end),
+      ...(end < compared.total ? { next: end } : {}),
+    } satisfies CompareAnswer);
+  });
+  app.get('/api/aligned', async (context) => {
+    const sides: ComparedSide[] = [];
+    for (const key of keysOf(context, MAX_ALIGNED)) sides.push(await sideOf(key));
+    return context.json((await alignedRuns(sides)) satisfies AlignedAnswer);
+  });
+  app.get('/api/share', async (context) => {
+    const sides: ComparedSide[] = [];
+    for (const key of keysOf(context, MAX_SHARED)) sides.push(await sideOf(key));
+    context.header('content-type', 'application/x-ndjson; charset=utf-8');
+    context.header('content-disposition', `attachment; filename="coxswain-${sides.length}-runs.jsonl"`);
+    return stream(context, async (body) => {
+      for await (const line of sharedRuns(sides)) {
+        if (body.aborted) return;
+        await body.write(line);
+      }
+    });
+  });
+}
+
+/** As `readRunKey`, of a key in which nothing is escaped. */
+function halves(key: string): readonly [string, string] {
+  const slash = key.indexOf('/');
+  return [key.slice(0, Math.max(0, slash)), key.slice(slash + 1)];
+}
+
+function keysOf(context: ApiContext, most: number): readonly (readonly [string, string])[] {
+  const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
+  if (keys.length === 0) throw new CoxswainError('invalid-argument', 'ids is empty: name the runs');
+  if (keys.length > most) throw viewerFault('too-many', `${keys.length} runs; ask for ${most} at most`);
+  return keys.map(readRunKey);
+}

@@ -1,0 +1,44 @@
+import { present } from '../../base/present.ts';
+import type { MatchedRun } from './match-runs.ts';
+import type { TaskGroup } from './cohort-shapes.ts';
+
+/** Tasks that are listed: those of most runs. */
+const MAX_TASKS = 500;
+/** Runs that are named of each, for a comparison. */
+const MAX_NAMED = 24;
+
+/** Runs by the task that they were given; those without one are left out. Cost: one pass over the runs. */
+export function taskGroups(runs: readonly MatchedRun[]): readonly TaskGroup[] {
+  const groups = new Map<string, MatchedRun[]>();
+  for (const matched of runs) {
+    const { task } = matched.run;
+    if (task === undefined) continue;
+    const group = groups.get(task);
+    if (group === undefined) groups.set(task, [matched]);
+    else group.push(matched);
+  }
+  return [...groups]
+    .map(([task, of]) => groupOf(task, of))
+    .sort((a, b) => b.runs - a.runs || (a.task < b.task ? -1 : 1))
+    .slice(0, MAX_TASKS);
+}
+
+function groupOf(task: string, of: readonly MatchedRun[]): TaskGroup {
+  const sum = (what: (one: MatchedRun) => number | undefined): number =>
+    of.reduce((all, one) => all + (what(one) ?? 0), 0);
+  const calls = of.map(({ run }) => run.calls).sort((a, b) => a - b);
+  const hasCost = of.some(({ extras }) => extras?.costUsd !== undefined);
+  // What the passing runs did is read first.
+  const named = [...of].sort((a, b) => Number(b.run.success === true) - Number(a.run.success === true));
+  return {
+    task,
+    runs: of.length,
+    judged: of.filter(({ run }) => run.success !== undefined).length,
+    succeeded: of.filter(({ run }) => run.success === true).length,
+    stuck: of.filter(({ extras }) => extras?.stuck === true).length,
+    medianCalls: calls[Math.floor(calls.length / 2)] ?? 0,
+    wastedCalls: sum(({ extras }) => extras?.wasted?.calls),
+    ...present({ costUsd: hasCost ? sum(({ extras }) => extras?.costUsd) : undefined }),
+    named: named.slice(0, MAX_NAMED).map(({ listed, run }) => ({ source: listed.source.id, runId: run.runId })),
+  };
+}
