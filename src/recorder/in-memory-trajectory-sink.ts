@@ -28,7 +28,6 @@ export class InMemoryTrajectorySink implements TrajectorySink {
     return records;
   }
 
-  /** How many records are kept. */
   async length(): Promise<number> {
     return (await this.snapshot()).length;
   }

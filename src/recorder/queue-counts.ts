@@ -20,7 +20,6 @@ export class QueueCounts {
   lastRecordAtMs = 0;
   #reportedDrops = 0;
 
-  /** True when records were lost since the last report. */
   get hasNewDrops(): boolean {
     return this.dropped > this.#reportedDrops;
   }

@@ -116,7 +116,6 @@ export class RecordQueue {
     return isRoom;
   }
 
-  /** True when nothing waits. */
   get isEmpty(): boolean {
     return !this.#runs.hasActive;
   }

@@ -22,7 +22,6 @@ interface Unwritten {
 
 /** What a spill file can tell. */
 export interface SpillHealth {
-  /** Where it lies. */
   readonly path: string;
   /** Records that lie there or wait to be written there. */
   readonly records: number;
@@ -60,7 +59,6 @@ export class SpillFile {
     this.#onLost = options.onLost;
   }
 
-  /** True when nothing waits to be read. */
   get isEmpty(): boolean {
     return this.#chunks.length === 0 && this.#unwritten.length === 0 && this.#writing === undefined;
   }

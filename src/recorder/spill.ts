@@ -17,7 +17,6 @@ function ownName(): string {
 export interface SpillOptions {
   /** Default: the system's folder for temporary files. */
   readonly folder: string | undefined;
-  /** Most bytes in the file. */
   readonly maxBytes: number;
   /** Told how many records were lost, because the file could not be written. */
   readonly onLost: (records: number, error: unknown) => void;
@@ -44,7 +43,6 @@ export class Spill {
     this.#options = options;
   }
 
-  /** True while records go through the file. */
   get isActive(): boolean {
     return this.#file !== undefined;
   }

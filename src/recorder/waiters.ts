@@ -45,7 +45,6 @@ export class Waiters {
     });
   }
 
-  /** Something changed. */
   wake(): void {
     for (const waiter of this.#waiting) if (waiter.isDone()) waiter.finish(true);
   }

@@ -44,7 +44,6 @@ export class WaitingRun {
   /** True while it is in the list of those that have their turn soon. */
   isListed = false;
   durableSeq = -1;
-  /** Last `seq` ever added. */
   lastSeq = -1;
   /** Tries so far; failed ones since the last that went well, and when these began. */
   tries = 0;
@@ -87,7 +86,6 @@ export class WaitingRun {
     return !this.isFlying && this.#batch === undefined && this.#head >= this.#items.length;
   }
 
-  /** True when something is at the sink. */
   get isFlying(): boolean {
     return this.#flights.length > 0;
   }

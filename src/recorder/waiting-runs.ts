@@ -11,7 +11,6 @@ export class WaitingRuns {
   readonly #active = new Map<string, WaitingRun>();
   readonly #idle = new LruMap<WaitingRun>(MAX_IDLE_RUNS);
 
-  /** Runs of which something waits. */
   get active(): readonly WaitingRun[] {
     return [...this.#active.values()];
   }
@@ -33,7 +32,6 @@ export class WaitingRuns {
     return run;
   }
 
-  /** Something of the run waits. */
   activate(run: WaitingRun): void {
     this.#active.set(run.runId, run);
   }
@@ -45,7 +43,6 @@ export class WaitingRuns {
     this.#idle.set(run.runId, run);
   }
 
-  /** Lets go of all. */
   clear(): void {
     this.#active.clear();
   }

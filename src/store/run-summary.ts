@@ -15,7 +15,6 @@ export interface RunSummary {
   /** Unix milliseconds of the first and the last record that had a time; 0 where none had. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
-  /** Records stored. */
   readonly records: number;
   /** Highest `seq` that is filled, also by a gap record. */
   readonly lastSeq: number;
@@ -72,7 +71,6 @@ export class RunCounter {
     this.#open = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
   }
 
-  /** Calls so far. */
   get calls(): number {
     return this.#draft?.calls ?? 0;
   }
@@ -81,7 +79,6 @@ export class RunCounter {
     return this.#draft?.lastAtMs ?? 0;
   }
 
-  /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const at = record.recorded_at_unix_ms;
     const draft = (this.#draft ??= newSummary(record));
@@ -141,7 +138,6 @@ function callKey(id: string): string {
   return id.length <= MAX_KEY_CHARS ? id : hashText(id);
 }
 
-/** A summary while it is worked out. */
 type Draft = Mutable<RunSummary>;
 
 function newSummary(first: TrajectoryRecord | undefined): Draft {

@@ -41,7 +41,6 @@ export class ClaudeCodeRun {
     } else yield* this.#assistant(entry, atMs);
   }
 
-  /** No entry of this run comes any more. */
   *finish(): Generator<ImportItem> {
     yield* this.#session.finish();
   }

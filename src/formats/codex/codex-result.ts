@@ -31,7 +31,6 @@ export class CodexCallFacts {
     return true;
   }
 
-  /** What was noted about the call. */
   look(id: string | undefined): CallFact {
     return (id === undefined ? undefined : this.#facts.get(id)) ?? {};
   }

@@ -21,7 +21,6 @@ export class OpencodeRun {
     this.session = new SessionItems({ ...identity, format: 'opencode' });
   }
 
-  /** A message with its parts, in order. */
   *message(info: JsonMembers, parts: readonly unknown[]): Generator<ImportItem> {
     const atMs = sourceTimeMs(membersOf(info.time).created);
     if (info.role === 'user') {

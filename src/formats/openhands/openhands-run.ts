@@ -57,7 +57,6 @@ export class OpenHandsRun {
     }
   }
 
-  /** No more events will come. */
   end(): readonly ImportItem[] {
     return this.#turns.flush();
   }

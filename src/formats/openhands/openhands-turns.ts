@@ -12,7 +12,6 @@ interface ActionShape {
   readonly toolCallId: string | undefined;
   /** The model answer it came with; actions of one answer are one turn. */
   readonly responseId: string | undefined;
-  /** What was said before it. */
   readonly before: readonly StoredContentBlock[];
   readonly atMs: number | undefined;
 }

@@ -51,7 +51,6 @@ export class SourceCallIds {
   readonly #bySourceId = new Map<string, CallQueue>();
   readonly #knownSourceIds = new Set<string>();
 
-  /** Calls that have no result yet. */
   get openCount(): number {
     return this.#open.size;
   }
@@ -61,7 +60,6 @@ export class SourceCallIds {
     return this.#oldestOf(this.#bySourceId.get(sourceId)) !== undefined;
   }
 
-  /** Opens a call. */
   start(call: CallShape): ToolStarted {
     const sourceId = call.sourceId ?? NO_ID;
     const id = this.#names.take(sourceId === NO_ID ? 'call' : sourceId);

@@ -51,12 +51,10 @@ export class RunItems {
     this.runKey = runKey;
   }
 
-  /** One record. */
   record(payload: TrajectoryPayload, atMs: number | undefined): ImportItem {
     return { type: 'record', runKey: this.runKey, payload, ...present({ atMs }) };
   }
 
-  /** A system or user message. */
   message(role: 'system' | 'user', content: StoredContent, atMs: number | undefined): ImportItem {
     return this.record({ kind: 'message_appended', message: { role, content } }, atMs);
   }

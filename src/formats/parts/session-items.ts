@@ -66,7 +66,6 @@ interface PendingAnswer {
  */
 export class SessionItems {
   #identity: SessionIdentity;
-  /** Undefined until the run has begun. */
   #items: RunItems | undefined;
   #held: HeldMessage[] = [];
   #pending: PendingAnswer | undefined;
@@ -98,7 +97,6 @@ export class SessionItems {
     else yield* this.#follow(this.#pending, message);
   }
 
-  /** A piece of an answer. */
   *answer(piece: AnswerPiece, atMs: number | undefined): Generator<ImportItem> {
     const { messageId, joins } = piece;
     const before = this.#pending;
@@ -134,7 +132,6 @@ export class SessionItems {
     if (this.#pending !== undefined) this.#pending.isClosed = true;
   }
 
-  /** A tool's result. */
   *result(result: SessionResult): Generator<ImportItem> {
     if (this.#pending !== undefined) {
       this.#pending.isClosed = true;
@@ -172,7 +169,6 @@ export class SessionItems {
     this.#costUsd = usd;
   }
 
-  /** Nothing more comes. */
   *finish(): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#begin(undefined, undefined);

@@ -21,7 +21,6 @@ const RUNS_IN_TURN = 500;
 const SIDE_BY_SIDE = 16;
 const TORN = 'torn from here on: an append that was never acknowledged; the next one cuts it off';
 
-/** A run as it was at the last look. */
 interface KnownRun {
   /** Changes with the file of the run. */
   readonly stamp: string;

@@ -17,7 +17,6 @@ export interface RunWriterOptions {
   readonly takeLock: (folder: string) => Promise<RunLock>;
 }
 
-/** An append that waits for its turn. */
 interface AppendJob {
   readonly checked: CheckedBatch;
   readonly lines: AppendLines;
@@ -35,7 +34,6 @@ interface OpenRun {
   endOffset: number;
   /** A write failed and may have left something behind the end. */
   isUncut: boolean;
-  /** Written and not synced. */
   isDirty: boolean;
   /** Records that were acknowledged without a sync could not be synced: they may be lost. */
   syncFault?: CoxswainError;
@@ -62,7 +60,6 @@ export class RunWriter {
     this.#options = options;
   }
 
-  /** True while no append waits or runs. */
   get isIdle(): boolean {
     return this.#pumping === undefined;
   }

@@ -111,7 +111,6 @@ class Walk {
     if (this.#doubtful === undefined && !checked.hasMore) yield* this.#flush();
   }
 
-  /** Ends the file. */
   *end(): Generator<WalkItem, void, void> {
     const left = [...this.#open, ...(this.#doubtful ?? [])];
     if (left.length === 0) return;

@@ -23,7 +23,6 @@ export interface RunEnd {
 /** Tells other connections of runs that grew, soon and without holding up the append. */
 export interface PostgresAnnouncer {
   announce(end: RunEnd): void;
-  /** Announces what waits. */
   flush(): Promise<void>;
 }
 

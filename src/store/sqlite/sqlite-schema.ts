@@ -134,7 +134,6 @@ function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
     .toSorted((a, b) => (a.text < b.text ? -1 : 1));
 }
 
-/** The fingerprint of what a database holds. */
 function schemaPrint(database: DatabaseSync): string {
   return hashText(
     schemaOf(database)

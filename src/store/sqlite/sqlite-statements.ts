@@ -27,7 +27,6 @@ type StatementName =
   | 'findSnapshot'
   | 'saveSnapshot';
 
-/** The SQL of each statement. */
 const SQL: Readonly<Record<StatementName, string>> = {
   findRun: `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE run_id = ?`,
   saveRun:

@@ -60,7 +60,6 @@ export class SqliteWordIndex {
     this.#schedule(IDLE_PAUSE_MS);
   }
 
-  /** Records that are stored and not in the index. */
   missing(): number {
     const { lastId, throughId } = this.#state();
     return Math.max(0, lastId - throughId);

@@ -63,7 +63,6 @@ export class SqliteWriteQueue {
     return await written;
   }
 
-  /** Resolves when nothing waits. */
   async drain(): Promise<void> {
     await this.#pumping;
   }
