@@ -226,7 +226,12 @@ export {
 export { defineGuidance, type GuidanceDefinition } from './steering/guidance/define-guidance.ts';
 export { doomLoopGuidance } from './steering/guidance/doom-loop-guidance.ts';
 export { doomLoop, type DoomLoopOptions } from './steering/guidance/doom-loop.ts';
-export { errorStreak } from './steering/guidance/error-streak.ts';
+export {
+  errorStreak,
+  highToolCount,
+  recentFailures,
+  singleToolRepeated,
+} from './steering/guidance/threshold-classifiers.ts';
 export { createGuidanceContext, type GuidanceContextOptions } from './steering/create-guidance-context.ts';
 export {
   evaluateGuidance,
@@ -240,7 +245,6 @@ export { guidanceBank, type BankInstruction, type GuidanceBank } from './steerin
 export { GuidanceDelivered, GuidanceDeliveredEvent } from './steering/guidance/guidance-delivered.ts';
 export type { GuidanceFault } from './steering/guidance/guidance-fault.ts';
 export { GuidanceFaults, GuidanceStates, SkippedGuidances } from './steering/guidance/guidance-slices.ts';
-export { highToolCount } from './steering/guidance/high-tool-count.ts';
 export { largeOutput } from './steering/guidance/large-output.ts';
 export {
   askModel,
@@ -252,10 +256,8 @@ export {
 } from './steering/guidance/model-classifier.ts';
 export { parallelToolReminder, type ParallelToolReminderOptions } from './steering/guidance/parallel-tool-reminder.ts';
 export { progressStall } from './steering/guidance/progress-stall.ts';
-export { recentFailures } from './steering/guidance/recent-failures.ts';
 export { sensitiveContentPending } from './steering/guidance/sensitive-content-pending.ts';
 export { sequentialWhenParallel } from './steering/guidance/sequential-when-parallel.ts';
-export { singleToolRepeated } from './steering/guidance/single-tool-repeated.ts';
 
 export type { HoldoutArm, HoldoutOptions } from './steering/holdout.ts';
 export type { StopPolicy, StopRequest } from './steering/stop-policy.ts';

@@ -1,14 +1,16 @@
 import { doomLoop } from '../steering/guidance/doom-loop.ts';
 import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
-import { errorStreak } from '../steering/guidance/error-streak.ts';
+import {
+  errorStreak,
+  highToolCount,
+  recentFailures,
+  singleToolRepeated,
+} from '../steering/guidance/threshold-classifiers.ts';
 import { consultationPrompt, diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
-import { highToolCount } from '../steering/guidance/high-tool-count.ts';
 import { largeOutput } from '../steering/guidance/large-output.ts';
 import { parallelToolReminder } from '../steering/guidance/parallel-tool-reminder.ts';
 import { progressStall } from '../steering/guidance/progress-stall.ts';
-import { recentFailures } from '../steering/guidance/recent-failures.ts';
 import { sequentialWhenParallel } from '../steering/guidance/sequential-when-parallel.ts';
-import { singleToolRepeated } from '../steering/guidance/single-tool-repeated.ts';
 import type { Classifier } from '../steering/guidance/classifier.ts';
 import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';

@@ -4,7 +4,7 @@ import type { GuidanceInjection } from '../../records/guidance.ts';
 import { injectionProblem } from './check-injection.ts';
 import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
 import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
-import { errorStreak } from './error-streak.ts';
+import { errorStreak } from './threshold-classifiers.ts';
 import { guidanceBank, type BankInstruction } from './guidance-bank.ts';
 import { checkGuidanceConfigs } from './guidance-config.ts';
 import { sayingProvider } from '../../../test/support/guidance-script.ts';

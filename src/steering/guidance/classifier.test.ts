@@ -2,12 +2,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { guidanceContext, type ScriptedCall } from '../../../test/support/guidance-script.ts';
 import { countConfidence, type Classifier } from './classifier.ts';
-import { errorStreak } from './error-streak.ts';
-import { highToolCount } from './high-tool-count.ts';
+import { errorStreak, highToolCount, recentFailures, singleToolRepeated } from './threshold-classifiers.ts';
 import { largeOutput } from './large-output.ts';
 import { progressStall } from './progress-stall.ts';
-import { recentFailures } from './recent-failures.ts';
-import { singleToolRepeated } from './single-tool-repeated.ts';
 
 const isRelevant = (classifier: Classifier, calls: readonly ScriptedCall[]): boolean =>
   classifier.classify(guidanceContext({ calls })).relevant;

@@ -4,7 +4,7 @@ import { classifyCount, type Classifier } from './classifier.ts';
 import { share, whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import { invalidDefinition } from './check-options.ts';
-import { openPattern, referenceTo } from './open-pattern.ts';
+import { classifyPattern } from './classify-pattern.ts';
 
 /** Options of `doomLoop` and `doomLoopGuidance`. */
 export interface DoomLoopOptions {
@@ -41,11 +41,8 @@ export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineP
     return {
       name: 'doom_loop',
       classify({ trajectory }) {
-        const pattern = openPattern(trajectory, KINDS, windowSize);
-        if (pattern !== undefined) {
-          const { confidence } = pattern;
-          return { relevant: true, confidence, reason: `pattern ${pattern.kind}`, pattern: referenceTo(pattern) };
-        }
+        const pattern = classifyPattern(trajectory, KINDS, windowSize);
+        if (pattern !== undefined) return pattern;
         const count = repetitions(trajectory.recentCalls(windowSize), similarityThreshold);
         return classifyCount(count, maxRepetitions, `${count} similar calls without success`);
       },

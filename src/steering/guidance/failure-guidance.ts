@@ -2,8 +2,7 @@ import { text, type TextShape } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
-import { errorStreak } from './error-streak.ts';
-import { recentFailures } from './recent-failures.ts';
+import { errorStreak, recentFailures } from './threshold-classifiers.ts';
 
 /** Options of `diagnosticSignal`. */
 export interface DiagnosticSignalOptions {

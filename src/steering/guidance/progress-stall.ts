@@ -1,7 +1,7 @@
 import { classifyCount, type Classifier } from './classifier.ts';
 import { whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
-import { openPattern, referenceTo } from './open-pattern.ts';
+import { classifyPattern } from './classify-pattern.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
 /** A pattern seen longer ago than this many calls says nothing of now. */
@@ -20,11 +20,8 @@ export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, C
   return {
     name: 'progress_stall',
     classify({ trajectory }) {
-      const pattern = openPattern(trajectory, KINDS, MAX_AGE);
-      if (pattern !== undefined) {
-        const { confidence } = pattern;
-        return { relevant: true, confidence, reason: `pattern ${pattern.kind}`, pattern: referenceTo(pattern) };
-      }
+      const pattern = classifyPattern(trajectory, KINDS, MAX_AGE);
+      if (pattern !== undefined) return pattern;
       let count = 0;
       // A quarter more, because some calls do not count.
       for (const call of trajectory.recentCalls(Math.ceil(1.25 * maxCalls)).toReversed()) {

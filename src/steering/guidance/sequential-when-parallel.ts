@@ -1,7 +1,6 @@
 import type { RecentCall } from '../../patterns/recent-call.ts';
-import { classifyCount, type Classifier } from './classifier.ts';
 import { whole } from '../../base/shape.ts';
-import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import { defineThreshold, type ThresholdClassifier } from './threshold-classifiers.ts';
 
 /**
  * The newest `threshold` (default 3) turns or more each held one call of one tool, on different things: they could
@@ -10,20 +9,15 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
  *
  * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 2 to 16
  */
-export const sequentialWhenParallel: ProviderDefinition<{ readonly threshold?: number }, Classifier> = defineProvider<
-  { readonly threshold?: number },
-  Classifier
->({ threshold: whole(2, 16, 3) }, ({ threshold }): Classifier => {
-  return {
-    name: 'sequential_when_parallel',
-    classify({ trajectory }) {
-      // Without turns it is only known which calls overlapped, not which the model issued together.
-      const calls = trajectory.turns === 0 ? [] : trajectory.recentCalls(2 * threshold);
-      const count = singleCalls(calls);
-      return classifyCount(count, threshold, `${count} turns of one independent call each`);
-    },
-  };
-});
+export const sequentialWhenParallel: ThresholdClassifier = defineThreshold(
+  'sequential_when_parallel',
+  whole(2, 16, 3),
+  ({ trajectory }, threshold) => {
+    // Without turns it is only known which calls overlapped, not which the model issued together.
+    const count = trajectory.turns === 0 ? 0 : singleCalls(trajectory.recentCalls(2 * threshold));
+    return [count, `${count} turns of one independent call each`];
+  },
+);
 
 /** @param calls oldest first */
 function singleCalls(calls: readonly RecentCall[]): number {

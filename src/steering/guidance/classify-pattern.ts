@@ -1,18 +1,18 @@
-import type { PatternReference } from '../../records/guidance.ts';
+import type { ClassificationResult } from '../../records/guidance.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 
 /**
- * The surest pattern of these kinds that the agent is in at `warn` or above and that was seen within the last
+ * What the surest pattern of these kinds says that the agent is in at `warn` or above and that was seen within the last
  * `maxAge` calls; undefined when there is none.
  *
  * Cost: O(open patterns), which are few.
  */
-export function openPattern(
+export function classifyPattern(
   trajectory: TrajectoryView,
   kinds: ReadonlySet<string>,
   maxAge: number,
-): TrajectoryPattern | undefined {
+): ClassificationResult | undefined {
   let surest: TrajectoryPattern | undefined;
   for (const pattern of trajectory.openPatterns()) {
     if (pattern.level === 'hint' || !kinds.has(pattern.kind)) continue;
@@ -20,10 +20,7 @@ export function openPattern(
     if (trajectory.calls - lastSeen > maxAge) continue;
     if (surest === undefined || pattern.confidence > surest.confidence) surest = pattern;
   }
-  return surest;
-}
-
-/** What a classification says of the pattern that it rests on. */
-export function referenceTo(pattern: TrajectoryPattern): PatternReference {
-  return { identity: pattern.identity, level: pattern.level, occurrences: pattern.occurrences };
+  if (surest === undefined) return undefined;
+  const { confidence, identity, kind, level, occurrences } = surest;
+  return { relevant: true, confidence, reason: `pattern ${kind}`, pattern: { identity, level, occurrences } };
 }

@@ -1,0 +1,75 @@
+import { whole, type NumberShape } from '../../base/shape.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import type { GuidanceContext } from '../prompt/guidance-provider.ts';
+import { classifyCount, type Classifier } from './classifier.ts';
+
+/** A classifier that counts and is relevant from `threshold` on. */
+export type ThresholdClassifier = ProviderDefinition<{ readonly threshold?: number }, Classifier>;
+
+/** @param count  what is counted at a decision point, and the reason that the count gives */
+export function defineThreshold(
+  name: string,
+  shape: NumberShape,
+  count: (context: GuidanceContext, threshold: number) => readonly [count: number, reason: string],
+): ThresholdClassifier {
+  return defineProvider<{ readonly threshold?: number }, Classifier>({ threshold: shape }, ({ threshold }) => ({
+    name,
+    classify(context) {
+      const [found, reason] = count(context, threshold);
+      return classifyCount(found, threshold, reason);
+    },
+  }));
+}
+
+/**
+ * The last calls all failed: `threshold` (default 3) or more in a row, as flagged by the source.
+ *
+ * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1
+ */
+export const errorStreak: ThresholdClassifier = defineThreshold(
+  'error_streak',
+  whole(1, 1_000_000, 3),
+  ({ trajectory: { consecutiveErrors: count } }) => [count, `${count} failed calls in a row`],
+);
+
+/**
+ * The run has made many tool calls: `threshold` (default 50) or more. Stays relevant from then on; caps and cooldown
+ * decide how often that is said.
+ *
+ * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1
+ */
+export const highToolCount: ThresholdClassifier = defineThreshold(
+  'high_tool_count',
+  whole(1, 1_000_000, 50),
+  ({ toolCallCount }) => [toolCallCount, `${toolCallCount} tool calls`],
+);
+
+/**
+ * Many of the last calls failed, in a row or not: `threshold` (default 5) or more among the newest `2 * threshold`.
+ *
+ * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1 to 128
+ */
+export const recentFailures: ThresholdClassifier = defineThreshold(
+  'recent_failures',
+  whole(1, 128, 5),
+  ({ trajectory }, threshold) => {
+    const count = trajectory.recentCalls(2 * threshold).filter(({ failed }) => failed).length;
+    return [count, `${count} of the last ${2 * threshold} calls failed`];
+  },
+);
+
+/**
+ * One tool only, whatever its arguments: the newest `threshold` (default 5) calls or more all used it. Thoughts and
+ * pauses do not count. Counts twice the threshold at most.
+ *
+ * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 2 to 128
+ */
+export const singleToolRepeated: ThresholdClassifier = defineThreshold(
+  'single_tool_repeated',
+  whole(2, 128, 5),
+  ({ trajectory }, threshold) => {
+    const calls = trajectory.recentCalls(2 * threshold).filter(({ kind }) => kind !== 'note' && kind !== 'wait');
+    const count = calls.length - 1 - calls.findLastIndex(({ tool }) => tool !== calls.at(-1)?.tool);
+    return [count, `the last ${count} calls used one tool`];
+  },
+);
