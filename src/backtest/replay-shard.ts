@@ -7,6 +7,7 @@ import type { Configuration } from './configuration.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';
 import { shownSource, type Shard } from './list-shards.ts';
 import { RunReplay } from './run-replay.ts';
+import { withoutPath } from './run-items.ts';
 import { FiringKeys, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
 
 /** Runs of one file that are open at a time. */
@@ -149,9 +150,4 @@ class ShardReplay {
     if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ path: this.#path, ...problem });
     else this.#problemsLeft += 1;
   }
-}
-
-/** Errors of the importers name the path by themselves. */
-function withoutPath(message: string, path: string): string {
-  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }

@@ -80,6 +80,6 @@ async function* fileItems(
 }
 
 /** Errors of the importers name the path by themselves. */
-function withoutPath(message: string, path: string): string {
+export function withoutPath(message: string, path: string): string {
   return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }

@@ -1,5 +1,7 @@
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+
+import { realPath } from '../store/git-index.ts';
 
 /** Files that a sqlite store keeps beside its own. */
 const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
@@ -46,15 +48,6 @@ function realTarget(path: string): string | undefined {
 function lstat(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
-/** Links resolved; undefined where nothing is. */
-export function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CoxswainError } from '../base/error.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { ConfigPlaces } from './find-config.ts';
-import { realPath } from './leads-outside.ts';
+import { realPath } from '../store/git-index.ts';
 import { loadConfigSync } from './load-config.ts';
 import { listTrust, revokeTrust, trustProject } from './trust-project.ts';
 

@@ -7,7 +7,7 @@ import { readConfigFile } from './config-sources.ts';
 import { readConfigText } from './decode-config.ts';
 import { factsOf, findProject, userFolders, type ConfigPlaces } from './find-config.ts';
 import { trustOf } from './field-trust.ts';
-import { realPath } from './leads-outside.ts';
+import { realPath } from '../store/git-index.ts';
 import { loadConfigSync } from './load-config.ts';
 import type { IgnoredField } from './loaded-config.ts';
 import { readAllTrust, removeTrust, trusts, writeTrust, type TrustedFile } from './trust.ts';

@@ -7,8 +7,6 @@ import { appendChecked } from '../store/checked-sink.ts';
 import type { StoredRun, TrajectoryStore } from '../store/trajectory-store.ts';
 import { fromSentBatch, type SentBatch } from './sent-batch.ts';
 import {
-  joinLines,
-  splitLines,
   toWorkerError,
   type WorkerAnswer,
   type WorkerAppended,
@@ -91,15 +89,15 @@ async function page(cursor: number, begin: () => AsyncIterator<string>): Promise
       const next = await iterator.next();
       if (next.done === true) {
         cursors.delete(cursor);
-        return { lines: joinLines(lines), isLast: true };
+        return { lines, isLast: true };
       }
       lines.push(next.value);
       chars += next.value.length;
     }
-    return { lines: joinLines(lines), isLast: false };
+    return { lines, isLast: false };
   } catch (error) {
     cursors.delete(cursor);
-    return { lines: joinLines(lines), isLast: true, error: toWorkerError(error) };
+    return { lines, isLast: true, error: toWorkerError(error) };
   }
 }
 
@@ -117,7 +115,7 @@ function view(runId: string, withMissed: boolean): Promise<WorkerView> {
       nextSeq: seen.nextSeq,
       snapshot: seen.snapshot === undefined ? undefined : JSON.stringify(seen.snapshot),
       snapshotSeq: seen.snapshotSeq,
-      missed: withMissed ? joinLines(seen.missed().map(encodeRecord)) : undefined,
+      missed: withMissed ? seen.missed().map(encodeRecord) : undefined,
       token: tokenOf(seen),
     },
   }));
@@ -125,7 +123,7 @@ function view(runId: string, withMissed: boolean): Promise<WorkerView> {
 
 /** @returns false, with nothing stored, when the run has changed since the token was given */
 function commit(change: Extract<WorkerRequest, { readonly method: 'commit' }>): Promise<boolean> {
-  const records = splitLines(change.lines).map(parseRecord);
+  const records = change.lines.map(parseRecord);
   const { snapshot } = change;
   return store().transact(change.runId, (seen) => {
     if (tokenOf(seen) !== change.token) return { records: [], result: false };

@@ -10,7 +10,7 @@ export interface WorkerStoreTarget {
   readonly options?: SqliteStoreOptions;
 }
 
-/** What is asked of the worker. Records travel as JSON: as bytes that are handed over, or as lines of text. */
+/** What is asked of the worker. Records travel as JSON: as bytes that are handed over, or as lines. */
 export type WorkerRequest =
   | { readonly method: 'append'; readonly batch: SentBatch }
   | { readonly method: 'flush' | 'close' | 'sizeOf' }
@@ -26,7 +26,7 @@ export type WorkerRequest =
 
 /** A change as text. */
 export interface CommitText {
-  readonly lines: string;
+  readonly lines: readonly string[];
   readonly snapshot: string | undefined;
 }
 
@@ -36,9 +36,9 @@ export interface WorkerAppended {
   readonly bytes: ArrayBuffer;
 }
 
-/** Answer to `read` and `verify`: the next items, one a line. The error comes after them. */
+/** Answer to `read` and `verify`: the next items as JSON. The error comes after them. */
 export interface WorkerPage {
-  readonly lines: string;
+  readonly lines: readonly string[];
   readonly isLast: boolean;
   readonly error?: WorkerError;
 }
@@ -49,7 +49,7 @@ export interface WorkerView {
   readonly nextSeq: number;
   readonly snapshot: string | undefined;
   readonly snapshotSeq: number;
-  readonly missed: string | undefined;
+  readonly missed: readonly string[] | undefined;
   /** Equal as long as nobody has changed the run. */
   readonly token: string;
 }
@@ -66,14 +66,6 @@ export interface WorkerError {
 export type WorkerAnswer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: WorkerError };
-
-export function joinLines(lines: readonly string[]): string {
-  return lines.join('\n');
-}
-
-export function splitLines(lines: string): readonly string[] {
-  return lines === '' ? [] : lines.split('\n');
-}
 
 export function toWorkerError(thrown: unknown): WorkerError {
   const message = messageOf(thrown);

@@ -22,8 +22,6 @@ import { BatchSender } from './sent-batch.ts';
 import { WorkerLink } from './worker-link.ts';
 import {
   fromWorkerError,
-  joinLines,
-  splitLines,
   type WorkerAppended,
   type WorkerPage,
   type WorkerRequest,
@@ -135,8 +133,8 @@ class WorkerStore implements TrajectoryStore {
       }
       const { batch, snapshotJson: snapshot, result } = checkChange(runId, folded);
       if (batch === undefined && snapshot === undefined) return result;
-      const lines = joinLines(batch?.records.map((record) => record.json) ?? []);
-      const chars = lines.length + (snapshot?.length ?? 0);
+      const lines = batch?.records.map(({ json }) => json) ?? [];
+      const chars = (batch?.chars ?? 0) + (snapshot?.length ?? 0);
       if ((await this.#ask({ method: 'commit', runId, token: view.token, lines, snapshot }, chars)) === true) {
         return result;
       }
@@ -157,7 +155,7 @@ class WorkerStore implements TrajectoryStore {
       while (!isLast) {
         const page = (await this.#ask(request(cursor))) as WorkerPage;
         isLast = page.isLast;
-        for (const line of splitLines(page.lines)) {
+        for (const line of page.lines) {
           this.#mustBeOpen();
           yield decode(line);
         }
@@ -195,7 +193,7 @@ function foldView<Result>(
         if (nextSeq === snapshotSeq + 1) return [];
         if (missed === undefined)
           throw new NotRead('records that the snapshot does not cover are read for the next call of the fold');
-        return splitLines(missed).map(parseRecord);
+        return missed.map(parseRecord);
       },
     });
   } catch (thrown) {

@@ -38,26 +38,27 @@ export function findGit(folder: string): GitPlace | undefined {
  */
 export function commonFolder({ top, folder }: GitPlace): string {
   const dotGit = join(top, '.git');
-  const real = realOf(folder);
+  const real = realPath(folder);
   const common = textOf(join(folder, 'commondir'));
   if (lstatSync(dotGit).isDirectory()) {
     if (common === undefined) return folder;
     throw unsafePath(folder, 'it is a work tree’s own .git and names another one (commondir)');
   }
   if (common !== undefined) {
-    const shared = realOf(resolve(folder, common.trim()));
+    const shared = realPath(resolve(folder, common.trim()));
     const isItsTree =
       real !== undefined && shared === dirname(dirname(real)) && basename(dirname(real)) === 'worktrees';
     const back = textOf(join(folder, 'gitdir'))?.trim();
-    if (isItsTree && back !== undefined && realOf(resolve(folder, back)) === realOf(dotGit)) return shared;
+    if (isItsTree && back !== undefined && realPath(resolve(folder, back)) === realPath(dotGit)) return shared;
   } else {
     const back = /^[ \t]*worktree[ \t]*=[ \t]*"?(.*?)"?[ \t]*$/m.exec(textOf(join(folder, 'config')) ?? '')?.[1];
-    if (back !== undefined && realOf(resolve(folder, back)) === realOf(top)) return folder;
+    if (back !== undefined && realPath(resolve(folder, back)) === realPath(top)) return folder;
   }
   throw unsafePath(folder, `${dotGit} points to it, and it does not point back`);
 }
 
-function realOf(path: string): string | undefined {
+/** Links resolved; undefined where nothing is. */
+export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
