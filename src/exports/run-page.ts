@@ -294,7 +294,8 @@ function contentText(content: StoredContent): string {
         case 'reasoning':
           return `(thinking) ${part.text}`;
         case 'tool_call':
-          return `(calls ${part.name}) ${valueText(part.args)}`;
+          // Its arguments stand at the call itself.
+          return `(calls ${part.name})`;
         case 'image':
           return `(an image, ${part.media_type}, left out)`;
         case 'other':
