@@ -32,7 +32,6 @@ test.each([
   [['runs', '--limit', 'many']],
   [['analyze', 'x', '--format', 'nope']],
   [['analyze', 'x', '--store', '']],
-  [['watch']],
   [['watch', '-']],
   [['watch', 'x', '--deadline', 'soon']],
   [['watch', 'x', '--interval', '1']],
