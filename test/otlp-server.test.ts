@@ -17,6 +17,8 @@ import { recordTrace } from '../src/hosts/otlp/record-trace.ts';
 import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
 import { mutatedJson } from './support/json-mutation.ts';
 import { OtlpIntake } from '../src/hosts/otlp/otlp-intake.ts';
+import { runServer } from '../src/hosts/claude-code/run-server.ts';
+import { writeServeSettings } from '../src/hosts/claude-code/serve-settings.ts';
 import { startOtlpServer } from '../src/hosts/otlp/otlp-server.ts';
 import { listAll, readAll } from '../src/testing/read-all.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';
@@ -317,6 +319,28 @@ test('whatever stands in the place of a part of a request, the server answers, a
   expect((await send(port, EXPORTS[1] ?? '')).status).toBe(200);
   await intake.record(true);
   expect(intake.facts.waitingTraces).toBeLessThan(200);
+});
+
+test('the resident server of the hooks takes spans without its token, counts them, and records them when it stops', async () => {
+  const settings = {
+    port: 0,
+    token: 'a token of the tests that is long enough',
+    program: [process.execPath, 'unused'],
+  };
+  writeServeSettings(folder, settings);
+  // Where this process has written them.
+  const XDG_STATE_HOME = process.env['XDG_STATE_HOME'] ?? '';
+  const server = await runServer({ projectFolder: folder, settings, env: { ...env, XDG_STATE_HOME } });
+  onTestFinished(() => server.stop());
+  for (const text of EXPORTS) expect((await send(server.port, text)).status).toBe(200);
+  const foreign = await send(server.port, EXPORTS[0] ?? '', { headers: { host: 'evil.example' } });
+  const event = await send(server.port, '{}', { path: '/coxswain-hook' });
+  expect([foreign.status, event.status]).toEqual([403, 401]);
+  expect(server.facts().otlp).toMatchObject({ spans: 7, waitingTraces: 1, runs: 0 });
+  await server.stop();
+  const store = sqliteStore(join(folder, '.coxswain', 'runs.db'));
+  onTestFinished(() => store.close());
+  expect((await listAll(store)).map(({ runId }) => runId)).toEqual([RUN]);
 });
 
 test('elsewhere than on the loopback interface a token and TLS are needed, and both are asked for', async () => {

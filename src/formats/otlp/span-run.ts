@@ -92,7 +92,8 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
     },
   };
   for (const { role, parts } of messages.fresh(first)) yield items.message(role, contentOf(parts), startedAtMs);
-  for (const turn of turns) yield* turnItems(turn, { items, messages, uncaptured });
+  const context = { items, messages, uncaptured, repeated: repeatedResults(members) };
+  for (const turn of turns) yield* turnItems(turn, context);
   const dropped = all.reduce((sum, { span }) => sum + (span.dropped ?? 0), 0);
   const missing = { ...uncaptured, missing_spans: run.missingSpans, inner_spans: run.innerSpans, dropped };
   const notes = Object.entries(missing).filter(([, count]) => count > 0);
@@ -121,6 +122,8 @@ const NOTES: Readonly<Record<string, string>> = {
 
 interface RunContext {
   readonly items: RunItems;
+  /** Results by the id of their call, as later requests repeat them. */
+  readonly repeated: ReadonlyMap<string, Json>;
   readonly messages: FreshMessages;
   readonly uncaptured: Uncaptured;
 }
@@ -166,7 +169,7 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
       yield items.record(items.calls.start(call), atMs);
       continue;
     }
-    const ended = resultOf(tool, sourceId, items);
+    const ended = resultOf(tool, sourceId, context);
     if (ended === undefined) continue;
     if (ended.result_missing === true) uncaptured.results += 1;
     const { startMs, endMs } = tool.span;
@@ -221,11 +224,27 @@ function nameOf(tool: KnownSpan): string {
   return fieldText(tool, 'tool') ?? ((name.startsWith(prefix) ? name.slice(prefix.length) : name) || 'unknown');
 }
 
-function resultOf(tool: KnownSpan, sourceId: string | undefined, items: RunItems): ToolEnded | undefined {
+/** What the span says came back; of a failure, what the model saw, where a request repeats it. */
+function resultOf(
+  tool: KnownSpan,
+  sourceId: string | undefined,
+  { items, repeated }: RunContext,
+): ToolEnded | undefined {
   const isError = failedIn(tool);
-  const result = valueField(tool, 'result') ?? (isError ? errorText(tool) : undefined);
+  const seen = sourceId === undefined ? undefined : repeated.get(sourceId);
+  const result = valueField(tool, 'result') ?? seen ?? (isError ? errorText(tool) : undefined);
   const ended = items.calls.end({ sourceId, result: result ?? null, isError });
   return ended === undefined || result !== undefined ? ended : { ...ended, result_missing: true };
+}
+
+function repeatedResults(members: readonly KnownSpan[]): ReadonlyMap<string, Json> {
+  const found = new Map<string, Json>();
+  for (const known of members) {
+    if (known.role !== 'model') continue;
+    for (const { id, result } of lastResults(requestOf(known)))
+      if (id !== undefined && !found.has(id)) found.set(id, result);
+  }
+  return found;
 }
 
 /** Requests in order, each with the calls that it issued or that began after it. */
