@@ -29,7 +29,7 @@ export class SdkLoop {
 
 const LOOPS: ReadonlySet<unknown> = new Set(['generateText', 'streamText']);
 
-const storage = new AsyncLocalStorage<SdkLoop>();
+const storage = new AsyncLocalStorage<{ readonly loop: SdkLoop | undefined }>();
 const open = new Map<string, SdkLoop>();
 let isListening = false;
 
@@ -38,7 +38,7 @@ let isListening = false;
  * loops, in ai 6, with `telemetry: { isEnabled: false }`, and where there is no such channel.
  */
 export function sdkLoop(): SdkLoop | undefined {
-  return storage.getStore();
+  return storage.getStore()?.loop;
 }
 
 /** From now on `sdkLoop` knows of the loops that begin. Once a process. */
@@ -48,8 +48,7 @@ export function listenToSdkLoops(): void {
   // Not imported: some runtimes have no such module.
   const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
   const channel = diagnostics?.tracingChannel('ai:telemetry');
-  // Outside of a loop the store stays as it is, which may be undefined.
-  channel?.start.bindStore(storage, (message) => loopOf(message) ?? storage.getStore());
+  channel?.start.bindStore(storage, (message) => ({ loop: loopOf(message) ?? sdkLoop() }));
   channel?.asyncEnd.subscribe((message) => {
     if (!isJsonObject(message) || !LOOPS.has(message['type'])) return;
     const callId = callIdOf(message);
