@@ -84,6 +84,19 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
           kind: 'message_appended',
           message: { role: 'assistant', content: 'On it.', usage: { input_tokens } },
         });
+        const asked = (message_count: number, tools: readonly string[]): TrajectoryRecord['payload'] => ({
+          kind: 'provider_request_prepared',
+          ...{ iteration: 0, model_id: 'gpt-5', system_prompt_chars: 1_200, message_count, tools },
+          tool_count: tools.length,
+        });
+        await addRun(store, 'asked', [
+          startOf('asked', 'Ask'),
+          asked(1, ['bash', 'read']),
+          ...shellTurn(0, 'ls', 'a'),
+          asked(3, ['bash']),
+          ...shellTurn(1, 'ls b', 'b'),
+          asked(5, []),
+        ]);
         await addRun(store, 'counted', [startOf('counted', 'Count'), spent(500), spent(1_000)]);
         await addRun(store, 'edits', [
           startOf('edits', 'Look at it'),
@@ -347,6 +360,20 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
       await expect.poll(() => page.getByRole('tabpanel').innerText()).toContain(`At call ${call}`);
     }
     await expect.poll(() => page.getByRole('tabpanel').innerText()).toMatch(/failed at call 4|call 4, /);
+    await page.context().close();
+  });
+
+  test('shows at a call what the model saw in its turn: the model, the sizes and the tools offered', async () => {
+    const page = await scene.open('/?source=0&run=asked');
+    await page.getByRole('tab', { name: 'State' }).click();
+    const seen = page.locator('dt', { hasText: 'What the model saw this turn' }).locator('+ dd');
+    const row = page.locator('.row .call-head');
+    await row.first().click();
+    const sizes = '1,200 characters of instructions';
+    await expect.poll(() => seen.innerText()).toBe(`gpt-5 · 1 message · ${sizes}\n2 tools offered: bash, read`);
+    await row.nth(1).click();
+    await expect.poll(() => seen.innerText()).toBe(`gpt-5 · 3 messages · ${sizes}\n1 tool offered: bash`);
+    expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });
 

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 
 import { countOf, countText } from '../../base/number-text.ts';
-import type { FilesRow } from '../server/api-shapes.ts';
+import type { FilesRow, SeenRequest } from '../server/api-shapes.ts';
 import { getCall, getState, type RunAddress } from './api.ts';
 import { costText, spanText } from './number-text.ts';
 import { safeLine } from './safe-text.ts';
@@ -52,6 +52,7 @@ export function StatePanel(props: {
             </button>
           </div>
           <dl>
+            {state.request === undefined ? null : <Seen request={state.request} />}
             <Files name="Read" files={state.read} />
             <Files name="Written" files={state.written} />
             <dt>Checks</dt>
@@ -90,6 +91,26 @@ export function StatePanel(props: {
         </article>
       )}
     </div>
+  );
+}
+
+/** What the model got to see in the turn of the chosen call. */
+function Seen({ request }: { readonly request: SeenRequest }): ReactElement {
+  const { messages, modelId, systemChars, toolCount, tools } = request;
+  const sizes = [countOf(messages, 'message'), `${countOf(systemChars, 'character')} of instructions`];
+  return (
+    <>
+      <dt>What the model saw this turn</dt>
+      <dd>
+        {[...(modelId === undefined ? [] : [safeLine(modelId)]), ...sizes].join(' · ')}
+        <div>
+          {countOf(toolCount, 'tool')} offered
+          {tools.length === 0 ? '' : ': '}
+          <span className="mono">{tools.map((tool) => safeLine(tool)).join(', ')}</span>
+          {toolCount > tools.length && tools.length > 0 ? ', …' : ''}
+        </div>
+      </dd>
+    </>
   );
 }
 

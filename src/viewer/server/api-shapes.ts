@@ -246,6 +246,20 @@ export interface RunState {
   readonly contextTokens?: number;
   /** Until the deadline; below 0 after it; absent without one. */
   readonly timeLeftMs?: number;
+  /** What the model saw in this turn; absent where no request is on record. */
+  readonly request?: SeenRequest;
+}
+
+/** A request as the model got it. */
+export interface SeenRequest {
+  readonly modelId?: string;
+  readonly messages: number;
+  /** Characters of the instructions. */
+  readonly systemChars: number;
+  /** Tools offered. */
+  readonly toolCount: number;
+  /** Their names, at most 20. */
+  readonly tools: readonly string[];
 }
 
 /** A minute or more before a record in which nothing happened and no call was open. */

@@ -1,11 +1,12 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { present } from '../../base/present.ts';
 import { readCall } from '../../calls/tool-semantics.ts';
+import type { PayloadOf } from '../../records/field-types.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { errorLineOf, type RunCall } from '../../run-view/run-call.ts';
 import { RunView } from '../../run-view/run-view.ts';
 import { contextTokensOf } from './context-tokens.ts';
-import type { FailureRow, FilesRow, RunState } from './api-shapes.ts';
+import type { FailureRow, FilesRow, RunState, SeenRequest } from './api-shapes.ts';
 
 const MAX_FILES = 2_000;
 /** Files and failures that an answer names; the latest. */
@@ -26,6 +27,9 @@ export class RunStateFold {
   #errorsInARow = 0;
   #contextTokens: number | undefined;
   #deadlineMs: number | undefined;
+  #lastRequest: SeenRequest | undefined;
+  /** The one that the last call answers; before the first call the last one. */
+  #request: SeenRequest | undefined;
 
   /** Calls that had begun. */
   get calls(): number {
@@ -44,6 +48,8 @@ export class RunStateFold {
     if (payload.kind === 'deadline_set') this.#deadlineMs = payload.deadline_at_unix_ms;
     if (payload.kind === 'run_started' && payload.steering?.deadline_at_unix_ms !== undefined)
       this.#deadlineMs = payload.steering.deadline_at_unix_ms;
+    if (payload.kind === 'provider_request_prepared') this.#lastRequest = seenRequest(payload);
+    if (payload.kind === 'tool_started' || this.calls === 0) this.#request = this.#lastRequest;
     this.#contextTokens = contextTokensOf(payload) ?? this.#contextTokens;
   }
 
@@ -64,7 +70,7 @@ export class RunStateFold {
       failures: [...this.#failures.values()].slice(-MAX_NAMED),
       errorsInARow: this.#errorsInARow,
       ...usage,
-      ...present({ contextTokens: this.#contextTokens, timeLeftMs }),
+      ...present({ contextTokens: this.#contextTokens, timeLeftMs, request: this.#request }),
     };
   }
 
@@ -88,6 +94,19 @@ export class RunStateFold {
     files.delete(target);
     files.add(target);
   }
+}
+
+function seenRequest(prepared: PayloadOf<'provider_request_prepared'>): SeenRequest {
+  const {
+    message_count: messages,
+    model_id,
+    system_prompt_chars: systemChars,
+    tool_count: toolCount,
+    tools,
+  } = prepared;
+  const modelId = model_id?.slice(0, NAME_CHARS).toWellFormed();
+  const names = tools.slice(0, MAX_NAMED).map((tool) => tool.slice(0, NAME_CHARS).toWellFormed());
+  return { ...present({ modelId }), messages, systemChars, toolCount, tools: names };
 }
 
 function namedFiles(files: ReadonlySet<string>): FilesRow {
