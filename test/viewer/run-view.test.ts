@@ -86,8 +86,12 @@ describe.skipIf(chromium === undefined)('one run (needs a Chromium)', () => {
         });
         const asked = (message_count: number, tools: readonly string[]): TrajectoryRecord['payload'] => ({
           kind: 'provider_request_prepared',
-          ...{ iteration: 0, model_id: 'gpt-5', system_prompt_chars: 1_200, message_count, tools },
+          iteration: 0,
+          model_id: 'gpt-5',
+          system_prompt_chars: 1_200,
+          message_count,
           tool_count: tools.length,
+          tools,
         });
         await addRun(store, 'asked', [
           startOf('asked', 'Ask'),
