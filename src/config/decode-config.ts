@@ -5,7 +5,7 @@ import { configShape } from './config-shape.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { decodeShape } from './decode-shape.ts';
 import { readJson } from './read-json.ts';
-import { nearestName } from './suggest.ts';
+import { nearestName } from '../base/nearest-name.ts';
 
 /** A configuration, or everything that is wrong with it: at most 100 problems. */
 export type DecodedConfig = { readonly config: CoxswainConfig } | { readonly problems: readonly ConfigProblem[] };

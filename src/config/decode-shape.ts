@@ -3,7 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { expectedText, fitsShape, foundText, typeOf } from '../base/describe-shape.ts';
 import type { ListShape, MapShape, ObjectShape, Shape } from '../base/shape.ts';
-import { nearestName } from './suggest.ts';
+import { nearestName } from '../base/nearest-name.ts';
 
 /** Most problems that are reported of one value. */
 const MAX_PROBLEMS = 100;

@@ -6,7 +6,7 @@ import { problemText } from './config-problem.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
 import { readConfig } from './decode-config.ts';
 import { expectedText } from '../base/describe-shape.ts';
-import { nearestName } from './suggest.ts';
+import { nearestName } from '../base/nearest-name.ts';
 
 /** A configuration with one number changed. Plain JSON. */
 export interface SweptConfig {

@@ -16,6 +16,7 @@ import type { RecorderHealth } from '../recorder/recorder-health.ts';
 import { createFingerprint } from '../redaction/fingerprint.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunLog, type RunLogIdentity, type RunLogParts } from '../recorder/run-log.ts';
+import { checkCoxswainOptions, checkRunOptions } from './check-options.ts';
 import { Listeners, type EventSink, type ListenerHealth } from './listeners.ts';
 import { inherit } from './inherit.ts';
 import { RunFamily, type FamilyPlace } from './run-family.ts';
@@ -123,7 +124,7 @@ export interface Coxswain {
 /**
  * Sets coxswain up. Synchronous; opens nothing itself.
  *
- * @throws CoxswainError "invalid-argument" for a limit outside its range, or redaction that cannot be
+ * @throws CoxswainError "invalid-argument" for a member that there is not, a limit outside its range, or redaction that cannot be
  * @throws CoxswainError "invalid-definition" for a redaction rule that is not one
  */
 export function createCoxswain(options: CoxswainOptions = {}): Coxswain {
@@ -172,6 +173,7 @@ class Process implements Coxswain {
   #lastFault: string | undefined;
 
   constructor(options: CoxswainOptions) {
+    checkCoxswainOptions(options);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     const { store } = options;
@@ -184,6 +186,7 @@ class Process implements Coxswain {
   }
 
   startRun(given: RunOptions = {}): Run {
+    checkRunOptions(given);
     const { parent, ...own } = given;
     const nowMs = this.#clock.nowMs();
     const identity = this.#identityOf(given);

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+
+import { deadlineFeedback } from '../steering/feedback/deadline-feedback.ts';
+import { createCoxswain } from './coxswain.ts';
+
+const provider = deadlineFeedback();
+
+test.each([
+  [{ stor: {} }, 'createCoxswain has no member stor; did you mean store?'],
+  [{ store: 'x.db' }, `store must be a store, such as sqliteStore('.coxswain/runs.db'), got "x.db"`],
+  [{ feedback: 'yes' }, 'feedback must be a list, got "yes"'],
+  [{ feedback: [provider] }, expect.stringMatching(/^feedback\[0\] has no member \w+; there are provider, trigger$/)],
+  [{ feedback: [{ trigger: {} }] }, 'feedback[0].provider must be a provider, such as deadlineFeedback()'],
+  [
+    { feedback: [{ provider, trigger: { everyNSecond: 3 } }] },
+    'feedback[0].trigger has no member everyNSecond; did you mean everyNSeconds?',
+  ],
+  [{ guidance: [{ provider, maxPerTrun: 1 }] }, 'guidance[0] has no member maxPerTrun; did you mean maxPerTurn?'],
+])('wrong options of plain JavaScript are one error that names the member: %j', (options, message) => {
+  expect(() => createCoxswain(options as never)).toThrow(
+    expect.objectContaining({ code: 'invalid-argument', message }),
+  );
+});
+
+test.each([
+  [{ deadlin: { minutes: 1 } }, 'startRun has no member deadlin; did you mean deadline?'],
+  [{ deadline: '20m' }, 'deadline must be such as { minutes: 20 } or { atMs }, got "20m"'],
+  [{ budget: { tokns: 3 } }, 'budget has no member tokns; did you mean tokens?'],
+  ['run-1', 'startRun must be an object, got "run-1"'],
+])('wrong options of a run too: %j', (options, message) => {
+  expect(() => createCoxswain().startRun(options as never)).toThrow(
+    expect.objectContaining({ code: 'invalid-argument', message }),
+  );
+});
