@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { present } from '../src/base/present.ts';
+
 const ROOT = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { files: { type: 'string', default: '10000' } } });
 const base = mkdtempSync(join(tmpdir(), 'coxswain-users-'));
@@ -19,7 +21,12 @@ function freshHome(name: string): { readonly cwd: string; readonly env: NodeJS.P
   const home = join(base, name);
   const cwd = join(home, 'work');
   mkdirSync(cwd, { recursive: true });
-  return { cwd, env: { HOME: home, PATH: `${dirname(process.execPath)}:/usr/bin:/bin`, TERM: 'xterm' } };
+  // How npm reaches its registry is of the machine, not of the user.
+  const { HOME = '', NODE_EXTRA_CA_CERTS, npm_config_userconfig = join(HOME, '.npmrc') } = process.env;
+  const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
+  const certificates = present({ NODE_EXTRA_CA_CERTS });
+  const npm = { npm_config_userconfig, npm_config_cache: join(home, '.npm'), npm_config_audit: 'false' };
+  return { cwd, env: { ...certificates, ...npm, HOME: home, PATH, TERM: 'xterm' } };
 }
 
 interface Timed {
