@@ -116,11 +116,18 @@ async function claude(place: Place, url: string, prompt: string): Promise<number
   return code;
 }
 
-test('the plugin passes the validation of Claude Code', async () => {
+test('the plugin and its marketplace pass the validation of Claude Code, which installs it from there', async () => {
   const { env } = await makePlace('plugin');
-  const done = spawnSync(CLAUDE, ['plugin', 'validate', join(built, 'plugin')], { env, encoding: 'utf8' });
-  expect([done.status, done.stderr]).toEqual([0, '']);
-  expect(done.stdout).toContain('Validation passed');
+  // The marketplace is the folder around it.
+  for (const folder of [join(built, 'plugin'), built]) {
+    const done = spawnSync(CLAUDE, ['plugin', 'validate', folder], { env, encoding: 'utf8' });
+    expect([done.status, done.stderr]).toEqual([0, '']);
+    expect(done.stdout).toContain('Validation passed');
+  }
+  const added = spawnSync(CLAUDE, ['plugin', 'marketplace', 'add', built], { env, encoding: 'utf8' });
+  expect([added.status, added.stderr]).toEqual([0, '']);
+  const installed = spawnSync(CLAUDE, ['plugin', 'install', 'coxswain@coxswain'], { env, encoding: 'utf8' });
+  expect([installed.status, installed.stderr]).toEqual([0, '']);
 });
 
 test.each(['settings', 'plugin', 'http'] as const)(

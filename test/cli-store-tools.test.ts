@@ -36,6 +36,26 @@ test('runs are listed, shown, searched and verified', async () => {
   expect(verified.stdout).toMatch(/: 2 runs, \d+ records checked: nothing is wrong\n$/);
 });
 
+test('runs, show, search, gc and report say the time of this machine with its zone, and search numbers calls as show does', async () => {
+  const sample = fileURLToPath(new URL('../samples/stuck-run.jsonl', import.meta.url));
+  const env = { TZ: 'Asia/Kolkata' };
+  const stdoutOf = async (...args: readonly string[]): Promise<string> => (await here.run(args, { env })).stdout;
+  await stdoutOf('analyze', sample, '--store', 'runs.db');
+  // The sample began at 22:04 UTC.
+  const began = '2026-10-13 03:34 UTC+05:30';
+  expect(await stdoutOf('runs', '--store', 'runs.db')).toContain(began);
+  const shown = await stdoutOf('show', 'sample-stuck-run', '--store', 'runs.db');
+  expect(shown).toContain(`started ${began}`);
+  const found = await stdoutOf('search', '"old text not found"', '--kind', 'tool_ended', '--store', 'runs.db');
+  const numbers = [...found.matchAll(/^call (\d+), tool ended, 2026-10-13 \d\d:\d\d UTC\+05:30/gm)].map(
+    ([, number]) => number,
+  );
+  expect(numbers).toEqual(['20', '19', '18', '17']);
+  for (const number of ['17', '19', '20']) expect(shown).toContain(`#${number} edit_file`);
+  expect(await stdoutOf('gc', 'runs.db', '--older-than', '1d', '--dry-run')).toMatch(/2026-10-13 \d\d:\d\d UTC\+05:30/);
+  expect(await stdoutOf('report', 'runs.db', '--since', 'all')).toContain('times in UTC+05:30');
+});
+
 test('what is not there is nothing found, and exit code 0', async () => {
   const store = 'runs.db';
   await here.recorded(store);
