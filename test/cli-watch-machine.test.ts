@@ -158,5 +158,6 @@ test('the list has a line a run that fits the terminal, those that are stuck or 
     '· project-a',
     'and 1 more ',
   ]);
+  expect(lines[1]).toContain('stuck: back and forth between two');
   for (const line of lines) expect(line.length).toBeLessThan(70);
 });

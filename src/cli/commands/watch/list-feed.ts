@@ -1,4 +1,4 @@
-import { countOf, durationText } from '../../../base/number-text.ts';
+import { countOf } from '../../../base/number-text.ts';
 import { hostTitle } from '../../../formats/find-sessions.ts';
 import { inWords } from '../../../records/words.ts';
 import { outcomeText } from '../../runs/run-text.ts';
@@ -8,8 +8,10 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import type { MachineFeed, MachineLook } from './lines-feed.ts';
 import type { WatchedEvent } from './watched-item.ts';
 
-const TASK_CHARS = 36;
-const DOING_CHARS = 200;
+const TASK_CHARS = 76;
+const STATE_CHARS = 46;
+/** Narrower terminals do not name the programs. */
+const WIDE = 110;
 const MAX_ROWS = 1_000;
 /** Changes of records are drawn at most so often. */
 const DRAW_MS = 500;
@@ -113,14 +115,14 @@ export class ListFeed implements MachineFeed {
       .slice(0, most)
       .map(({ row, state }) => [
         `${state.mark} ${printableCut(row.label, 20)}`,
-        printableCut(row.format === '' ? '' : hostTitle(row.format), 12),
-        this.#agoText(row),
+        ...(width < WIDE ? [] : [printableCut(row.format === '' ? '' : hostTitle(row.format), 12)]),
+        agoText(row),
         countOf(row.calls, 'call'),
         countOf(row.errors, 'error'),
+        printableCut(state.text, STATE_CHARS),
         printableCut(row.task, TASK_CHARS),
-        printableCut(state.text, DOING_CHARS),
       ]);
-    const lines = columnsText(cells, [1, 5, 6]).map((line, at) => {
+    const lines = columnsText(cells, width < WIDE ? [4, 5] : [1, 5, 6]).map((line, at) => {
       const cut = printableCut(line, width - 1);
       const { style } = shown[at]?.state ?? {};
       return style === undefined ? cut : paint(style, cut);
@@ -135,10 +137,6 @@ export class ListFeed implements MachineFeed {
     const up = this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A`;
     this.#drawn = text.length;
     await this.#terminal.write(`${up}\r\u001b[J${text.join('\n')}\n`);
-  }
-
-  #agoText({ atMs }: Row): string {
-    return atMs === 0 ? '' : `${durationText(Date.now() - atMs)} ago`;
   }
 
   #stateOf(run: string, row: Row) {
@@ -156,4 +154,11 @@ export class ListFeed implements MachineFeed {
     if (isGone) return { rank: 2, mark: '■', style: 'dim', text: 'closed' } as const;
     return { rank: 1, mark: '·', style: undefined, text: row.doing } as const;
   }
+}
+
+/** How long ago it was at work: `5 s`, `12 min`. */
+function agoText({ atMs }: Row): string {
+  const seconds = Math.max(0, Math.floor((Date.now() - atMs) / 1_000));
+  if (atMs === 0) return '';
+  return seconds < 100 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
 }
