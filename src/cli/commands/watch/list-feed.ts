@@ -111,18 +111,14 @@ export class ListFeed implements MachineFeed {
       .toSorted((a, b) => a.state.rank - b.state.rank || b.row.atMs - a.row.atMs);
     // The first line, the one about more, and the one of the cursor.
     const most = Math.max(1, height - 3);
-    const cells = shown
-      .slice(0, most)
-      .map(({ row, state }) => [
-        `${state.mark} ${printableCut(row.label, 20)}`,
-        ...(width < WIDE ? [] : [printableCut(row.format === '' ? '' : hostTitle(row.format), 12)]),
-        agoText(row),
-        countOf(row.calls, 'call'),
-        countOf(row.errors, 'error'),
-        printableCut(state.text, STATE_CHARS),
-        printableCut(row.task, TASK_CHARS),
-      ]);
-    const lines = columnsText(cells, width < WIDE ? [4, 5] : [1, 5, 6]).map((line, at) => {
+    const isWide = width >= WIDE;
+    const cells = shown.slice(0, most).map(({ row, state }) => {
+      const work = [agoText(row), countOf(row.calls, 'call'), countOf(row.errors, 'error')];
+      const program = isWide ? [printableCut(row.format === '' ? '' : hostTitle(row.format), 12)] : [];
+      const said = [printableCut(state.text, STATE_CHARS), printableCut(row.task, TASK_CHARS)];
+      return [`${state.mark} ${printableCut(row.label, 20)}`].concat(program, work, said);
+    });
+    const lines = columnsText(cells, isWide ? [1, 5, 6] : [4, 5]).map((line, at) => {
       const cut = printableCut(line, width - 1);
       const { style } = shown[at]?.state ?? {};
       return style === undefined ? cut : paint(style, cut);
