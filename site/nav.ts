@@ -17,7 +17,7 @@ export const GROUPS: readonly Group[] = [
     pages: ['claude-code', 'claude-code-serve', 'hosts', 'mcp', 'doctor', 'report', 'notifications', 'viewer'],
   },
   { text: 'SDKs', pages: ['claude-agent-sdk', 'ai-sdk', 'langchain', 'openai', 'openai-agents'] },
-  { text: 'Recorded runs', pages: ['formats', 'backtest', 'effect', 'labels'] },
+  { text: 'Recorded runs', pages: ['formats', 'backtest', 'github-action', 'effect', 'labels'] },
   {
     text: 'How to',
     pages: [

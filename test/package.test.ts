@@ -188,3 +188,56 @@ test('every built-in provider, classifier and observer of the packed package spe
   expect(err).toBe('');
   expect(JSON.parse(out)).toEqual({ silent: [], loud: [], asked: 27, notAsked: [] });
 });
+
+/** The steps of action.yml that run a script, with the environment that GitHub would give them. */
+function stepsOf(inputs: Readonly<Record<string, string>>, temp: string): readonly (readonly [string, object])[] {
+  const text = readFileSync(join(root, 'action.yml'), 'utf8');
+  const given = new Map(
+    [...text.matchAll(/^ {2}([\w-]+):\n {4}description: .*\n {4}default: (.*)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value === "''" ? '' : value,
+    ]),
+  );
+  for (const [name, value] of Object.entries(inputs)) given.set(name, value);
+  const filled = (value: string): string =>
+    value
+      .replace(/\$\{\{ inputs\.([\w-]+) \}\}/, (_all, name: string) => given.get(name) ?? `no input ${name}`)
+      .replace('${{ runner.temp }}', temp);
+  return [...text.matchAll(/^ {6}run: (.*)\n {6}env:\n((?: {8}.*\n)+)/gm)].map(([, script = '', env = '']) => [
+    script,
+    Object.fromEntries([...env.matchAll(/^ {8}(\w+): (.*)$/gm)].map(([, name, value = '']) => [name, filled(value)])),
+  ]);
+}
+
+test('the steps of the GitHub action gate a configuration and show the moments worth a look, from the packed package', () => {
+  const sample = join(installed, 'samples', 'stuck-run.jsonl');
+  const act = (
+    inputs: Readonly<Record<string, string>>,
+  ): { readonly codes: readonly (number | null)[]; readonly temp: string; readonly summary: string } => {
+    const temp = mkdtempSync(join(folder, 'runner-'));
+    const summary = join(temp, 'summary.md');
+    const codes = stepsOf({ runs: sample, transcripts: `  ${sample}\n\n`, ...inputs }, temp).map(([script, given]) => {
+      const env = { ...process.env, ...given, GITHUB_ACTION_PATH: root, GITHUB_STEP_SUMMARY: summary };
+      return spawnSync('bash', ['-c', script], { cwd: folder, env }).status;
+    });
+    return { codes, temp, summary: readFileSync(summary, 'utf8') };
+  };
+  const kept = act({ 'max-advice-per-100-calls': '100' });
+  expect(kept.codes).toEqual([0, 0]);
+  expect(kept.summary).toContain('## Steering configuration on recorded runs: every gate kept\n\n    ');
+  expect(kept.summary).toContain('## What the agents did\n\n    ');
+  expect(kept.summary).toMatch(/^ {4}.*worth a look/im);
+  expect(readdirSync(join(kept.temp, 'coxswain')).toSorted()).toEqual([
+    'backtest-problems.txt',
+    'backtest.html',
+    'backtest.txt',
+    'report-problems.txt',
+    'report.html',
+    'report.ndjson',
+    'report.txt',
+  ]);
+  const broken = act({ 'max-advice-per-100-calls': '0.01', transcripts: 'no such file; exit 7' });
+  expect(broken.codes).toEqual([1, 0]);
+  expect(broken.summary).toContain('failed with exit code 1');
+  expect(broken.summary).toContain('    coxswain: no such file; exit 7');
+});

@@ -38,6 +38,11 @@ export interface BacktestOptions {
   readonly workers?: number | undefined;
   /** A file that remembers what is done, so that the same backtest goes on where it was interrupted. */
   readonly resume?: string | undefined;
+  /**
+   * `postgres://…` of a queue, of which any number of machines take shards: each that runs the same backtest on the same input. Each
+   * has the whole report in the end. Needs the package `pg-boss`.
+   */
+  readonly queue?: string | undefined;
   /** Told after every shard. */
   readonly onProgress?: ((progress: BacktestProgress) => void) | undefined;
 }
@@ -124,26 +129,46 @@ async function replayAll(
   paths: readonly string[],
   configurations: readonly Configuration[],
   specs: readonly ConfigurationSpec[] | undefined,
-  { workers = 1, resume, onProgress }: BacktestOptions,
+  { workers = 1, resume, queue: queueAddress, onProgress }: BacktestOptions,
 ): Promise<JoinedRuns> {
   const shards = await listShards(paths);
-  const journal = resume === undefined ? undefined : new ShardJournal(resume, jobKey(shards, configurations));
+  const isPiped = shards.some((shard) => shard.kind === 'file' && shard.path === '-');
+  if (queueAddress !== undefined && (resume !== undefined || isPiped || specs === undefined)) {
+    const reason = 'it is resumed by itself, and other machines cannot read standard input or a steering in memory';
+    throw new CoxswainError('invalid-argument', `a queue goes with no --resume and no -: ${reason}`);
+  }
+  const key = jobKey(shards, configurations);
+  const journal = resume === undefined ? undefined : new ShardJournal(resume, key);
   const results = new Map<number, ShardResult>(journal?.done);
-  const left = [...shards.keys()].filter((number) => !results.has(number));
   let runs = [...results.values()].reduce((sum, { rows }) => sum + rows.length, 0);
-  // What is read from standard input is there once.
-  const usable = shards.some((shard) => shard.kind === 'file' && shard.path === '-') ? 1 : workers;
-  await runShards(shards, left, {
-    configurations,
-    ...present({ specs }),
-    workers: usable,
-    onDone: (number, result) => {
-      journal?.add(number, result);
-      results.set(number, result);
-      runs += result.rows.length;
-      onProgress?.({ shards: results.size, of: shards.length, runs });
-    },
-  });
+  const onResult = (number: number, result: ShardResult): void => {
+    results.set(number, result);
+    runs += result.rows.length;
+    onProgress?.({ shards: results.size, of: shards.length, runs });
+  };
+  const queue =
+    queueAddress === undefined
+      ? undefined
+      : await (
+          await import('./shard-queue.ts')
+        ).ShardQueue.open(queueAddress, { key, shards: shards.length, onResult });
+  const left = [...shards.keys()].filter((number) => !results.has(number));
+  try {
+    await runShards(shards, {
+      configurations,
+      ...present({ specs }),
+      // What is read from standard input is there once.
+      workers: isPiped ? 1 : Math.min(workers, left.length),
+      take: queue === undefined ? async () => left.shift() : async () => queue.take(),
+      onDone: async (number, result) => {
+        if (queue !== undefined) return queue.done(number, result);
+        journal?.add(number, result);
+        onResult(number, result);
+      },
+    });
+  } finally {
+    await queue?.close();
+  }
   return joinShards(
     shards.flatMap((shard, number) => {
       const result = results.get(number);

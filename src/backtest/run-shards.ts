@@ -15,36 +15,30 @@ export interface RunShardsOptions {
   readonly specs?: readonly ConfigurationSpec[];
   /** Threads; 1 is this one. */
   readonly workers: number;
+  /** Gives the number of the next shard to do; undefined once there is none. */
+  readonly take: () => Promise<number | undefined>;
   /** Told of each shard as it is done, in no fixed order. */
-  readonly onDone: (number: number, result: ShardResult) => void;
+  readonly onDone: (number: number, result: ShardResult) => Promise<void>;
 }
 
 /**
  * Replays shards, on several threads where that is asked for. A thread takes the next shard when it has done one.
  *
- * @param numbers which of `shards` to do
  * @throws CoxswainError "input-io" when a thread stops by itself
  */
-export async function runShards(
-  shards: readonly Shard[],
-  numbers: readonly number[],
-  options: RunShardsOptions,
-): Promise<void> {
-  const { configurations, specs, onDone } = options;
-  const threads = Math.min(options.workers, numbers.length);
-  if (specs === undefined || threads <= 1) {
-    for (const number of numbers) {
-      const shard = shards[number];
-      if (shard !== undefined) onDone(number, await replayShard(shard, configurations));
-    }
-    return;
-  }
-  const waiting = [...numbers];
-  const next = (): ShardRequest | undefined => {
-    const number = waiting.shift();
+export async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
+  const { configurations, specs, take, onDone, workers: threads } = options;
+  const next = async (): Promise<ShardRequest | undefined> => {
+    const number = await take();
     const shard = number === undefined ? undefined : shards[number];
     return number === undefined || shard === undefined ? undefined : { number, shard };
   };
+  if (specs === undefined || threads <= 1) {
+    for (let request = await next(); request !== undefined; request = await next()) {
+      await onDone(request.number, await replayShard(request.shard, configurations));
+    }
+    return;
+  }
   const workers = Array.from({ length: threads }, () => startWorker(specs));
   try {
     await Promise.all(workers.map((worker) => feed(worker, next, onDone)));
@@ -57,35 +51,31 @@ function startWorker(specs: readonly ConfigurationSpec[]): Worker {
   return new Worker(threadEntry('shard-worker', import.meta.url), { workerData: specs, execArgv: [] });
 }
 
-function feed(worker: Worker, next: () => ShardRequest | undefined, onDone: RunShardsOptions['onDone']): Promise<void> {
+function feed(
+  worker: Worker,
+  next: () => Promise<ShardRequest | undefined>,
+  onDone: RunShardsOptions['onDone'],
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const ask = (): void => {
-      const request = next();
-      if (request === undefined) {
-        resolve();
-        return;
-      }
+    const ask = async (): Promise<void> => {
+      const request = await next();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      worker.postMessage(request);
+      if (request !== undefined) worker.postMessage(request);
+      else resolve();
     };
-    worker.on('message', (answer: ShardAnswer) => {
+    const hear = async (answer: ShardAnswer): Promise<void> => {
       if ('fault' in answer) {
-        reject(new CoxswainError('input-io', answer.fault.message, { details: { shard: answer.number } }));
-        return;
+        throw new CoxswainError('input-io', answer.fault.message, { details: { shard: answer.number } });
       }
-      try {
-        onDone(answer.number, answer.result);
-        ask();
-      } catch (error) {
-        // What the caller throws is the caller's.
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
+      await onDone(answer.number, answer.result);
+      await ask();
+    };
+    worker.on('message', (answer: ShardAnswer) => void hear(answer).catch(reject));
     worker.on('error', (error) => {
       const reason = error instanceof Error ? error.message : String(error);
       reject(new CoxswainError('input-io', `a worker thread failed: ${reason}`, { cause: error }));
     });
     worker.on('exit', (code) => reject(new CoxswainError('input-io', `a worker thread stopped with code ${code}`)));
-    ask();
+    ask().catch(reject);
   });
 }

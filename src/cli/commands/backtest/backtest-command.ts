@@ -30,6 +30,7 @@ export interface BacktestCommandOptions {
   readonly maxAdvicePer100Calls?: string;
   readonly workers?: string;
   readonly resume?: string;
+  readonly queue?: string;
   readonly stopEarly?: boolean;
   readonly verify?: boolean;
   readonly details?: boolean;
@@ -69,6 +70,7 @@ export async function backtestCommand(
     },
     workers: workersOf(options.workers),
     resume: options.resume,
+    queue: options.queue,
     stopEarly: options.stopEarly,
     onProgress: (done) => progress.show(done),
   }).finally(() => progress.end());

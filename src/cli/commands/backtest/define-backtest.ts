@@ -23,6 +23,8 @@ export const backtestDefinition: CommandDefinition = {
     '--max-advice-per-100-calls <number>': 'gate: most pieces of advice for 100 calls',
     '--workers <number>': 'threads, 1 to 256 (default: the cores of the machine)',
     '--resume <file>': 'remember in this file what is done, and go on from there',
+    '--queue <address>':
+      'share the work with other machines that run the same command, through a queue at postgres://USER@HOST/DATABASE (needs pg-boss)',
     '--stop-early': 'what stopping a run after a stuck warning would have saved, and the successes it would have lost',
     '--verify': 'replay runs of stores under their own configuration and compare every derived record',
     '--details': 'print also each provider by pattern and decision point',
@@ -35,6 +37,7 @@ export const backtestDefinition: CommandDefinition = {
     'coxswain backtest --compare standard stricter.json runs/',
     'coxswain backtest runs/ --split dev=0.7 --sweep doomLoop.maxRepetitions=2..6',
     'coxswain backtest runs/ --max-false-rate 0.1 --min-recall 0.4',
+    'coxswain backtest postgres://USER@HOST/runs --queue postgres://USER@HOST/runs    on each machine',
     'coxswain backtest runs/ --stop-early',
     'coxswain backtest .coxswain/runs.db --verify',
   ],

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { runCli, type CliResult } from './run-cli.ts';
+import { endWithTest } from './support/end-with-test.ts';
+import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const SAMPLE = join(import.meta.dirname, '..', 'samples', 'stuck-run.jsonl');
+const FILES = 12;
+
+test('a queue that cannot be used gives one line', async () => {
+  const fails = async (...args: readonly string[]): Promise<readonly unknown[]> => {
+    const { code, stderr } = await runCli(['backtest', ...args], { cwd: import.meta.dirname });
+    return [code, stderr];
+  };
+  const [code, text] = await fails(SAMPLE, '--queue', 'postgres://u:secret@127.0.0.1:9/none');
+  expect([code, text]).toEqual([1, expect.stringMatching(/^coxswain: postgres:\/\/u:\*\*\*@127.0.0.1:9\/none: .+\n$/)]);
+  expect(await fails(SAMPLE, '--queue', 'queue.db')).toEqual([2, expect.stringContaining('give postgres://')]);
+  expect(await fails('-', '--queue', 'postgres://x')).toEqual([2, expect.stringContaining('no --resume and no -')]);
+});
+
+describe.skipIf(noPostgres !== undefined)(`through a queue on PostgreSQL ${noPostgres ?? ''}`, () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 120_000);
+  afterAll(() => server.dispose());
+
+  async function newRuns(): Promise<string> {
+    const folder = await tempFolder();
+    onTestFinished(() => folder.dispose());
+    await mkdir(join(folder.path, 'runs'));
+    const copies = Array.from({ length: FILES }, (_none, at) => join(folder.path, 'runs', `run-${at}.jsonl`));
+    await Promise.all(copies.map((path) => cp(SAMPLE, path)));
+    return folder.path;
+  }
+  const backtest = async (cwd: string, ...more: readonly string[]): Promise<CliResult> =>
+    runCli(['backtest', 'runs', '--json', ...more], { cwd });
+
+  test('several machines share the shards, each prints the bytes of one machine, and a second time nothing is replayed', async () => {
+    const cwd = await newRuns();
+    const alone = await backtest(cwd);
+    const queue = ['--queue', server.url];
+    const shared = await Promise.all(
+      [1, 2, 3].map(async (workers) => backtest(cwd, ...queue, '--workers', `${workers}`)),
+    );
+    expect(alone.code).toBe(0);
+    expect(shared).toEqual([alone, alone, alone]);
+    const sql = (await import('postgres')).default(server.url, { max: 1, onnotice: () => undefined });
+    onTestFinished(() => sql.end());
+    const jobs = async (): Promise<unknown> =>
+      sql`SELECT count(*)::int AS jobs, sum(retry_count)::int AS retries, max(started_on) AS last FROM coxswain_queue.job`;
+    const before = await jobs();
+    expect(before).toEqual([{ jobs: FILES, retries: 0, last: expect.any(Date) }]);
+    expect(await backtest(cwd, ...queue)).toEqual(alone);
+    expect(await jobs()).toEqual(before);
+  });
+
+  test('a machine that is killed in the middle of a shard loses nothing', async () => {
+    const cwd = await newRuns();
+    // It takes a shard and never finishes it.
+    const slow = join(cwd, 'slow.ts');
+    await writeFile(
+      slow,
+      `import { ShardQueue } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'shard-queue.ts'))};
+import { jobKey } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'shard-journal.ts'))};
+import { listShards } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'list-shards.ts'))};
+import { makeConfiguration } from ${JSON.stringify(join(import.meta.dirname, '..', 'src', 'backtest', 'configuration.ts'))};
+const shards = await listShards(['runs']);
+const key = jobKey(shards, [await makeConfiguration({})]);
+const queue = await ShardQueue.open(process.argv[2], { key, shards: shards.length, onResult: () => {} });
+console.log('took', await queue.take());`,
+    );
+    const killed = spawn(process.execPath, [slow, server.url], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+    endWithTest(killed);
+    const [said] = await once(killed.stdout, 'data');
+    expect(String(said)).toMatch(/^took \d+\n$/);
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    const alone = await backtest(cwd);
+    expect(await backtest(cwd, '--queue', server.url)).toEqual(alone);
+  });
+});
