@@ -28,7 +28,7 @@ export const GROUPS: readonly Group[] = [
       'coming-from-weakincentives',
     ],
   },
-  { text: 'Reference', pages: ['configuration', 'stores', 'postgres', 'redaction', 'words', 'kinds'] },
+  { text: 'Reference', pages: ['configuration', 'stores', 'postgres', 'team-store', 'redaction', 'words', 'kinds'] },
   { text: 'Project', pages: ['security', 'architecture', 'first-changes', 'contributing', 'reporting', 'changelog'] },
 ];
 

@@ -10,6 +10,9 @@ import type { SearchHit, SearchPage } from '../trajectory-store.ts';
 import { wordsIn } from '../words-in.ts';
 import { recordText } from '../record-text.ts';
 
+const INSUFFICIENT_PRIVILEGE = '42501';
+const FOREIGN_KEY_VIOLATION = '23503';
+
 /** How long a search waits for the index to catch up with what was appended. */
 const CATCH_UP_MS = 2000;
 
@@ -32,7 +35,13 @@ export async function searchPostgres(
   schema: string,
   query: CheckedSearchQuery,
 ): Promise<SearchPage> {
-  const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS });
+  const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
+    (thrown: unknown) => {
+      // A role that only reads finds what others have indexed.
+      if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
+      throw thrown;
+    },
+  );
   const hits: SearchHit[] = [];
   const damaged: DamagedPlace[] = [];
   let after = query.after;
@@ -127,7 +136,7 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
         if (systemClock.nowMs() >= until) return false;
         throughSeq = await indexStep(client, schema, { ...place, throughSeq }).catch((thrown: unknown) => {
           // The run was deleted during the step, of which nothing is stored then.
-          if (isForeignKeyViolation(thrown)) return place.lastSeq;
+          if (hasCode(thrown, FOREIGN_KEY_VIOLATION)) return place.lastSeq;
           throw thrown;
         });
       }
@@ -135,8 +144,8 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
   }
 }
 
-function isForeignKeyViolation(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === '23503';
+function hasCode(thrown: unknown, code: string): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
 }
 
 interface IndexStep {

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runCli, type CliResult } from './run-cli.ts';
+import { noPostgres, startPostgres, type PostgresServer } from './support/postgres-server.ts';
+import { tempFolder } from './support/temp-folder.ts';
+
+const page = readFileSync(join(import.meta.dirname, '..', 'docs', 'team-store.md'), 'utf8');
+const SAMPLE = join(import.meta.dirname, '..', 'samples', 'stuck-run.jsonl');
+
+describe.skipIf(noPostgres !== undefined)(`a team's store ${noPostgres ?? ''}`, () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 120_000);
+  afterAll(() => server.dispose());
+
+  test('with the roles of the docs, agents write, people read and cannot write, and only the owner deletes the schema', async () => {
+    const folder = await tempFolder();
+    const as = (role: string): string => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
+    const cox = async (...args: readonly string[]): Promise<CliResult> => runCli(args, { cwd: folder.path });
+    const sql = postgres(server.url, { max: 1, onnotice: () => undefined });
+    const [, before = '', after = ''] = /```sql\n([\s\S]*?)--[^\n]*\n([\s\S]*?)```/.exec(page) ?? [];
+    await sql.unsafe(before);
+    await cox('runs', '--store', as('owner'));
+    expect(await cox('import', SAMPLE, '--store', as('owner'))).toMatchObject({ code: 0, stderr: '' });
+    await sql.unsafe(after);
+    expect(await cox('import', SAMPLE, '--store', as('agents'))).toMatchObject({ code: 0 });
+    expect((await cox('runs', '--store', as('reader'))).stdout).toContain('stuck-run');
+    const search = async (role: string): Promise<CliResult> => cox('search', 'expected', '--store', as(role));
+    const none = await search('reader');
+    expect([none.code, none.stderr]).toEqual([0, expect.stringContaining('not yet indexed')]);
+    const found = (await search('agents')).stdout;
+    expect(found).toContain('stuck-run');
+    expect((await search('reader')).stdout).toBe(found);
+    const refused = async (role: string, statement: string): Promise<unknown> => {
+      const one = postgres(as(role), { max: 1, onnotice: () => undefined });
+      const thrown = await one.unsafe(statement).catch((error: unknown) => error);
+      await one.end();
+      return thrown;
+    };
+    expect(await refused('reader', 'DELETE FROM coxswain.runs')).toMatchObject({ code: '42501' });
+    expect(await refused('agents', 'DROP TABLE coxswain.records')).toMatchObject({ code: '42501' });
+    await sql.end();
+    await folder.dispose();
+  });
+});
