@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -182,6 +184,46 @@ test('a server over HTTP that is gone is an error of the protocol', async () => 
   server.process.kill('SIGKILL');
   await once(server.process, 'exit');
   await expect(client.callTool({ name: 'count' })).rejects.toThrow('fetch failed');
+});
+
+test('over HTTP a notification has arrived before the next message is sent', async () => {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') {
+      response.writeHead(405).end();
+      return;
+    }
+    let body = '';
+    request.on('data', (bytes: Buffer) => (body += bytes.toString()));
+    request.on('end', () => {
+      // A message of the client, which this test wrote.
+      const { id, method } = JSON.parse(body) as { readonly id?: number; readonly method: string };
+      seen.push(method);
+      if (id === undefined) {
+        setTimeout(() => {
+          seen.push(`${method} taken`);
+          response.writeHead(202).end();
+        }, 200);
+        return;
+      }
+      const result =
+        method === 'tools/list'
+          ? { tools: [] }
+          : { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } };
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  // It listens on a port.
+  const { port } = server.address() as AddressInfo;
+  const { client } = await connect(await newProject(), NODE, [BIN, 'mcp', '--url', `http://127.0.0.1:${port}/`]);
+  await client.listTools();
+  const initialized = 'notifications/initialized';
+  expect(seen).toEqual(['initialize', initialized, `${initialized} taken`, 'tools/list']);
 });
 
 /** A process that is given bytes and ends, or what `next` makes of its output after each answer until that is nothing. */

@@ -47,25 +47,31 @@ export async function proxyUrl(
     output.write(opened?.watch.server.line(line) ?? line);
   };
   Object.assign(transport, { onmessage });
-  const send = (line: Buffer): void => {
+  /** Resolves when the next message may follow: at once after a request, whose answer takes as long as it takes. */
+  const send = async (line: Buffer): Promise<void> => {
     const message = jsonOf(line.toString());
     if (message === undefined) return fail(null, PARSE_ERROR, 'this line is no JSON');
+    const requests = (Array.isArray(message) ? message : [message])
+      .filter(isJsonObject)
+      .filter(({ id, method }) => id !== undefined && method !== undefined);
     // The server says what it does not understand.
-    transport.send(message as unknown as Message).catch((error: unknown) => {
-      const requests = (Array.isArray(message) ? message : [message]).filter(isJsonObject);
-      for (const { id, method } of requests) {
-        if (id === undefined || method === undefined) continue;
+    const sent = transport.send(message as unknown as Message).catch((error: unknown) => {
+      for (const { id } of requests) {
         const answer = { jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message: messageOf(error) } };
         opened?.watch.server.line(Buffer.from(JSON.stringify(answer)));
         write(answer);
       }
     });
+    if (requests.length === 0) await sent;
   };
+  let before = Promise.resolve();
   await transport.start();
   const lines = new LineTap({
     maxBytes: MAX_BYTES,
     line: (line) => {
-      if (line.toString().trim() !== '') send(opened?.watch.client.line(line) ?? line);
+      if (line.toString().trim() === '') return line;
+      opened?.watch.client.line(line);
+      before = before.then(async () => send(line));
       return line;
     },
     longLine: () => fail(null, PARSE_ERROR, `a message of more than ${MAX_BYTES} bytes is not passed on`),
