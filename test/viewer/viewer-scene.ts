@@ -101,9 +101,9 @@ export async function sampleRecords(): Promise<readonly TrajectoryRecord[]> {
   return lines.map((line) => decodeRecord(JSON.parse(line)));
 }
 
-/** The bundled sample, played through a live run with the standard steering: it has patterns and advice. */
+/** The bundled sample, played through a live run with the standard steering: it has patterns, and advice that is ignored. */
 export async function addSampleRun(store: TrajectoryStore, runId = 'stuck-run'): Promise<void> {
-  await playSample(await sampleRecords(), { store, runId, onEvent: async () => {} });
+  await playSample(await sampleRecords(), { store, runId, onEvent: async () => {}, ignoresAdvice: true });
 }
 
 /** Appends payloads as a run of their own, a second apart. */

@@ -30,6 +30,8 @@ interface PlayOptions {
   readonly onEvent: (event: LiveEvent) => Promise<void>;
   /** Told when the agent changes its course, with the recorded calls that it saves. */
   readonly onListening?: (saved: number) => Promise<void>;
+  /** The agent does what it did when it was recorded, whatever it is advised. */
+  readonly ignoresAdvice?: true;
 }
 
 /** With this file the recorded agent found its way out, 22 calls later. */
@@ -65,7 +67,7 @@ export async function playSample(records: readonly TrajectoryRecord[], options: 
   const wayOut = wayOutOf(records);
   let skippedMs = 0;
   for (let at = 0; at < records.length; at += 1) {
-    if (player.wasAdvised && at < wayOut) {
+    if (options.ignoresAdvice !== true && player.wasAdvised && at < wayOut) {
       const skipped = records.slice(at, wayOut);
       skippedMs = timeOf(records[wayOut]) - timeOf(records[at]);
       await options.onListening?.(skipped.filter(({ payload }) => payload.kind === 'tool_started').length);
