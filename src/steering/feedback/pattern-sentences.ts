@@ -46,7 +46,7 @@ const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
   'rate-limit': 'Wait as long as the answer asks, then send fewer and larger requests.',
   timeout: 'Run it in the background with its output in a file, or on a smaller part.',
   network: 'Test with one small request whether the address can be reached at all.',
-  'missing-program': 'No program has that name: check how the command begins, or use one that is installed.',
+  'missing-program': 'No program has that name: check how the command begins, or use another.',
   validation: 'Compare your arguments with what the tool expects, field by field.',
   usage: 'Read its help text, then change the call accordingly.',
   'not-found': 'Look at what is really there now, then use exactly that name or text.',
@@ -76,7 +76,7 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
   ],
   repeated_error: ({ call, count, answer, remedy }) => [
     `${count} calls to ${call} failed for the same cause${answer}.`,
-    remedy ?? 'Find out what causes exactly this before the next attempt, or go on without the call and say so.',
+    remedy ?? 'Find the cause of exactly this before the next attempt, or go on without the call and say so.',
   ],
   error_cascade: ({ call, count, answer }) => [
     `${count} steps in a row failed, the last of them ${call}${answer}.`,
