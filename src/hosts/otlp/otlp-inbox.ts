@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { messageOf, CoxswainError } from '../../base/error.ts';
 import { hashText } from '../../base/hash.ts';
@@ -47,6 +47,15 @@ const LAYOUT = `
   CREATE TABLE IF NOT EXISTS spans (trace TEXT NOT NULL, key TEXT NOT NULL, body TEXT, PRIMARY KEY (trace, key)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS waiting ON traces (waits, last_ms)`;
 
+/** What runs for each span. */
+const STATEMENTS = {
+  known: 'SELECT 1 FROM spans WHERE trace = ? AND key = ?',
+  trace: 'SELECT part, waits, spans, bytes FROM traces WHERE trace = ?',
+  span: 'INSERT INTO spans VALUES (?, ?, ?)',
+  count: `INSERT INTO traces VALUES (?1, ?2, 1, ?3, ?4, 1, ?5) ON CONFLICT DO UPDATE SET part = ?2, waits = 1,
+    ended = max(ended, ?3), last_ms = ?4, spans = spans + 1, bytes = bytes + ?5`,
+} as const;
+
 /**
  * Spans that were acknowledged and are not recorded yet, in a database of the user's state folder. One process has it at a time.
  *
@@ -55,6 +64,7 @@ const LAYOUT = `
 export class OtlpInbox {
   readonly #database: DatabaseSync;
   readonly #limits: Required<InboxLimits>;
+  readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
 
   /** @throws CoxswainError `input-io` where it cannot be opened, as when another server has it */
   constructor(owner: StateOwner, limits: InboxLimits = {}) {
@@ -70,6 +80,13 @@ export class OtlpInbox {
         `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${LAYOUT}`,
       );
       this.#database.exec('BEGIN IMMEDIATE; COMMIT');
+      const prepare = (name: keyof typeof STATEMENTS): StatementSync => this.#database.prepare(STATEMENTS[name]);
+      this.#statements = {
+        known: prepare('known'),
+        trace: prepare('trace'),
+        span: prepare('span'),
+        count: prepare('count'),
+      };
     } catch (error) {
       const why = /locked|busy/i.test(messageOf(error)) ? 'another server of this project has it' : messageOf(error);
       throw new CoxswainError('input-io', `the spans that wait in ${dirname(file)} cannot be opened: ${why}`, {
@@ -152,12 +169,12 @@ export class OtlpInbox {
     // Other spans only say what lies below what.
     const body = JSON.stringify(isOfAgent(span) ? span : { ...span, attributes: {}, events: [] });
     const key = `${span.spanId} ${hashText(body)}`;
-    const known = this.#database.prepare('SELECT 1 FROM spans WHERE trace = ? AND key = ?').get(traceId, key);
+    const known = this.#statements.known.get(traceId, key);
     if (known !== undefined) {
       counts.taken += 1;
       return;
     }
-    const trace = this.#database.prepare('SELECT part, waits, spans, bytes FROM traces WHERE trace = ?').get(traceId);
+    const trace = this.#statements.trace.get(traceId);
     const { traceSpans, traceBytes } = this.#limits;
     if (Number(trace?.['spans'] ?? 0) >= traceSpans || Number(trace?.['bytes'] ?? 0) + body.length > traceBytes) {
       counts.refused += 1;
@@ -165,13 +182,8 @@ export class OtlpInbox {
     }
     const isLate = trace !== undefined && (trace['waits'] === 0 || Number(trace['part']) > 1);
     const part = Number(trace?.['part'] ?? 0) + (trace?.['waits'] === 1 ? 0 : 1);
-    this.#database.prepare('INSERT INTO spans VALUES (?, ?, ?)').run(traceId, key, body);
-    this.#database
-      .prepare(
-        `INSERT INTO traces VALUES (?1, ?2, 1, ?3, ?4, 1, ?5) ON CONFLICT DO UPDATE SET part = ?2, waits = 1,
-         ended = max(ended, ?3), last_ms = ?4, spans = spans + 1, bytes = bytes + ?5`,
-      )
-      .run(traceId, part, endsTrace(span) ? 1 : 0, nowMs, body.length);
+    this.#statements.span.run(traceId, key, body);
+    this.#statements.count.run(traceId, part, endsTrace(span) ? 1 : 0, nowMs, body.length);
     counts.taken += 1;
     if (isLate) counts.late += 1;
   }
