@@ -86,7 +86,7 @@ test('the channel ai:telemetry has the answer of a model, but not of one that st
   const seen: string[] = [];
   const listen = (message: unknown): unknown => seen.push(inspect(message, { depth: 12 }));
   asyncEnd.subscribe(listen);
-  onTestFinished(() => void asyncEnd.unsubscribe(listen));
+  onTestFinished(() => asyncEnd.unsubscribe(listen));
   const settings = (): { model: ReturnType<typeof scriptedAiModel>['model']; prompt: string } => ({
     model: scriptedAiModel({ script: { turns: [{ text: 'The answer is blue.' }] } }).model,
     prompt: 'Which?',
