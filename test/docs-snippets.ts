@@ -121,7 +121,8 @@ function closes(text: string, fence: string): boolean {
 /** A comment on a line of its own is a directive: a misspelt one must not pass as a remark. */
 function directiveOf(page: string, text: string, line: number, problems: string[]): Part {
   const comment = COMMENT.exec(text)?.[1]?.trim();
-  if (comment === undefined) return { prose: line };
+  // What a script writes stands between `<!-- NAME: written by SCRIPT -->` and `<!-- /NAME -->`.
+  if (comment === undefined || /^\w+: written by \S+$|^\/\w+$/.test(comment)) return { prose: line };
   const [, name = '', value = ''] = /^([\w-]+)(?::\s*(.*))?$/s.exec(comment) ?? [];
   const isKnown = (name === 'prints' && value === '') || ((name === 'given' || name === 'no-check') && value !== '');
   if (isKnown) return { directive: { line, name, value } };
