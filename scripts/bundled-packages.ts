@@ -1,7 +1,7 @@
 /** What the bundles in `dist` hold of other people's packages: a notice of each licence, and the bill of materials. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import type { Plugin } from 'vite';
 
@@ -45,7 +45,7 @@ export function writeBundledPackages(folder: string, modules: Iterable<string>):
 function packagesIn(modules: Iterable<string>): readonly BundledPackage[] {
   const found = new Map<string, BundledPackage>();
   for (const module of modules) {
-    const folder = IN_PACKAGE.exec(join(process.cwd(), module.replace(process.cwd(), '')))?.[1];
+    const folder = IN_PACKAGE.exec(resolve(module))?.[1];
     if (folder === undefined || found.has(folder)) continue;
     // A package's own manifest; npm wants these members.
     const { license, name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as BundledPackage;

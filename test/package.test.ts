@@ -1,7 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -19,8 +28,16 @@ function succeed(command: string, args: readonly string[], cwd: string): void {
   if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${err}`);
 }
 
+/** What is no source of the package, or large and of another installation. */
+const LEFT_OUT = /^(?:\.git|dist)$|(?:^|\/)node_modules$/;
+
 beforeAll(() => {
-  succeed('npm', ['pack', '--silent', '--pack-destination', folder], root);
+  // Packing builds, and a build removes `dist` first, which other tests start programs of: so a copy of the sources is packed.
+  const copy = join(folder, 'sources');
+  const isSource = (path: string): boolean => !LEFT_OUT.test(relative(root, path).replaceAll(sep, '/'));
+  cpSync(root, copy, { recursive: true, filter: isSource });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  succeed('npm', ['pack', '--silent', '--pack-destination', folder], copy);
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
   succeed('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], folder);
