@@ -116,5 +116,5 @@ test('watch notifies whom the configuration names of what it asks for, and of no
     },
   });
   expect([code, stderr]).toEqual([0, '']);
-  expect(bodies).toEqual([{ event: 'failed', run: 'r1', message: 'Run r1 failed: outcome error.' }]);
+  expect(bodies).toEqual([{ event: 'failed', run: 'r1', message: 'A run failed: ended with an error. Run r1.' }]);
 });

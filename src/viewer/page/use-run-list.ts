@@ -39,6 +39,8 @@ interface State {
   readonly total: number;
   readonly notIndexed: number;
   readonly pending: number;
+  /** Runs that the facets do not count yet. */
+  readonly notLookedAt: number;
   readonly facets: Facets | undefined;
   readonly isLoading: boolean;
   readonly error: Error | undefined;
@@ -76,6 +78,7 @@ const EMPTY: State = {
   total: 0,
   notIndexed: 0,
   pending: 0,
+  notLookedAt: 0,
   facets: undefined,
   isLoading: true,
   error: undefined,
@@ -116,6 +119,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
           total: page.total,
           notIndexed: page.notIndexed,
           pending: page.pending,
+          notLookedAt: page.notLookedAt,
           facets: page.facets,
           isLoading: false,
           error: undefined,
@@ -190,7 +194,20 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
     ),
   );
 
-  const { isLoading, pending } = state;
+  const { facets, isLoading, notLookedAt, pending } = state;
+  useEffect(() => {
+    if (notLookedAt === 0 || isLoading) return undefined;
+    const own = round.current;
+    // The filters grow by what is found meanwhile; the rows stay, because nothing may move away under the reader.
+    const count = async (): Promise<void> => {
+      // As above.
+      const page = await getRuns(JSON.parse(key) as RunFilters, undefined);
+      if (own !== round.current) return;
+      setState((before) => ({ ...before, facets: page.facets, notLookedAt: page.notLookedAt }));
+    };
+    const timer = setTimeout(() => void count().catch(() => {}), 2_000);
+    return () => clearTimeout(timer);
+  }, [facets, isLoading, key, notLookedAt]);
   const isEmpty = state.rows.length === 0;
   // In an empty list nothing can move away under the reader.
   const hasNews = pending > 0 || (isEmpty && arrived.size > 0);

@@ -130,6 +130,8 @@ export interface RunsAnswer {
   readonly notIndexed: number;
   /** Runs that may match too, once they have been looked at: ask again while it is not 0. */
   readonly pending: number;
+  /** Runs that were not looked at yet: the facets of patterns, tools and advice do not count them. */
+  readonly notLookedAt: number;
 }
 
 /** Rows that were asked for by name. */

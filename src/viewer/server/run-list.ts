@@ -39,6 +39,8 @@ export interface Matched extends Matches {
   readonly notIndexed: number;
   /** Runs that may match too, once they have been looked at. */
   readonly pending: number;
+  /** Runs that the facets of patterns, tools and advice do not count yet. */
+  readonly notLookedAt: number;
 }
 
 /** Lists the runs of some sources. Cost: a pass over all runs, and sorting those that match. */
@@ -62,7 +64,7 @@ export class RunList {
     const key = JSON.stringify([filter, waits, this.#sources.map(({ source }) => source.version)]);
     const known = this.#latest;
     // The pages of one list follow each other.
-    if (known?.key === key && known.matched.pending === 0 && steadyMs() < known.untilMs) return known.matched;
+    if (known?.key === key && isComplete(known.matched) && steadyMs() < known.untilMs) return known.matched;
     const matched = await this.#match(filter, waits);
     this.#latest = { key, matched, untilMs: steadyMs() + KEEP_MS };
     return matched;
@@ -84,14 +86,15 @@ export class RunList {
       if (runs?.isPending === true) pending += 1;
     }
     const matches = matchRuns(sources, filter, found);
-    if (waits || needsLook(filter)) pending += sources.reduce((sum, listed) => sum + unseenIn(listed), 0);
-    return { ...matches, notIndexed, pending };
+    const notLookedAt = sources.reduce((sum, listed) => sum + unseenIn(listed), 0);
+    if (waits || needsLook(filter)) pending += notLookedAt;
+    return { ...matches, notIndexed, pending, notLookedAt };
   }
 
   /** @throws CoxswainError `invalid-argument` for a cursor that no page gave, `not-found` for a source that does not exist */
   async page({ after, filter, limit, order, sort }: RunsQuery): Promise<RunsAnswer> {
     const place = after === undefined ? undefined : readPageCursor(after, toPlace);
-    const { facets, notIndexed, pending, runs } = await this.matching(filter, LOOKED_AT.has(sort));
+    const { facets, notIndexed, notLookedAt, pending, runs } = await this.matching(filter, LOOKED_AT.has(sort));
     const sign = order === 'asc' ? 1 : -1;
     const candidates = runs.map((matched): Candidate => ({ matched, key: keyOf(matched, sort) }));
     candidates.sort((a, b) => comparePlaces(placeOf(a), placeOf(b), sign));
@@ -106,6 +109,7 @@ export class RunList {
       total: candidates.length,
       notIndexed,
       pending,
+      notLookedAt,
       facets,
     };
   }
@@ -188,6 +192,10 @@ async function foundIn({ fullText, source }: ListedSource, text: string): Promis
     source.report(error);
     return undefined;
   }
+}
+
+function isComplete({ notLookedAt, pending }: Matched): boolean {
+  return pending === 0 && notLookedAt === 0;
 }
 
 function unseenIn({ looks, source }: ListedSource): number {
