@@ -11,6 +11,18 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The value at the end of a path of member names; undefined where there is none. A JSON value has only JSON values in it. */
+export function memberAt(value: Json, path: readonly string[]): Json | undefined;
+export function memberAt(value: unknown, path: readonly string[]): unknown;
+export function memberAt(value: unknown, path: readonly string[]): unknown {
+  let at = value;
+  for (const name of path) {
+    if (!isJsonObject(at) || !Object.hasOwn(at, name)) return undefined;
+    at = at[name];
+  }
+  return at;
+}
+
 /** The value that a text holds; undefined where it is not JSON. Cost: one `JSON.parse`. */
 export function jsonOf(text: string): Json | undefined {
   try {

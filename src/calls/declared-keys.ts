@@ -1,4 +1,4 @@
-import { isJsonObject, jsonOf, type Json } from '../base/json.ts';
+import { isJsonObject, jsonOf, memberAt, type Json } from '../base/json.ts';
 import type { ToolDeclaration } from './tool-semantics.ts';
 
 /**
@@ -64,17 +64,8 @@ export function progressOf(result: Json, declaration: ToolDeclaration | undefine
 function picked(value: Json, keys: readonly string[] | undefined): Json | undefined {
   if (keys === undefined || !isJsonObject(value)) return undefined;
   const found = keys.flatMap((key) => {
-    const at = valueAt(value, key.split('.'));
+    const at = memberAt(value, key.split('.'));
     return at === undefined ? [] : [[key, at] as const];
   });
   return found.length === 0 ? undefined : Object.fromEntries(found);
-}
-
-function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  let at: Json | undefined = value;
-  for (const name of path) {
-    if (!isJsonObject(at) || !Object.hasOwn(at, name)) return undefined;
-    at = at[name];
-  }
-  return at;
 }

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 
 import { CoxswainError, messageOf } from '../base/error.ts';
-import { isJsonObject } from '../base/json.ts';
+import { memberAt } from '../base/json.ts';
 import { realProject, type StatePlaces } from '../base/state-places.ts';
 import { readConfigFile } from './config-sources.ts';
 import { readConfigText } from './decode-config.ts';
@@ -60,13 +60,7 @@ function counting({ path, file }: IgnoredField, files: readonly TrustedFile[]): 
   const text = files.find((one) => one.file === file)?.text;
   // A link in the place of the store is in no file.
   if (text === undefined) return { path, value: file };
-  return path === 'redaction.key' ? { path } : { path, value: valueAt(readConfigText(text).config, path.split('.')) };
-}
-
-function valueAt(value: unknown, steps: readonly string[]): unknown {
-  const [first, ...rest] = steps;
-  if (first === undefined) return value;
-  return isJsonObject(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined;
+  return path === 'redaction.key' ? { path } : { path, value: memberAt(readConfigText(text).config, path.split('.')) };
 }
 
 /**

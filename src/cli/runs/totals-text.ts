@@ -20,32 +20,24 @@ export function totalsText(totals: RunTotals, paint: Paint): string {
       `succeeded: ${countText(all.succeeded)} of ${countText(all.judged)} (${shareText(all.succeeded, all.judged)})`,
     );
   }
-  lines.push(
-    '',
-    ...table(
-      ['outcome', 'runs', 'share', 'stuck'],
-      rowsOf('outcome', outcomes, { runs: all.runs, last: stuckShare }),
-      paint,
-    ),
-  );
+  const section = (words: 'outcome' | 'pattern', tallies: Tallies, lastColumn: readonly [string, LastCell]): void => {
+    const [head, last] = lastColumn;
+    lines.push('', ...table([words, 'runs', 'share', head], rowsOf(words, tallies, { runs: all.runs, last }), paint));
+  };
+  section('outcome', outcomes, ['stuck', stuckShare]);
   if (patterns.length === 0) return `${lines.join('\n')}\n\nno pattern\n`;
-  lines.push(
-    '',
-    ...table(
-      ['pattern', 'runs', 'share', 'succeeded'],
-      rowsOf('pattern', patterns, { runs: all.runs, last: successShare }),
-      paint,
-    ),
-  );
+  section('pattern', patterns, ['succeeded', successShare]);
   return `${lines.join('\n')}\n`;
 }
 
 type Row = readonly [string, string, string, string];
+type Tallies = readonly (readonly [string, RunTally])[];
+type LastCell = (tally: RunTally) => string;
 
 function rowsOf(
   words: 'outcome' | 'pattern',
-  tallies: readonly (readonly [string, RunTally])[],
-  { last, runs }: { readonly runs: number; readonly last: (tally: RunTally) => string },
+  tallies: Tallies,
+  { last, runs }: { readonly runs: number; readonly last: LastCell },
 ): readonly Row[] {
   return tallies.map(([name, tally]) => [
     printableCut(inWords(words, name), NAME_CHARS),

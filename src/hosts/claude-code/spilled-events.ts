@@ -4,7 +4,6 @@ import {
   existsSync,
   fdatasyncSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -18,7 +17,7 @@ import { join, resolve } from 'node:path';
 import { hashText } from '../../base/hash.ts';
 import { stateRoot } from '../../base/state-places.ts';
 import { hasCode } from '../../store/file-system.ts';
-import { makeFolderSync } from '../../store/make-folder-sync.ts';
+import { makeFolderSync, syncFolder } from '../../store/make-folder-sync.ts';
 import { isDatabaseAddress, shownAddress } from '../../store/store-address.ts';
 
 /*
@@ -241,15 +240,4 @@ function writeWhole(fd: number, bytes: Buffer): void {
 /** Not imported: loading `node:zlib` would cost every process a millisecond, and few spill. */
 function checksumOf(bytes: Buffer): string {
   return process.getBuiltinModule('node:zlib').crc32(bytes).toString(16).padStart(8, '0');
-}
-
-/** Windows cannot open folders and orders such writes itself. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -64,7 +64,7 @@ export class RunList {
     const key = JSON.stringify([filter, waits, this.#sources.map(({ source }) => source.version)]);
     const known = this.#latest;
     // The pages of one list follow each other.
-    if (known?.key === key && isComplete(known.matched) && steadyMs() < known.untilMs) return known.matched;
+    if (known?.key === key && known.matched.pending === 0 && steadyMs() < known.untilMs) return known.matched;
     const matched = await this.#match(filter, waits);
     this.#latest = { key, matched, untilMs: steadyMs() + KEEP_MS };
     return matched;
@@ -192,10 +192,6 @@ async function foundIn({ fullText, source }: ListedSource, text: string): Promis
     source.report(error);
     return undefined;
   }
-}
-
-function isComplete({ notLookedAt, pending }: Matched): boolean {
-  return pending === 0 && notLookedAt === 0;
 }
 
 function unseenIn({ looks, source }: ListedSource): number {

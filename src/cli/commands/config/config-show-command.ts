@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, memberAt } from '../../../base/json.ts';
 import { configFields } from '../../../config/config-fields.ts';
 import type { CoxswainConfig } from '../../../config/coxswain-config.ts';
 import { loadConfig } from '../../../config/load-config.ts';
@@ -47,7 +47,7 @@ function fieldLines(config: CoxswainConfig, onlySet: boolean, { paint }: Termina
   );
   const width = Math.max(...fields.map(({ path }) => path.length));
   return fields.flatMap(({ path, shape }) => {
-    const value = valueAt(config, path.split('.'));
+    const value = memberAt(config, path.split('.'));
     if (isJsonObject(value) && shape.kind === 'either') return [];
     if (value !== undefined)
       return [`${path.padEnd(width)}  ${paint('bold', printableCut(JSON.stringify(value), 200))}\n`];
@@ -56,12 +56,6 @@ function fieldLines(config: CoxswainConfig, onlySet: boolean, { paint }: Termina
       ? []
       : [`${path.padEnd(width)}  ${paint('dim', `${standard} (default)`)}\n`];
   });
-}
-
-function valueAt(value: unknown, steps: readonly string[]): unknown {
-  const [first, ...rest] = steps;
-  if (first === undefined) return value;
-  return isJsonObject(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined;
 }
 
 function defaultOf(shape: Shape): string | undefined {
