@@ -24,7 +24,7 @@ const RULES: readonly WordingRule[] = [
   { id: 'told-of', find: /\b(told|tells?|telling) of\b/i, instead: '"is notified of", "reports", "describes"' },
   { id: 'says-of', find: /\b(says?|said) of\b/i, instead: '"reports about", "describes"' },
   { id: 'is-none', find: /\b(is|are|was|were|be) none\b/i, instead: 'say what it is: "is not a call", "there is no…"' },
-  { id: 'of-its-own', find: /\bof (its|their|his|one's|our|your) own\b/i, instead: '"its own X", "a separate X"' },
+  { id: 'of-its-own', find: /\bof (its|their|his|one's) own\b/i, instead: '"its own X", "a separate X"' },
   { id: 'nobody', find: /\b(nobody|whoever|whomever|whosever)\b/i, instead: '"no one", "anyone who", or name who' },
   {
     id: 'archaic',
@@ -64,7 +64,8 @@ for (const file of files) {
     .split('\n')
     .forEach((line, index) => {
       for (const rule of RULES) {
-        if (rule.code === true && file.endsWith('.md')) continue;
+        // The word list in AGENTS.md quotes what to avoid.
+        if (file.endsWith('.md') && (rule.code === true || line.startsWith('| "'))) continue;
         const match = rule.find.exec(line);
         if (match === null) continue;
         counts.set(rule.id, (counts.get(rule.id) ?? 0) + 1);
