@@ -1,12 +1,13 @@
 /**
- * What does a backtest cost? The corpus of recorded SQL runs beside the checkout, so many times over as uncompressed files:
+ * Cost of a backtest on copies of the corpus of recorded SQL runs in `../shared`, as uncompressed files:
  *
- * - on one pinned core, against a loop that only reads and JSON-parses the same files (processor time);
- * - with two threads against one, on two cores (time on the clock).
+ * - on one pinned core, relative to a loop that only reads and JSON-parses the same files (processor time);
+ * - with two threads relative to one, on two cores (wall time).
  *
- * Start-up is excluded: on one core each side runs once on the corpus before it is measured; threads are new with every backtest
- * and compile what they run, so of them the time for two files is taken from the time for all. The ratio with it is printed too.
- * Sides are measured in turns, and medians are compared. `npx node bench/backtest.bench.ts [COPIES] [ROUNDS]`, default 10 and 3.
+ * Start-up is excluded: on one core, each side first runs once on the corpus; threads start and compile in every backtest, so the time
+ * for two files is subtracted. The ratio including start-up is printed too. Sides alternate, and medians are compared.
+ *
+ * `npx node bench/backtest.bench.ts [COPIES] [ROUNDS]`, default 10 and 3.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ import { sharedPath } from '../test/support/shared-data.ts';
 import { bundleThreads, threadFolder } from '../scripts/thread-bundles.ts';
 
 const PINNED = 'pinned';
-/** Of Linux; elsewhere nothing is pinned. */
+/** Linux only; other systems pin nothing. */
 const PIN_TO_CORE = 'taskset';
 const copies = Number(process.argv[2] ?? 10);
 const rounds = Number(process.argv[3] ?? 3);
@@ -39,7 +40,7 @@ const wallSeconds: Meter = async (work) => {
   return (performance.now() - from) / 1_000;
 };
 
-/** Of the whole process, so that what else runs on the pinned core does not count. */
+/** Processor time of this process, so other processes on the pinned core do not count. */
 const processorSeconds: Meter = async (work) => {
   const from = process.cpuUsage();
   await work();
@@ -51,7 +52,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** Measures two pieces of work in turns. @returns the median of the ratios of their times */
+/** Measures two functions alternately. @returns the median ratio of their times */
 async function ratio(
   seconds: Meter,
   first: () => unknown,
@@ -79,7 +80,7 @@ async function againstParsing(paths: readonly string[]): Promise<void> {
 }
 
 async function againstOneThread(paths: readonly string[]): Promise<void> {
-  // As the published package has them: from the sources each thread would compile all of them first.
+  // Bundled as in the published package; from source, each thread would compile all modules first.
   const programs = threadFolder();
   await bundleThreads(programs);
   process.env['COXSWAIN_THREADS'] = programs;

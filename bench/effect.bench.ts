@@ -1,8 +1,8 @@
 /**
- * Are the figures of `coxswain effect` right? Experiments with simulated agents whose response to advice is known, each looked at ten
- * times as its runs come in; recorded, drawn and read by the code that real runs go through.
+ * Checks the estimates of `coxswain effect` in simulated experiments: the response of the agents to advice is known, each experiment is
+ * read ten times as its runs arrive, and recording, assignment and analysis use the code that real runs use.
  *
- * `npx node bench/effect.bench.ts [EXPERIMENTS]`, default 1,000 of each kind: some three minutes.
+ * `npx node bench/effect.bench.ts [EXPERIMENTS]`, default 1,000 of each kind: about three minutes.
  */
 import { AGENTS, simulateExperiments } from '../test/support/simulated-experiment.ts';
 

@@ -1,8 +1,7 @@
 /**
- * What does watching cost? Run: `node --expose-gc bench/fold.bench.ts`. For short and for long results it prints the
- * median and the 99th percentile of a call folded through all default detectors, as a ratio to the median of
- * `JSON.stringify` of the same two records in the same run; then whether a call costs the same after a million calls,
- * the size of the snapshot, and the heap that the state of a run holds.
+ * Cost of analysis. Run: `node --expose-gc bench/fold.bench.ts`. For short and long results, prints the median and the 99th percentile of
+ * folding a call through all default detectors, relative to the median of `JSON.stringify` of the same two records in the same run; then
+ * the cost after a million calls relative to the start, the size of the snapshot, and the heap size of a run's state.
  */
 import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
@@ -13,7 +12,7 @@ type Call = readonly TrajectoryRecord[];
 const WARM_CALLS = 20_000;
 const EARLY = 1_000;
 const LATE = 1_000_000;
-/** Runs held at once to weigh the state of one. */
+/** Number of runs in memory to measure the heap size of one. */
 const CROWD = 50;
 const STRETCH = 500;
 const STRETCHES = 41;
@@ -23,7 +22,7 @@ const WORDS =
     ' ',
   );
 
-/** Text that differs with `seed` in every stretch, with line breaks, numbers and punctuation as tools give it. */
+/** Text that depends on `seed` everywhere, with line breaks, numbers and punctuation like tool output. */
 function textOf(seed: number, chars: number): string {
   const parts: string[] = [`result ${seed}`];
   let length = 0;
@@ -32,11 +31,11 @@ function textOf(seed: number, chars: number): string {
     parts.push(word);
     length += word.length;
   }
-  // Flat, as a decoded record holds it.
+  // A flat string, as in a decoded record.
   return JSON.parse(JSON.stringify(parts.join('').slice(0, chars)));
 }
 
-/** Every third call is a shell command, each of its own words. */
+/** Every third call is a shell command, each with different words. */
 function argsOf(index: number): { readonly tool: string; readonly args: Readonly<Record<string, string | number>> } {
   const file = `src/module-${index % 997}/part-${index % 89}.ts`;
   if (index % 3 === 0) {
@@ -102,7 +101,7 @@ function measure(resultChars: number, calls: number): void {
     texts.push(nanoseconds(() => stringifyAll(call)));
     folds.push(nanoseconds(() => foldAll(analysis, call)));
   }
-  // The first half warms the compiler.
+  // The first half warms up the compiler.
   const half = Math.floor(calls / 2);
   const unit = quantile(texts.slice(half), 0.5);
   const median = quantile(folds.slice(half), 0.5);
@@ -140,7 +139,7 @@ function flatness(): void {
   const early: number[] = [];
   const late: number[] = [];
   for (let round = 0; round < STRETCHES; round += 1) {
-    // Calls that neither has seen: a known one would be another path.
+    // New calls for both: known calls take another path.
     const stretch = Array.from({ length: STRETCH }, (_, at) => callOf(LATE + round * STRETCH + at, 400));
     const young = start();
     take(young, 0, EARLY);

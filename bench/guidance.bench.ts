@@ -1,6 +1,6 @@
 /**
- * What does a classifier cost? Run: `node bench/guidance.bench.ts`. Prints median and 99th percentile of each in
- * nanoseconds and as a ratio to `JSON.stringify` of a typical record in the same run, on a run of 1,000 calls.
+ * Cost of classifiers. Run: `node bench/guidance.bench.ts`. Prints median and 99th percentile of each in nanoseconds and relative to
+ * `JSON.stringify` of a typical record in the same run, on a run of 1,000 calls.
  */
 import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts';
 import type { Classifier } from '../src/steering/guidance/classifier.ts';
@@ -28,10 +28,10 @@ import { scriptRecord } from '../src/testing/record-script.ts';
 const CALLS = 1_000;
 const WARM_UP = 20_000;
 const SAMPLES = 4_000;
-/** Runs timed together, because one is shorter than the clock can tell. */
+/** Evaluations per measurement, because one is shorter than the clock's resolution. */
 const BATCH = 25;
 
-// Every third call fails with a long command, so that no classifier ends at the first look.
+// Every third call fails with a long command, so no classifier returns early.
 const calls = Array.from({ length: CALLS }, (_, index): ScriptedCall => {
   const command = `cargo test --package core --lib -- module_${index % 7}::case_${index % 11} --exact --nocapture`;
   return index % 3 === 0
@@ -44,7 +44,7 @@ const context = guidanceContext({
   pendingToolCalls: [{ toolCallId: 'next', toolName: 'write_file', args: { path: 'src/add.ts', content } }],
   decisionPoint: 'post_tool_result',
 });
-/** The same without detectors: no pattern is open, so the window itself is compared. */
+/** The same without detectors: without open patterns, classifiers compare the window itself. */
 const undetected: GuidanceContext = { ...context, trajectory: scriptAnalysis(calls, []) };
 const record = scriptRecord({
   runId: 'run',

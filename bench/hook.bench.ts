@@ -1,10 +1,8 @@
 /**
- * The hook process of Claude Code, from start to end, against `node -e 0` on the same machine: state, fold, durable
- * append, answer, with a run of 10 and of 10,000 earlier calls. Run: `node bench/hook.bench.ts [rounds] [hook.cjs]` after
- * `node scripts/build.ts`.
+ * Claude Code's hook process from start to end, relative to `node -e 0`: state, fold, durable append and answer, in a run of 10 and of
+ * 10,000 earlier calls. Run: `node bench/hook.bench.ts [rounds] [hook.cjs]` after `node scripts/build.ts`.
  *
- * All commands take turns in every round, so that whatever else the machine does meets them alike; figures are medians of
- * wall time, and the ratio is that of the medians.
+ * Commands alternate in every round, so other load affects all of them equally. Figures are medians of wall time, ratios those of medians.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +19,7 @@ const WARM_UP = 3;
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
 const project = join(folder, 'project');
 mkdirSync(join(project, '.git'), { recursive: true });
-// This process makes the store, and the hooks go on with it.
+// This process creates the store that the hooks continue.
 process.env['XDG_STATE_HOME'] = join(folder, 'state');
 const env = {
   PATH: process.env['PATH'],
@@ -37,7 +35,7 @@ interface Command {
   readonly times: number[];
 }
 
-/** A run as a session leaves it after so many calls: files read and changed, checks that pass or fail. */
+/** A run after the given number of calls: files read and changed, checks that pass or fail. */
 async function record(runId: string, calls: number): Promise<void> {
   const store = sqliteStore(join(project, '.coxswain', 'runs.db'));
   const cox = createCoxswain({ store });

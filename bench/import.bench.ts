@@ -1,6 +1,6 @@
 /**
- * What importing an entry point of the built package costs, as a ratio to a bare Node in the same run: processor time of a process that
- * imports it and ends, the third least of 15. Run `npm run build` first; then `npx node bench/import.bench.ts`.
+ * Cost of importing an entry point of the built package relative to a bare Node: processor time of a process that imports it and exits,
+ * the third lowest of 15. Run `npm run build`, then `npx node bench/import.bench.ts`.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function costOf(code: string): number {
   return costs.toSorted((left, right) => left - right)[2] ?? 0;
 }
 
-// Our own file.
+// Our package.json.
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly exports: Readonly<Record<string, unknown>>;
 };

@@ -1,7 +1,8 @@
 /**
- * What does a hostile value cost the agent? For each value: the time of one `emit` of it as a result, with redaction and all
- * detectors and no store, as a ratio to `JSON.stringify` of the same value in the same run. Below 1 the agent pays less than
- * for writing the value once. `npx node bench/input.bench.ts [ROUNDS]`, default 5; the median of the rounds.
+ * Cost of hostile values: the time of one `emit` with the value as a result, with redaction and all detectors and without a store,
+ * relative to `JSON.stringify` of the same value. Below 1, the agent pays less than for serialising the value once.
+ *
+ * `npx node bench/input.bench.ts [ROUNDS]`, default 5; the median of the rounds.
  */
 import { createCoxswain } from '../src/run/coxswain.ts';
 import { toJson } from '../src/base/to-json.ts';
@@ -37,7 +38,7 @@ function medianMs(work: () => void): number {
 const run = createCoxswain().startRun();
 let id = 0;
 let written = 0;
-// Warms the compiler.
+// Warms up the compiler.
 for (let round = 0; round < 2_000; round += 1) {
   run.emit({
     type: 'tool_execution_end',

@@ -1,14 +1,13 @@
 /**
- * What does the jsonl store cost over the disk itself? Run: `node bench/jsonl.bench.ts [FOLDER]`. For each batch size it
- * writes the same bytes in turns:
+ * Cost of the JSON Lines sink relative to the disk. Run: `node bench/jsonl.bench.ts [FOLDER]`. For each batch size, four ways alternate:
  *
- * - raw: bytes that lie ready, with `write` and `fdatasync` (raw group commit);
- * - text: the same, but each batch is made from its records first, with nothing but `JSON.stringify`;
- * - the store, with each batch awaited before the next is given;
- * - the store, with two batches given ahead, as a queue does while a sync runs.
+ * - raw: prepared bytes with `write` and `fdatasync` (group commit);
+ * - text: the same, but each batch is first serialised with `JSON.stringify`;
+ * - the store, awaiting each batch before the next;
+ * - the store with two batches in flight, as a queue does during a sync.
  *
- * It prints records a second (the median of the rounds) and the store's ratio to raw and to text. Other load on the
- * machine moves the ratios, so the load average is printed too.
+ * Prints records per second (median of the rounds) and the ratios to raw and to text. Other load changes the ratios, so the load
+ * average is printed too.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -23,7 +22,7 @@ const RECORDS = 16 * 1024;
 const ROUNDS = 9;
 const RECORD_CHARS = 1024;
 
-/** Where to write: beside the code, as `/tmp` may lie in memory. */
+/** Target folder: next to the code, because `/tmp` may be in memory. */
 const parent = process.argv[2] ?? '.';
 
 function records(): readonly TrajectoryRecord[] {
@@ -41,7 +40,7 @@ function records(): readonly TrajectoryRecord[] {
   });
 }
 
-/** Seconds for all the bytes, `batch` lines a sync. */
+/** Seconds to write all bytes, with `batch` lines per sync. */
 function raw(count: number, batch: number, bytesOf: (from: number, to: number) => Buffer): number {
   const folder = mkdtempSync(join(parent, '.bench-'));
   const fd = openSync(join(folder, 'raw.jsonl'), 'a', 0o600);
@@ -57,7 +56,7 @@ function raw(count: number, batch: number, bytesOf: (from: number, to: number) =
   return seconds;
 }
 
-/** Seconds for all the records, with at most `ahead` batches that wait for their answer. */
+/** Seconds to store all records, with at most `ahead` batches in flight. */
 async function stored(all: readonly TrajectoryRecord[], batch: number, ahead: number): Promise<number> {
   const folder = mkdtempSync(join(parent, '.bench-'));
   const store = linesStore(folder);
@@ -79,7 +78,7 @@ async function stored(all: readonly TrajectoryRecord[], batch: number, ahead: nu
   return seconds;
 }
 
-/** The lines as the store writes them. */
+/** The lines that the store writes. */
 async function linesOf(all: readonly TrajectoryRecord[]): Promise<readonly Buffer[]> {
   const folder = mkdtempSync(join(parent, '.bench-'));
   const store = linesStore(folder, { fsync: 'none' });
@@ -92,7 +91,7 @@ async function linesOf(all: readonly TrajectoryRecord[]): Promise<readonly Buffe
   return text.match(/.*\n/g)?.map((line) => Buffer.from(line)) ?? [];
 }
 
-/** The lines of some records, as long as the store's, with no check worked out. */
+/** Lines of the store's length, without a computed checksum. */
 function textOf(from: number, to: number): Buffer {
   const trailer = ',"line_check":"000000000"}\n';
   return Buffer.from(
@@ -116,7 +115,7 @@ console.log(
 for (const batch of BATCHES) {
   const times = { raw: [] as number[], text: [] as number[], awaited: [] as number[], ahead: [] as number[] };
   for (let round = -1; round < ROUNDS; round += 1) {
-    const taken = {
+    const seconds = {
       raw: raw(RECORDS, batch, (from, to) => Buffer.concat(lines.slice(from, to))),
       text: raw(RECORDS, batch, textOf),
       awaited: await stored(all, batch, 1),
@@ -124,10 +123,10 @@ for (const batch of BATCHES) {
     };
     // The first round warms up.
     if (round < 0) continue;
-    times.raw.push(taken.raw);
-    times.text.push(taken.text);
-    times.awaited.push(taken.awaited);
-    times.ahead.push(taken.ahead);
+    times.raw.push(seconds.raw);
+    times.text.push(seconds.text);
+    times.awaited.push(seconds.awaited);
+    times.ahead.push(seconds.ahead);
   }
   const base = median(times.raw);
   const text = median(times.text);

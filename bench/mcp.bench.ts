@@ -1,8 +1,7 @@
 /**
- * What a call of a tool costs through `coxswain mcp`, against the same server without a proxy: behind a bare proxy of Node that copies
- * bytes, behind ours without a store, which reads, analyses and advises, and behind ours as it is. The official SDK's client
- * calls a tool that answers at once, and one that works for 5 ms; all take turns in every round, with arguments that never make a
- * loop. Run: `node bench/mcp.bench.ts [ROUNDS]`, default 400.
+ * Cost of a tool call through `coxswain mcp` relative to the server without a proxy: through a bare Node proxy that copies bytes, through
+ * ours without a store, and through ours with one. The official SDK's client calls a tool that answers immediately and one that takes
+ * 5 ms; all alternate in every round, with arguments that never form a loop. Run: `node bench/mcp.bench.ts [ROUNDS]`, default 400.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +28,7 @@ const WARM_UP = 50;
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
 const COPY = `const child = require('node:child_process').spawn(process.execPath, ['-e', process.argv[1]], { stdio: ['pipe', 'pipe', 'inherit'] });
 process.stdin.pipe(child.stdin); child.stdout.pipe(process.stdout);`;
-/** Answers with about 1 KB, each time another, after as many milliseconds as the tool is named. */
+/** Returns about 1 KB of varying text after the number of milliseconds in the tool's name. */
 const SERVER = `
 let at = 0;
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {

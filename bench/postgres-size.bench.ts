@@ -1,7 +1,7 @@
 /**
- * What a team's store takes: a million records of about 1 KB in runs of 50, with a partition a month, on a real PostgreSQL
- * (`fsync` on). Prints the bytes of JSON, tables, indices and log, then the time of pages of the list of runs, the first and one in the
- * middle, in turns with SQLite over as many runs. Run: `node bench/postgres-size.bench.ts [RECORDS]`, default 1,000,000.
+ * Size of a team's store: a million records of about 1 KB in runs of 50, with monthly partitions, on a real PostgreSQL (`fsync` on).
+ * Prints the bytes of JSON, tables, indices and log, then the time of the first and a middle page of the list of runs, alternating with
+ * SQLite over as many runs. Run: `node bench/postgres-size.bench.ts [RECORDS]`, default 1,000,000.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * `store.append` in batches against bare multi-row inserts of the same bytes into a table of the same shape, on a real
- * PostgreSQL (`fsync` on), in one run with alternating rounds. Run: `node bench/postgres.bench.ts [ROUNDS]`, default 9.
- * Prints records a second (the median of the rounds) and the ratio; 0.7 is the least.
+ * `store.append` in batches relative to bare multi-row inserts of the same bytes into the same table, on a real PostgreSQL (`fsync` on),
+ * in alternating rounds. Run: `node bench/postgres.bench.ts [ROUNDS]`, default 9. Prints records per second (median) and the ratio; the
+ * target is at least 0.7.
  */
 import { Pool } from 'pg';
 import postgres from 'postgres';
@@ -14,7 +14,7 @@ import { startPostgres } from '../test/support/postgres-server.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 9);
 const RECORDS_A_ROUND = 20_000;
-/** Runs written at a time. */
+/** Runs written concurrently. */
 const WRITERS = 4;
 
 const server = await startPostgres({ shared_buffers: "'256MB'", max_wal_size: "'4GB'" });
@@ -98,7 +98,7 @@ for (const size of [10, 100, 500]) {
   const text = insertOf(size);
   for (const client of ['postgres', 'pg'] as const) {
     const rates: { readonly bare: number[]; readonly store: number[] } = { bare: [], store: [] };
-    // The first round of each warms up.
+    // The first round is warm-up.
     for (let round = 0; round <= ROUNDS; round += 1) {
       const bareRate = await recordsASecond(size, (batch, run) => bare[client](text, valuesOf(batch, run)));
       const storeRate = await recordsASecond(size, ({ records }) => stores[client].append(records));

@@ -1,12 +1,11 @@
 /**
- * What recording costs: events through the whole recorder into a store on disk, against the barest way to put the same
- * records there as durably, in batches of the same sizes (those that the recorder made): for jsonl a write and a
- * `fdatasync` a batch of bytes that lie ready, for SQLite a transaction of prepared inserts at `synchronous=FULL`. Both
- * barest ways also once with `JSON.stringify` in them, which no recorder can do without. The two take turns, so that
- * other work on the machine meets both alike. Then the time that `emit` takes, and the memory of a million records.
+ * Cost of recording: events through the whole recorder into a store on disk, relative to the simplest durable way to write the same
+ * records in the same batches: for jsonl, a write and `fdatasync` per batch of prepared bytes; for SQLite, a transaction of prepared
+ * inserts at `synchronous=FULL`. Both are also measured with `JSON.stringify` included. The sides alternate. Then the time of `emit`,
+ * and the memory of a million records.
  *
- * `npx node --expose-gc bench/recorder.bench.ts [RECORDS] [ROUNDS] [ONLY]`, default 60,000 and 5; the median of the rounds.
- * ONLY is part of a contest's name, such as `jsonl`; what comes after the contests is left out then.
+ * `npx node --expose-gc bench/recorder.bench.ts [RECORDS] [ROUNDS] [ONLY]`, default 60,000 and 5; the median of the rounds. ONLY is part of
+ * a comparison's name, such as `jsonl`, and skips everything else.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +39,7 @@ function eventOf(index: number): AgentEvent {
     type: 'tool_execution_end',
     toolCallId: `call-${index}`,
     toolName: 'read_file',
-    // Flat, as a host has it that decoded it.
+    // A flat string, as a host has after decoding.
     result: JSON.parse(JSON.stringify(`${index} ${result}`)) as string,
     isError: false,
   };
@@ -50,16 +49,16 @@ const events = Array.from({ length: total }, (_, index) => eventOf(index));
 
 interface Taken {
   readonly perSecond: number;
-  /** How many records each batch held. */
+  /** Records per batch. */
   readonly sizes: readonly number[];
 }
 
-/** Records the events in bursts; waits for room as an agent's host does. */
+/** Emits the events in bursts and waits for queue space like a host. */
 async function record(store: TrajectorySink, burst: number): Promise<Taken> {
   const sizes: number[] = [];
   const sink: TrajectorySink = {
     append: (batch) => {
-      // Not the batch itself: what a recorder has stored it lets go of.
+      // Keeps no reference to the batch, as the recorder releases stored records.
       sizes.push(batch.length);
       return store.append(batch);
     },
@@ -67,7 +66,7 @@ async function record(store: TrajectorySink, burst: number): Promise<Taken> {
     close: () => store.close(),
   };
   const recorder = new TrajectoryRecorder(sink, { overflow: 'wait', maxQueued: 4 * burst, flushTimeLimitMs: 120_000 });
-  // The store is open before the clock runs, as in a long-lived process.
+  // Opens the store before measuring, as in a long-lived process.
   recorder.onEvent({ type: 'run_identified', identity: { runId: 'bench', depth: 0 } });
   await recorder.flush();
   sizes.length = 0;
@@ -84,7 +83,7 @@ async function record(store: TrajectorySink, burst: number): Promise<Taken> {
   return { perSecond, sizes };
 }
 
-/** The records of the events, as a store gives them back. */
+/** The records of the events as read from a store. */
 async function recordsOf(): Promise<readonly TrajectoryRecord[]> {
   const store = linesStore(place(), { fsync: 'none' });
   await record(store, 500);
@@ -101,7 +100,7 @@ function cut<Item>(items: readonly Item[], sizes: readonly number[]): readonly (
   return sizes.map((size) => items.slice(from, (from += size)));
 }
 
-/** Records a second. Encoding is part of it where the records are given as such, and not as text. */
+/** Records per second; includes encoding if the input is records, not text. */
 function bareJsonl(batches: readonly (readonly (TrajectoryRecord | string)[])[]): number {
   const file = openSync(place(), 'a', 0o600);
   const bytesOf = (batch: readonly (TrajectoryRecord | string)[]): Buffer => {
@@ -186,7 +185,7 @@ for (const { name, open, bare } of CONTESTS) {
   }
 }
 
-// The time of `emit` itself, with a store that is being written to meanwhile.
+// The time of `emit` while the store is being written.
 if (only === undefined) {
   const store = workerStore({ path: place() });
   const recorder = new TrajectoryRecorder(store, { overflow: 'wait', flushTimeLimitMs: 120_000 });

@@ -1,7 +1,7 @@
 /**
- * What does redaction cost? Run: `node bench/redaction.bench.ts`. For short and long results of several kinds it prints the
- * median time to redact the record of a finished call as a ratio to `JSON.stringify` of the same record in the same
- * run, with the built-in rules and with `structureOnly`; then what making a redactor costs.
+ * Cost of redaction. Run: `node bench/redaction.bench.ts`. For short and long results of several kinds, prints the median time to redact
+ * the record of a finished call relative to `JSON.stringify` of the same record, with the built-in rules and with `structureOnly`; then
+ * the cost of creating a redactor.
  */
 import type { TrajectoryPayload } from '../src/records/trajectory-record.ts';
 import { createRedactor, type Redactor } from '../src/redaction/redactor.ts';
@@ -23,7 +23,7 @@ function payloadOf(text: string, chars: number): TrajectoryPayload {
     kind: 'tool_ended',
     tool_call_id: 'toolu_1',
     tool_name: 'Read',
-    // Flat, as a decoded record holds it.
+    // A flat string, as in a decoded record.
     result: JSON.parse(JSON.stringify(result)) as string,
     is_error: false,
     duration_ms: 12,
@@ -32,7 +32,7 @@ function payloadOf(text: string, chars: number): TrajectoryPayload {
 
 let checksum = 0;
 
-/** Median nanoseconds of one call of `work`. */
+/** Median nanoseconds per call of `work`. */
 function timeOf(work: () => number, repeats: number): number {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,9 +1,9 @@
 /**
- * What `coxswain report --since 12h` costs over old transcripts: a home folder with a gigabyte of sessions of Claude Code (other sizes:
- * `--megabytes 200`), of which ten were written in the last hour. Prints, in one run, the processor time of the command as a ratio to
- * looking at the times of all files, and to reading them all (`--since all`).
+ * Cost of `coxswain report --since 12h` over old transcripts: a HOME with a gigabyte of Claude Code sessions (`--megabytes 200` for another
+ * size), ten of them written in the last hour. Prints the processor time of the command relative to checking the times of all files,
+ * and relative to reading them all (`--since all`).
  *
- * `npx node bench/report.bench.ts [--megabytes N] [--recent N]`; needs twice the room in the temporary folder, which it empties again.
+ * `npx node bench/report.bench.ts [--megabytes N] [--recent N]`; needs twice that space in the temporary folder and deletes it afterwards.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: { megabytes: { type: 'string', default: '1000' }, recent: { type: 'string', default: '10' } },
 });
 const BIN = join(import.meta.dirname, '..', 'src', 'cli', 'bin.ts');
-/** Of about 2 kB a line. */
+/** Lines of about 2 kB. */
 const CALLS = 115;
 const SESSION_BYTES = 500_000;
 const PROJECTS = 40;
@@ -23,7 +23,7 @@ const SESSIONS = Math.ceil((Number(values.megabytes) * 1_000_000) / SESSION_BYTE
 const RECENT = Math.min(SESSIONS, Number(values.recent));
 const DAY_MS = 86_400_000;
 
-/** A session of about half a megabyte: reads of files, and results of 4 kB. */
+/** A session of about half a megabyte: file reads with results of 4 kB. */
 function session(id: string, atMs: number): string {
   const lines: string[] = [];
   const add = (type: string, message: object): void => {
@@ -53,7 +53,7 @@ function session(id: string, atMs: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Milliseconds of processor time of this process. */
+/** Processor time of this process in milliseconds. */
 function timed(what: () => void): number {
   const { system, user } = process.cpuUsage();
   what();
@@ -61,7 +61,7 @@ function timed(what: () => void): number {
   return (after.system + after.user - system - user) / 1_000;
 }
 
-/** Makes a process say its processor time at its end. */
+/** Makes a process print its processor time at exit. */
 const SAYS_COST =
   "data:text/javascript,process.on('exit',()=>{const{system,user}=process.cpuUsage();process.stderr.write('cost '+(system+user))})";
 
@@ -83,13 +83,13 @@ try {
     if (status !== 0) throw new Error(stderr);
     return { stdout, costMs: Number(/cost (\d+)$/.exec(stderr)?.[1]) / 1_000 };
   };
-  // Both after one run that is not counted, so that files are where they will be.
+  // After one uncounted run, so both sides find files in the cache.
   run('report', '--since', '12h');
   const timesMs = timed(() => globSync(join(projects, '*/*.jsonl')).forEach((file) => statSync(file)));
   const { costMs: startMs } = run('--version');
   const { costMs: nightMs, stdout } = run('report', '--since', '12h', '--json');
   const { costMs: allMs } = run('report', '--since', 'all', '--json');
-  // The last line of the command holds the totals.
+  // The command's last line contains the totals.
   const { totals } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as {
     readonly totals: { readonly runs: number };
   };

@@ -1,10 +1,9 @@
 /**
- * An http hook of Claude Code, answered by the resident server, against the hook process and `node -e 0` on the same machine:
- * state, fold, durable append, answer, with a run of 10 and of 10,000 earlier calls. The server is a process of its own, and each event has a
- * connection of its own. Run: `node bench/serve.bench.ts [rounds] [hook.cjs]` after
- * `node scripts/build.ts`.
+ * Claude Code's http hook, answered by the resident server, relative to the hook process and to `node -e 0`: state, fold, durable append
+ * and answer, in a run of 10 and of 10,000 earlier calls. The server is a separate process, and each event uses a new connection.
+ * Run: `node bench/serve.bench.ts [rounds] [hook.cjs]` after `node scripts/build.ts`.
  *
- * All take turns in every round; figures are medians of wall time, and the ratios are those of the medians.
+ * All sides alternate in every round; figures are medians of wall time, ratios those of medians.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +25,7 @@ const WARM_UP = 5;
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
 const project = join(folder, 'project');
 mkdirSync(join(project, '.git'), { recursive: true });
-// This process makes the store, and the hooks go on with it.
+// This process creates the store that the hooks continue.
 process.env['XDG_STATE_HOME'] = join(folder, 'state');
 const env = {
   PATH: process.env['PATH'],
@@ -35,7 +34,7 @@ const env = {
   CLAUDE_PROJECT_DIR: project,
 };
 
-/** A run as a session leaves it after so many calls. */
+/** A run after the given number of calls. */
 async function record(runId: string, calls: number): Promise<void> {
   const cox = createCoxswain({ store: sqliteStore(join(project, '.coxswain', 'runs.db')) });
   const run = cox.startRun({ runId, task: 'make the tests pass' });
@@ -119,7 +118,7 @@ for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     for (const name of ['PreToolUse', 'PostToolUse', 'PostToolBatch']) {
       const what = `${name}, ${calls} calls before`;
       const runId = `session-${calls}`;
-      // A run each, so that neither has to take in what the other one stored.
+      // Separate runs, so neither side folds records of the other.
       await timed(`process: ${what}`, round >= 0, () => {
         const input = event(name, `${runId}-of-processes`, at);
         const ended = spawnSync(process.execPath, [HOOK], { env, input });

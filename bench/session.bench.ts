@@ -1,6 +1,6 @@
 /**
- * Is a dispatch as cheap after a million events as after a thousand? Run: `node --expose-gc bench/session.bench.ts`.
- * Prints nanoseconds a dispatch around both points, their ratio (flat is about 1), and the heap that stays.
+ * Cost of a dispatch after a million events relative to a thousand. Run: `node --expose-gc bench/session.bench.ts`. Prints nanoseconds
+ * per dispatch at both points, their ratio (constant cost is about 1), and the remaining heap.
  */
 import { systemClock } from '../src/base/clock.ts';
 import { createSession } from '../src/session/create-session.ts';
@@ -12,7 +12,7 @@ import { toolInvoked } from '../src/session/tool-invoked.ts';
 
 const EARLY = 1000;
 const LATE = 1_000_000;
-/** Dispatches timed at a stretch, and stretches of which the median counts. */
+/** Dispatches per sample, and samples per median. */
 const STRETCH = 500;
 const STRETCHES = 21;
 
@@ -65,7 +65,7 @@ function heapMegabytes(): number {
 }
 
 for (const workload of workloads) {
-  // Compiled code first, so that the early point does not pay for the compiler.
+  // Warms up the compiler before the first point.
   sessionWith(workload, 50_000);
   const early = nanosecondsEach(workload, () => sessionWith(workload, EARLY));
   const old = sessionWith(workload, EARLY);

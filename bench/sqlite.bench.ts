@@ -1,9 +1,8 @@
 /**
- * The SQLite store against bare batched inserts of the same bytes, with and without its index, and with a million
- * records. Run: `node --expose-gc bench/sqlite.bench.ts [records]`. Writes about 4 GB into a temporary folder for
- * the default of 1,000,000.
+ * The SQLite store relative to bare batched inserts of the same bytes, with and without its index, and with a million records. Run:
+ * `node --expose-gc bench/sqlite.bench.ts [records]`. The default of 1,000,000 writes about 4 GB into a temporary folder.
  *
- * Ratios are medians of rounds that take turns, so that a disk that is busy for a while is busy for both.
+ * Ratios are medians of alternating rounds, so other disk load affects both sides.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ const RECORDS = Number(process.argv[2] ?? 1_000_000);
 const RUN_RECORDS = 1000;
 const BATCH = 100;
 const ROUNDS = 9;
-/** As long as the ids of real runs. */
+/** The length of real run ids. */
 const RUN_ID = '3f2b8c1e-7d4a-4e6b-9c1d-5a8e2f7b6c3d';
 const ROUND_RECORDS = 20_000;
 
@@ -30,7 +29,7 @@ const newFile = (): string => join(folder, `${(files += 1)}.db`);
 
 const WORDS = Array.from({ length: 4000 }, (_, index) => `word${((index * 7919) % 65_521).toString(36)}`);
 
-/** About 1 KB of JSON with plain words. */
+/** About 1 KB of JSON with ordinary words. */
 function record(runId: string, seq: number): TrajectoryRecord {
   let result = '';
   for (let index = 0; index < 110; index += 1) {
@@ -55,8 +54,8 @@ function batches(runId: string, count: number, size = BATCH): readonly (readonly
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-/** @param encode  gives the text of what is inserted */
-function bareInserts<Item>(given: readonly (readonly Item[])[], encode: (item: Item) => string): number {
+/** @param encode  returns the inserted text */
+function bareInserts<Item>(inserted: readonly (readonly Item[])[], encode: (item: Item) => string): number {
   const database = new DatabaseSync(newFile());
   database.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE records ' +
@@ -65,7 +64,7 @@ function bareInserts<Item>(given: readonly (readonly Item[])[], encode: (item: I
   const insert = database.prepare('INSERT INTO records VALUES (?, ?, ?)');
   const startMs = performance.now();
   let seq = 0;
-  for (const batch of given) {
+  for (const batch of inserted) {
     database.exec('BEGIN IMMEDIATE');
     for (const item of batch) {
       insert.run(RUN_ID, seq, encode(item));
@@ -78,18 +77,18 @@ function bareInserts<Item>(given: readonly (readonly Item[])[], encode: (item: I
   return tookMs;
 }
 
-async function storeAppends(given: readonly (readonly TrajectoryRecord[])[], hasIndex = true): Promise<number> {
+async function storeAppends(inserted: readonly (readonly TrajectoryRecord[])[], hasIndex = true): Promise<number> {
   const file = newFile();
   const store = sqliteStore(file);
   if (!hasIndex) keepIndexAway(file);
   const startMs = performance.now();
-  for (const batch of given) await store.append(batch);
+  for (const batch of inserted) await store.append(batch);
   const tookMs = performance.now() - startMs;
   await store.close();
   return tookMs;
 }
 
-/** Says that another process indexes, for an hour. */
+/** Claims the indexing lease for an hour. */
 function keepIndexAway(file: string): void {
   const database = new DatabaseSync(file);
   database.prepare("UPDATE indexing SET owner = 'bench', until_ms = ?").run(Date.now() + 3_600_000);
@@ -97,15 +96,15 @@ function keepIndexAway(file: string): void {
 }
 
 async function againstBare(size: number): Promise<void> {
-  const given = batches(RUN_ID, ROUND_RECORDS, size);
-  const lines = given.map((batch) => batch.map((one) => encodeRecord(one)));
+  const inserted = batches(RUN_ID, ROUND_RECORDS, size);
+  const lines = inserted.map((batch) => batch.map((one) => encodeRecord(one)));
   const bare: number[] = [];
   const encoding: number[] = [];
   const ours: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     bare.push(bareInserts(lines, (line) => line));
-    ours.push(await storeAppends(given));
-    encoding.push(bareInserts(given, (one) => JSON.stringify(one)));
+    ours.push(await storeAppends(inserted));
+    encoding.push(bareInserts(inserted, (one) => JSON.stringify(one)));
   }
   const rate = (times: readonly number[]): string => ((ROUND_RECORDS / median(times)) * 1000).toFixed(0);
   console.log(
@@ -115,13 +114,13 @@ async function againstBare(size: number): Promise<void> {
   );
 }
 
-/** Long enough that the index gets its turns. */
+/** Long enough for the indexer to run. */
 async function againstNoIndex(): Promise<void> {
-  const given = batches(RUN_ID, ROUND_RECORDS * 4);
+  const inserted = batches(RUN_ID, ROUND_RECORDS * 4);
   const ratios: number[] = [];
   for (let round = 0; round < 5; round += 1) {
-    const without = await storeAppends(given, false);
-    ratios.push(without / (await storeAppends(given)));
+    const without = await storeAppends(inserted, false);
+    ratios.push(without / (await storeAppends(inserted)));
   }
   console.log(
     `appends with the index against without: ratio ${median(ratios).toFixed(2)} (${ratios.map((one) => one.toFixed(2)).join(' ')})`,

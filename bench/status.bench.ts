@@ -1,9 +1,8 @@
 /**
- * `coxswain status`, from start to end, against `node -e 0` on the same machine, with a run of 10 and of 10,000 calls. Run:
+ * `coxswain status` from start to end, relative to `node -e 0`, with a run of 10 and of 10,000 calls. Run:
  * `node bench/status.bench.ts [rounds] [bin.js]` after `node scripts/build.ts`.
  *
- * All commands take turns in every round, so that whatever else the machine does meets them alike; figures are medians of
- * wall time, and the ratio is that of the medians.
+ * Commands alternate in every round; figures are medians of wall time, ratios those of medians.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +17,7 @@ const BIN = process.argv[3] ?? join(import.meta.dirname, '..', 'dist', 'cli', 'b
 const WARM_UP = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'));
-// This process makes the store.
+// This process creates the store.
 process.env['XDG_STATE_HOME'] = join(folder, 'state');
 const env = { PATH: process.env['PATH'], HOME: folder, XDG_STATE_HOME: process.env['XDG_STATE_HOME'] };
 

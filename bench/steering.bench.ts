@@ -1,7 +1,6 @@
 /**
- * What steering costs a call: emit (turn, start, end) and advise at every decision point, with the standard steering and
- * every detector, at call 1,000 and at call 1,000,000, as a ratio; and both against `JSON.stringify` of the same tool
- * record in the same run.
+ * Cost of steering per call: emit (turn, start, end) and advise at every decision point, with the standard steering and all detectors, at
+ * call 1,000 and at call 1,000,000, as a ratio; and both relative to `JSON.stringify` of the same tool record.
  *
  * `npx node --expose-gc bench/steering.bench.ts [CALLS]`, default 1,000,000.
  */
@@ -21,7 +20,7 @@ function resultOf(index: number): string {
   return `line ${index} ${'of an ordinary result that goes on for a while; '.repeat(8)}`.slice(0, 400);
 }
 
-/** A plausible mix: reads, shell calls, edits; some repeat, some fail. */
+/** A realistic mix: reads, shell calls, edits; some repeat, some fail. */
 function callOf(index: number): {
   readonly tool: string;
   readonly args: Record<string, unknown>;
@@ -78,7 +77,7 @@ for (let index = 0; index < total; index += 1) step(index);
 run = young;
 for (let index = 0; index < 1_000; index += 1) step(index);
 globalThis.gc?.();
-// Taken in turns, so that whatever else the machine does meets both alike.
+// Alternates, so other load affects both.
 const early: number[] = [];
 const late: number[] = [];
 for (let round = 0; round < WINDOW; round += 100) {

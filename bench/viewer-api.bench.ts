@@ -1,6 +1,6 @@
 /**
- * How long the viewer's server takes for what a page asks first: the list of 10,000 runs, the first page of records of a run of
- * 100,000, and that run from far away; and how long the event loop is held up meanwhile. Prints one line a question.
+ * Response times of the viewer's server for a page's first requests: the list of 10,000 runs, the first page of records of a run of
+ * 100,000, and a distant page of that run; and the longest task of the event loop meanwhile. Prints one line per request.
  *
  *   npx node bench/viewer-api.bench.ts [--runs 10000] [--records 100000]
  */
@@ -50,9 +50,9 @@ try {
     const bytes = await work();
     const tookMs = performance.now() - startMs;
     delay.disable();
-    const held = Math.max(0, delay.max / 1e6 - 5);
+    const blockedMs = Math.max(0, delay.max / 1e6 - 5);
     console.log(
-      `${what.padEnd(58)} ${tookMs.toFixed(0).padStart(6)} ms  ${(bytes / 1024).toFixed(0).padStart(6)} KB  longest hold ${held.toFixed(0)} ms`,
+      `${what.padEnd(58)} ${tookMs.toFixed(0).padStart(6)} ms  ${(bytes / 1024).toFixed(0).padStart(6)} KB  longest task ${blockedMs.toFixed(0)} ms`,
     );
   };
   const one = (target: string) => async (): Promise<number> => (await get(target)).length;
@@ -148,9 +148,9 @@ async function fill(store: TrajectoryStore): Promise<void> {
   if (batch.length > 0) await store.append(batch);
 }
 
-/** Some 1 KB a record of a call, as real ones have. */
+/** About 1 KB per record of a call, like real ones. */
 function* runPayloads(runId: string, calls: number): Generator<TrajectoryPayload> {
-  yield { kind: 'run_started', identity: { run_id: runId, depth: 0 }, task: `Mend part ${runId}.` };
+  yield { kind: 'run_started', identity: { run_id: runId, depth: 0 }, task: `Fix part ${runId}.` };
   for (let index = 0; index < calls; index += 1) {
     const id = `call-${index}`;
     const isError = index % 7 === 0;

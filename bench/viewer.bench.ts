@@ -1,8 +1,8 @@
 /**
- * The viewer in a real Chromium: how long a run of 100,000 records and a list of 10,000 runs take to be there, and what of
- * the work blocks the page while it is scrolled from end to end. Tasks over 50 ms count as long, as browsers have it.
+ * The viewer in a real Chromium: the time until a run of 100,000 records and a list of 10,000 runs are shown, and the tasks that block the
+ * page while it scrolls from end to end. A task over 50 ms counts as long, the browsers' definition.
  *
- * Server, browser and this program share the machine, and here the process too.
+ * Server, browser and this program share the machine, and server and program the process.
  *
  * `npx node bench/viewer.bench.ts [RECORDS]`
  */
@@ -77,16 +77,16 @@ async function measureList({ open, viewer }: ViewerScene): Promise<void> {
 }
 
 interface ScrollReport {
-  /** Milliseconds of each task over 50 ms. */
+  /** Duration in milliseconds of each task over 50 ms. */
   readonly tasks: readonly number[];
-  /** Steps after which no row was to be seen. */
+  /** Steps after which no row was visible. */
   readonly blank: number;
   readonly tookMs: number;
 }
 
-/** Scrolls an element in steps, and says how long the page was blocked at most. */
+/** Scrolls an element in steps and returns the longest task of the page. */
 async function report(page: Page, what: string, scroller: string, row: string): Promise<void> {
-  // Text, because it runs in the page, of whose names this program knows nothing.
+  // A string, because it runs in the page and uses the page's globals.
   const { tasks, blank, tookMs } = await page.evaluate<ScrollReport>(`(async () => {
     const element = document.querySelector(${JSON.stringify(scroller)});
     const tasks = [];

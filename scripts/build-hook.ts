@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { build, type BuildOptions } from 'esbuild';
 
-/** Bundles the hook of Claude Code: `hook.cjs`, and what it loads, `hook-main.cjs`. Answers the paths of the modules in them. */
+/** Bundles Claude Code's hook: `hook.cjs` and `hook-main.cjs`, which it loads. Returns the paths of the bundled modules. */
 export async function buildHook(folder: string): Promise<readonly string[]> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const shared = {
@@ -15,7 +15,7 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     target: 'node24',
     // The CommonJS form of jsonc-parser requires its parts in a way that no bundler sees.
     mainFields: ['module', 'main'],
-    // Also what is not ASCII is written as escapes, so that the file is read as Latin-1, without a look at each byte.
+    // Non-ASCII characters become escapes, so Node reads the file as Latin-1 without decoding it.
     charset: 'ascii',
     minify: true,
     legalComments: 'none',
@@ -30,7 +30,7 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     footer: { js: 'Object.assign(exports,module.exports)})' },
     plugins: [
       {
-        // Seldom used, and there as a module of its own.
+        // Rarely used; shipped as a separate module.
         name: 'leave the PostgreSQL store out',
         setup: (bundler) =>
           bundler.onResolve({ filter: /open-postgres\.ts$/ }, () => ({
@@ -49,7 +49,7 @@ export async function buildHook(folder: string): Promise<readonly string[]> {
     entryPoints: ['src/hosts/claude-code/hook-launcher.ts'],
     outfile: join(folder, 'hook.cjs'),
     define: { COXSWAIN_HOOK_HASH: JSON.stringify(hash) },
-    // Before anything is loaded.
+    // Runs before anything is loaded.
     banner: { js: "if(process.env.COXSWAIN_DISABLE==='1')process.exit(0);" },
   });
   return [main, launcher].flatMap(({ metafile }) => Object.keys(metafile.inputs));

@@ -1,9 +1,8 @@
 /**
- * Compiles `src` to `dist`: declarations for each module, and JavaScript in one file for each entry point with chunks that they share.
- * The hook of Claude Code, of which each event starts a process, is a bundle of its own: `hook.cjs`, and what it loads, `hook-main.cjs`, also as a `plugin`; and for `coxswain status`, which a status line
- * starts again and again: `status.cjs`. The viewer's page is made of its own sources, into `viewer/index.html` and `viewer/assets`.
- * What the bundles hold of other packages stands in `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json`. The schemas of records and of the
- * configuration are made from their definitions, into `schema`.
+ * Compiles `src` to `dist`: declarations per module, and JavaScript as one file per entry point with shared chunks. Programs that start
+ * often get separate bundles: Claude Code's hook (`hook.cjs`, `hook-main.cjs`, also as a `plugin`) and `coxswain status` (`status.cjs`).
+ * The viewer's page goes to `viewer/index.html` and `viewer/assets`, licences and SBOM of bundled packages to `THIRD-PARTY-NOTICES.txt` and
+ * `sbom.cdx.json`, and the generated schemas of records and configuration to `schema`.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync } from 'node:fs';
@@ -30,7 +29,7 @@ for (const module of [...(await buildStatus()), ...(await bundleMcpSdk())]) bund
 await buildPage({ configFile: 'src/viewer/page/vite.config.ts', logLevel: 'warn', plugins: [recordModules(bundled)] });
 writeBundledPackages('dist', bundled);
 
-/** In the place of what `tsc` made of it. */
+/** Replaces the output of `tsc`. */
 async function bundleMcpSdk(): Promise<readonly string[]> {
   const { metafile } = await build({
     metafile: true,
@@ -43,7 +42,7 @@ async function bundleMcpSdk(): Promise<readonly string[]> {
     logLevel: 'warning',
     entryPoints: ['src/cli/commands/mcp/mcp-sdk.ts'],
     outfile: 'dist/cli/commands/mcp/mcp-sdk.js',
-    // What it holds in CommonJS form requires modules of Node.
+    // Its CommonJS parts require Node modules.
     banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
   });
   return Object.keys(metafile.inputs);
@@ -63,7 +62,7 @@ async function buildStatus(): Promise<readonly string[]> {
     outfile: 'dist/status.cjs',
     plugins: [
       {
-        // Seldom needed, large, and there as modules of their own.
+        // Rarely needed and large; shipped as separate modules.
         name: 'leave the configuration and the PostgreSQL store out',
         setup: (bundler) => {
           bundler.onResolve({ filter: /load-config\.ts$/ }, () => ({

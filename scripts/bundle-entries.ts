@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path';
 
 import { rolldown, type OutputOptions, type Plugin } from 'rolldown';
 
-/** What is loaded by name and is no subpath of the package: the program, threads, and what the bundles of hooks leave out. */
+/** Modules loaded by path that are not package subpaths: the CLI, threads, and modules that the hook bundles exclude. */
 const OTHERS = [
   'cli/bin',
   'recorder/store-worker',
@@ -11,29 +11,29 @@ const OTHERS = [
   'store/registry/open-postgres',
   'config/load-config',
 ];
-/** The entry for runtimes without Node's modules is one file. */
+/** The entry for runtimes without Node modules is a single file. */
 const EDGE = 'edge.js';
-/** Entries that need most of the library anyway; no other one may load what these share. */
+/** Entries that need most of the library; others must not load the chunks that these share. */
 const LARGE = new Set(['index', 'adapters/ai-sdk/register', 'testing/index', 'config/index', 'backtest/index']);
-/** A module that so many of the small entries load is in the chunk that all entries share. */
+/** A module used by at least this many small entries goes into the chunk shared by all entries. */
 const COMMON = 3;
 
 const OUTPUT = {
   format: 'esm',
   comments: { legal: false },
-  // Names stay, for traces of errors.
+  // Keeps names for stack traces.
   minify: { compress: { target: 'node22' }, mangle: false, codegen: { removeWhitespace: true } },
 } as const satisfies OutputOptions;
 
 /**
- * Replaces the modules in `folder`, as the compiler made them, by one file for each entry point and chunks that they share: a
- * process opens a few files instead of hundreds. Modules that `coxswain` itself loads are in two chunks, the small one of which is
- * all that most adapters need; each further file costs an import about as much as 15 kB of code. Declarations stay as they are.
+ * Replaces the compiled modules in `folder` by one file per entry point plus shared chunks, so a process opens a few files instead of
+ * hundreds. The modules of `coxswain` itself are in two chunks; most adapters need only the smaller one. Each additional file costs an
+ * import about as much as 15 kB of code. Declarations stay unchanged.
  *
- * @param modules  gets the paths of what is bundled
+ * @param modules  receives the paths of the bundled modules
  */
 export async function bundleEntries(folder: string, modules: Set<string>): Promise<void> {
-  // Our own file.
+  // Our package.json has this shape.
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly exports: Readonly<Record<string, string | { readonly default: string }>>;
   };
@@ -95,14 +95,14 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
   });
 }
 
-/** Modules that are loaded with an entry, by static imports. */
+/** The modules that an entry imports statically. */
 function reachedFrom(entry: string, importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
   const found = new Set([entry]);
   for (const id of found) for (const imported of importsOf(id)) found.add(imported);
   return found;
 }
 
-/** Node reads a file with a single other character as text of two bytes a character, and compiles it more slowly. */
+/** Node stores a file with any non-Latin-1 character as two bytes per character and compiles it more slowly. */
 const asciiOnly: Plugin = {
   name: 'ASCII only',
   generateBundle(_options, bundle) {
@@ -118,7 +118,7 @@ const asciiOnly: Plugin = {
 
 const STUB = '\0unbash on demand';
 
-/** The parser of shell commands is in the bundle, and is evaluated when the first command is read. */
+/** The bundled shell parser is evaluated when the first command is read. */
 const shellParserOnDemand: Plugin = {
   name: 'shell parser on demand',
   resolveId: (id, importer) => (id === 'unbash' && importer !== STUB ? STUB : undefined),
@@ -131,12 +131,12 @@ const shellParserOnDemand: Plugin = {
       : undefined,
 };
 
-/** `import.meta.url` stays what it is in the module of its own, wherever its code ends up. */
+/** Keeps the `import.meta.url` of the original module, whichever chunk contains its code. */
 function placesOf(folder: string): Plugin {
   const end = JSON.stringify(`/${folder}/`).slice(1, -1);
   return {
     name: 'places of modules',
-    // A bundle of its own; the command that loads it is always a chunk.
+    // A separate bundle; the command that loads it is always a chunk.
     resolveId: (id) =>
       id.endsWith('mcp-sdk.ts') ? { id: '../cli/commands/mcp/mcp-sdk.js', external: 'relative' } : undefined,
     transform(text, path) {

@@ -1,11 +1,11 @@
-/** What the bundles in `dist` hold of other people's packages: a notice of each licence, and the bill of materials. */
+/** Third-party packages in the bundles of `dist`: licence notices and the SBOM. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import type { Plugin } from 'vite';
 
-/** A package of which a bundle holds a part. */
+/** A package that is partly or fully bundled. */
 interface BundledPackage {
   readonly name: string;
   readonly version: string;
@@ -30,10 +30,10 @@ export function recordModules(into: Set<string>): Plugin {
 }
 
 /**
- * Writes `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json` (CycloneDX) into a folder. Neither holds a time, a path or a host, so
- * that equal sources give equal files.
+ * Writes `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json` (CycloneDX) into a folder. Neither contains a time, a path or a host, so
+ * the same sources produce the same files.
  *
- * @param modules  paths of everything that was bundled
+ * @param modules  the paths of all bundled modules
  * @throws Error when a package has no licence file, or npm fails
  */
 export function writeBundledPackages(folder: string, modules: Iterable<string>): void {
@@ -47,7 +47,7 @@ function packagesIn(modules: Iterable<string>): readonly BundledPackage[] {
   for (const module of modules) {
     const folder = IN_PACKAGE.exec(resolve(module))?.[1];
     if (folder === undefined || found.has(folder)) continue;
-    // A package's own manifest; npm wants these members.
+    // A package manifest; npm requires these members.
     const { license, name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as BundledPackage;
     const files = readdirSync(folder).filter((file) => LICENSE_FILE.test(file));
     if (files.length === 0) throw new Error(`${name} is bundled and has no licence file`);
@@ -72,9 +72,9 @@ interface Component {
   readonly properties?: readonly { readonly name: string }[];
 }
 
-/** What npm tells of the lock file, without what is needed for development alone and is not in a bundle. */
+/** npm's SBOM of the lockfile, without development dependencies that are not bundled. */
 function billOfMaterials(bundled: readonly BundledPackage[]): object {
-  // Vite has set NODE_ENV, with which npm would leave out what is bundled.
+  // Vite has set NODE_ENV, which would make npm omit bundled packages.
   const args = [
     'sbom',
     '--include',
@@ -94,7 +94,7 @@ function billOfMaterials(bundled: readonly BundledPackage[]): object {
     shell: !isScript && process.platform === 'win32',
   });
   if (ran.status !== 0) throw new Error(`npm sbom: ${ran.stderr}`);
-  // CycloneDX as npm writes it.
+  // npm writes CycloneDX.
   const bill = JSON.parse(ran.stdout) as {
     readonly metadata: { readonly component: object };
     readonly components: readonly Component[];
@@ -109,15 +109,15 @@ function billOfMaterials(bundled: readonly BundledPackage[]): object {
         one.properties?.some((property) => property.name === 'cdx:npm:package:development') !== true,
     )
     .map((one) => Object.assign(one, { scope: 'required', properties: [], externalReferences: [] }));
-  const kept = new Set(components.map((one) => one['bom-ref']));
+  const includedRefs = new Set(components.map((one) => one['bom-ref']));
   return {
     ...bill,
-    // Both differ from one build to the next.
+    // Both differ between builds.
     serialNumber: undefined,
     metadata: { ...bill.metadata, timestamp: undefined, component: { ...bill.metadata.component, name } },
     components,
     dependencies: bill.dependencies
-      .filter(({ ref }) => kept.has(ref))
-      .map(({ dependsOn = [], ref }) => ({ ref, dependsOn: dependsOn.filter((one) => kept.has(one)) })),
+      .filter(({ ref }) => includedRefs.has(ref))
+      .map(({ dependsOn = [], ref }) => ({ ref, dependsOn: dependsOn.filter((one) => includedRefs.has(one)) })),
   };
 }

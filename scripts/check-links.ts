@@ -1,5 +1,5 @@
 /**
- * Fails when a relative link of the documentation leads to no file or no heading, or a repository path named in it does not
+ * Fails if a relative link in the documentation has no target file or heading, or if a repository path mentioned there does not
  * exist.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ const LINK = /\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g;
 const PATH = /`((?:src|docs|test|scripts|bench|samples)\/[\w./-]+)`/g;
 const FENCED = /^ {0,3}(`{3,}|~{3,})[^]*?^ {0,3}\1\s*$/gm;
 
-/** What `#…` may name in a page: its headings as GitHub writes them, a repeated one with its number. */
+/** The anchors of a page: its headings as GitHub writes them, repeated ones numbered. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of prose(page).matchAll(/^#{1,6} +(.+?) *$/gm)) {

@@ -1,18 +1,18 @@
 /**
- * The one check: every gate of the project in a row, one line and a time per step. A failing step prints its output
- * and the rest still runs, so that one look shows everything. `--only NAME,NAME` runs some of them, `--without NAME,NAME` all but some.
+ * Runs every gate, with one line and the time per step. A failing step prints its output; the rest still run.
+ * `--only NAME,NAME` selects steps, `--without NAME,NAME` excludes steps.
  */
 import { spawnSync } from 'node:child_process';
 
 interface Gate {
   readonly name: string;
   readonly command: readonly string[];
-  /** Lets the output through even when it passes: the test runner's closing lines. */
+  /** Prints the output even on success, for the test runner's closing lines. */
   readonly show?: boolean;
 }
 
 const SOURCES = ['src', 'test', 'scripts', 'bench'];
-/** Types of the SDKs are needed to lint these: `scripts/test-sdk.ts` does, where they are installed. */
+/** Linting these needs the SDKs' types; `scripts/test-sdk.ts` does it. */
 const WITH_SDKS = ['integration', 'examples'];
 
 const GATES: readonly Gate[] = [

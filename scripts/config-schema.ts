@@ -8,21 +8,20 @@ import { steeringOf } from '../src/config/steering-of.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What is said where docs/configuration.md has a section or a paragraph of its own and no row. */
+/** Descriptions of fields that docs/configuration.md explains in a section instead of a row. */
 const SENTENCES: Readonly<Record<string, string>> = {
   feedback:
-    'Who speaks after a tool call: `false` is off, `true` on with its defaults, an object on with these options.',
+    'Feedback providers, run after tool calls: `false` disables one, `true` enables it with its defaults, an object with these options.',
   guidance:
-    'Who speaks before a decision: `false` is off, `true` on with its defaults, an object on with these options.',
-  detectors:
-    'Patterns that are looked for, by the name that reports show: `false` is off, an object changes thresholds.',
-  tools: 'What tools do, by name. Advice may name the tools that stand here.',
-  redaction: 'What is taken out of records before they are stored.',
+    'Guidance providers, run before decisions: `false` disables one, `true` enables it with its defaults, an object with these options.',
+  detectors: 'Detectors, by the pattern name in reports: `false` disables one, an object changes its thresholds.',
+  tools: 'The effect of tools, by name. Advice may mention the tools listed here.',
+  redaction: 'Redaction of records before they are stored.',
   store: 'Where runs are recorded.',
-  gc: 'Which recorded runs are deleted.',
-  completion: 'What must hold before the agent may stop.',
-  notify: 'Whom coxswain watch notifies. Counts only in your own configuration.',
-  trigger: 'When it is asked: any of these conditions.',
+  gc: 'Deletion of recorded runs.',
+  completion: 'Checks that must pass before the agent stops.',
+  notify: 'Notifications of coxswain watch. Ignored outside your user configuration.',
+  trigger: 'Conditions under which the provider runs; any of them suffices.',
 };
 
 const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
@@ -40,7 +39,7 @@ const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
 const LIMIT_OF_GUIDANCE =
   /^guidance\.(?:bank\[\]|\w+)\.(?=(?:maxPerTurn|minConfidence|decisionPoints|cooldownTurns|maxPerRun)$)/;
 
-/** The name under which docs/configuration.md explains a field: what many providers share stands there once. */
+/** The row of docs/configuration.md that explains a field; options shared by many providers have one row. */
 export function nameOnPage(path: string): string {
   return path
     .replace(/^guidance\.bank\[\]\.(?=when\.)/, '')
@@ -48,7 +47,7 @@ export function nameOnPage(path: string): string {
     .replace(LIMIT_OF_GUIDANCE, '');
 }
 
-/** The last cell of each row of the page's tables whose first column is called `field`, by the first. */
+/** The last cell of each row, by the first cell, in the page's tables whose first column is `field`. */
 function rowsOfPage(): ReadonlyMap<string, string> {
   const page = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8');
   const tables = page.split('\n\n').filter((block) => /^\| field \| (?:default|`doomLoop`)/.test(block));
@@ -57,14 +56,14 @@ function rowsOfPage(): ReadonlyMap<string, string> {
 }
 
 /**
- * The JSON Schema (2020-12) of `coxswain.config.json`: limits and defaults are those of the shapes, sentences those of
+ * The JSON Schema (2020-12) of `coxswain.config.json`: limits and defaults come from the shapes, descriptions from
  * docs/configuration.md.
  *
- * @throws Error for a field that the page does not explain, and for an example of no field
+ * @throws Error for a field without a row on that page, and for an example without a field
  */
 export function configSchema(): Node {
   const rows = rowsOfPage();
-  /** Shapes that contain themselves. A situation stands in `guidance.bank[].when` and holds situations. */
+  /** Recursive shapes: a situation in `guidance.bank[].when` contains situations. */
   const condition: { made?: Node } = {};
   const body = nodeOf(configShape, '');
   const paths = new Set(configFields().map(({ path }) => path));
@@ -73,8 +72,7 @@ export function configSchema(): Node {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://unpkg.com/coxswain/schema/coxswain.config.schema.json',
     title: 'coxswain.config.json',
-    description:
-      'What coxswain records, looks for and says to an unattended agent. What is absent is as in the standard steering.',
+    description: 'What coxswain records, detects and advises. Absent fields keep the values of the standard steering.',
     ...body,
     $defs: { condition: condition.made },
   };
@@ -134,7 +132,7 @@ export function configSchema(): Node {
       case 'either': {
         const nodes = shape.shapes.map((one) => nodeOf(one, path));
         if (nodes.some((node) => node['const'] !== undefined)) return { anyOf: nodes };
-        // Told apart by their types, so the limits of one mean nothing to the others.
+        // Distinguished by type, so the limits of one do not apply to the others.
         return { ...Object.assign({}, ...nodes), type: nodes.map((node) => node['type']) };
       }
       case 'lazy':
@@ -161,7 +159,7 @@ function defaultOf(shape: { readonly default?: unknown }): Node {
   return shape.default === undefined ? {} : { default: shape.default };
 }
 
-/** What a shape does not hold: examples, and the trigger that a provider has where nothing is said. */
+/** Adds what shapes lack: examples, and a provider's default trigger. */
 function extrasOf(path: string): Node {
   const [, provider] = /^feedback\.(\w+)\.trigger$/.exec(path) ?? [];
   if (provider === undefined) return EXAMPLES[path] === undefined ? {} : { examples: EXAMPLES[path] };

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The doc comments of a file of definitions, each by the path of the member that it stands in front of, such as
- * `LIFE.run_ended.outcome`; `fields` is left out of a path. The file is formatted, so a member of an object is a line of its own
- * and its level is its indentation.
+ * Reads the doc comments of a file of definitions, keyed by the path of the member that follows, such as
+ * `LIFE.run_ended.outcome` (without `fields`). Relies on formatting: each member is on its own line, and indentation gives the
+ * nesting level.
  *
  * @param file  below the checkout's root, such as `src/records/kinds.ts`
  */

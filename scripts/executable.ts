@@ -1,6 +1,6 @@
 /**
- * Builds coxswain as one file that needs no runtime: `npm run executable -- OUT`. It is Bun with the installed package as an import; at its first start
- * it unpacks that into the user's cache, and runs the command from there, so that threads, hooks and the viewer's page are files as ever.
+ * Builds coxswain as a single-file executable: `npm run executable -- OUT`. The file is Bun with the installed package embedded. At first
+ * start it unpacks the package into the user's cache and runs the command from there, because threads, hooks and the viewer need files.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { gzipSync } from 'node:zlib';
 
 import { BUN, installPackage, programOf } from './runtimes.ts';
 
-/** Runs in Bun. `BUN_BE_BUN` makes the processes that it starts, by its own path, plain Bun. */
+/** Runs in Bun. With `BUN_BE_BUN`, child processes started through this executable are plain Bun. */
 const MAIN = `
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -40,7 +40,7 @@ process.argv[1] = join(place, 'node_modules/coxswain/dist/cli/bin.js');
 await import(process.argv[1]);
 `;
 
-/** @param installed  a folder with coxswain and what it depends on in its `node_modules` */
+/** @param installed  a folder whose `node_modules` contains coxswain and its dependencies */
 export function buildExecutable(bun: string, installed: string, out: string): void {
   const work = mkdtempSync(join(tmpdir(), 'coxswain-executable-'));
   try {

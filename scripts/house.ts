@@ -1,10 +1,10 @@
 /**
- * Prints the size of the house: files and lines, rooms and floors of `rooms.json`, imports between rooms ("arrows"), and names
- * that two files export. Run it in two checkouts to compare them. With `--at-most N` the exit code is 1 for more such names than
- * that: the check lowers the number, and nothing raises it.
+ * Prints the size of the source: files and lines, rooms and floors of `rooms.json`, imports between rooms ("arrows"), and names
+ * exported by two files. Run it in two checkouts to compare them. With `--at-most N`, the exit code is 1 if more than N names are
+ * exported twice.
  *
- * Not counted: what a file passes on that is an entry of the package or of a bundle, and names that several adapters of SDKs share,
- * whose files have the same parts on purpose.
+ * Not counted: re-exports by entry points, and names shared by several SDK adapters, whose files have the same
+ * structure on purpose.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -14,7 +14,7 @@ const { floors }: { readonly floors: readonly Readonly<Record<string, string>>[]
 );
 const rooms = floors
   .flatMap((floor) => Object.keys(floor))
-  // The longest first: a room may lie inside another.
+  // Longest first: rooms may be nested.
   .toSorted((left, right) => right.length - left.length);
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 const sources = files.filter((name) => !/\.test\.tsx?$/.test(name));
@@ -60,7 +60,7 @@ function linesOf(names: readonly string[]): number {
   return names.reduce((sum, name) => sum + ((textOf.get(name) ?? '').split('\n').length - 1), 0);
 }
 
-/** Names that a file declares and exports, or passes on from another file. A type and a value of one name count once. */
+/** The names that a file exports or re-exports. A type and a value with the same name count once. */
 function exportedNames(text: string, isEntry: boolean): ReadonlySet<string> {
   const declared = text.matchAll(
     /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,

@@ -1,4 +1,4 @@
-/** What of a syntax tree the rule looks at. */
+/** The parts of a syntax tree that the rule reads. */
 interface SyntaxNode {
   readonly type: string;
   readonly name?: string;
@@ -16,8 +16,8 @@ interface RuleContext {
 }
 
 /**
- * A switch over record kinds that has a `default` begins it with `passOver`, which names the kinds that it stands for and does not
- * compile when one is missing. Without a `default`, `typescript/switch-exhaustiveness-check` asks for every kind.
+ * Requires a `default` in a switch over record kinds to start with `passOver`, which lists the remaining kinds and does not
+ * compile if one is missing. Without a `default`, `typescript/switch-exhaustiveness-check` requires every kind.
  */
 function namesEveryKind({ report }: RuleContext): Readonly<Record<string, (node: SyntaxNode) => void>> {
   return {
@@ -25,7 +25,10 @@ function namesEveryKind({ report }: RuleContext): Readonly<Record<string, (node:
       if (!isPayloadKind(node.discriminant)) return;
       const fallback = node.cases?.find(({ test }) => test === null);
       if (fallback === undefined || isPassOver(fallback.consequent[0])) return;
-      report({ node, message: 'a default that stands for record kinds begins with passOver and names them' });
+      report({
+        node,
+        message: 'the default of a switch over record kinds must start with passOver and list the remaining kinds',
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Writes a page for each built-in detector into `docs/patterns`, from its definition: the docstring, and its options with their defaults. The list of
- * them stands in `docs/detection.md`. A test compares the pages: `npx node scripts/pattern-pages.ts` writes them anew.
+ * Generates a page per built-in detector in `docs/patterns` from its docstring, options and defaults, and the list of pages in
+ * `docs/detection.md`. A test compares them; `npx node scripts/pattern-pages.ts` writes them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ interface Detector {
   readonly fields: Readonly<Record<string, Shape>>;
 }
 
-/** Texts of the pages by their paths, and that of `docs/detection.md` with its list. */
+/** The text of each page by path, and of `docs/detection.md` with its list. */
 export function patternPages(): ReadonlyMap<string, string> {
   const detectors = Object.entries(DETECTORS).map(([kind, { options }]) => detectorOf(kind, options.fields));
   const detection = readFileSync('docs/detection.md', 'utf8');

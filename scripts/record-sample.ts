@@ -1,9 +1,9 @@
 /**
- * Records `samples/stuck-run.jsonl`: a scripted agent works with real tools on a real, small task and gets stuck the
- * way agents do. Tool results are what the tools really said; only the time is made up (a start in 2026 and a few
- * seconds a turn), so that recording again gives the same file.
+ * Records `samples/stuck-run.jsonl`: a scripted agent works with real tools on a small real task and gets stuck the
+ * way agents do. Tool results are real; only the time is simulated (a start in 2026 and a few seconds per turn), so
+ * recording again produces the same file.
  *
- * `node scripts/record-sample.ts` writes the file anew.
+ * `node scripts/record-sample.ts` writes the file.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -108,7 +108,7 @@ function text(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** One turn: what the agent says, and the calls it issues together. */
+/** One turn: the agent's text and its parallel calls. */
 function turn(says: string, ...planned: readonly (readonly [tool: string, args: JsonObject])[]): void {
   atMs += TURN_MS;
   const issued = planned.map(([name, args]) => ({ id: `call-${(calls += 1)}`, name, args }));
@@ -139,7 +139,7 @@ function play(): void {
   turn('Let me look around.', ['bash', { command: 'ls' }]);
   turn('I read the sources.', read('invoice.mjs'), read('check.mjs'));
   turn('Now the check.', check);
-  // Five edits at the wrong place; the failure never moves.
+  // Five edits in the wrong place; the failure stays the same.
   const tries = [
     'Math.round(item.price * item.quantity)',
     'Math.round(item.price) * item.quantity',
@@ -153,16 +153,16 @@ function play(): void {
     turn('Rounding of a line must be the cause.', edit('invoice.mjs', tries[at] ?? '', attempt));
     turn('Does it pass now?', check);
   }
-  // Edits against a text that is no longer there.
+  // Edits that search for text which is already gone.
   for (let again = 0; again < 4; again += 1) {
     turn('I put the rounding back.', edit('invoice.mjs', 'Math.round(item.price * item.quantity)', 'item.price'));
   }
-  // Reading and checking in turn, with nothing changed between.
+  // Alternates reading and checking without a change.
   for (let again = 0; again < 5; again += 1) {
     turn('Let me read it once more.', read('invoice.mjs'));
     turn('And run the check.', check);
   }
-  // The same listing again and again.
+  // Repeats the same listing.
   for (let again = 0; again < 4; again += 1) turn('Is there another file?', ['bash', { command: 'ls -1 *.mjs' }]);
   turn('The tax file!', read('tax.mjs'));
   turn('It floors where it should round.', edit('tax.mjs', 'Math.floor', 'Math.round'));

@@ -7,7 +7,7 @@ import { docComments } from './doc-comments.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What a field of a plain word may hold, as `decode-word.ts` reads it; any other word is a definition of that name. */
+/** Schemas of the plain field types that `decode-word.ts` reads; any other type refers to the definition with that name. */
 const PLAIN: Readonly<Record<string, Node>> = {
   ...Object.fromEntries(
     ['content', 'name', 'id', 'configured', 'own', 'picture'].map((word) => [word, { type: 'string' }]),
@@ -23,18 +23,18 @@ const PLAIN: Readonly<Record<string, Node>> = {
 
 const COMMENTS = new Map([
   ...docComments('src/records/shapes.ts'),
-  // Kinds stand in tables of several names.
+  // The tables of kinds have different names.
   ...[...docComments('src/records/kinds.ts')].map(
     ([path, text]) => [path.replace(/^(?!DERIVED)[A-Z]+/, 'KINDS'), text] as const,
   ),
 ]);
 
-/** What `kinds.ts` says of a kind, in a few sentences. */
+/** The description of a kind in `kinds.ts`. */
 export function aboutKind(kind: string): string | undefined {
   return COMMENTS.get(`KINDS.${kind}`);
 }
 
-/** The JSON Schema (2020-12) of a record: it accepts what the decoder takes. */
+/** The JSON Schema (2020-12) of a record: accepts the same input as the decoder. */
 export function recordSchema(): Node {
   const known = Object.keys(KINDS).filter(isKnownKind);
   const orNull = (type: Node): Node => ({ anyOf: [type, { type: 'null' }] });
@@ -43,8 +43,7 @@ export function recordSchema(): Node {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:coxswain:trajectory-record:1',
     title: 'A record of a run',
-    description:
-      'One line of what coxswain records and exports. Fields that are not named here are allowed everywhere, and kept.',
+    description: 'One record, as stored and exported by coxswain. Unknown fields are allowed everywhere and preserved.',
     type: 'object',
     required: ['seq', 'recorded_at_unix_ms', 'payload'],
     properties: {
@@ -52,17 +51,17 @@ export function recordSchema(): Node {
         description: 'Absent or null in records written before versions existed.',
         ...orNull({ type: 'integer', minimum: 0, maximum: TRAJECTORY_SCHEMA_VERSION }),
       },
-      seq: { ...count, description: 'The place in the run: from 0, without a hole.' },
-      run_id: { description: 'Absent or null where it never became known.', type: ['string', 'null'] },
+      seq: { ...count, description: 'Position in the run: starts at 0, without gaps.' },
+      run_id: { description: 'Absent or null if unknown.', type: ['string', 'null'] },
       parent_run_id: { description: 'The run that started this one.', type: ['string', 'null'] },
       depth: { description: '0, absent or null for a root run.', ...orNull(count) },
       recorded_at_unix_ms: {
         $ref: '#/$defs/amount',
-        description: 'When it happened, Unix milliseconds; 0 where the source does not say.',
+        description: 'Time of the event in Unix milliseconds; 0 if unknown.',
       },
       late_input_id: {
         description:
-          'The input that this record comes from, if it was stored later than it arrived. Records of one such input share it.',
+          'The input that produced this record, if it was stored later than it arrived. All records of that input share the value.',
         type: ['string', 'null'],
       },
       payload: { $ref: '#/$defs/payload' },
@@ -70,7 +69,7 @@ export function recordSchema(): Node {
     $defs: {
       count: {
         title: 'A whole number from 0',
-        description: 'No larger than a double holds exactly.',
+        description: 'At most the largest integer that a double represents exactly.',
         type: 'integer',
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
@@ -78,11 +77,10 @@ export function recordSchema(): Node {
       amount: { title: 'A number from 0', type: 'number', minimum: 0 },
       payload: {
         title: 'What the record says',
-        description:
-          'A kind that is not listed here is allowed, with any fields: it is from a later version, or an importer.',
+        description: 'Other kinds are allowed, with any fields: they come from a later version or an importer.',
         ...oneOfThese('kind', known, ''),
         required: ['kind'],
-        properties: { kind: { type: 'string', description: 'Says which of the definitions applies.' } },
+        properties: { kind: { type: 'string', description: 'Selects the definition.' } },
       },
       ...Object.fromEntries(
         known.map((kind) => [kind, objectNode(`KINDS.${kind}`, { by: 'kind', name: kind, fields: fieldsOf(kind) })]),
@@ -91,7 +89,7 @@ export function recordSchema(): Node {
         title: 'A message of the transcript',
         ...oneOfThese('role', Object.keys(MESSAGES), 'message_'),
         required: ['role'],
-        properties: { role: { enum: Object.keys(MESSAGES), description: 'Says which of the definitions applies.' } },
+        properties: { role: { enum: Object.keys(MESSAGES), description: 'Selects the definition.' } },
       },
       ...variants('MESSAGES', { by: 'role', prefix: 'message_', of: MESSAGES }),
       message_content: {
@@ -101,7 +99,7 @@ export function recordSchema(): Node {
       },
       block: {
         title: 'A part of a message',
-        description: 'A type that is not listed here is allowed, with any fields.',
+        description: 'Other types are allowed, with any fields.',
         ...oneOfThese('type', Object.keys(BLOCKS), 'block_'),
       },
       ...variants('BLOCKS', { by: 'type', prefix: 'block_', of: BLOCKS }),
@@ -130,7 +128,7 @@ function variants(table: string, { by, prefix, of }: Variants): Node {
   );
 }
 
-/** Of these definitions the one that the member `by` names. */
+/** A union discriminated by the member `by`. */
 function oneOfThese(by: string, names: readonly string[], prefix: string): Node {
   return {
     type: 'object',
@@ -144,14 +142,14 @@ function oneOfThese(by: string, names: readonly string[], prefix: string): Node 
 
 interface ObjectDefinition {
   readonly fields: Fields;
-  /** The member that tells this object from others, and what it says. */
+  /** The discriminating member and its value. */
   readonly by?: string;
   readonly name?: string;
 }
 
 function objectNode(path: string, { fields, by, name }: ObjectDefinition): Node {
-  const told = by === undefined ? [] : [by];
-  const required = [...told, ...Object.keys(fields).filter((field) => fields[field]?.endsWith('?') === false)];
+  const discriminator = by === undefined ? [] : [by];
+  const required = [...discriminator, ...Object.keys(fields).filter((field) => fields[field]?.endsWith('?') === false)];
   return {
     ...about(path),
     type: 'object',

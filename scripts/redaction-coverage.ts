@@ -1,8 +1,7 @@
 /**
- * What does redaction find, and what does it take by mistake? Run: `node scripts/redaction-coverage.ts [--misses] [FOLDER…]`.
- * Made-up secrets of the forms that public rule sets know (gitleaks, secretlint) are put into contexts in which tools show
- * them; a hit is a secret of which no ten characters in a row are left. Then the code in the folders is read: each placeholder
- * in it is a false hit. `docs/redaction.md` publishes the figures.
+ * Measures redaction: `node scripts/redaction-coverage.ts [--misses] [FOLDER…]`. Generated secrets in the formats of public rule
+ * sets (gitleaks, secretlint) are placed into contexts in which tools print them; a secret is found if no ten consecutive characters
+ * remain. Then the code in the folders is redacted: each placeholder is a false hit. `docs/redaction.md` contains the figures.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { gunzipSync } from 'node:zlib';
 import { fillRecipe, seededBelow } from '../test/support/secret-recipe.ts';
 import { redactText } from '../src/redaction/redact-text.ts';
 
-/** Family, name of the variable that would hold it, and form; with `~` before the form, one that nothing tells without a name. */
+/** Family, variable name, and format; `~` marks a format that is recognisable only by its variable name. */
 const KINDS = `
 cloud AWS_ACCESS_KEY_ID AK|IA<A16>
 cloud AWS_SESSION_ACCESS_KEY AS|IA<A16>
@@ -139,7 +138,7 @@ app ROOT_PASSWORD ~<<w12>
 app CLIENT_SECRET ~{<w12>
 `;
 
-/** Contexts that name the secret by a variable (`¤`), an option or tag (`n`) or their own words, and such that do not. `§` is the secret. */
+/** Contexts with and without a name for the secret: a variable (`¤`), an option or tag (`n`), or fixed words. `§` is the secret. */
 const NAMED = [
   '¤=§',
   'export ¤=§',
@@ -234,7 +233,7 @@ interface Count {
 const options = { off: new Set<string>(), allows: (): boolean => false, named: true };
 const below = seededBelow(20_261_123);
 
-/** Whether no ten characters in a row of the secret are left in any writing of it. */
+/** Returns true if no ten consecutive characters of the secret remain in any encoding. */
 function isGone(secret: string, redacted: string): boolean {
   const least = Math.min(10, secret.length);
   const plain = redacted.replaceAll(/\[REDACTED:[^\]]*\]/g, ' ');
@@ -261,7 +260,7 @@ for (const line of kinds) {
       .replaceAll('¤', name)
       .replaceAll(/\bn\b(?=[=>% ])/g, short)
       .replace('§', () => secret);
-  // What no shell, address or header would hold unescaped is not put there.
+  // Skips secrets that would be escaped in a shell, address or header.
   const isPlain = /^[\w.~=:|-]+$/.test(secret);
   for (const context of [...NAMED, ...OWN, ...(hasForm ? BARE : [])]) {
     const isQuoted = /["'>]§/.test(context) || /^[-*+\d\u2192 \t]*¤[=:] ?§$/.test(context);
@@ -283,7 +282,7 @@ for (const [family, { tried, found }] of [...families, ['all', total] as const])
   console.log(`${family.padEnd(8)} ${found} of ${tried} (${((100 * found) / tried).toFixed(1)} %)`);
 if (process.argv.includes('--misses')) for (const miss of misses) console.log(`missed: ${miss}`);
 
-/** Text files below a folder. */
+/** The text files in a folder, recursively. */
 function* filesBelow(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && /\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|c|h|sh|md|json|ya?ml|txt|jsonl|gz)$/.test(entry.name))

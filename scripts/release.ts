@@ -1,7 +1,7 @@
 /**
- * Publishes the built package: `node scripts/release.ts --repository OWNER/NAME`, in a workflow of GitHub without the option, and with
- * `--dry-run` without a registry. Sources name no repository, so that a copy publishes under its own: `repository`, `homepage` and `bugs` are
- * written into the packed copy, and links of its README become absolute, as npm shows it. Beside the package lies its bill of materials.
+ * Publishes the built package: `node scripts/release.ts --repository OWNER/NAME` (a GitHub workflow needs no option; `--dry-run` uses no
+ * registry). The sources name no repository, so a fork publishes under its own name: `repository`, `homepage` and `bugs` are written into
+ * the packed copy, and its README gets absolute links. The SBOM is written next to the package.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const isDry = values['dry-run'];
 const repository = values.repository ?? process.env['GITHUB_REPOSITORY'] ?? (isDry ? EXAMPLE : '');
 if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) {
-  console.error('No repository is known, and provenance needs one: node scripts/release.ts --repository OWNER/NAME');
+  console.error('The repository is unknown, and provenance needs it: node scripts/release.ts --repository OWNER/NAME');
   process.exit(2);
 }
 
@@ -26,16 +26,16 @@ process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', work]);
 const tarball = readdirSync(work).find((name) => name.endsWith('.tgz')) ?? '';
 run('tar', ['-xzf', tarball], work);
-// The bill names the package by its folder.
+// The SBOM names the package by its folder.
 const folder = join(work, 'coxswain');
 renameSync(join(work, 'package'), folder);
 const version = prepare(folder);
-// Of the packed copy alone: with `--omit dev`, npm leaves out what a development package needs too.
+// Runs in the packed copy: with `--omit dev`, npm would also omit packages that a dev dependency shares.
 run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--prefer-offline'], folder);
 const bill = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], folder);
 rmSync(join(folder, 'package-lock.json'));
 writeFileSync(resolve('sbom.cdx.json'), bill);
-// Its shape is CycloneDX's.
+// npm writes CycloneDX.
 const { components } = JSON.parse(bill) as { readonly components: readonly unknown[] };
 const provenance = isDry ? ['--dry-run'] : ['--provenance'];
 run('npm', ['publish', '--access', 'public', '--ignore-scripts', ...provenance, folder]);
@@ -43,11 +43,11 @@ console.log(
   `${isDry ? 'dry run of' : 'published'} coxswain ${version} from ${repository}; ${components.length} packages in sbom.cdx.json`,
 );
 
-/** Writes the repository into the packed copy and checks it. @returns the version */
+/** Writes the repository into the packed copy and validates the copy. @returns the version */
 function prepare(to: string): string {
   const address = `https://github.com/${repository}`;
   const file = join(to, 'package.json');
-  // Our own file.
+  // Our package.json.
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly version: string;
     readonly scripts?: unknown;
@@ -68,7 +68,7 @@ function prepare(to: string): string {
   );
   if (relative.length + missing.length > 0) {
     console.error(
-      `The package is not fit to publish: relative links ${relative.join(', ') || 'none'}; missing ${missing.join(', ') || 'none'}`,
+      `The package cannot be published: relative links ${relative.join(', ') || 'none'}; missing ${missing.join(', ') || 'none'}`,
     );
     process.exit(1);
   }

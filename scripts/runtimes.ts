@@ -1,14 +1,14 @@
-/** Runtimes from npm, and the packed package, for what tries or builds something on them. */
+/** JavaScript runtimes from npm, and the packed package, for tests and builds. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 export interface Runtime {
   readonly name: string;
-  /** Name and exact version of the npm package that brings it. */
+  /** Name and exact version of its npm package. */
   readonly install: string;
   readonly program: string;
-  /** Before the file that is run. */
+  /** Arguments before the program file. */
   readonly args: readonly string[];
 }
 
@@ -36,7 +36,7 @@ function must(program: string, args: readonly string[], cwd: string): void {
   if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${text}`);
 }
 
-/** The program of a runtime, installed where it is missing. */
+/** The path of a runtime's program; installs the runtime if missing. */
 export function programOf({ name, install, program }: Runtime): string {
   const folder = resolve('node_modules/.cache/runtimes', install);
   const file = join(folder, 'node_modules', '.bin', program);
@@ -49,7 +49,7 @@ export function programOf({ name, install, program }: Runtime): string {
   return file;
 }
 
-/** Packs the built package and installs it into an empty folder, with what it depends on. */
+/** Packs the built package and installs it with its dependencies into an empty folder. */
 export function installPackage(folder: string): void {
   must('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], resolve('.'));
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');

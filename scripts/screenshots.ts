@@ -1,8 +1,8 @@
 /**
- * Takes the pictures of the viewer that README and docs show, from the bundled run: played through a live run with the standard
- * steering, as it was recorded, and with its detours left out.
+ * Takes the viewer screenshots in README and docs from the bundled sample run: replayed live with the standard steering, as
+ * recorded, and without its detours.
  *
- * `node scripts/screenshots.ts` writes `docs/images/*.png` anew; it needs a Chromium.
+ * `node scripts/screenshots.ts` writes `docs/images/*.png`; it needs Chromium.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,14 +12,14 @@ import { findChromium } from '../test/viewer/chromium.ts';
 import { addRun, addSampleRun, sampleRecords, viewerScene } from '../test/viewer/viewer-scene.ts';
 
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url));
-/** The turns of the sample in which the agent does not go round in circles. */
+/** The turns of the sample in which the agent is not looping. */
 const STRAIGHT_TURNS = (turn: number): boolean => turn < 6 || turn >= 33;
 
 interface Picture {
   readonly name: string;
   readonly path: string;
   readonly colorScheme: 'light' | 'dark';
-  /** What must be there before it is taken. */
+  /** Waits for this selector before taking the screenshot. */
   readonly ready: string;
   readonly keys?: readonly string[];
 }
@@ -51,7 +51,7 @@ const PICTURES: readonly Picture[] = [
 ];
 
 const chromium = findChromium();
-if (chromium === undefined) throw new Error('no Chromium on this machine: install one, or name it in CHROMIUM');
+if (chromium === undefined) throw new Error('Chromium not found: install it, or set CHROMIUM to its path');
 const sample = (await sampleRecords()).map(({ payload }) => payload);
 const startMs = (await sampleRecords())[0]?.recorded_at_unix_ms ?? 0;
 const scene = await viewerScene({

@@ -1,6 +1,6 @@
 /**
- * Builds the site of the docs into `site/.vitepress/dist` and checks its links: `npm run site`. Installs what it needs into
- * `site/`, where that is missing or older than its lockfile.
+ * Builds the documentation site into `site/.vitepress/dist` and checks its links: `npm run site`. Installs the dependencies of
+ * `site/` if they are missing or older than its lockfile.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * What stopping runs early would have saved and lost, for every corpus of recorded runs beside the checkout, models of 2023 and 2024
- * apart from those of today. `npx node scripts/stop-early-figures.ts` prints the tables; with `--write` they replace those in
- * docs/backtest.md. About a minute.
+ * Computes the savings and losses of stopping runs early for every corpus in `../shared/trajectories`, separately for models of
+ * 2023–24 and of today. `npx node scripts/stop-early-figures.ts` prints the tables; `--write` replaces those in docs/backtest.md. Takes about
+ * a minute.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ import type { PartFigures, StopFigures } from '../src/backtest/backtest-report.t
 import { backtest } from '../src/backtest/backtest.ts';
 import { sharedPath } from '../test/support/shared-data.ts';
 
-/** By the models that made the runs. */
+/** Corpora by the models that produced them. */
 const CORPORA: readonly (readonly [string, readonly (readonly [string, ...string[]])[]])[] = [
   [
     'Models of 2023 and 2024',

@@ -1,13 +1,13 @@
-/** Set-up of the tests: a HOME for all of them, so that none of them reads or writes the files of the person who runs them. */
+/** Test set-up: a temporary HOME, so tests neither read nor write the user's files. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 let home = '';
 
-/** Before the first test; the processes of the tests inherit the variables. */
+/** Runs before the first test; test processes inherit the variables. */
 export function setup(): void {
-  // npm, which the test of the package runs, keeps the settings and the cache that it was set up with.
+  // npm, used by the package test, keeps its settings and cache.
   process.env['npm_config_userconfig'] ??= join(homedir(), '.npmrc');
   process.env['npm_config_cache'] ??= join(homedir(), '.npm');
   home = mkdtempSync(join(tmpdir(), 'coxswain-home-'));
@@ -16,11 +16,11 @@ export function setup(): void {
   for (const name of ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR']) {
     delete process.env[name];
   }
-  // A test and the processes that it starts with a HOME of their own know the same marks of folders.
+  // A test and its processes with another HOME share the folder marks.
   process.env['XDG_STATE_HOME'] = join(home, '.local', 'state');
 }
 
-/** After the last test. */
+/** Runs after the last test. */
 export function teardown(): void {
   rmSync(home, { recursive: true, force: true });
 }

@@ -1,7 +1,6 @@
 /**
- * The tests that run the real programs of agent hosts: `npm run test:hosts -- codex gemini`, or all of them without a name. Each
- * program is installed from npm, at the version that the tests pin, into a folder of the user's cache (`COXSWAIN_HOSTS` names
- * another), one at a time, and stays there.
+ * Runs the tests with real agent CLIs: `npm run test:hosts -- codex gemini`, or all of them without a name. Installs each CLI
+ * from npm at its pinned version, one at a time, into the user's cache (or `COXSWAIN_HOSTS`) and keeps it there.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -12,8 +11,8 @@ import { HOST_DRIVERS } from '../integration/hosts/host-drivers.ts';
 
 const folder =
   process.env['COXSWAIN_HOSTS'] ?? join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'coxswain-hosts');
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(HOST_DRIVERS, name));
+const hosts = process.argv.slice(2);
+const unknown = hosts.filter((name) => !Object.hasOwn(HOST_DRIVERS, name));
 if (unknown.length > 0) {
   console.error(`no host is called ${unknown.join(', ')}; there is: ${Object.keys(HOST_DRIVERS).join(', ')}`);
   process.exit(2);
@@ -25,7 +24,7 @@ function run(program: string, args: readonly string[], options: { readonly cwd?:
 }
 
 for (const [host, { package: name, version, program }] of Object.entries(HOST_DRIVERS)) {
-  if (asked.length > 0 && !asked.includes(host)) continue;
+  if (hosts.length > 0 && !hosts.includes(host)) continue;
   const place = join(folder, `${host}-${version}`);
   if (existsSync(join(place, 'node_modules', '.bin', program))) continue;
   mkdirSync(place, { recursive: true });
@@ -36,7 +35,7 @@ for (const [host, { package: name, version, program }] of Object.entries(HOST_DR
 }
 const changedMs = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 if (changedMs('dist/index.js') < Math.max(...globSync('src/**/*.ts').map(changedMs))) run('node', ['scripts/build.ts']);
-const only = asked.length === 0 ? [] : ['-t', `^(?:${asked.join('|')}) `];
+const only = hosts.length === 0 ? [] : ['-t', `^(?:${hosts.join('|')}) `];
 process.exitCode = run('vitest', [
   'run',
   '--config',

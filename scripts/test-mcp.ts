@@ -1,6 +1,6 @@
 /**
- * Runs the client scenarios of the conformance tests of the Model Context Protocol through `coxswain mcp --url`: `npm run
- * test:mcp`. The tests are installed from npm into a folder of the user's cache, and stay there.
+ * Runs the client scenarios of the MCP conformance tests through `coxswain mcp --url`: `npm run test:mcp`. Installs the tests
+ * from npm into the user's cache and keeps them there.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
- * The packed package on each runtime: `npm run test:runtimes`. Installs the runtimes from npm, once and into `node_modules/.cache`,
- * packs and installs coxswain into a temporary folder, and there runs a first program and five commands on each, the commands also as one executable file. All must print what
- * the Node of this process prints; an old Node says in one sentence what it lacks. Names on the command line choose some: `npm run test:runtimes -- bun deno`.
+ * Tests the packed package on each runtime: `npm run test:runtimes`, or some of them: `npm run test:runtimes -- bun deno`. Installs the
+ * runtimes from npm into `node_modules/.cache`, installs coxswain into a temporary folder, and runs a first program and five commands on
+ * each, the commands also with the single-file executable. The output must equal that of this process's Node; an old Node must name the
+ * missing feature in one sentence.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,7 @@ console.log(records.length, viewOf(records).calls);
 await cox.close();
 `;
 const OLD: Runtime = { name: 'node20', install: 'node@20.20.2', program: 'node', args: [] };
-/** What an old Node prints, in one line each. */
+/** The messages of an old Node, one line each. */
 const SENTENCES: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
   [['node_modules/coxswain/dist/cli/bin.js', 'runs'], /^coxswain needs Node 22\.23 or newer, this is v20\..*\n$/],
   [
@@ -40,7 +41,7 @@ const SENTENCES: readonly (readonly [args: readonly string[], sentence: RegExp])
   ],
 ];
 
-/** Needs no permission where a runtime asks for them. */
+/** Runs without permissions on a runtime that has them. */
 const EDGE_PROGRAM = `
 import { collectFeedback, createSession, definePrompt, patternFeedback, toolInvoked } from 'coxswain/edge';
 
@@ -59,7 +60,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['search', 'npm', '--store', 'runs.db'],
 ];
 
-/** What a runtime prints for each program, by name, with what differs from run to run taken out. */
+/** The output of each program on a runtime, by name, without values that differ between runs. */
 function printed(program: string, args: readonly string[], folder: string): ReadonlyMap<string, string> {
   const bin = 'node_modules/coxswain/dist/cli/bin.js';
   const first = run(program, [...args, 'first.mjs', join(folder, `first-${Date.now()}.db`)], folder);
@@ -84,9 +85,9 @@ function printedByCommands(
 }
 
 function shown({ code, text }: ReturnType<typeof run>): string {
-  // Node 22 says so of its SQLite; the library leaves the process's warnings alone.
-  const said = text.replace(/\(node:\d+\) ExperimentalWarning: SQLite.*\n.*trace-warnings.*\n/, '');
-  return `exit ${code}\n${said.replaceAll(/\d+(?:\.\d+)? (?:ms|s|KB|kB|MB)\b/g, 'N')}`;
+  // Node 22 warns that its SQLite is experimental; the library does not suppress warnings.
+  const output = text.replace(/\(node:\d+\) ExperimentalWarning: SQLite.*\n.*trace-warnings.*\n/, '');
+  return `exit ${code}\n${output.replaceAll(/\d+(?:\.\d+)? (?:ms|s|KB|kB|MB)\b/g, 'N')}`;
 }
 
 const wanted = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * The tests that need the real SDK packages: installs those where they are missing or older than their lockfile, checks
- * types and lint against them, and runs the tests in `integration/`. What is given on the command line goes to the test runner.
+ * Runs the tests in `integration/` against the real SDK packages: installs the packages if they are missing or older than their
+ * lockfile, then checks types and lint. Passes its arguments to the test runner.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
@@ -21,11 +21,11 @@ function run(program: string, args: readonly string[], cwd = '.'): void {
 }
 
 /**
- * Links what the examples import, so that they run without an install of their own, which replaces these links: the
- * packages of `integration/`, and this one.
+ * Links the packages that the examples import, those of `integration/` and this one, so the examples run without a separate
+ * install. An install replaces the links.
  */
 function linkForExamples(): void {
-  // Our own file.
+  // Our package.json.
   const { dependencies } = JSON.parse(readFileSync('examples/package.json', 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
@@ -40,7 +40,7 @@ function linkForExamples(): void {
 if (changedMs(`${INSTALLED}/.package-lock.json`) < changedMs('integration/package-lock.json')) {
   run('npm', ['ci', '--no-audit', '--no-fund'], 'integration');
 }
-// Examples and their types go by what is built.
+// The examples import the built package.
 const sources = globSync('src/**/*.ts').map(changedMs);
 if (changedMs('dist/index.js') < Math.max(...sources)) run('node', ['scripts/build.ts']);
 linkForExamples();

@@ -1,6 +1,6 @@
 /**
- * Set-up of the tests: bundles the programs of threads to JavaScript and names their folder in `COXSWAIN_THREADS`
- * (`src/base/thread-entry.ts` says why). Bundled anew when tests run again.
+ * Test set-up: bundles the thread programs to JavaScript and sets `COXSWAIN_THREADS` to their folder
+ * (`src/base/thread-entry.ts` explains why). Watch mode bundles them again for each run.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import type { TestProject } from 'vitest/node';
 
 const ENTRIES = ['src/recorder/store-worker.ts', 'src/backtest/shard-worker.ts'];
 
-/** A folder for them, of its own each time, since several runs may be under way. */
+/** A new folder each time, because several test runs may be active. */
 export function threadFolder(): string {
   const cache = resolve('node_modules/.cache');
   mkdirSync(cache, { recursive: true });
@@ -19,7 +19,7 @@ export function threadFolder(): string {
 
 let folder = '';
 
-/** Before the first test. */
+/** Runs before the first test. */
 export async function setup(project: TestProject): Promise<void> {
   folder = threadFolder();
   process.env['COXSWAIN_THREADS'] = folder;
@@ -27,12 +27,12 @@ export async function setup(project: TestProject): Promise<void> {
   await bundleThreads(folder);
 }
 
-/** After the last test. */
+/** Runs after the last test. */
 export function teardown(): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Bundles the programs of threads into a folder below `node_modules`, where packages are found. */
+/** Bundles the thread programs into a folder below `node_modules`, where packages resolve. */
 export async function bundleThreads(outdir: string): Promise<void> {
   await build({
     entryPoints: ENTRIES,

@@ -1,6 +1,6 @@
 /**
- * Times three users from a fresh machine: each has an empty home, an empty cache of npm, and the packed package in place of the registry's.
- * Prints the commands, the seconds until they say something, and the seconds in all.
+ * Times three users on a fresh machine: each has an empty HOME, an empty npm cache, and the packed package instead of the registry's.
+ * Prints the commands, the seconds until their first output, and the total seconds.
  *
  * `npm run build && npx node scripts/time-users.ts [--files 10000]`; needs `script` of util-linux for a terminal.
  */
@@ -16,12 +16,12 @@ const ROOT = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { files: { type: 'string', default: '10000' } } });
 const base = mkdtempSync(join(tmpdir(), 'coxswain-users-'));
 
-/** A home with nothing in it, and a folder to work in. */
+/** An empty HOME and a working folder. */
 function freshHome(name: string): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
   const home = join(base, name);
   const cwd = join(home, 'work');
   mkdirSync(cwd, { recursive: true });
-  // How npm reaches its registry is of the machine, not of the user.
+  // The registry setting belongs to the machine, not to the user.
   const { HOME = '', NODE_EXTRA_CA_CERTS, npm_config_userconfig = join(HOME, '.npmrc') } = process.env;
   const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
   const certificates = present({ NODE_EXTRA_CA_CERTS });
@@ -31,16 +31,16 @@ function freshHome(name: string): { readonly cwd: string; readonly env: NodeJS.P
 
 interface Timed {
   readonly command: string;
-  /** Until the output had what was waited for. */
+  /** Seconds until the expected output appeared. */
   readonly firstSeconds: number;
   readonly seconds: number;
   readonly output: string;
 }
 
-/** Runs a command line in a terminal. */
+/** Runs a command line in a pseudo-terminal. */
 async function timed(
   command: string,
-  { cwd, env, said }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly said: RegExp },
+  { cwd, env, firstOutput }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly firstOutput: RegExp },
 ): Promise<Timed> {
   const startMs = performance.now();
   const child = spawn('script', ['-qefc', command, '/dev/null'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -48,7 +48,7 @@ async function timed(
   let firstMs = Number.NaN;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (Number.isNaN(firstMs) && said.test(output)) firstMs = performance.now() - startMs;
+    if (Number.isNaN(firstMs) && firstOutput.test(output)) firstMs = performance.now() - startMs;
   });
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   if (code !== 0) throw new Error(`${command}: exit code ${code}\n${output}`);
@@ -59,7 +59,7 @@ function report(user: string, steps: readonly Timed[]): void {
   console.log(`\n${user}`);
   for (const { command, firstSeconds, seconds } of steps) {
     console.log(`  ${command.replaceAll(tarball, 'coxswain')}`);
-    console.log(`    first said after ${firstSeconds.toFixed(1)} s, ended after ${seconds.toFixed(1)} s`);
+    console.log(`    first output after ${firstSeconds.toFixed(1)} s, ended after ${seconds.toFixed(1)} s`);
   }
   const lines =
     steps
@@ -95,9 +95,9 @@ async function noCode(): Promise<void> {
     ];
     writeFileSync(join(folder, `${sessionId}.jsonl`), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   }
-  const said = /2 runs/;
+  const firstOutput = /2 runs/;
   report('No code: the truth about last night', [
-    await timed(`npx --yes --package ${tarball} coxswain`, { cwd, env, said }),
+    await timed(`npx --yes --package ${tarball} coxswain`, { cwd, env, firstOutput }),
   ]);
 }
 
@@ -107,9 +107,9 @@ async function builder(): Promise<void> {
   writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }\n');
   writeFileSync(join(cwd, 'agent.ts'), /```ts\n([^]*?)```/.exec(page)?.[1] ?? '');
   report('TypeScript: the first insight', [
-    await timed(`npm install ${tarball}`, { cwd, env, said: /added/ }),
-    await timed('node agent.ts', { cwd, env, said: /\[Feedback/ }),
-    await timed('npx coxswain runs', { cwd, env, said: /calls/ }),
+    await timed(`npm install ${tarball}`, { cwd, env, firstOutput: /added/ }),
+    await timed('node agent.ts', { cwd, env, firstOutput: /\[Feedback/ }),
+    await timed('npx coxswain runs', { cwd, env, firstOutput: /calls/ }),
   ]);
 }
 
@@ -126,7 +126,11 @@ async function owner(): Promise<void> {
     writeFileSync(join(cwd, 'runs', `${at}.json`), JSON.stringify({ id: `run-${at}`, calls }));
   }
   report(`Evals: ${values.files} files`, [
-    await timed(`npx --yes --package ${tarball} coxswain analyze runs --by folder`, { cwd, env, said: /\d of [\d,]+/ }),
+    await timed(`npx --yes --package ${tarball} coxswain analyze runs --by folder`, {
+      cwd,
+      env,
+      firstOutput: /\d of [\d,]+/,
+    }),
   ]);
 }
 

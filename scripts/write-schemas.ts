@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { configSchema } from './config-schema.ts';
 import { recordSchema } from './record-schema.ts';
 
-/** Writes the schemas that ship in the package into `schema/`. */
+/** Writes the package's JSON Schemas into `schema/`. */
 export function writeSchemas(): void {
   mkdirSync('schema', { recursive: true });
   const schemas = { 'trajectory-record': recordSchema(), 'coxswain.config': configSchema() };
