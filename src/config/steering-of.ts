@@ -61,7 +61,7 @@ function feedbackOf({ feedback = {}, standard = true }: CoxswainConfig): readonl
     const trigger = options?.trigger ?? usual;
     // Who says when means it.
     const spacing = options?.trigger === undefined ? 'halving' : 'trigger';
-    const provider = make(name === 'deadline' ? { spacing, ...options } : options);
+    const provider = make(optionsFor(make, name === 'deadline' ? { spacing, ...options } : options));
     return [{ provider, ...present({ trigger }) }];
   });
   const own = (feedback.static ?? []).map(({ trigger, ...said }) => ({ provider: staticFeedback(said), trigger }));
@@ -76,9 +76,14 @@ function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProvide
     const said = given[name] ?? false;
     if (said === false) return [];
     const options = said === true ? {} : said;
-    return [{ ...limits, ...limitsIn(options), provider: make(options) }];
+    return [{ ...limits, ...limitsIn(options), provider: make(optionsFor(make, options)) }];
   });
   return [...named, ...(guidance.bank ?? []).map(bankGuidance)];
+}
+
+/** The members of a configured object that are options of the provider itself: the rest is its trigger or its limits. */
+function optionsFor({ options }: { readonly options: object }, configured: object = {}): object {
+  return Object.fromEntries(Object.entries(configured).filter(([name]) => Object.hasOwn(options, name)));
 }
 
 /** A provider of one piece of guidance. */

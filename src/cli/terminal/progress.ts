@@ -6,21 +6,26 @@ import { bytesText } from './number-text.ts';
 import { printableCut } from './printable.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Work that is over sooner shows no bar. */
-const SHOW_AFTER_MS = 500;
+/** Shorter work shows no bar. */
+const SHOW_AFTER_MS = 200;
 const REDRAW_EVERY_MS = 100;
+/** An earlier estimate of the time left says nothing. */
+const ESTIMATE_AFTER_MS = 2_000;
 const BAR_CELLS = 20;
 
-/** A bar on standard error for work that takes long; nothing where that is no terminal. */
+/** A progress bar on standard error, if that is a terminal. Call `end` in the end. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
   readonly #startedAtMs: number;
+  /** Draws the first line even if no file has been found by then. */
+  readonly #first: NodeJS.Timeout;
   #drawnAtMs = 0;
+  #readingSinceMs = 0;
   #path = '';
   #runs = 0;
-  #read = 0;
-  #total: number | undefined;
+  #readBytes = 0;
+  #totalBytes: number | undefined;
   #found = 0;
   #done = 0;
   #sizes: readonly number[] = [];
@@ -31,22 +36,24 @@ export class Progress {
     this.#terminal = terminal;
     this.#clock = clock;
     this.#startedAtMs = clock.nowMs();
+    this.#first = setTimeout(() => this.#drawNow(), SHOW_AFTER_MS).unref();
   }
 
-  /** So many sources were found so far. */
+  /** @param count  sources found until now */
   found(count: number): void {
     this.#found = count;
     this.#draw();
   }
 
-  /** All sources in order, with their sizes: from now on the progress is that of all of them. */
+  /** Every source in order: the bar now covers all of them. */
   total(sources: readonly (readonly [path: string, sizeBytes: number])[]): void {
     this.#found = sources.length;
-    this.#allBytes = sources.reduce((sum, [, size]) => sum + size, 0);
     this.#sizes = sources.map(([, size]) => size);
+    this.#allBytes = this.#sizes.reduce((sum, size) => sum + size, 0);
+    this.#readingSinceMs = this.#clock.nowMs();
   }
 
-  /** Another source begins. */
+  /** The next source is being read. */
   source(path: string): void {
     if (this.#path !== '') {
       this.#doneBytes += this.#sizes[this.#done] ?? 0;
@@ -56,57 +63,67 @@ export class Progress {
     this.bytes(0, undefined);
   }
 
-  /** One more run was read. */
+  /** One more run has been read. */
   run(): void {
     this.#runs += 1;
     this.#draw();
   }
 
-  /** So much of the source was read, of so much where that is known. */
+  /** Bytes read of the current source; `total` if known. */
   bytes(read: number, total: number | undefined): void {
-    this.#read = read;
-    this.#total = total;
+    this.#readBytes = read;
+    this.#totalBytes = total;
     this.#draw();
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void {
+    clearTimeout(this.#first);
     this.#terminal.status('');
   }
 
   #draw(): void {
-    if (!this.#terminal.showsStatus) return;
-    const now = this.#clock.nowMs();
-    if (now - this.#startedAtMs < SHOW_AFTER_MS || now - this.#drawnAtMs < REDRAW_EVERY_MS) return;
-    this.#drawnAtMs = now;
-    if (this.#found > 1) {
-      this.#show(this.#allBytes === 0 ? [`${countOf(this.#found, 'file')} found`] : this.#ofAll(now));
-      return;
-    }
-    this.#show([
-      ...(this.#total === undefined || this.#total === 0
-        ? [bytesText(this.#read)]
-        : [bar(this.#read / this.#total), `${bytesText(this.#read)} of ${bytesText(this.#total)}`]),
-      countOf(this.#runs, 'run'),
-      printableCut(basename(this.#path), 60),
-    ]);
+    const nowMs = this.#clock.nowMs();
+    if (nowMs - this.#startedAtMs >= SHOW_AFTER_MS && nowMs - this.#drawnAtMs >= REDRAW_EVERY_MS) this.#drawNow();
   }
 
-  #ofAll(now: number): readonly string[] {
-    const share = Math.min(1, (this.#doneBytes + Math.min(this.#read, this.#sizes[this.#done] ?? 0)) / this.#allBytes);
-    const leftMs = share === 0 ? undefined : ((now - this.#startedAtMs) * (1 - share)) / share;
-    const left =
-      leftMs === undefined ? [] : [leftMs < 60_000 ? 'less than a minute left' : `about ${durationText(leftMs)} left`];
+  #drawNow(): void {
+    if (!this.#terminal.showsStatus) return;
+    this.#drawnAtMs = this.#clock.nowMs();
+    this.#terminal.status(
+      this.#facts()
+        .join('  ')
+        .slice(0, Math.max(0, this.#terminal.columns - 1)),
+    );
+  }
+
+  #facts(): readonly string[] {
+    const runs = countOf(this.#runs, 'run');
+    if (this.#path === '') {
+      if (this.#runs > 0) return [runs];
+      return [this.#found === 0 ? 'looking for runs' : `${countOf(this.#found, 'file')} found`];
+    }
+    const total = this.#totalBytes ?? 0;
+    if (this.#found <= 1 || this.#allBytes === 0) {
+      const read = bytesText(this.#readBytes);
+      const bytes = total === 0 ? [read] : [bar(this.#readBytes / total), `${read} of ${bytesText(total)}`];
+      return [...bytes, runs, printableCut(basename(this.#path), 60)];
+    }
+    const current = Math.min(this.#readBytes, this.#sizes[this.#done] ?? 0);
+    const share = Math.min(1, (this.#doneBytes + current) / this.#allBytes);
     return [
       bar(share),
       `${countText(this.#done)} of ${countOf(this.#found, 'file')}`,
-      countOf(this.#runs, 'run'),
-      ...left,
+      runs,
+      ...this.#timeLeft(share),
     ];
   }
 
-  #show(facts: readonly string[]): void {
-    this.#terminal.status(facts.join('  ').slice(0, Math.max(0, this.#terminal.columns - 1)));
+  #timeLeft(share: number): readonly string[] {
+    const readingMs = this.#clock.nowMs() - this.#readingSinceMs;
+    if (share === 0 || readingMs < ESTIMATE_AFTER_MS) return [];
+    const leftMs = (readingMs * (1 - share)) / share;
+    return [leftMs < 60_000 ? 'less than a minute left' : `about ${durationText(leftMs)} left`];
   }
 }
 

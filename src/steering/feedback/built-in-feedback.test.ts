@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+
+import { doomLoop } from '../guidance/doom-loop.ts';
 import { identicalCallDetector } from '../../patterns/detectors/identical-call.ts';
 import { errorCascadeDetector } from '../../patterns/detectors/error-cascade.ts';
 import { driftDetector } from '../../patterns/detectors/drift.ts';
@@ -208,4 +210,13 @@ test('paceFeedback refuses windows that the session does not retain', () => {
   for (const options of [{ window: 1_001 }, { minCalls: 1 }, { speakAtCallsLeft: -1 }]) {
     expect(() => paceFeedback(options)).toThrow(expect.objectContaining({ code: 'invalid-definition' }));
   }
+});
+
+test('an option that a provider does not have is refused by name, as plain JavaScript may give one', () => {
+  const misspelt: object = { windw: 30 };
+  expect(() => paceFeedback(misspelt)).toThrow(
+    expect.objectContaining({ code: 'invalid-definition', message: 'there is no option windw; did you mean window?' }),
+  );
+  const other: object = { trigger: { everyNCalls: 2 } };
+  expect(() => doomLoop(other)).toThrow(expect.objectContaining({ details: { option: 'trigger' } }));
 });

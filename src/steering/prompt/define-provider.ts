@@ -1,5 +1,6 @@
 import { foundText, expectedText, fitsShape } from '../../base/describe-shape.ts';
 import { CoxswainError } from '../../base/error.ts';
+import { nearestName } from '../../base/nearest-name.ts';
 import type { Shape, ShapesOf } from '../../base/shape.ts';
 
 /** Makes a provider, an observer or a classifier of options, and has the shape of each option, with its default. */
@@ -19,13 +20,22 @@ export function defineProvider<Options extends object, Made>(
   shapes: ShapesOf<Options>,
   make: (options: Required<Options>) => Made,
 ): ProviderDefinition<Options, Made> {
-  const define = (given: Options | undefined): Made => {
-    const said: Readonly<Record<string, unknown>> = { ...given };
-    const entries = Object.entries<Shape>(shapes).map(([name, shape]) => [name, optionOf(name, said[name], shape)]);
-    // Every option is there: the type of one whose shape has no default includes undefined.
+  const define = (options?: Options): Made => {
+    const values: Readonly<Record<string, unknown>> = { ...options };
+    for (const name of Object.keys(values)) if (!Object.hasOwn(shapes, name)) throw unknownOption(name, shapes);
+    const entries = Object.entries<Shape>(shapes).map(([name, shape]) => [name, optionOf(name, values[name], shape)]);
+    // Every option is present: the type of one without a default includes undefined.
     return make(Object.fromEntries(entries) as Required<Options>);
   };
-  return Object.assign((options?: Options) => define(options), { options: shapes });
+  return Object.assign(define, { options: shapes });
+}
+
+function unknownOption(option: string, shapes: object): CoxswainError {
+  const names = Object.keys(shapes);
+  const nearest = nearestName(option, names);
+  const hint = nearest === undefined ? `the options are ${names.join(', ')}` : `did you mean ${nearest}?`;
+  const message = `there is no option ${option.slice(0, 64)}; ${names.length === 0 ? 'there are no options' : hint}`;
+  return new CoxswainError('invalid-definition', message, { details: { option } });
 }
 
 function optionOf(name: string, value: unknown, shape: Shape): unknown {

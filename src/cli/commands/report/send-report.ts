@@ -9,6 +9,8 @@ import { postJson } from '../../../notify/webhook-target.ts';
 
 /** Slack takes no longer text. */
 const SLACK_CHARS = 39_000;
+/** For a mail server to connect, to greet and to answer. */
+const SERVER_TIMEOUT_MS = 30_000;
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** Where a report goes. */
@@ -57,17 +59,15 @@ async function mailed(to: string, { html, markdown, subject }: SentReport): Prom
   }
   const { COXSWAIN_MAIL_FROM: from = `coxswain <${userInfo().username}@localhost>`, COXSWAIN_SMTP: smtp = '' } =
     process.env;
-  const transport = mailer.createTransport(smtp === '' ? { sendmail: true } : smtp);
+  const server = smtp === '' ? { sendmail: true } : serverAt(smtp);
+  if (server === undefined) {
+    const why = 'COXSWAIN_SMTP is not the address of a mail server; give one such as smtps://user:password@host';
+    return { why, mayRetry: false };
+  }
+  const transport = mailer.createTransport(server);
   try {
-    await transport.sendMail({
-      from,
-      to,
-      subject,
-      text: markdown,
-      html,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
+    const options = { disableFileAccess: true, disableUrlAccess: true };
+    await transport.sendMail({ from, to, subject, text: markdown, html, ...options });
     return undefined;
   } catch (error) {
     const hint = smtp === '' ? '; name a mail server in COXSWAIN_SMTP, such as smtps://user:password@host' : '';
@@ -75,4 +75,14 @@ async function mailed(to: string, { html, markdown, subject }: SentReport): Prom
   } finally {
     transport.close();
   }
+}
+
+/** A URL with its own or our time limits: nodemailer would wait up to ten minutes, which a scheduler does not see. */
+function serverAt(smtp: string): string | undefined {
+  const url = URL.parse(smtp);
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return undefined;
+  for (const limit of ['connectionTimeout', 'greetingTimeout', 'socketTimeout']) {
+    if (!url.searchParams.has(limit)) url.searchParams.set(limit, String(SERVER_TIMEOUT_MS));
+  }
+  return url.href;
 }
