@@ -111,12 +111,7 @@ export class Progress {
     }
     const current = Math.min(this.#readBytes, this.#sizes[this.#done] ?? 0);
     const share = Math.min(1, (this.#doneBytes + current) / this.#allBytes);
-    return [
-      bar(share),
-      `${countText(this.#done)} of ${countOf(this.#found, 'file')}`,
-      runs,
-      ...this.#timeLeft(share),
-    ];
+    return [bar(share), `${countText(this.#done)} of ${countOf(this.#found, 'file')}`, runs, ...this.#timeLeft(share)];
   }
 
   #timeLeft(share: number): readonly string[] {

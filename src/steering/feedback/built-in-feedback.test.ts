@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 
-import { doomLoop } from '../guidance/doom-loop.ts';
 import { identicalCallDetector } from '../../patterns/detectors/identical-call.ts';
 import { errorCascadeDetector } from '../../patterns/detectors/error-cascade.ts';
 import { driftDetector } from '../../patterns/detectors/drift.ts';
@@ -218,5 +217,5 @@ test('an option that a provider does not have is refused by name, as plain JavaS
     expect.objectContaining({ code: 'invalid-definition', message: 'there is no option windw; did you mean window?' }),
   );
   const other: object = { trigger: { everyNCalls: 2 } };
-  expect(() => doomLoop(other)).toThrow(expect.objectContaining({ details: { option: 'trigger' } }));
+  expect(() => stallFeedback(other)).toThrow(expect.objectContaining({ details: { option: 'trigger' } }));
 });
