@@ -10,7 +10,7 @@ import { checkRunQuery, pageOfAllRuns } from '../run-page.ts';
 import type { RunSummary } from '../run-summary.ts';
 import { createRunCheck } from '../run-check.ts';
 import { createStoredRun, type SavedSnapshot } from '../stored-run.ts';
-import { checkSearchQuery } from '../search-page.ts';
+import { checkSearchQuery, toSearchPage } from '../search-page.ts';
 import { createSearchScan } from '../search-scan.ts';
 import { storeClosed } from '../store-error.ts';
 import type {
@@ -26,12 +26,12 @@ import type {
 } from '../trajectory-store.ts';
 
 /**
- * A store that lives as long as the process. It keeps the text of each record, as the other drivers do, so
- * what is read is what JSON can say of what was appended, and nobody can change it from outside.
+ * A store in memory. It keeps each record as JSON text, so that callers cannot modify it and a read returns what other drivers
+ * would return.
  *
- * Cost: an append is O(batch); `listRuns` sorts the runs; `readRun` finds `fromSeq` by halving; `deleteRun` lets go of
- * the run at once; `sizeOf`, the UTF-8 bytes of the records and snapshots as JSON, looks at each run; `search` reads
- * everything that time, run and kind do not rule out.
+ * Cost: an append is O(batch); `listRuns` sorts the runs; `readRun` finds `fromSeq` by binary search; `deleteRun` is immediate;
+ * `sizeOf` (UTF-8 bytes of records and snapshots as JSON) visits each run; `search` reads every record that time, run and kind do
+ * not exclude.
  */
 export function memoryStore(): TrajectoryStore {
   return new MemoryStore();
@@ -137,9 +137,10 @@ class MemoryStore implements TrajectoryStore {
 
   async search(query: SearchQuery): Promise<SearchPage> {
     this.#mustBeOpen();
-    const scan = createSearchScan(checkSearchQuery(query));
+    const checked = checkSearchQuery(query);
+    const scan = createSearchScan(checked);
     for (const run of this.#runs.values()) for (const line of run.lines) scan.offer(parseRecord(line));
-    return scan.page();
+    return toSearchPage(scan.hits, checked.limit);
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
@@ -169,7 +170,7 @@ function write(run: MemoryRun, fresh: readonly EncodedRecord[]): void {
   }
 }
 
-/** Index of `seq` (-1 when it is not there), or of the first one from `seq` on. Gaps make the list sparse. */
+/** Index of `seq` (-1 if missing), or of the first `seq` not below it. Gaps make the list sparse. */
 function indexOfSeq(seqs: readonly number[], seq: number, want: 'exact' | 'from'): number {
   let low = 0;
   let high = seqs.length;

@@ -6,26 +6,26 @@ import { rowChecksums } from '../row-checksum.ts';
 import { likelyCells, readCell, type CellValue } from './sqlite-cell.ts';
 import { cellOffsets, openSqlitePages, type PageImage, type SqlitePages } from './sqlite-pages.ts';
 
-/** A run, as far as its rows are found. */
+/** A run found in a damaged file. */
 export interface CarvedRun {
   readonly runId: string;
-  /** The run's last `seq` as its summary or its snapshot has it; -1 without either. */
+  /** The last `seq` according to its summary or snapshot; -1 without either. */
   readonly lastSeq: number;
-  /** Without a summary, records at the end of the run may be missing and nothing tells. */
+  /** False: records at the end of the run may be missing without a trace. */
   readonly hasSummary: boolean;
-  /** Rows of the run that are damaged, by `seq`. */
+  /** `seq`s of damaged rows. */
   readonly damaged: readonly number[];
-  /** The records that are whole, in order, each `seq` once. */
+  /** The intact records, in order, each `seq` once. */
   records(): Iterable<TrajectoryRecord>;
 }
 
-/** What was found in a file. */
+/** The runs found in a damaged file. */
 export interface CarvedStore {
   readonly runs: readonly CarvedRun[];
   close(): void;
 }
 
-/** Where a record lies. */
+/** The location of a record. */
 interface Place {
   readonly image: PageImage;
   readonly offset: number;
@@ -36,26 +36,25 @@ interface Findings {
   readonly damaged: Set<number>;
   lastSeq: number;
   hasSummary: boolean;
-  /** Whether anything of it lies on a page that is in use: else the run was deleted. */
+  /** True if part of it is on a page in use: otherwise the run was deleted. */
   isLive: boolean;
 }
 
 /**
- * Finds the records of a SQLite store page by page, without the trees that lead to them: every leaf of a table is read, in the
- * file and in its log, and a row counts when it has the shape of a record and its checksum is right. Of two rows with one place,
- * the one that the last commit left counts. Where a run has holes, every byte is looked at; what lies on free pages, or where no
- * pointer leads, fills holes in runs that are there, so that no deleted run comes back.
+ * Finds the records of a SQLite store page by page, without the B-trees: reads every table leaf in the file and its log, and
+ * accepts a row with the shape of a record and a correct checksum. Of two versions of a row, the last committed one counts. If
+ * a run has holes, every byte is searched; free pages only fill holes of existing runs, so that deleted runs stay deleted.
  *
- * Throws what the file system throws. Memory: some 100 bytes a record. Cost: reads the file once, then every record once more.
+ * Throws what the file system throws. Memory: about 100 bytes per record. Cost: reads the file once, then each record again.
  */
 export function carveSqlite(path: string): CarvedStore {
   const pages = openSqlitePages(path);
   const carver = new Carver(pages);
   try {
     for (const rank of [2, 1, 0] as const) {
-      for (const image of pages.images) if (image.rank === rank) carver.take(image);
+      for (const image of pages.images) if (image.rank === rank) carver.takePage(image);
     }
-    if (!carver.isWhole()) for (const image of pages.images) carver.search(image);
+    if (!carver.isComplete()) for (const image of pages.images) carver.search(image);
   } catch (thrown) {
     pages.close();
     throw thrown;
@@ -65,14 +64,14 @@ export function carveSqlite(path: string): CarvedStore {
 
 class Carver {
   readonly #pages: SqlitePages;
-  readonly #found = new Map<string, Findings>();
+  readonly #findings = new Map<string, Findings>();
   readonly #removed = new Set<string>();
 
   constructor(pages: SqlitePages) {
     this.#pages = pages;
   }
 
-  take(image: PageImage): void {
+  takePage(image: PageImage): void {
     const page = this.#pages.read(image);
     for (const offset of cellOffsets(image, page)) {
       const values = readCell(this.#pages, page, offset);
@@ -80,13 +79,13 @@ class Carver {
     }
   }
 
-  /** Whether every run is there from its first record to the end that its summary gives. */
-  isWhole(): boolean {
-    const found = [...this.#found.values()].filter(({ isLive }) => isLive);
-    return found.length > 0 && found.every(({ hasSummary, lastSeq, records }) => hasSummary && records.size > lastSeq);
+  /** True if every run is complete up to the end that its summary gives. */
+  isComplete(): boolean {
+    const live = [...this.#findings.values()].filter(({ isLive }) => isLive);
+    return live.length > 0 && live.every(({ hasSummary, lastSeq, records }) => hasSummary && records.size > lastSeq);
   }
 
-  /** Looks for records at every byte of a page, wherever its header and its pointers lead. */
+  /** Searches every byte of a page for records, regardless of its header and cell pointers. */
   search(image: PageImage): void {
     const page = this.#pages.read(image);
     for (const offset of likelyCells(page)) {
@@ -97,7 +96,7 @@ class Carver {
   }
 
   runs(): readonly CarvedRun[] {
-    return [...this.#found]
+    return [...this.#findings]
       .filter(
         ([runId, { hasSummary, isLive, records }]) =>
           isLive && (hasSummary || (records.size > 0 && !this.#removed.has(runId))),
@@ -127,39 +126,39 @@ class Carver {
     }
     const record = recordIn(values);
     if (record !== undefined) this.#takeRecord(record, place);
-    else this.#takeSummary(values, isInUse);
+    else if (isInUse) this.#takeSummary(values);
   }
 
   #takeRecord({ runId, seq, json, checksum }: FoundRecord, place: Place): void {
     if (checksum !== rowChecksums('records', runId)(seq, json)) {
-      this.#found.get(runId)?.damaged.add(seq);
-      // Its run may come later.
-      if (place.image.rank === 2) this.#findings(runId).damaged.add(seq);
+      this.#findings.get(runId)?.damaged.add(seq);
+      // Its run may be found later.
+      if (place.image.rank === 2) this.#findingsOf(runId).damaged.add(seq);
       return;
     }
-    const found = this.#findings(runId);
-    // Behind the end that the summary gives, only what was not committed can lie, or a run that was deleted before.
-    const isStray = place.image.rank === 0 && found.hasSummary && seq > found.lastSeq;
-    if (found.records.has(seq) || isStray) return;
-    found.records.set(seq, place);
-    if (place.image.rank > 0) found.isLive = true;
+    const run = this.#findingsOf(runId);
+    // A record after the summary's end is uncommitted or from a deleted run of the same id.
+    const isStray = place.image.rank === 0 && run.hasSummary && seq > run.lastSeq;
+    if (run.records.has(seq) || isStray) return;
+    run.records.set(seq, place);
+    if (place.image.rank > 0) run.isLive = true;
   }
 
-  #takeSummary(values: readonly CellValue[], isInUse: boolean): void {
+  #takeSummary(values: readonly CellValue[]): void {
     const end = endIn(values);
-    if (end === undefined || !isInUse) return;
-    const found = this.#findings(end.runId);
-    found.lastSeq = Math.max(found.lastSeq, end.lastSeq);
-    found.hasSummary ||= end.isSummary;
-    found.isLive ||= end.isSummary;
+    if (end === undefined) return;
+    const run = this.#findingsOf(end.runId);
+    run.lastSeq = Math.max(run.lastSeq, end.lastSeq);
+    run.hasSummary ||= end.isSummary;
+    run.isLive ||= end.isSummary;
   }
 
-  #findings(runId: string): Findings {
-    const known = this.#found.get(runId);
+  #findingsOf(runId: string): Findings {
+    const known = this.#findings.get(runId);
     if (known !== undefined) return known;
-    const found: Findings = { records: new Map(), damaged: new Set(), lastSeq: -1, hasSummary: false, isLive: false };
-    this.#found.set(runId, found);
-    return found;
+    const run: Findings = { records: new Map(), damaged: new Set(), lastSeq: -1, hasSummary: false, isLive: false };
+    this.#findings.set(runId, run);
+    return run;
   }
 }
 
@@ -170,7 +169,7 @@ interface FoundRecord {
   readonly checksum: CellValue;
 }
 
-/** A row of `records`; the column that is the row's id is stored as null. */
+/** A row of `records`; SQLite stores the row id column as null. */
 function recordIn(values: readonly CellValue[]): FoundRecord | undefined {
   const [id, runId, seq, json, checksum] = values;
   if (values.length !== 5 || id !== null || !isRunId(runId) || typeof json !== 'string') return undefined;
@@ -181,11 +180,11 @@ function recordIn(values: readonly CellValue[]): FoundRecord | undefined {
 interface FoundEnd {
   readonly runId: string;
   readonly lastSeq: number;
-  /** Else of a snapshot, which the run may have gone on from. */
+  /** False: from a snapshot, after which the run may have continued. */
   readonly isSummary: boolean;
 }
 
-/** How far a run went, by a whole row of `runs` or `snapshots`. */
+/** The end of a run according to an intact row of `runs` or `snapshots`. */
 function endIn([runId, place, text, fourth, fifth]: readonly CellValue[]): FoundEnd | undefined {
   if (!isRunId(runId) || typeof place !== 'number' || typeof text !== 'string') return undefined;
   if (fourth === rowChecksums('snapshots', runId)(place, text)) return { runId, lastSeq: place, isSummary: false };

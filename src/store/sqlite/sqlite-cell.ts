@@ -1,36 +1,35 @@
 import { Buffer } from 'node:buffer';
 
-import type { SqlitePages } from './sqlite-pages.ts';
+import { PAGE_BYTES, type SqlitePages } from './sqlite-pages.ts';
 
-/** A value of a row. Blobs are of no interest here and are given as undefined. */
+/** A column value. Blobs are not needed and read as undefined. */
 export type CellValue = string | number | null | undefined;
 
 /** More columns than any table of a store has. */
 const MAX_COLUMNS = 8;
-/** V8 holds no longer string, so nothing longer was ever written. */
+/** V8's longest string, so no longer value was ever written. */
 const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
-/** Widths in bytes of the integers by their serial type, 1 to 6. */
+/** Width in bytes of the integers with serial types 1 to 6. */
 const INTEGER_BYTES: readonly number[] = [0, 1, 2, 3, 4, 6, 8];
 
-/**
- * The values of a cell of a table's leaf, as far as they can be had.
- *
- * @returns undefined for what is no row of a few columns, or one that the file does not hold whole
- */
+/** The values of a table leaf cell; undefined if it is not a row of a few columns or the file does not contain all of it. */
 export function readCell(pages: SqlitePages, page: Buffer, offset: number): readonly CellValue[] | undefined {
   const size = readVarint(page, offset);
   const rowId = size === undefined ? undefined : readVarint(page, size.end);
   if (size === undefined || rowId === undefined || size.value > MAX_PAYLOAD_BYTES) return undefined;
-  const localBytes = localBytesOf(size.value, pages.pageBytes);
+  const localBytes = localBytesOf(size.value);
   const local = page.subarray(rowId.end, rowId.end + localBytes);
   const header = readHeader(local);
   if (local.length < localBytes || header === undefined) return undefined;
-  // The lengths must add up before the chain of pages is followed: most damage ends here.
+  // Most damaged cells fail here, before the overflow chain is followed.
   if (header.bytes + header.types.reduce((sum, type) => sum + bytesOf(type), 0) !== size.value) return undefined;
+  const overflowAt = rowId.end + localBytes;
   const payload =
     localBytes === size.value
       ? local
-      : withOverflow(pages, { page, at: rowId.end + localBytes, local, bytes: size.value });
+      : overflowAt + 4 <= page.length
+        ? withOverflow(pages, page.readUInt32BE(overflowAt), { local, bytes: size.value })
+        : undefined;
   if (payload === undefined) return undefined;
   let at = header.bytes;
   return header.types.map((type) => {
@@ -40,20 +39,19 @@ export function readCell(pages: SqlitePages, page: Buffer, offset: number): read
   });
 }
 
-/** Lengths of the header of a row of `records`: its own length, the null of the id, and the types of the other columns. */
-const LEAST_HEADER_BYTES = 5;
-const MOST_HEADER_BYTES = 12;
-/** Before the header stand the payload's length and the row's id, each of up to nine bytes. */
-const LEAST_BYTES_BEFORE = 2;
-const MOST_BYTES_BEFORE = 12;
+/** Header length of a `records` row: its own length, the null of the id, and the types of the other columns. */
+const MIN_HEADER_BYTES = 5;
+const MAX_HEADER_BYTES = 12;
+/** Before the header: the payload length and the row id, up to nine bytes each. */
+const MIN_BYTES_BEFORE = 2;
+const MAX_BYTES_BEFORE = 12;
 
-/** Offsets at which a row of `records` may begin: `readCell` tells whether one does. */
+/** Offsets at which a `records` row may begin; `readCell` decides. */
 export function* likelyCells(page: Buffer): Generator<number, void, void> {
-  for (let at = page.indexOf(0, LEAST_BYTES_BEFORE); at >= 0; at = page.indexOf(0, at + 1)) {
+  for (let at = page.indexOf(0, MIN_BYTES_BEFORE); at >= 0; at = page.indexOf(0, at + 1)) {
     const headerBytes = page[at - 1] ?? 0;
-    if (headerBytes < LEAST_HEADER_BYTES || headerBytes > MOST_HEADER_BYTES) continue;
-    for (let before = LEAST_BYTES_BEFORE; before <= MOST_BYTES_BEFORE && before < at; before += 1)
-      yield at - 1 - before;
+    if (headerBytes < MIN_HEADER_BYTES || headerBytes > MAX_HEADER_BYTES) continue;
+    for (let before = MIN_BYTES_BEFORE; before <= MAX_BYTES_BEFORE && before < at; before += 1) yield at - 1 - before;
   }
 }
 
@@ -74,21 +72,16 @@ function readVarint(bytes: Buffer, at: number): Varint | undefined {
   return undefined;
 }
 
-/** How many bytes of a payload stand in the cell itself; the rest is in overflow pages. */
-function localBytesOf(bytes: number, pageBytes: number): number {
-  const most = pageBytes - 35;
+/** Bytes of a payload in the cell itself; the rest is in overflow pages. */
+function localBytesOf(bytes: number): number {
+  const most = PAGE_BYTES - 35;
   if (bytes <= most) return bytes;
-  const least = Math.floor(((pageBytes - 12) * 32) / 255) - 23;
-  const wanted = least + ((bytes - least) % (pageBytes - 4));
+  const least = Math.floor(((PAGE_BYTES - 12) * 32) / 255) - 23;
+  const wanted = least + ((bytes - least) % (PAGE_BYTES - 4));
   return wanted <= most ? wanted : least;
 }
 
-interface RowHeader {
-  readonly types: readonly number[];
-  readonly bytes: number;
-}
-
-function readHeader(local: Buffer): RowHeader | undefined {
+function readHeader(local: Buffer): { readonly types: readonly number[]; readonly bytes: number } | undefined {
   const size = readVarint(local, 0);
   if (size === undefined || size.value > local.length) return undefined;
   const types: number[] = [];
@@ -109,23 +102,17 @@ function bytesOf(type: number): number {
 
 function withOverflow(
   pages: SqlitePages,
-  {
-    page,
-    at,
-    local,
-    bytes,
-  }: { readonly page: Buffer; readonly at: number; readonly local: Buffer; readonly bytes: number },
+  firstPage: number,
+  { local, bytes }: { readonly local: Buffer; readonly bytes: number },
 ): Buffer | undefined {
-  if (at + 4 > page.length) return undefined;
   const parts: Buffer[] = [local];
   let left = bytes - local.length;
-  let next = page.readUInt32BE(at);
-  // Each page takes some of what is left, so a chain that leads in circles ends too.
+  let next = firstPage;
+  // Each page reduces `left`, so a circular chain ends too.
   while (left > 0) {
     const part = pages.readPage(next);
-    if (part === undefined || part.length < 4) return undefined;
+    if (part === undefined || part.length <= 4) return undefined;
     const content = part.subarray(4, Math.min(part.length, 4 + left));
-    if (content.length === 0) return undefined;
     parts.push(content);
     left -= content.length;
     next = part.readUInt32BE(0);

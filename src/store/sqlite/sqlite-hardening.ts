@@ -3,14 +3,14 @@ import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 
 import { CoxswainError } from '../../base/error.ts';
+import { isMissing } from '../file-system.ts';
 
-/** V8 holds no longer string, so nothing longer was ever written. */
+/** V8's longest string, so no longer value was ever written. */
 const MAX_VALUE_BYTES = 512 * 1024 * 1024;
 
 /**
- * How every database is opened: one that somebody else made may be built to harm. What it can do is bounded by the exact schema
- * (`isStore`): no trigger, view or foreign function runs with our statements. Readers take rows in strictly rising order, so
- * that a tree which leads in circles ends a read instead of prolonging it.
+ * Options for every database, because a foreign file may be hostile. The exact schema (`isStore`) rules out triggers, views and
+ * functions that would run with our statements; readers require strictly ascending rows, so that a circular B-tree ends a read.
  */
 export const GUARDED: DatabaseSyncOptions = {
   defensive: true,
@@ -18,18 +18,18 @@ export const GUARDED: DatabaseSyncOptions = {
   limits: { length: MAX_VALUE_BYTES, attach: 0 },
 };
 
-/** The settings that only SQL has. Before anything else: none of them reads the file. */
+/** Sets what only SQL can set. Call it first: none of these settings reads the file. */
 export function guard(database: DatabaseSync): void {
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0');
 }
 
-/** Ends a rollback journal that names another file. */
+/** The last bytes of a rollback journal that names another file. */
 const SUPER_JOURNAL_MARK = Buffer.from('d9d505f920a163d7', 'hex');
 
 /**
- * Looks at the files beside a database that SQLite would open by itself. A named pipe there would be waited for without end. A
- * rollback journal may name another file, which SQLite deletes once it has rolled back, whatever file that is: a store has a
- * journal only while it is made, and never one that names another.
+ * Checks the files next to a database that SQLite opens by itself. Opening a named pipe would block forever. A rollback journal
+ * may name another file, which SQLite deletes after the rollback; a store only has a journal during creation, and never one that
+ * names another file.
  *
  * @throws CoxswainError `store-schema`
  */
@@ -57,12 +57,12 @@ function namesAnotherFile(journal: string, bytes: number): boolean {
   return mark.equals(SUPER_JOURNAL_MARK);
 }
 
-/** Undefined when the process that made the store has finished with it meanwhile. */
+/** Undefined if the process that created the store has deleted it meanwhile. */
 function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    if (isMissing(thrown)) return undefined;
     throw thrown;
   }
 }

@@ -10,22 +10,22 @@ import { createSqliteSession, readSqliteRun, type SqliteRead } from './sqlite-re
 import { toStoreError } from '../store-error.ts';
 import type { TrajectoryStore } from '../trajectory-store.ts';
 
-/** What a process needs of a store that takes one step of a run and is over. */
+/** The part of a store that a process needs for one step of a run. */
 export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;
 
 /**
- * Bytes of SQLite's log from which `close` moves it into the file. Whoever opens the store next reads the whole log, some
- * 0.3 ms for 100 KB; moving it takes 2 to 5 ms. Measured with events of 100 KB: the median event is shortest so.
+ * Log size from which `close` checkpoints. The next process reads the whole log, about 0.3 ms per 100 KB; a checkpoint takes 2 to
+ * 5 ms. With events of 100 KB this size gives the shortest median event.
  */
 const MAX_LOG_BYTES = 512 * 1024;
 
 /**
  * The SQLite store for a process that writes once: the file of `sqliteStore`, with the same guarantees and the default
- * durability. Waiting for another process's transaction holds up the thread, which has nothing else to do. Nothing is
- * indexed for searching; the next process that has the store open for longer does that.
+ * durability. Waiting for another process blocks the thread, which has nothing else to do. Nothing is indexed for search; a
+ * process that has the store open for longer does that.
  *
- * `close` leaves the database open, because SQLite would tidy up its files at every event; the end of the process closes
- * it, and what was acknowledged is on the disk.
+ * `close` leaves the database open, because closing it would checkpoint at every event; the end of the process closes it, and
+ * what was acknowledged is on disk.
  *
  * Cost: a transaction and a sync.
  *
@@ -37,8 +37,7 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
   const openedAtMs = steadyMs();
   const database = openSqliteDatabase(path, { timeoutMs, synchronous: 'FULL' });
   let leftMs = timeoutMs - (steadyMs() - openedAtMs);
-  // SQLite would look at it at each commit, and could not begin it anew: a process that ends without closing leaves no trace
-  // of how far it came.
+  // An automatic checkpoint at each commit could not reset the log: a process that exits without closing leaves no mark in it.
   database.exec('PRAGMA wal_autocheckpoint = 0');
   const session = createSqliteSession(database);
   const runs = new SqliteRuns(session, path);
@@ -57,6 +56,16 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
     }
   };
 
+  const commit = <Result>(write: () => Result): Result => {
+    try {
+      const result = write();
+      database.exec('COMMIT');
+      return result;
+    } catch (thrown) {
+      throw toStoreError(thrown, `write to ${path}`);
+    }
+  };
+
   const read: SqliteRead = async (doing, work) => {
     try {
       return await whileBusy(() => work(session), timeoutMs);
@@ -66,39 +75,25 @@ export function sqliteOneShot(file: string, { timeoutMs }: { readonly timeoutMs:
   };
 
   return {
-    // Asynchronous for the port's sake: all is done when the call returns.
+    // Asynchronous only for the interface: everything is done when the call returns.
     async transact(runId, fold) {
       checkRunId(runId);
       begin();
       try {
-        const write = runs.planTransaction(runId, fold);
-        return commit(write);
+        return commit(runs.planTransaction(runId, fold));
       } catch (thrown) {
-        // SQLite has rolled back by itself after some faults, such as a full disk.
+        // Some faults, such as a full disk, have already rolled back.
         if (database.isTransaction) database.exec('ROLLBACK');
         throw thrown;
       }
     },
     readRun: (runId, query) => readSqliteRun(read, runId, query),
     async close() {
-      // Somebody who reads keeps it from being moved: then the next one does it.
-      if (logBytes() > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      const logBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      // A reader can prevent the checkpoint; then a later process does it.
+      if (logBytes > MAX_LOG_BYTES) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
   };
-
-  function logBytes(): number {
-    return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  }
-
-  function commit<Result>(write: () => Result): Result {
-    try {
-      const result = write();
-      database.exec('COMMIT');
-      return result;
-    } catch (thrown) {
-      throw toStoreError(thrown, `write to ${path}`);
-    }
-  }
 }
 
 function sleepSync(durationMs: number): void {

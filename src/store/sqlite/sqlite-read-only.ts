@@ -12,29 +12,25 @@ import { isStore } from './sqlite-schema.ts';
 import { createSqliteSession, type SqliteSession } from './sqlite-reads.ts';
 import { isNotADatabase, toStoreError } from '../store-error.ts';
 
-/** A database that is only read. */
+/** A database opened for reading only. */
 export interface ReadOnlyDatabase {
   readonly session: SqliteSession;
-  /**
-   * False when somebody wrote to the file since it was opened, in a way that this reading of it does not follow: what was read
-   * last does not count, and the file is to be opened again.
-   */
+  /** False if a writer changed the file in a way that this connection cannot see: discard the last read and open it again. */
   isCurrent(): boolean;
   close(): void;
 }
 
 /**
- * Opens a database so that nothing in its folder moves, in one of three ways:
+ * Opens a database without changing anything in its folder:
  *
- * - Its log (`-wal`) is missing or empty: as a file that does not change (`immutable`), which takes no lock and makes no file. Whether
- *   it changed after all is looked up after each read (`isCurrent`).
- * - It has a log and the shared memory that goes with it: as the others use it, with the memory mapped for reading only. (Within one
- *   process SQLite maps it once, so a writer that the same process opens later could not write: there, open the writer first.)
- * - It has a log alone, as somebody copied it: SQLite would have to make the shared memory beside it, so a copy in a temporary
- *   folder is read.
+ * - Without a log (`-wal`), or with an empty one: as `immutable`, without locks or new files. `isCurrent` detects changes after
+ *   each read.
+ * - With a log and its shared memory: shared with other processes, with the memory mapped read-only. (SQLite maps it once per
+ *   process, so a process that also writes must open the writer first.)
+ * - With a log alone, as in a copied store: SQLite would create the shared memory, so a copy in a temporary folder is read.
  *
- * @throws CoxswainError `unsafe-path` for a link, `store-io` when the file is not there or cannot be opened, `store-version` and `store-schema` as `isStore`
- *   and for an empty file, `store-damaged`
+ * @throws CoxswainError `unsafe-path` for a link, `store-io` if the file is missing or cannot be opened, `store-version` and
+ *   `store-schema` as `isStore` and for an empty file, `store-damaged`
  */
 export function openReadOnly(path: string, { timeoutMs }: { readonly timeoutMs: number }): ReadOnlyDatabase {
   refuseLinks(path);
@@ -78,7 +74,7 @@ function readOnly(
   };
 }
 
-/** @param path  what messages name, also where `file` is a copy */
+/** @param path  for error messages, also if `file` is a copy */
 function openAs(
   file: string,
   query: string,
@@ -108,11 +104,11 @@ function logBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What changes when somebody writes: of the file when its log is moved into it, of the log before that. */
+/** Changes with every write: first the log's stamps, and at a checkpoint the file's. */
 function stampsOf(path: string): readonly (bigint | undefined)[] {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   const log = statSync(`${path}-wal`, { bigint: true, throwIfNoEntry: false });
-  // An empty log is as good as none; a writer that opens the store makes one.
+  // An empty log counts as none: a writer that opens the store creates one.
   const written = log?.size === 0n ? undefined : log;
   return [file?.ino, file?.size, file?.mtimeNs, written?.ino, written?.size, written?.mtimeNs];
 }

@@ -6,15 +6,22 @@ import { CoxswainError } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import type { RunSummary } from '../run-summary.ts';
-import { checkSearchQuery, compareHits, toHit, toSearchPage } from '../search-page.ts';
+import { checkSearchQuery, compareHits, toSearchPage, type CheckedSearchQuery } from '../search-page.ts';
+import { createSearchScan } from '../search-scan.ts';
 import { isBusy, whileBusy } from '../sqlite-busy.ts';
 import { openSqlitePages } from './sqlite-pages.ts';
 import { openReadOnly, type ReadOnlyDatabase } from './sqlite-read-only.ts';
-import { findSqliteRun, listSqliteRuns, readSqliteRun, type SqliteRead, type SqliteSession } from './sqlite-reads.ts';
-import type { SqliteRowChecks } from './sqlite-row-checks.ts';
+import {
+  findSqliteRun,
+  listSqliteRuns,
+  readSqliteRun,
+  sqliteBytes,
+  type SqliteRead,
+  type SqliteSession,
+} from './sqlite-reads.ts';
+import { SqliteRowChecks } from './sqlite-row-checks.ts';
 import { searchSqlite } from './sqlite-search.ts';
-import { sqliteBytes } from './sqlite-size.ts';
-import { RECORD_COLUMNS, type SqliteRow } from './sqlite-statements.ts';
+import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { storeClosed, toStoreError, type DamagedPlace } from '../store-error.ts';
 import type {
@@ -32,21 +39,18 @@ const DEFAULT_TIMEOUT_MS = 1_000;
 const OPEN_WAIT_MS = 100;
 const MAX_CHANGED = 1_000;
 
-/** Records that no writer has indexed and that a search looks through: the latest, in pieces, and at most so many hits. */
+/** A search scans this many of the latest records that are not in the index, and this many at a time. */
 const MAX_SCANNED = 200_000;
 const SCAN_RECORDS = 5_000;
-const MAX_SCAN_HITS = 10_000;
 
-/** What was found among the records that are not in the index. */
-interface Scan {
-  /** Of the state of the file, and the query. */
-  readonly key: string;
+/** Search results from records that are not in the index. */
+interface ScanResult {
   readonly hits: readonly SearchHit[];
   readonly damaged: readonly DamagedPlace[];
   readonly notSearched: number;
 }
 
-/** How far a file was looked through. */
+/** The state of a file at the last call of `changes`. */
 interface SeenState {
   readonly version: string;
   readonly lastId: number;
@@ -55,29 +59,25 @@ interface SeenState {
 }
 
 /**
- * Opens a SQLite store that is there for reading only: nothing in its folder moves (`openReadOnly`), so media and folders that
- * cannot be written to do as well. Nothing is made or indexed; of the records that no writer has indexed, a search looks
- * through the latest 200,000, and `notIndexed` counts the others. (A word written in compatibility forms, such as full width, is
- * found there only among words that have other letters.)
+ * Opens an existing SQLite store for reading only: nothing in its folder changes (`openReadOnly`), so read-only media and folders
+ * work. A search also scans the latest 200,000 records that are not in the index yet; `notIndexed` counts the others. (Among them
+ * a word in compatibility forms, such as full width, is only found next to words with other letters.)
  *
  * @param options  `timeoutMs`: how long a call waits for a lock; default 1,000
- * @throws CoxswainError `store-io` when the file is not there or cannot be opened, `store-version` when it is no store, or of another
- *   layout, `store-schema` when it holds anything else, `store-damaged`
+ * @throws CoxswainError `store-io` if the file is missing or cannot be opened, `store-version` if it is not a store or has another
+ *   layout, `store-schema` if it contains anything else, `store-damaged`
  */
 export function openSqliteReader(file: string, options: { readonly timeoutMs?: number } = {}): LiveReader {
-  const path = resolve(file);
-  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  return new Reader(path, timeoutMs);
+  return new Reader(resolve(file), options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
 }
 
 class Reader implements LiveReader {
   readonly #path: string;
   readonly #timeoutMs: number;
   #open: ReadOnlyDatabase;
-  /** How often the file was opened again: a number of SQLite's is good for one opening. */
+  /** Times the file was opened; `data_version` is only comparable within one opening. */
   #openings = 1;
   #seen: SeenState | undefined;
-  #scan: Scan | undefined;
 
   constructor(path: string, timeoutMs: number) {
     this.#path = path;
@@ -98,33 +98,30 @@ class Reader implements LiveReader {
   }
 
   async sizeOf(): Promise<number> {
-    return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
+    return await this.#read('read the size of', ({ database }) => sqliteBytes(database));
   }
 
   async *verify(): AsyncGenerator<StoreProblem, void, void> {
     yield* verifySqlite(this.#read);
-    yield* await this.#read('look at the log of', () => checkLog(this.#path));
+    yield* await this.#read('read the log of', () => checkLog(this.#path));
   }
 
   async search(query: SearchQuery): Promise<SearchPage> {
     const checked = checkSearchQuery(query);
-    const { after, limit, runId, kinds } = checked;
-    const rest = await this.#scanned(query.text, checked.phrases);
+    // Scan first: a record that is indexed meanwhile is found twice, never missed.
+    const scan = await this.#scanNotIndexed(checked);
     const { hits: indexed, damaged } = await this.#read('search', (session) => searchSqlite(session, checked));
     const seen = new Set(indexed.map((hit) => `${hit.seq} ${hit.runId}`));
-    const found = rest.hits.filter(
-      (hit) =>
-        (after === undefined || compareHits(after, hit) < 0) &&
-        (runId === undefined || hit.runId === runId) &&
-        (kinds === undefined || kinds.includes(hit.kind)) &&
-        !seen.has(`${hit.seq} ${hit.runId}`),
-    );
-    const hits = found.length === 0 ? indexed : [...indexed, ...found].sort(compareHits).slice(0, limit + 1);
-    return toSearchPage(hits, limit, { notIndexed: rest.notSearched, damaged: [...damaged, ...rest.damaged] });
+    const scanned = scan.hits.filter((hit) => !seen.has(`${hit.seq} ${hit.runId}`));
+    const hits = [...indexed, ...scanned].sort(compareHits);
+    return toSearchPage(hits, checked.limit, {
+      notIndexed: scan.notSearched,
+      damaged: [...damaged, ...scan.damaged],
+    });
   }
 
   async changes(): Promise<readonly string[] | undefined> {
-    return await this.#read('look at', ({ database }) => {
+    return await this.#read('read', ({ database }) => {
       const version = this.#versionOf(database);
       const before = this.#seen;
       if (before?.version === version) return [];
@@ -141,46 +138,38 @@ class Reader implements LiveReader {
     this.#open.close();
   }
 
-  /** Looks through the latest records that no writer has indexed, a piece at a time. */
-  async #scanned(text: string, phrases: readonly (readonly string[])[]): Promise<Scan> {
-    const { version, lastId, throughId } = await this.#read('search', ({ database }) => {
-      const row = database.prepare(INDEXED).get() ?? {};
-      return {
-        version: this.#versionOf(database),
-        lastId: Number(row['last_id']),
-        throughId: Number(row['through_id']),
-      };
-    });
-    const key = `${version} ${text}`;
-    if (this.#scan?.key === key) return this.#scan;
+  /** Scans the latest records that are not in the index. */
+  async #scanNotIndexed(query: CheckedSearchQuery): Promise<ScanResult> {
+    const state = await this.#read('search', ({ database }) => database.prepare(INDEXED).get() ?? {});
+    const [lastId, throughId] = [Number(state['last_id']), Number(state['through_id'])];
     const fromId = Math.max(throughId, lastId - MAX_SCANNED);
-    const hits: SearchHit[] = [];
+    const scan = createSearchScan(query);
+    const checks = new SqliteRowChecks();
     const damaged: DamagedPlace[] = [];
-    for (let id = lastId; id > fromId && hits.length < MAX_SCAN_HITS; id -= SCAN_RECORDS) {
-      const found = await this.#read('search', ({ checks, database }) =>
-        database
-          .prepare(SCAN)
-          .all(Math.max(fromId, id - SCAN_RECORDS), id, wordLike(phrases))
-          .map((row) => hitOf(checks, row, phrases)),
+    for (let id = lastId; id > fromId; id -= SCAN_RECORDS) {
+      const rows = await this.#read('search', ({ database }) =>
+        database.prepare(SCAN).all(Math.max(fromId, id - SCAN_RECORDS), id, wordLike(query.phrases)),
       );
-      for (const one of found) {
-        if (one === undefined) continue;
-        if ('snippet' in one) hits.push(one);
-        else damaged.push(one);
+      for (const row of rows) {
+        try {
+          scan.offer(parseRecord(checks.record(row).json));
+        } catch (thrown) {
+          if (!(thrown instanceof CoxswainError)) throw thrown;
+          damaged.push({ runId: String(row['run_id']), seq: Number(row['seq']) });
+        }
       }
       await nextTurn();
     }
-    this.#scan = { key, hits, damaged, notSearched: Math.max(0, fromId - throughId) };
-    return this.#scan;
+    return { hits: scan.hits, damaged, notSearched: Math.max(0, fromId - throughId) };
   }
 
-  /** Another text whenever the file has changed. */
+  /** Changes whenever the file changes. */
   #versionOf(database: DatabaseSync): string {
     return `${this.#openings} ${String(database.prepare('PRAGMA data_version').get()?.['data_version'])}`;
   }
 
   #openFile(): ReadOnlyDatabase {
-    // SQLite would wait on the calling thread, so for long nothing is waited for here.
+    // SQLite blocks the thread while it waits, so the wait is short.
     return openReadOnly(this.#path, { timeoutMs: Math.min(this.#timeoutMs, OPEN_WAIT_MS) });
   }
 
@@ -192,7 +181,7 @@ class Reader implements LiveReader {
     }
   };
 
-  /** Reads again for as long as somebody writes to a file that was taken for one at rest. */
+  /** Opens the file and reads again if a writer changed it meanwhile. */
   #readOnce<Result>(work: (session: SqliteSession) => Result): Result {
     for (;;) {
       const { session } = this.#open;
@@ -217,16 +206,13 @@ class Reader implements LiveReader {
   }
 }
 
-/**
- * What SQLite itself does not tell: it takes a damaged log for one that ends there. One commit may be there that was never
- * acknowledged, of a writer that is at work or was killed.
- */
+/** SQLite silently ignores what follows damage in the log. One ignored commit may be a writer's unacknowledged one. */
 function checkLog(path: string): readonly StoreProblem[] {
   const pages = openSqlitePages(path);
   const lost = pages.lostCommits - 1;
   pages.close();
   if (lost < 1) return [];
-  const problem = `the log is damaged; ${lost} or more commits behind that place are not read`;
+  const problem = `the log is damaged; at least ${lost} commits after the damage are not read`;
   return [{ place: `${path}-wal`, problem }];
 }
 
@@ -238,30 +224,16 @@ const INDEXED = 'SELECT through_id, (SELECT coalesce(max(id), 0) FROM records) A
 
 const SCAN =
   `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? AND id <= ? AND json LIKE ? ESCAPE '!' ` +
-  'AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = records.run_id) ORDER BY id DESC';
+  `AND ${isNotRemoved('records.run_id')} ORDER BY id DESC`;
 
-/** A pattern that every record with the longest plain word of a query fits: it spares decoding most of them. */
+/** A LIKE pattern for the longest plain word of a query: it spares decoding most records. */
 function wordLike(phrases: readonly (readonly string[])[]): string {
   const plain = phrases.flat().filter((word) => /^[a-z0-9]+$/.test(word));
   const longest = plain.toSorted((a, b) => b.length - a.length)[0];
   return longest === undefined ? '%' : `%${longest}%`;
 }
 
-/** The hit, undefined for a record that does not hold the words, or the place of one that is damaged. */
-function hitOf(
-  checks: SqliteRowChecks,
-  row: SqliteRow,
-  phrases: readonly (readonly string[])[],
-): SearchHit | DamagedPlace | undefined {
-  try {
-    return toHit(parseRecord(checks.record(row).json), phrases);
-  } catch (thrown) {
-    if (thrown instanceof CoxswainError) return { runId: String(row['run_id']), seq: Number(row['seq']) };
-    throw thrown;
-  }
-}
-
-/** True when another process holds a lock that a read waited for in vain. */
+/** True if a read failed because another process held a lock. */
 export function isLocked(thrown: unknown): boolean {
   return thrown instanceof Error && (isBusy(thrown) || isBusy(thrown.cause));
 }

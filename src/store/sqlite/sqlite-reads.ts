@@ -7,29 +7,48 @@ import { isRunId } from '../check-batch.ts';
 import { checkReadQuery } from '../check-read-query.ts';
 import { checkRunQuery, compareRuns, toRunPage } from '../run-page.ts';
 import { lastSeqOf, type RunSummary } from '../run-summary.ts';
+import { SqliteRemovals } from './sqlite-removals.ts';
 import { SqliteRowChecks, type RecordRow } from './sqlite-row-checks.ts';
-import { sqliteBytesByRow } from './sqlite-size.ts';
 import { prepareSqliteStatements, type SqliteRow, type SqliteStatements } from './sqlite-statements.ts';
 import { storeDamaged } from '../store-error.ts';
 import type { ReadQuery, RunPage, RunQuery } from '../trajectory-store.ts';
 
-/** An open database with what reads it. */
+/** An open database with its statements. */
 export interface SqliteSession {
   readonly database: DatabaseSync;
   readonly statements: SqliteStatements;
+  readonly removals: SqliteRemovals;
   readonly checks: SqliteRowChecks;
 }
 
-/** Does something with the database that is open now; synchronous, and perhaps more than once. */
+/** Runs `work`, which is synchronous and may be called again, on the open database; `doing` is for error messages. */
 export type SqliteRead = <Result>(doing: string, work: (session: SqliteSession) => Result) => Promise<Result>;
 
 const CHARS_A_PAGE = 1024 * 1024;
 
 export function createSqliteSession(database: DatabaseSync): SqliteSession {
-  return { database, statements: prepareSqliteStatements(database), checks: new SqliteRowChecks() };
+  return {
+    database,
+    statements: prepareSqliteStatements(database),
+    removals: new SqliteRemovals(database),
+    checks: new SqliteRowChecks(),
+  };
 }
 
-/** `TrajectoryStore.listRuns`. A run whose summary is damaged is listed with its `problem`. */
+/** Bytes of the pages in use, without free pages and the log. Cost: three numbers. */
+export function sqliteBytes(database: DatabaseSync): number {
+  const pragma = (name: string): number => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+}
+
+/** Divides those bytes among the rows of `runs` by the length of their records. Cost: a look at each row of `runs`. */
+function sqliteBytesByRow(database: DatabaseSync): (row: SqliteRow) => number {
+  const bytes = sqliteBytes(database);
+  const allChars = Number(database.prepare('SELECT total(chars) AS chars FROM runs').get()?.['chars']);
+  return (row) => (allChars === 0 ? 0 : Math.floor((bytes * Number(row['chars'])) / allChars));
+}
+
+/** `TrajectoryStore.listRuns`. A run with a damaged summary is listed with its `problem`. */
 export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefined): Promise<RunPage> {
   const { limit, after, withBytes } = checkRunQuery(query);
   const { runs, bytes } = await read('list', ({ checks, database, statements }) => {
@@ -41,7 +60,7 @@ export async function listSqliteRuns(read: SqliteRead, query: RunQuery | undefin
       bytes: bytesOf === undefined ? undefined : rows.slice(0, limit).map(bytesOf),
     };
   });
-  // Of a damaged index, a page might lead back to where it began, for ever.
+  // A damaged index could lead back to an earlier page, forever.
   let last = after;
   for (const run of runs) {
     if (last !== undefined && compareRuns(last, run) >= 0) {
@@ -63,9 +82,8 @@ export async function findSqliteRun(read: SqliteRead, runId: string): Promise<Ru
 }
 
 /**
- * `TrajectoryStore.readRun`: page by page, so that no read keeps a writer's log from being moved for longer than a page. What was
- * read before damage is given before the error. A record that is missing is damage too: one that the summary or a later record
- * says should be there.
+ * `TrajectoryStore.readRun`: page by page, so that no read delays a checkpoint of the log by more than a page. Yields what
+ * precedes damage before it throws. A missing record, according to the summary or a later record, is damage too.
  */
 export async function* readSqliteRun(
   read: SqliteRead,
@@ -83,7 +101,7 @@ export async function* readSqliteRun(
     );
     for (const [index, row] of page.rows.entries()) {
       const seqBefore = index === 0 ? (page.reachesSeq ?? nextSeq - 1) : nextSeq - 1;
-      if (row.seq !== seqBefore + 1) throw storeDamaged({ runId, seq: nextSeq }, 'it is missing in the store');
+      if (row.seq !== seqBefore + 1) throw storeDamaged({ runId, seq: nextSeq }, 'it is missing');
       const record = parseRecord(row.json);
       nextSeq = lastSeqOf(record) + 1;
       left -= 1;
@@ -99,15 +117,15 @@ export async function* readSqliteRun(
   }
 }
 
-/** Records of a page, with what tells whether one is missing. */
+/** A page of records, with what is needed to detect a missing one. */
 interface RecordPage {
   readonly rows: readonly RecordRow[];
   readonly isLast: boolean;
-  /** Where a gap record that began before the page ends, if the page does not begin at its `seq`. */
+  /** The last `seq` filled by the record before the page, unless the page begins at `fromSeq`. */
   readonly reachesSeq?: number | undefined;
-  /** Of the last page: the run's last `seq` as its summary has it, undefined without one. */
+  /** On the last page: the run's last `seq` according to its summary. */
   readonly endsAtSeq?: number | undefined;
-  /** The run was deleted meanwhile; it may have begun again. */
+  /** The run was deleted since the previous page; it may have begun again. */
   readonly isGone?: boolean;
 }
 
@@ -115,16 +133,16 @@ interface PageQuery {
   readonly runId: string;
   readonly fromSeq: number;
   readonly limit: number;
-  /** The last record of the page before. */
+  /** The last record of the previous page. */
   readonly last: RecordRow | undefined;
 }
 
-/** Rows worth about `CHARS_A_PAGE`, at least one. No statement stays open between two calls. */
+/** Reads about `CHARS_A_PAGE`, at least one row. No statement stays open between two calls. */
 function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQuery): RecordPage {
   const { checks, statements } = session;
   if (last !== undefined && !isStillThere(session, last)) return { rows: [], isLast: true, isGone: true };
   const rows: RecordRow[] = [];
-  const pageSoFar = (): RecordPage => {
+  const partialPage = (): RecordPage => {
     const reachesSeq = rows[0]?.seq === fromSeq ? undefined : reachBefore(session, runId, fromSeq);
     return { rows, isLast: false, reachesSeq };
   };
@@ -132,32 +150,32 @@ function readPage(session: SqliteSession, { runId, fromSeq, limit, last }: PageQ
   try {
     for (const row of statements.readRecords.iterate(runId, fromSeq, limit)) {
       const record = checks.record(row);
-      // A tree that leads in circles would be read for ever.
+      // A circular B-tree would be read forever.
       if (record.runId !== runId || record.seq <= (rows.at(-1)?.seq ?? fromSeq - 1)) {
         throw storeDamaged({ runId, seq: record.seq }, 'the records of the run are out of order here');
       }
       rows.push(record);
       chars += record.json.length;
-      if (chars > CHARS_A_PAGE) return pageSoFar();
+      if (chars > CHARS_A_PAGE) return partialPage();
     }
     const row = statements.findRun.get(runId);
     const endsAtSeq = row === undefined ? undefined : checks.summary(row).lastSeq;
     if (rows.length === 0 && (endsAtSeq ?? -1) < fromSeq) return { rows, isLast: true, endsAtSeq };
-    return { ...pageSoFar(), isLast: true, endsAtSeq };
+    return { ...partialPage(), isLast: true, endsAtSeq };
   } catch (thrown) {
-    // What stands before the damage is given; the next page begins at it.
+    // Return the rows before the damage; the next page begins at it.
     if (rows.length === 0) throw thrown;
-    return pageSoFar();
+    return partialPage();
   }
 }
 
-/** The last `seq` that the record before a place fills: that of a gap may lie behind the place. */
+/** The last `seq` filled by the record before a `seq`; a gap record may reach beyond it. */
 function reachBefore({ checks, statements }: SqliteSession, runId: string, seq: number): number | undefined {
   const row = statements.findRecordBefore.get(runId, seq);
   return row === undefined ? undefined : lastSeqOf(parseRecord(checks.record(row).json));
 }
 
-/** False when the run was deleted since the record was read; it may have begun again. */
+/** False if the run was deleted since the record was read; it may have begun again. */
 function isStillThere({ checks, statements }: SqliteSession, last: RecordRow): boolean {
   const row = statements.findRecord.get(last.runId, last.seq);
   return row !== undefined && checks.record(row).json === last.json;
@@ -173,24 +191,24 @@ function checkEnd(
 ): void {
   if (endsAtSeq === undefined) {
     if (throughSeq < fromSeq) return;
-    throw storeDamaged({ runId }, 'its summary is missing, so its last records may be too');
+    throw storeDamaged({ runId }, 'its summary is missing, so its last records may be missing too');
   }
   if (throughSeq < endsAtSeq && fromSeq <= endsAtSeq) {
-    throw storeDamaged({ runId, seq: throughSeq + 1 }, 'it is missing in the store');
+    throw storeDamaged({ runId, seq: throughSeq + 1 }, 'it is missing');
   }
   if (throughSeq > endsAtSeq && throughSeq >= fromSeq) {
-    throw storeDamaged({ runId, seq: endsAtSeq + 1 }, 'it stands behind the end that the summary of the run gives');
+    throw storeDamaged({ runId, seq: endsAtSeq + 1 }, 'it is after the end that the summary of the run gives');
   }
 }
 
-/** All that `work` reads is of one moment. */
+/** Runs `work` on one consistent view of the database. */
 function inOneView<Result>(database: DatabaseSync, work: () => Result): Result {
   if (database.isTransaction) return work();
   database.exec('BEGIN');
   try {
     return work();
   } finally {
-    // SQLite has ended it by itself after some faults.
+    // Some faults end the transaction.
     if (database.isTransaction) database.exec('COMMIT');
   }
 }

@@ -11,23 +11,67 @@ import { ROWS_AN_INSERT } from './sqlite-statements.ts';
 import { isDamaged, storeDamaged, toStoreError } from '../store-error.ts';
 import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
-/** What a SQLite store does with runs inside a transaction that somebody else begins and commits. */
+/** Writes runs inside a transaction that the caller begins and commits. */
 export class SqliteRuns {
   readonly #session: SqliteSession;
   readonly #path: string;
 
-  /** @param path  of the database, for messages */
+  /** @param path  of the database, for error messages */
   constructor(session: SqliteSession, path: string) {
     this.#session = session;
     this.#path = path;
   }
 
+  /** @throws CoxswainError `store-gap` or `store-conflict` */
+  planAppend(batch: CheckedBatch): AppendPlan {
+    return planAppend(batch, this.#summaryOf(batch.runId), (seq) => {
+      const row = this.#session.statements.findRecord.get(batch.runId, seq);
+      return row === undefined ? undefined : this.#session.checks.record(row).json;
+    });
+  }
+
+  /** @returns the last `seq` stored for the run */
+  store({ fresh, summary, stored }: AppendPlan): number {
+    if (fresh.length === 0) return summary.lastSeq;
+    const { runId, startedAtMs, lastSeq } = summary;
+    const { removals, statements } = this.#session;
+    if (stored === undefined) removals.finish(runId);
+    const chars = this.#insert(runId, fresh);
+    const json = JSON.stringify(summary);
+    const checksum = rowChecksums('runs', runId)(0, json);
+    if (stored?.startedAtMs === startedAtMs) statements.saveSummary.run(json, chars, checksum, runId);
+    else statements.saveRun.run(runId, 0 - startedAtMs, json, chars, checksum);
+    return lastSeq;
+  }
+
   /**
-   * The summary of a run that is written to. A damaged one is worked out from the records, which the next append stores.
+   * Reads the run and calls the fold.
    *
-   * @throws CoxswainError `store-damaged` when a record is damaged too
+   * @returns a function that stores the change and returns the fold's result
+   * @throws what `fold` throws, as it is, and as `append`
    */
-  summaryOf(runId: string): RunSummary | undefined {
+  planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
+    const summary = this.#reading(() => this.#summaryOf(runId));
+    const snapshot = this.#reading(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
+    const view = createStoredRun({ summary, snapshot }, (seq) => this.#reading(() => this.#recordsAfter(runId, seq)));
+    const { batch, snapshotJson, result } = checkChange(runId, fold(view));
+    const plan = batch === undefined ? undefined : this.planAppend(batch);
+    return () => {
+      const lastSeq = plan === undefined ? (summary?.lastSeq ?? -1) : this.store(plan);
+      if (snapshotJson !== undefined) {
+        const checksum = rowChecksums('snapshots', runId)(lastSeq, snapshotJson);
+        this.#session.statements.saveSnapshot.run(runId, lastSeq, snapshotJson, checksum);
+      }
+      return result;
+    };
+  }
+
+  /**
+   * A damaged summary is rebuilt from the records; the next append stores it.
+   *
+   * @throws CoxswainError `store-damaged` if a record is damaged too
+   */
+  #summaryOf(runId: string): RunSummary | undefined {
     const { checks, statements } = this.#session;
     const row = statements.findRun.get(runId);
     if (row === undefined) return undefined;
@@ -35,34 +79,29 @@ export class SqliteRuns {
       return checks.summary(row);
     } catch (thrown) {
       if (!isDamaged(thrown)) throw thrown;
-      const records = this.recordsAfter(runId, -1);
+      const records = this.#recordsAfter(runId, -1);
       if (records.length === 0) throw thrown;
       return foldRunSummaries(undefined, records);
     }
   }
 
-  /**
-   * All records after that `seq`, in memory.
-   *
-   * @throws CoxswainError `store-damaged` when one is damaged or missing in between
-   */
-  recordsAfter(runId: string, seq: number): readonly TrajectoryRecord[] {
+  /** @throws CoxswainError `store-damaged` if one is damaged or missing in between */
+  #recordsAfter(runId: string, seq: number): readonly TrajectoryRecord[] {
     const { checks, statements } = this.#session;
     const records: TrajectoryRecord[] = [];
     let nextSeq = seq + 1;
     for (const row of statements.readRecords.iterate(runId, nextSeq, Number.MAX_SAFE_INTEGER)) {
-      const { runId: foundRunId, seq: foundSeq, json } = checks.record(row);
-      if (foundRunId !== runId || foundSeq !== nextSeq) {
-        throw storeDamaged({ runId, seq: nextSeq }, 'it is missing in the store');
-      }
-      const record = parseRecord(json);
+      const stored = checks.record(row);
+      if (stored.runId !== runId || stored.seq !== nextSeq)
+        throw storeDamaged({ runId, seq: nextSeq }, 'it is missing');
+      const record = parseRecord(stored.json);
       nextSeq = lastSeqOf(record) + 1;
       records.push(record);
     }
     return records;
   }
 
-  /** A damaged snapshot is one that says nothing: whoever wants it folds the records. */
+  /** A damaged snapshot is null, so that the caller folds the records instead. */
   #snapshotOf(runId: string, lastSeq: number): SavedSnapshot | undefined {
     const { checks, statements } = this.#session;
     const row = statements.findSnapshot.get(runId);
@@ -76,72 +115,21 @@ export class SqliteRuns {
     return { coversSeq: lastSeq, json: 'null' };
   }
 
-  /** @throws CoxswainError `store-gap` or `store-conflict` */
-  planAppend(batch: CheckedBatch): AppendPlan {
-    return planAppend(batch, this.summaryOf(batch.runId), (seq) => {
-      const row = this.#session.statements.findRecord.get(batch.runId, seq);
-      return row === undefined ? undefined : this.#session.checks.record(row).json;
-    });
-  }
-
-  /** @returns the last `seq` stored for the run */
-  store({ fresh, summary, stored }: AppendPlan): number {
-    if (fresh.length === 0) return summary.lastSeq;
-    const { runId, startedAtMs, lastSeq } = summary;
-    const { removals, saveRun, saveSummary } = this.#session.statements;
-    if (stored === undefined) removals.finish(runId);
-    const chars = this.#insert(runId, fresh);
-    const json = JSON.stringify(summary);
-    const checksum = rowChecksums('runs', runId)(0, json);
-    if (stored?.startedAtMs === startedAtMs) saveSummary.run(json, chars, checksum, runId);
-    else saveRun.run(runId, 0 - startedAtMs, json, chars, checksum);
-    return lastSeq;
-  }
-
   /** @returns characters of JSON inserted */
   #insert(runId: string, fresh: AppendPlan['fresh']): number {
-    const { statements } = this.#session;
+    const { insertRecord, insertRecords } = this.#session.statements;
     const checksum = rowChecksums('records', runId);
-    const whole = fresh.length - (fresh.length % ROWS_AN_INSERT);
-    let chars = 0;
-    let values: (string | number)[] = [];
-    for (const [index, { seq, json }] of fresh.entries()) {
-      chars += json.length;
-      if (index >= whole) {
-        statements.insertRecord.run(runId, seq, json, checksum(seq, json));
-        continue;
-      }
-      values.push(runId, seq, json, checksum(seq, json));
-      if (values.length < 4 * ROWS_AN_INSERT) continue;
-      statements.insertRecords.run(...values);
-      values = [];
+    for (let from = 0; from < fresh.length; from += ROWS_AN_INSERT) {
+      const rows = fresh
+        .slice(from, from + ROWS_AN_INSERT)
+        .map(({ seq, json }): [string, number, string, number] => [runId, seq, json, checksum(seq, json)]);
+      if (rows.length === ROWS_AN_INSERT) insertRecords.run(...rows.flat());
+      else for (const row of rows) insertRecord.run(...row);
     }
-    return chars;
+    return fresh.reduce((chars, { json }) => chars + json.length, 0);
   }
 
-  /**
-   * Reads what `transact` reads and folds it.
-   *
-   * @returns stores what the fold gave, and answers its result
-   * @throws what `fold` throws, as it is, and as `append`
-   */
-  planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
-    const summary = this.#reading(() => this.summaryOf(runId));
-    const snapshot = this.#reading(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));
-    const view = createStoredRun({ summary, snapshot }, (seq) => this.#reading(() => this.recordsAfter(runId, seq)));
-    const { batch, snapshotJson, result } = checkChange(runId, fold(view));
-    const plan = batch === undefined ? undefined : this.planAppend(batch);
-    return () => {
-      const lastSeq = plan === undefined ? (summary?.lastSeq ?? -1) : this.store(plan);
-      if (snapshotJson !== undefined) {
-        const checksum = rowChecksums('snapshots', runId)(lastSeq, snapshotJson);
-        this.#session.statements.saveSnapshot.run(runId, lastSeq, snapshotJson, checksum);
-      }
-      return result;
-    };
-  }
-
-  /** What the fold throws stays as it is; what reading for it throws is the store's. */
+  /** Separates faults of reading from what the fold throws. */
   #reading<Result>(work: () => Result): Result {
     try {
       return work();

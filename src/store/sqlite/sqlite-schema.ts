@@ -4,25 +4,24 @@ import { sqliteModule } from '../../base/sqlite-module.ts';
 import { CoxswainError } from '../../base/error.ts';
 import { hashText } from '../../base/hash.ts';
 
-/** "Coxs" in ASCII: tells a database of coxswain from any other (`PRAGMA application_id`). */
+/** "Coxs" in ASCII, the `PRAGMA application_id` of every store. */
 const APPLICATION_ID = 0x436f7873;
 
-/** The layout of every store: `PRAGMA user_version`. Not the schema version of the records. */
+/** The store layout (`PRAGMA user_version`). Not the schema version of the records. */
 export const LAYOUT = 4;
 
 /**
- * The tables of a store, in the exact text by which `SCHEMA_PRINT` knows them.
+ * The tables of a store. `SCHEMA_PRINT` is the hash of this exact text.
  *
- * - Records have row ids: with records of 1 KB, without them the file was 3.3 times as large and appends 2.5 times slower. The ids stay
- *   when the file is vacuumed, so that the search index can stand on them.
- * - `minus_started_ms` makes the listing order one ascending index. What is searched is a column, the rest of a summary is JSON,
- *   where text that is not well-formed survives. `chars` is the length of a run's records, which gives its share of the file.
- * - The index is `record_words` and, for the order of hits, `indexed_records`: it lags behind (`indexing.through_id`), and one
- *   process at a time fills it (`owner` until `until_ms`). Whoever removes records removes them from both too, counts `removals` and
- *   lowers `through_id` to the highest id left, all in one transaction: then an id may come again. (AUTOINCREMENT instead makes an
- *   insert a fifth slower.) `unchecked_through_id` is unused.
- * - Runs in `removed_runs` are out of sight, and their rows are removed in steps (`SqliteRemovals`, which also says why FTS5 is told
- *   not to merge after removals).
+ * - Records have row ids: without them, the file was 3.3 times larger and appends 2.5 times slower (records of 1 KB). VACUUM keeps
+ *   the ids, so the search index can refer to them.
+ * - `minus_started_ms` makes the listing order one ascending index. Queried fields are columns; the rest of a summary is JSON,
+ *   which keeps ill-formed text. `chars`, the length of a run's records, gives its share of the file.
+ * - The search index is `record_words` and, for the order of hits, `indexed_records`. It lags behind (`indexing.through_id`), and
+ *   one process at a time fills it (`owner` until `until_ms`). A removal deletes from both, increments `removals` and lowers
+ *   `through_id` to the highest remaining id in the same transaction, so that ids can be reused. (AUTOINCREMENT would make inserts
+ *   a fifth slower.) `unchecked_through_id` is unused.
+ * - Runs in `removed_runs` are hidden while their rows are deleted in steps. `SqliteRemovals` explains the FTS5 setting.
  * - Each row of records, runs and snapshots has a checksum (`rowChecksums`).
  */
 const SCHEMA = `
@@ -66,28 +65,25 @@ const SCHEMA = `
   PRAGMA user_version = ${LAYOUT};
 `;
 
-/**
- * The fingerprint of `sqlite_schema`: every table and index with its SQL. Written down because working it out takes a database in
- * memory, which a hook has no time for; a test compares it with `SCHEMA`.
- */
+/** Hash of `sqlite_schema`. A constant, because computing it needs an in-memory database; a test compares it with `SCHEMA`. */
 const SCHEMA_PRINT = '4ed0ca29ea9f2d90';
 
 /**
- * Checks that a database is a store or empty. Reads nothing but the schema.
+ * Checks that a database is a store or empty. Reads only the schema.
  *
- * @param file  for the message
+ * @param file  for error messages
  * @returns false for an empty database
- * @throws CoxswainError `store-version` for a database of another program or of another layout, `store-schema` for one that
- *   holds anything but the tables and indexes of a store: a trigger of a foreign file would run with our statements
+ * @throws CoxswainError `store-version` for a database of another program or layout, `store-schema` for one with anything but the
+ *   tables and indexes of a store: a foreign trigger would run with our statements
  */
 export function isStore(database: DatabaseSync, file: string): boolean {
   if (database.isTransaction) return checkSchema(database, file);
-  // One view for all that is read: between two readings another process may make a store of an empty file.
+  // One consistent view: another process may create the schema in between.
   database.exec('BEGIN');
   try {
     return checkSchema(database, file);
   } finally {
-    // SQLite has ended it by itself after some faults, such as a full disk, which should be told.
+    // Some faults, such as a full disk, have already ended the transaction.
     if (database.isTransaction) database.exec('COMMIT');
   }
 }
@@ -117,10 +113,9 @@ function checkSchema(database: DatabaseSync, file: string): boolean {
   );
 }
 
-/** An object of a database, as `sqlite_schema` describes it. */
 interface SchemaObject {
   readonly name: string;
-  /** Its type, name, table and SQL. */
+  /** Type, name, table and SQL, as JSON. */
   readonly text: string;
 }
 
@@ -134,20 +129,13 @@ function schemaOf(database: DatabaseSync): readonly SchemaObject[] {
     .toSorted((a, b) => (a.text < b.text ? -1 : 1));
 }
 
-function schemaPrint(database: DatabaseSync): string {
-  return hashText(
-    schemaOf(database)
-      .map(({ text }) => text)
-      .join('\n'),
-  );
-}
-
 function requireExactSchema(database: DatabaseSync, file: string): void {
-  if (schemaPrint(database) === SCHEMA_PRINT) return;
+  const schema = schemaOf(database);
+  if (hashText(schema.map(({ text }) => text).join('\n')) === SCHEMA_PRINT) return;
   throw new CoxswainError(
     'store-schema',
-    `${file} is not opened: ${differenceOf(schemaOf(database), schemaOf(emptyStore()))}; a store has exactly the tables and ` +
-      'indexes that coxswain made. coxswain recover saves its records into a new store',
+    `${file} is not opened: ${differenceOf(schema, schemaOf(emptyStore()))}; a store has exactly the tables and ` +
+      'indexes that coxswain created. coxswain recover saves its records into a new store',
   );
 }
 
@@ -159,18 +147,18 @@ function differenceOf(found: readonly SchemaObject[], wanted: readonly SchemaObj
   return extra === undefined ? `its ${missing?.name ?? 'schema'} is missing` : `it holds a foreign ${extra.name}`;
 }
 
-/** A store in memory, without runs. Exported for tests. */
+/** An empty store in memory. */
 export function emptyStore(): DatabaseSync {
   const database = new (sqliteModule().DatabaseSync)(':memory:');
   database.exec(SCHEMA);
   return database;
 }
 
-/** Makes a store of an empty database. Waits, as the connection does, for another process that does the same. */
+/** Creates the schema in an empty database. Waits, as the connection does, for another process that creates it too. */
 export function createSchema(database: DatabaseSync, file: string): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    // Another process may have made it while this one waited for its turn.
+    // Another process may have created it meanwhile.
     if (!isStore(database, file)) database.exec(SCHEMA);
     database.exec('COMMIT');
   } catch (thrown) {

@@ -2,35 +2,31 @@ import { CoxswainError } from '../../base/error.ts';
 import { parseRecord } from '../../records/decode-record.ts';
 import { toHit, type CheckedSearchQuery, type SearchPlace } from '../search-page.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
-import { RECORD_COLUMNS } from './sqlite-statements.ts';
+import { isNotRemoved, RECORD_COLUMNS } from './sqlite-statements.ts';
 import type { DamagedPlace } from '../store-error.ts';
 import type { SearchHit } from '../trajectory-store.ts';
 
-/** The join begins at the words, whatever SQLite thinks of it: they are what a search is about. */
+/** CROSS JOIN makes SQLite begin with the words. */
 const FIND_PLACES = `
   SELECT found.id, -minus_at_ms AS at_ms, found.run_id, -minus_seq AS seq
   FROM record_words CROSS JOIN indexed_records AS found ON found.id = record_words.rowid
   WHERE record_words MATCH :match
     AND (:run_id IS NULL OR found.run_id = :run_id)
     AND (:kinds IS NULL OR found.kind IN (SELECT value FROM json_each(:kinds)))
-    AND NOT EXISTS (SELECT 1 FROM removed_runs WHERE removed_runs.run_id = found.run_id)
+    AND ${isNotRemoved('found.run_id')}
     AND (:after_ms IS NULL OR (minus_at_ms, run_id, minus_seq) > (-:after_ms, :after_run_id, -:after_seq))
   ORDER BY minus_at_ms, run_id, minus_seq
   LIMIT :limit`;
 
-/** What the index has for a query. */
+/** Search results from the index. */
 export interface FoundRecords {
   /** Up to `limit + 1`, in order. */
   readonly hits: readonly SearchHit[];
-  /** Records that the index names and that cannot be read, or are not those that it names. */
+  /** Records that the index names but that are damaged or are not the named ones. */
   readonly damaged: readonly DamagedPlace[];
 }
 
-/**
- * Answers a search from the index.
- *
- * Cost: a look at a short row for each record that holds the words, and decoding those that are given.
- */
+/** Searches the index. Cost: a look at a short row per record with the words, and decoding the hits. */
 export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery): FoundRecords {
   const { kinds, phrases, runId, limit } = query;
   const { checks, database } = session;
@@ -47,7 +43,6 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
       return toHit(parseRecord(record.json), phrases);
     } catch (thrown) {
       if (!(thrown instanceof CoxswainError)) throw thrown;
-      // A record that is damaged hides no other one.
       damaged.push({ runId: place.runId, seq: place.seq });
       return undefined;
     }
@@ -55,7 +50,7 @@ export function searchSqlite(session: SqliteSession, query: CheckedSearchQuery):
 
   for (let after = query.after, isLast = false; !isLast && hits.length <= limit;) {
     const rows = find.all({
-      // Words have no quotes in them.
+      // Words contain no quotes.
       match: phrases.map((phrase) => `"${phrase.join(' ')}"`).join(' AND '),
       run_id: runId ?? null,
       kinds: kinds === undefined ? null : JSON.stringify(kinds),

@@ -14,10 +14,10 @@ import {
   findSqliteRun,
   listSqliteRuns,
   readSqliteRun,
+  sqliteBytes,
   type SqliteRead,
   type SqliteSession,
 } from './sqlite-reads.ts';
-import { sqliteBytes } from './sqlite-size.ts';
 import { verifySqlite } from './sqlite-verify.ts';
 import { SqliteWordIndex } from './sqlite-word-index.ts';
 import { SqliteWriteQueue } from './sqlite-write-queue.ts';
@@ -33,43 +33,44 @@ import type {
   StoreProblem,
   TrajectoryStore,
 } from '../trajectory-store.ts';
-import type { SqliteRemovals } from './sqlite-removals.ts';
 
-/** How a SQLite store is opened. */
+/** Options of a SQLite store. */
 export interface SqliteStoreOptions {
   /** How long a call waits for other processes' transactions, in milliseconds; default 5,000. */
   readonly timeoutMs?: number;
   /**
-   * When an append is on the disk:
-   * - `group` (default): before it resolves; appends that wait at the same time share a transaction and a sync.
-   *   A power cut loses nothing that was acknowledged.
-   * - `each`: the same, with a transaction and a sync for each append.
-   * - `none`: when SQLite next moves its log into the file, after about 4 MB or at `close`. A power cut may lose
-   *   what came since then, from the end, and leaves a sound file. The end of the process alone loses nothing.
+   * When an append is on disk:
+   * - `group` (default): before it resolves; concurrent appends share a transaction and a sync. A power cut loses nothing
+   *   acknowledged.
+   * - `each`: the same, with one transaction and sync per append.
+   * - `none`: at SQLite's next checkpoint, after about 4 MB or at `close`. A power cut may lose what was written since then, from
+   *   the end, and leaves a valid file. A crash of the process loses nothing.
    */
   readonly fsync?: 'group' | 'each' | 'none';
 }
 
 const DEFAULT_TIMEOUT_MS = 5000;
-/** How long a search indexes what is missing before it answers. */
+/** How long a search indexes missing records before it answers. */
 const SEARCH_INDEXING_MS = 150;
+/** Removed records per step that rewrites the word index; at this rate it keeps up with deletions. */
+const RECORDS_A_MERGE = 50;
 
 /**
- * A store in one SQLite file (with its `-wal` and `-shm` beside it), through Node's own `node:sqlite`. Many
- * processes may use one file at a time. The file and its folder are made where missing, for their owner only.
+ * A store in one SQLite file (with `-wal` and `-shm` next to it), through `node:sqlite`. Many processes may use one file at a
+ * time. A missing file or folder is created, for its owner only.
  *
- * Durability: see `fsync`. Where another process writes, an append waits for it without holding up the event loop.
+ * Durability: see `fsync`. An append waits for other writing processes without blocking the event loop.
  *
- * Search: a full-text index is filled behind the appends, a few milliseconds at a time, by one of the processes that
- * have the store open; `search` first indexes what is missing for up to 150 ms, and says what is left.
+ * Search: one of the processes that have the store open fills a full-text index in the background, a few milliseconds at a time;
+ * `search` first indexes missing records for up to 150 ms, and reports how many are left.
  *
- * Cost: the appends, transactions and reads of a turn of the event loop are one transaction on the calling thread.
- * `listRuns` and `readRun` read along an index: as much as they give. `deleteRun` removes about 10,000 records a second
- * beside other writes, a few milliseconds at a time. `sizeOf` counts the pages in use. `search` looks at each record that holds the words.
+ * Cost: the writes of one turn of the event loop are one transaction on the calling thread. `listRuns` and `readRun` use an
+ * index and cost as much as they return. `deleteRun` removes about 10,000 records per second between other writes, a few
+ * milliseconds at a time. `sizeOf` counts the pages in use. `search` looks at each record that contains the words.
  *
  * @param file  path of the database; SQLite's in-memory names are refused, use `memoryStore()`
- * @throws CoxswainError `store-version` when SQLite is older than 3.51.3 or the file is not a store that this
- *   version reads, `store-io` when it cannot be opened, `invalid-argument` for an option out of range
+ * @throws CoxswainError `store-version` if SQLite is older than 3.51.3 or this version cannot read the file, `store-io` if it
+ *   cannot be opened, `invalid-argument` for an option out of range
  */
 export function sqliteStore(file: string, options: SqliteStoreOptions = {}): TrajectoryStore {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, fsync = 'group' } = options;
@@ -122,21 +123,19 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     this.#mustBeOpen();
     checkRunId(runId);
     let fault: { readonly thrown: unknown } | undefined;
-    const result = await this.#write('write to', () =>
+    const plan = (): (() => Result) =>
       this.#runs.planTransaction(runId, (view) => {
+        fault = undefined;
         try {
-          const change = fold(view);
-          fault = undefined;
-          return change;
+          return fold(view);
         } catch (thrown) {
           fault = { thrown };
           throw thrown;
         }
-      }),
-    ).catch((thrown: unknown) => {
+      });
+    return await this.#write('write to', plan).catch((thrown: unknown) => {
       throw fault === undefined ? thrown : fault.thrown;
     });
-    return result;
   }
 
   async flush(): Promise<void> {
@@ -154,19 +153,30 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
     return await listSqliteRuns(this.#read, query);
   }
 
+  /** Hides the run, then deletes its rows and those of earlier deletions, rewrites the word index and shrinks the file. */
   async deleteRun(runId: string): Promise<boolean> {
     this.#mustBeOpen();
     if (!isRunId(runId)) return false;
-    return await deleteSqliteRun(runId, {
-      removals: this.#session.statements.removals,
-      write: (work) => this.#write('delete a run of', () => work),
-      isClosing: () => this.#closing !== undefined,
-    });
+    const { removals } = this.#session;
+    const write = <Result>(work: () => Result): Promise<Result> => this.#write('delete a run of', () => work);
+    const isClosing = (): boolean => this.#closing !== undefined;
+    const wasStored = await write(() => removals.hide(runId));
+    let removed = 0;
+    // The next deletion does what closing leaves undone.
+    while (!isClosing()) {
+      const records = await write(() => removals.step());
+      if (records === undefined) break;
+      removed += records;
+    }
+    let merges = Math.ceil(removed / RECORDS_A_MERGE);
+    while (merges > 0 && !isClosing() && (await write(() => removals.mergeIndex()))) merges -= 1;
+    while (!isClosing() && (await write(() => removals.shrink()))) continue;
+    return wasStored;
   }
 
   async sizeOf(): Promise<number> {
     this.#mustBeOpen();
-    return await this.#read('look at the size of', ({ database }) => sqliteBytes(database));
+    return await this.#read('read the size of', ({ database }) => sqliteBytes(database));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
@@ -235,37 +245,4 @@ class SqliteStore implements TrajectoryStore, CheckedSink {
   #mustBeOpen(): void {
     if (this.#closing !== undefined) throw storeClosed();
   }
-}
-
-/** Removed records for which the word index is written anew by one step; at that rate it keeps up with deletions. */
-const RECORDS_A_MERGE = 50;
-
-/** What a deletion needs of a store. */
-interface DeleteSetup {
-  readonly removals: SqliteRemovals;
-  /** Does something within a transaction, in turn with the other writes. */
-  readonly write: <Result>(work: () => Result) => Promise<Result>;
-  /** True once the store is being closed: what is left then is left to the next deletion. */
-  readonly isClosing: () => boolean;
-}
-
-/**
- * Deletes a run, and what earlier deletions left: out of sight at once, then its rows, then what the word index holds of
- * it, then the room in the file, a few milliseconds at a time.
- *
- * @returns whether anything of the run was there
- * @throws what `write` throws; the run is gone unless that was the first write
- */
-async function deleteSqliteRun(runId: string, { removals, write, isClosing }: DeleteSetup): Promise<boolean> {
-  const hadAny = await write(() => removals.hide(runId));
-  let removed = 0;
-  while (!isClosing()) {
-    const records = await write(() => removals.step());
-    if (records === undefined) break;
-    removed += records;
-  }
-  let merges = Math.ceil(removed / RECORDS_A_MERGE);
-  while (merges > 0 && !isClosing() && (await write(() => removals.mergeIndex()))) merges -= 1;
-  while (!isClosing() && (await write(() => removals.shrink()))) continue;
-  return hadAny;
 }

@@ -82,7 +82,7 @@ test('two records that changed places are damaged, each under its own name', asy
 test.each([
   [`UPDATE runs SET summary = replace(summary, '"calls":6', '"calls":7') WHERE run_id = 'a'`, 'checksum'],
   ["UPDATE runs SET summary = '{' WHERE run_id = 'a'", 'checksum'],
-  ["UPDATE runs SET minus_started_ms = -7 WHERE run_id = 'a'", 'another time'],
+  ["UPDATE runs SET minus_started_ms = -7 WHERE run_id = 'a'", 'start time differs'],
   ["DELETE FROM runs WHERE run_id = 'a'", 'no summary'],
   ["DELETE FROM records WHERE run_id = 'a'", 'without records'],
 ])('a summary that does not fit is told: %s', async (sql, problem) => {

@@ -1,34 +1,41 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { systemClock } from '../../base/clock.ts';
 import { parseRecord } from '../../records/decode-record.ts';
-import type { TrajectoryRecord } from '../../records/trajectory-record.ts';
 import { recordText } from '../record-text.ts';
 import { storedKind } from '../search-page.ts';
 import { isBusy } from '../sqlite-busy.ts';
 import type { SqliteSession } from './sqlite-reads.ts';
-import type { RecordRow, SqliteRowChecks } from './sqlite-row-checks.ts';
-import { RECORD_COLUMNS, type SqliteRow } from './sqlite-statements.ts';
+import type { SqliteRowChecks } from './sqlite-row-checks.ts';
+import { lazyStatements, RECORD_COLUMNS, type SqliteRow, type Statements } from './sqlite-statements.ts';
 import { wordsIn } from '../words-in.ts';
 
-/** Most records of a batch, and about the milliseconds that finding their words takes; writing them takes as long. */
+/** Records per batch at most, and the milliseconds spent on finding their words; writing them takes as long. */
 const BATCH_RECORDS = 256;
 const BATCH_MS = 2;
 
-/** Pauses between batches: while this process appends, and when it does not. Then an eighth to a quarter of a core. */
+/** Pause between batches while this process appends, and otherwise: then an eighth to a quarter of a core. */
 const BUSY_PAUSE_MS = 250;
 const QUIET_PAUSE_MS = 15;
-/** How long without an append is quiet. */
+/** Time without an append that counts as quiet. */
 const QUIET_AFTER_MS = 250;
-/** When nothing is missing, or another process indexes. */
+/** Pause when nothing is missing or another process indexes. */
 const IDLE_PAUSE_MS = 1000;
-/** For how long a process that indexed is the one to go on. */
+/** How long a process that indexed a batch keeps the right to continue. */
 const LEASE_MS = 2000;
 
-/** What the index has to know of the store. */
+const SQL = {
+  readState:
+    'SELECT through_id, removals, owner, until_ms, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing',
+  saveState: 'UPDATE indexing SET through_id = ?, owner = ?, until_ms = ?',
+  readAfter: `SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? ORDER BY id LIMIT ?`,
+  insertWords: 'INSERT INTO record_words (rowid, words) VALUES (?, ?)',
+  insertPlace: 'INSERT INTO indexed_records (id, minus_at_ms, run_id, minus_seq, kind) VALUES (?, ?, ?, ?, ?)',
+};
+
+/** Options of the word index. */
 export interface WordIndexOptions {
-  /** When this process last wrote, on the clock of `performance.now()`. */
+  /** Time of this process's last write, on the clock of `performance.now()`. */
   lastWriteMs(): number;
   /** `PRAGMA synchronous` outside of indexing. */
   readonly synchronous: 'FULL' | 'NORMAL';
@@ -38,25 +45,26 @@ interface IndexState {
   readonly throughId: number;
   readonly removals: number;
   readonly lastId: number;
-  /** Whether another process is at it. */
+  /** True if another process indexes. */
   readonly isTaken: boolean;
 }
 
 /**
- * Fills the full-text index behind the appends: small batches on a timer, at a few milliseconds each, in one of the
- * processes that have the store open. The timer keeps no process alive. A batch is not synced to disk; after a
- * power cut what is missing is indexed again.
+ * Fills the full-text index in the background: small batches on a timer, a few milliseconds each, in one of the processes that
+ * have the store open. The timer keeps no process alive. Batches are not synced to disk; after a power cut what is missing is
+ * indexed again.
  */
 export class SqliteWordIndex {
   readonly #session: SqliteSession;
   readonly #options: WordIndexOptions;
   readonly #owner = globalThis.crypto.randomUUID();
-  #statements: IndexStatements | undefined;
+  readonly #statements: Statements<keyof typeof SQL>;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(session: SqliteSession, options: WordIndexOptions) {
     this.#session = session;
     this.#options = options;
+    this.#statements = lazyStatements(session.database, SQL);
     this.#schedule(IDLE_PAUSE_MS);
   }
 
@@ -65,7 +73,7 @@ export class SqliteWordIndex {
     return Math.max(0, lastId - throughId);
   }
 
-  /** Indexes what is missing, for about `budgetMs`; other processes are not waited for. */
+  /** Indexes missing records for about `budgetMs`, without waiting for other processes. */
   async catchUp(budgetMs: number): Promise<void> {
     const endMs = performance.now() + budgetMs;
     while (this.#session.database.isOpen && this.missing() > 0 && performance.now() < endMs) {
@@ -82,7 +90,7 @@ export class SqliteWordIndex {
     this.#timer = setTimeout(() => this.#schedule(this.#tick()), pauseMs).unref();
   }
 
-  /** Indexes one batch where it is this process's turn, and gives the pause until the next. */
+  /** Indexes one batch if it is this process's turn. @returns the pause before the next */
   #tick(): number {
     try {
       const { isTaken, lastId, throughId } = this.#state();
@@ -90,59 +98,56 @@ export class SqliteWordIndex {
       const isQuiet = performance.now() - this.#options.lastWriteMs() > QUIET_AFTER_MS;
       return this.#indexBatch() && isQuiet ? QUIET_PAUSE_MS : BUSY_PAUSE_MS;
     } catch {
-      // Nobody waits for this batch. A fault that lasts comes up at the next append or search, which report it.
+      // No caller waits for this batch. A lasting fault surfaces in the next append or search.
       return IDLE_PAUSE_MS;
     }
   }
 
-  /** @returns false when another process holds the lock or was faster */
+  /** @returns false if another process holds the lock or was faster */
   #indexBatch(): boolean {
-    const { insertPlace, insertWords, saveState } = this.#prepared();
+    const { insertPlace, insertWords, readAfter, saveState } = this.#statements;
     const before = this.#state();
-    const rows = this.#readBatch(before.throughId);
-    const last = rows.at(-1);
-    if (last === undefined) return false;
+    const endMs = performance.now() + BATCH_MS;
+    const entries: IndexEntry[] = [];
+    let lastId: number | undefined;
+    for (const row of readAfter.iterate(before.throughId, BATCH_RECORDS)) {
+      lastId = Number(row['id']);
+      const entry = toEntry(this.#session.checks, row);
+      if (entry !== undefined) entries.push(entry);
+      if (performance.now() >= endMs) break;
+    }
+    if (lastId === undefined) return false;
+    const throughId = lastId;
     return this.#transact(() => {
-      const { removals, throughId } = this.#state();
-      if (throughId !== before.throughId || removals !== before.removals) return false;
-      for (const { entry, id } of rows) {
-        if (entry === undefined) continue;
-        insertWords.run(id, entry.words);
-        insertPlace.run(id, -entry.atMs, entry.runId, -entry.seq, entry.kind);
+      const now = this.#state();
+      if (now.throughId !== before.throughId || now.removals !== before.removals) return false;
+      for (const { id, words, atMs, runId, seq, kind } of entries) {
+        insertWords.run(id, words);
+        insertPlace.run(id, -atMs, runId, -seq, kind);
       }
-      saveState.run(last.id, this.#owner, systemClock.nowMs() + LEASE_MS);
+      saveState.run(throughId, this.#owner, systemClock.nowMs() + LEASE_MS);
       return true;
     });
   }
 
-  #readBatch(afterId: number): readonly { readonly id: number; readonly entry: IndexEntry | undefined }[] {
-    const rows: { readonly id: number; readonly entry: IndexEntry | undefined }[] = [];
-    const endMs = performance.now() + BATCH_MS;
-    for (const row of this.#prepared().readAfter.iterate(afterId, BATCH_RECORDS)) {
-      rows.push({ id: Number(row['id']), entry: toEntry(this.#session.checks, row) });
-      if (performance.now() >= endMs) break;
-    }
-    return rows;
-  }
-
   #transact(work: () => boolean): boolean {
-    const { synchronous } = this.#options;
+    const { database } = this.#session;
     try {
-      this.#session.database.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE');
+      database.exec('PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE');
       const isDone = work();
-      this.#session.database.exec('COMMIT');
+      database.exec('COMMIT');
       return isDone;
     } catch (thrown) {
-      if (this.#session.database.isTransaction) this.#session.database.exec('ROLLBACK');
+      if (database.isTransaction) database.exec('ROLLBACK');
       if (isBusy(thrown)) return false;
       throw thrown;
     } finally {
-      this.#session.database.exec(`PRAGMA synchronous = ${synchronous}`);
+      database.exec(`PRAGMA synchronous = ${this.#options.synchronous}`);
     }
   }
 
   #state(): IndexState {
-    const row = this.#prepared().readState.get() ?? {};
+    const row = this.#statements.readState.get() ?? {};
     const isOther = row['owner'] !== this.#owner;
     return {
       throughId: Number(row['through_id']),
@@ -151,14 +156,10 @@ export class SqliteWordIndex {
       isTaken: isOther && Number(row['until_ms']) > systemClock.nowMs(),
     };
   }
-
-  /** Late, because most short-lived processes never index. */
-  #prepared(): IndexStatements {
-    return (this.#statements ??= prepareIndexStatements(this.#session.database));
-  }
 }
 
 interface IndexEntry {
+  readonly id: number;
   readonly words: string;
   readonly atMs: number;
   readonly runId: string;
@@ -166,43 +167,20 @@ interface IndexEntry {
   readonly kind: string;
 }
 
-/** What the index keeps of a record; undefined for one that is damaged, which `verify` reports. */
+/** The index entry of a record; undefined for a damaged one, which `verify` reports. */
 function toEntry(checks: SqliteRowChecks, row: SqliteRow): IndexEntry | undefined {
-  let stored: RecordRow;
-  let record: TrajectoryRecord;
   try {
-    stored = checks.record(row);
-    record = parseRecord(stored.json);
+    const { runId, seq, json } = checks.record(row);
+    const record = parseRecord(json);
+    return {
+      id: Number(row['id']),
+      words: wordsIn(recordText(record)).words.join(' '),
+      atMs: record.recorded_at_unix_ms,
+      runId,
+      seq,
+      kind: storedKind(record),
+    };
   } catch {
     return undefined;
   }
-  return {
-    words: wordsIn(recordText(record)).words.join(' '),
-    atMs: record.recorded_at_unix_ms,
-    runId: stored.runId,
-    seq: stored.seq,
-    kind: storedKind(record),
-  };
-}
-
-interface IndexStatements {
-  readonly readState: StatementSync;
-  readonly saveState: StatementSync;
-  readonly readAfter: StatementSync;
-  readonly insertWords: StatementSync;
-  readonly insertPlace: StatementSync;
-}
-
-function prepareIndexStatements(database: DatabaseSync): IndexStatements {
-  return {
-    readState: database.prepare(
-      'SELECT through_id, removals, owner, until_ms, (SELECT coalesce(max(id), 0) FROM records) AS last_id FROM indexing',
-    ),
-    saveState: database.prepare('UPDATE indexing SET through_id = ?, owner = ?, until_ms = ?'),
-    readAfter: database.prepare(`SELECT ${RECORD_COLUMNS} FROM records WHERE id > ? ORDER BY id LIMIT ?`),
-    insertWords: database.prepare('INSERT INTO record_words (rowid, words) VALUES (?, ?)'),
-    insertPlace: database.prepare(
-      'INSERT INTO indexed_records (id, minus_at_ms, run_id, minus_seq, kind) VALUES (?, ?, ?, ?, ?)',
-    ),
-  };
 }

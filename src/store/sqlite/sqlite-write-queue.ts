@@ -4,8 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isBusy, pauseForLock } from '../sqlite-busy.ts';
 
 /**
- * Something to write. Called inside a transaction, and again in another one when that was rolled back. It reads and
- * may refuse by throwing, which concerns nobody else; what it gives then writes, and fails only by a fault.
+ * Plans a write inside a transaction; called again in another one after a rollback. It may refuse by throwing, which affects no
+ * other write. The function it returns writes, and throws only on a fault of the database.
  */
 export type PlanWrite<Result> = () => () => Result;
 
@@ -16,23 +16,23 @@ interface Job {
   reject(thrown: unknown): void;
 }
 
-/** How a queue commits. */
+/** Options of a write queue. */
 export interface SqliteWriteQueueOptions {
-  /** Most milliseconds that a write waits for another process. */
+  /** How long a write waits for another process at most, in milliseconds. */
   readonly timeoutMs: number;
-  /** Whether writes that wait at the same time share a transaction. */
+  /** True: concurrent writes share a transaction. */
   readonly isGrouped: boolean;
 }
 
-/** A group takes no more once it has held the lock and the event loop for so long. */
+/** A group takes no more writes once it has held the lock and the event loop this long. */
 const GROUP_MS = 8;
 
-/** For how long after meeting another writer this one lets others go first. */
+/** How long this writer lets others go first after it met one. */
 const POLITE_MS = 50;
 
 /**
- * The one place where a store writes: jobs in the order in which they came, in transactions that hold all the jobs
- * that wait together. Waiting for another process does not hold up the event loop.
+ * Runs all writes of a store, in the order of the calls; waiting writes share a transaction. Waiting for another process does not
+ * block the event loop.
  */
 export class SqliteWriteQueue {
   readonly #database: DatabaseSync;
@@ -40,7 +40,7 @@ export class SqliteWriteQueue {
   readonly #jobs: Job[] = [];
   #pumping: Promise<void> | undefined;
   #lastWriteMs = 0;
-  /** How many of the next jobs get a transaction of their own. */
+  /** The next jobs that each get their own transaction. */
   #alone = 0;
   #politeUntilMs = 0;
 
@@ -49,12 +49,12 @@ export class SqliteWriteQueue {
     this.#options = options;
   }
 
-  /** When something was last written, on the clock of `performance.now()`; 0 before that. */
+  /** Time of the last write, on the clock of `performance.now()`; 0 before the first. */
   get lastWriteMs(): number {
     return this.#lastWriteMs;
   }
 
-  /** Resolves with what the job's write gave once that is committed; rejects with what it threw. */
+  /** Resolves with the write's result once it is committed; rejects with what it threw. */
   async write<Result>(plan: PlanWrite<Result>): Promise<Result> {
     const written = new Promise<Result>((resolve, reject) => {
       this.#jobs.push({ plan, sinceMs: performance.now(), resolve, reject });
@@ -68,10 +68,10 @@ export class SqliteWriteQueue {
   }
 
   async #pump(): Promise<void> {
-    // Writes that are asked for in the same turn go together.
+    // Groups the writes of one turn.
     await nextTurn();
     while (this.#jobs.length > 0) {
-      // Who takes the lock back at once starves the others, who ask for it once in a millisecond or two.
+      // Taking the lock again at once would starve other processes, which retry every millisecond or two.
       if (performance.now() < this.#politeUntilMs) await pauseForLock();
       if (await this.#begin()) this.#commitNext();
       if (this.#jobs.length > 0) await nextTurn();
@@ -79,7 +79,7 @@ export class SqliteWriteQueue {
     this.#pumping = undefined;
   }
 
-  /** Begins a transaction, or says false when no job is left that would wait for it. */
+  /** Begins a transaction. @returns false if every job timed out meanwhile */
   async #begin(): Promise<boolean> {
     while (this.#jobs.length > 0) {
       try {
@@ -94,28 +94,28 @@ export class SqliteWriteQueue {
     return false;
   }
 
-  /** Rejects the jobs that waited long enough for a lock; all of them for any other fault. */
+  /** Rejects the jobs that timed out waiting for a lock; all of them for any other fault. */
   #giveUp(thrown: unknown): void {
     const latestMs = isBusy(thrown) ? performance.now() - this.#options.timeoutMs : Infinity;
     while (this.#jobs[0] !== undefined && this.#jobs[0].sinceMs <= latestMs) this.#jobs.shift()?.reject(thrown);
   }
 
-  /** Takes jobs into the transaction that was begun, commits and settles them. */
+  /** Runs jobs in the open transaction, commits and settles them. */
   #commitNext(): void {
-    const taken: Job[] = [];
+    const group: Job[] = [];
     const settle: (() => void)[] = [];
     try {
-      this.#takeJobs(taken, settle);
+      this.#runGroup(group, settle);
       this.#database.exec('COMMIT');
     } catch (thrown) {
-      // SQLite has rolled back by itself after some faults, such as a full disk.
+      // Some faults, such as a full disk, have already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      const [only, ...others] = taken;
+      const [only, ...others] = group;
       if (others.length === 0) only?.reject(thrown);
       else {
-        // Somebody's write failed: each for itself now, so that it fails nobody else's.
-        this.#jobs.unshift(...taken);
-        this.#alone = taken.length;
+        // Repeat each alone, so that one failing write fails no other.
+        this.#jobs.unshift(...group);
+        this.#alone = group.length;
       }
       return;
     }
@@ -123,12 +123,12 @@ export class SqliteWriteQueue {
     for (const one of settle) one();
   }
 
-  #takeJobs(taken: Job[], settle: (() => void)[]): void {
+  #runGroup(group: Job[], settle: (() => void)[]): void {
     const isGrouped = this.#options.isGrouped && this.#alone === 0;
     this.#alone = Math.max(0, this.#alone - 1);
     const startMs = performance.now();
     for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
-      taken.push(job);
+      group.push(job);
       settle.push(this.#run(job));
       if (!isGrouped || performance.now() - startMs >= GROUP_MS) return;
     }
@@ -139,7 +139,7 @@ export class SqliteWriteQueue {
     try {
       write = job.plan();
     } catch (thrown) {
-      // A fault of the medium has ended the transaction for everyone.
+      // A fault of the database ended the whole transaction.
       if (!this.#database.isTransaction) throw thrown;
       return () => job.reject(thrown);
     }
