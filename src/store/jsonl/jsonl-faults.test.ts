@@ -166,6 +166,6 @@ test('a file that someone else writes to in spite of the lock is store-io', asyn
   await store.append(scriptCalls('a', 1));
   const path = disk.paths().find((one) => one.endsWith('.jsonl')) ?? '';
   disk.overwrite(path, Buffer.concat([disk.read(path), disk.read(path)]));
-  const changed = { code: 'store-io', message: expect.stringContaining('changed by someone else') };
+  const changed = { code: 'store-io', message: expect.stringContaining('changed by another program') };
   await expect(store.append(scriptCalls('a', 1, 1))).rejects.toMatchObject(changed);
 });

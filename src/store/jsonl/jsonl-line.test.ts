@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { bytesOfWrite, checkLine, linesOfAppend } from './jsonl-line.ts';
+import { bytesOfWrite, checkLine } from './jsonl-line.ts';
 
 const json = fc
   .dictionary(fc.string(), fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer()), { minKeys: 1 })
@@ -13,7 +13,7 @@ const appends = fc.array(fc.array(json, { minLength: 1, maxLength: 4 }), { minLe
 test('a line holds its record byte for byte, and says what belongs together and where a write begins', () => {
   fc.assert(
     fc.property(appends, (lists) => {
-      const lines = bytesOfWrite(lists.map(linesOfAppend)).toString().split('\n').slice(0, -1);
+      const lines = bytesOfWrite(lists).toString().split('\n').slice(0, -1);
       const wanted = lists.flatMap((list, at) =>
         list.map((one, index) => ({ ...one, hasMore: index < list.length - 1, beginsWrite: at + index === 0 })),
       );
@@ -26,8 +26,6 @@ test('the check of a line is eight digits of the CRC-32 of its bytes, begun with
   for (let number = 0; number < 5000; number += 1) {
     const body = `{"n":${number}`;
     const digits = crc32(body, 2).toString(16).padStart(8, '0');
-    expect(bytesOfWrite([linesOfAppend([{ json: `${body}}` }])]).toString()).toBe(
-      `${body},"line_check":"${digits}2"}\n`,
-    );
+    expect(bytesOfWrite([[{ json: `${body}}` }]]).toString()).toBe(`${body},"line_check":"${digits}2"}\n`);
   }
 });

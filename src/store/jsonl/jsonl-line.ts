@@ -4,16 +4,15 @@ import { crc32 } from 'node:zlib';
 import type { EncodedRecord } from '../check-batch.ts';
 
 /*
- * A line is a record's own JSON with one more member at its end, so that every tool that reads JSON lines reads it:
+ * A line is a record's JSON with one more member at its end, so that every tool for JSON lines can read it:
  *
  *     {"schema_version":1, … ,"line_check":"9f1c2a3b0"}
  *
- * The first eight digits are the CRC-32 of all bytes before `,"line_check"`, begun with the last digit. That one adds
- * up 1 (the next line belongs to the same append: all of them or none) and 2 (the first line of a write: what lies
- * before it was on disk when it was written).
+ * The first eight digits are the CRC-32 of all bytes before `,"line_check"`, seeded with the last digit. That digit is the sum of
+ * 1 (the next line belongs to the same append) and 2 (the first line of a write: everything before it was on disk).
  */
 
-/** A line that is what was written. */
+/** A line with a correct check. */
 export interface CheckedLine {
   /** The JSON that was appended, byte for byte. */
   readonly json: string;
@@ -30,7 +29,7 @@ const END_BYTES = Buffer.from(END);
 const HAS_MORE = 1;
 const BEGINS_WRITE = 2;
 
-/** Checks one line. Cost: one pass over its bytes; undefined when it is not as it was written. */
+/** Checks one line; undefined if it is damaged. Cost: one pass over its bytes. */
 export function checkLine(line: Buffer): CheckedLine | undefined {
   const bodyBytes = line.length - TRAILER_BYTES;
   if (bodyBytes < 1) return undefined;
@@ -45,31 +44,15 @@ export function checkLine(line: Buffer): CheckedLine | undefined {
   return { json, hasMore: (marks & HAS_MORE) !== 0, beginsWrite: (marks & BEGINS_WRITE) !== 0 };
 }
 
-/** The lines of one append, which may be made while the disk has the write before. */
-export interface AppendLines {
-  readonly first: Buffer;
-  /** The first line where the append begins a write. */
-  readonly firstOfWrite: Buffer;
-  readonly rest: Buffer;
-}
-
-/** @param records  at least one */
-export function linesOfAppend(records: readonly Pick<EncodedRecord, 'json'>[]): AppendLines {
-  const [first = { json: '{}' }, ...others] = records;
-  const more = others.length > 0 ? HAS_MORE : 0;
-  const rest = others.flatMap(({ json }, index) => lineOf(json, index < others.length - 1 ? HAS_MORE : 0));
-  return {
-    first: Buffer.concat(lineOf(first.json, more)),
-    firstOfWrite: Buffer.concat(lineOf(first.json, more | BEGINS_WRITE)),
-    rest: Buffer.concat(rest),
-  };
-}
-
-/** The bytes of one write. */
-export function bytesOfWrite(appends: readonly AppendLines[]): Buffer {
-  return Buffer.concat(
-    appends.flatMap(({ first, firstOfWrite, rest }, index) => [index === 0 ? firstOfWrite : first, rest]),
+/** The bytes of one write. @param appends  the records of each append, at least one */
+export function bytesOfWrite(appends: readonly (readonly Pick<EncodedRecord, 'json'>[])[]): Buffer {
+  const parts = appends.flatMap((records, append) =>
+    records.flatMap(({ json }, index) => {
+      const hasMore = index < records.length - 1 ? HAS_MORE : 0;
+      return lineOf(json, append + index === 0 ? hasMore | BEGINS_WRITE : hasMore);
+    }),
   );
+  return Buffer.concat(parts);
 }
 
 function lineOf(json: string, marks: number): readonly Buffer[] {

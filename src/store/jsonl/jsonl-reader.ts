@@ -14,29 +14,29 @@ import { damagedSummary, RunCounter, type RunSummary } from '../run-summary.ts';
 import type { LiveReader, ReadQuery, RunPage, RunQuery, SearchPage, StoreProblem } from '../trajectory-store.ts';
 import { storeClosed, toStoreError } from '../store-error.ts';
 
-/** Runs that each call of `changes` looks at: those written last, and of the rest so many in turn. */
+/** Runs that each call of `changes` checks: the most recently written, and as many of the others by rotation. */
 const RECENT_RUNS = 64;
-const RUNS_IN_TURN = 500;
-/** Runs that are looked at side by side: the file system answers several at once. */
-const SIDE_BY_SIDE = 16;
-const TORN = 'torn from here on: an append that was never acknowledged; the next one cuts it off';
+const ROTATED_RUNS = 500;
+/** Runs read concurrently. */
+const CONCURRENT_RUNS = 16;
+const TORN = 'torn from here on: an unacknowledged append, which the next one truncates';
 
 interface KnownRun {
-  /** Changes with the file of the run. */
+  /** Changes with the run's file. */
   readonly stamp: string;
   readonly modifiedMs: number;
-  /** Absent while there is no whole append. */
+  /** Absent while there is no complete append. */
   readonly summary?: RunSummary;
-  /** Where the next look goes on; absent also where the run is damaged. */
+  /** Where to continue reading; absent if the run is damaged. */
   readonly end?: RunPlace;
 }
 
 /**
- * Opens a folder that `jsonlSink` writes, for reading only: lists, reads, verifies and follows its runs, as they are on the disk.
- * There is no index, so a search is refused.
+ * Opens a folder that `jsonlSink` writes, for reading only: lists, reads, verifies and follows its runs. There is no index, so
+ * `search` throws.
  *
- * Cost: the first look at a run reads it; a listing then asks the file system twice for each run, and reads what is new.
- * `readRun` reads from the start of the file also for a late `fromSeq`. Memory: a summary a run.
+ * Cost: the first read of a run reads all of it; later a listing makes two file system calls per run and reads what is new.
+ * `readRun` always reads from the start of the file. Memory: a summary per run.
  *
  * @throws CoxswainError `unsafe-path` for a `.coxswain` that is a link
  */
@@ -53,7 +53,7 @@ export class JsonlReader implements LiveReader {
   readonly #known = new Map<string, KnownRun>();
   #hasListed = false;
   #isClosed = false;
-  #turn = 0;
+  #rotation = 0;
 
   /** @param folder  an absolute path */
   constructor(folder: string, fileSystem: FileSystem) {
@@ -63,9 +63,7 @@ export class JsonlReader implements LiveReader {
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
     const checked = checkRunQuery(query);
-    const runs: RunSummary[] = [];
-    for await (const run of this.listAll()) runs.push(run);
-    const page = pageOfAllRuns(runs, checked);
+    const page = pageOfAllRuns(await Array.fromAsync(this.listAll()), checked);
     if (!checked.withBytes) return page;
     return {
       ...page,
@@ -74,7 +72,7 @@ export class JsonlReader implements LiveReader {
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
-    return isRunId(runId) ? (await this.#look(runFolderName(runId)))?.summary : undefined;
+    return isRunId(runId) ? (await this.#refresh(runFolderName(runId)))?.summary : undefined;
   }
 
   async *readRun(runId: string, query?: ReadQuery): AsyncGenerator<TrajectoryRecord, void, void> {
@@ -82,7 +80,7 @@ export class JsonlReader implements LiveReader {
     this.#mustBeOpen();
     if (!isRunId(runId) || limit === 0) return;
     const run = this.#files(runFolderName(runId));
-    let given = 0;
+    let count = 0;
     try {
       for await (const item of walkRun(run)) {
         this.#mustBeOpen();
@@ -90,8 +88,8 @@ export class JsonlReader implements LiveReader {
         if (item.type === 'torn') return;
         if (item.record.seq < fromSeq) continue;
         yield item.record;
-        given += 1;
-        if (given === limit) return;
+        count += 1;
+        if (count === limit) return;
       }
     } catch (thrown) {
       throw toStoreError(thrown, `read ${run.folder}`);
@@ -107,8 +105,7 @@ export class JsonlReader implements LiveReader {
           if (item.type === 'record') continue;
           if (await isGone(run)) break;
           const { place, runId, seq } = item;
-          const problem = item.type === 'torn' ? TORN : item.problem;
-          yield { runId, seq, place, problem };
+          yield { runId, seq, place, problem: item.type === 'torn' ? TORN : item.problem };
         }
       } catch (thrown) {
         if (!(await isGone(run))) throw toStoreError(thrown, `verify ${run.folder}`);
@@ -118,7 +115,7 @@ export class JsonlReader implements LiveReader {
 
   async search(): Promise<SearchPage> {
     throw invalidArgument(
-      `${this.#folder}: a folder of JSON lines has no index to search; copy it into a store that has one: ` +
+      `${this.#folder}: a folder of JSON lines has no search index; copy it into a store that has one: ` +
         `coxswain import ${this.#folder} --store FILE`,
     );
   }
@@ -130,10 +127,8 @@ export class JsonlReader implements LiveReader {
   }
 
   async *listAll(): AsyncGenerator<RunSummary, void, void> {
-    const names = await this.#names();
-    for (let from = 0; from < names.length; from += SIDE_BY_SIDE) {
-      const looks = names.slice(from, from + SIDE_BY_SIDE).map((name) => this.#look(name));
-      for (const known of await Promise.all(looks)) if (known?.summary !== undefined) yield known.summary;
+    for await (const known of this.#inParallel(await this.#names(), (name) => this.#refresh(name))) {
+      if (known?.summary !== undefined) yield known.summary;
     }
     this.#hasListed = true;
   }
@@ -141,21 +136,20 @@ export class JsonlReader implements LiveReader {
   async changes(): Promise<readonly string[] | undefined> {
     if (!this.#hasListed) return undefined;
     const names = await this.#names();
-    const there = new Set(names);
+    const present = new Set(names);
     const changed: string[] = [];
     for (const [name, { summary }] of this.#known) {
-      if (there.has(name)) continue;
+      if (present.has(name)) continue;
       this.#known.delete(name);
       if (summary !== undefined) changed.push(summary.runId);
     }
-    const wanted = this.#wanted(names);
-    for (let from = 0; from < wanted.length; from += SIDE_BY_SIDE) {
-      const looks = wanted.slice(from, from + SIDE_BY_SIDE).map(async (name) => {
-        const before = this.#known.get(name);
-        const now = await this.#look(name);
-        return now === before ? undefined : (now?.summary ?? before?.summary)?.runId;
-      });
-      for (const runId of await Promise.all(looks)) if (runId !== undefined) changed.push(runId);
+    const check = async (name: string): Promise<string | undefined> => {
+      const before = this.#known.get(name);
+      const now = await this.#refresh(name);
+      return now === before ? undefined : (now?.summary ?? before?.summary)?.runId;
+    };
+    for await (const runId of this.#inParallel(this.#candidates(names), check)) {
+      if (runId !== undefined) changed.push(runId);
     }
     return changed;
   }
@@ -165,19 +159,27 @@ export class JsonlReader implements LiveReader {
     this.#known.clear();
   }
 
-  /** New runs, those that were written last, and some of the others. */
-  #wanted(names: readonly string[]): readonly string[] {
-    const isNew = (name: string): boolean => !this.#known.has(name);
-    const modified = (name: string): number => this.#known.get(name)?.modifiedMs ?? 0;
-    const recent = names.toSorted((a, b) => modified(b) - modified(a)).slice(0, RECENT_RUNS);
-    const start = names.length === 0 ? 0 : this.#turn % names.length;
-    this.#turn = start + RUNS_IN_TURN;
-    const inTurn = names.slice(start, start + RUNS_IN_TURN);
-    return [...new Set([...names.filter(isNew), ...recent, ...inTurn])];
+  async *#inParallel<Result>(
+    names: readonly string[],
+    work: (name: string) => Promise<Result>,
+  ): AsyncGenerator<Result, void, void> {
+    for (let from = 0; from < names.length; from += CONCURRENT_RUNS) {
+      yield* await Promise.all(names.slice(from, from + CONCURRENT_RUNS).map(work));
+    }
   }
 
-  /** Undefined where no run is any more. */
-  async #look(name: string): Promise<KnownRun | undefined> {
+  /** New runs, the most recently written ones, and some of the others. */
+  #candidates(names: readonly string[]): readonly string[] {
+    const modified = (name: string): number => this.#known.get(name)?.modifiedMs ?? 0;
+    const recent = names.toSorted((a, b) => modified(b) - modified(a)).slice(0, RECENT_RUNS);
+    const start = names.length === 0 ? 0 : this.#rotation % names.length;
+    this.#rotation = start + ROTATED_RUNS;
+    const added = names.filter((name) => !this.#known.has(name));
+    return [...new Set([...added, ...recent, ...names.slice(start, start + ROTATED_RUNS)])];
+  }
+
+  /** Reads what is new in a run; undefined if it is gone. */
+  async #refresh(name: string): Promise<KnownRun | undefined> {
     this.#mustBeOpen();
     const run = this.#files(name);
     const known = this.#known.get(name);
@@ -185,7 +187,7 @@ export class JsonlReader implements LiveReader {
       const facts = await this.#fileSystem.facts(recordsPath(run));
       const stamp = `${facts?.inode} ${facts?.sizeBytes} ${facts?.modifiedMs}`;
       if (stamp === known?.stamp) return known;
-      // What a writer cut off may have been read before: then the whole run is read again.
+      // After a truncation, what was read may be gone: read the whole run again.
       const isShorter = (facts?.sizeBytes ?? 0) < (known?.end?.offset ?? 0);
       const read = (known && !isShorter && (await readOn(run, known))) || (await readOn(run, undefined));
       if (read?.end === undefined && (await isGone(run))) {
@@ -196,7 +198,7 @@ export class JsonlReader implements LiveReader {
       this.#known.set(name, now);
       return now;
     } catch (thrown) {
-      if (!isMissing(thrown) || !(await isGone(run))) throw toStoreError(thrown, `look at ${run.folder}`);
+      if (!isMissing(thrown) || !(await isGone(run))) throw toStoreError(thrown, `read ${run.folder}`);
       this.#known.delete(name);
       return undefined;
     }
@@ -220,7 +222,7 @@ export class JsonlReader implements LiveReader {
   }
 }
 
-/** Summary and end of a run, read on from what was known of it; undefined where that cannot be gone on from. */
+/** Summary and end of a run, continuing from `known`; undefined if it cannot be continued. */
 async function readOn(
   run: RunFiles,
   known: KnownRun | undefined,

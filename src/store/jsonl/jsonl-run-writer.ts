@@ -6,12 +6,12 @@ import type { FileSystem, OpenFile } from '../file-system.ts';
 import { planAppend } from '../plan-append.ts';
 import { RunCounter, type RunSummary } from '../run-summary.ts';
 import { toStoreError } from '../store-error.ts';
-import { bytesOfWrite, linesOfAppend, type AppendLines } from './jsonl-line.ts';
+import { bytesOfWrite } from './jsonl-line.ts';
 import { recordsPath, type RunFiles } from './run-files.ts';
 import type { RunLock } from './run-lock.ts';
 import { damageError, walkRun, type RunPlace } from './walk-run.ts';
 
-/** How a run is written. */
+/** Options of a run's writer. */
 export interface RunWriterOptions {
   readonly fsync: 'group' | 'each' | 'none';
   readonly takeLock: (folder: string) => Promise<RunLock>;
@@ -19,40 +19,34 @@ export interface RunWriterOptions {
 
 interface AppendJob {
   readonly checked: CheckedBatch;
-  readonly lines: AppendLines;
   readonly resolve: (lastSeq: number) => void;
   readonly reject: (thrown: unknown) => void;
 }
 
-/** A run that this process holds the lock of. */
+/** A run whose lock this process holds. */
 interface OpenRun {
   readonly lock: RunLock;
   readonly path: string;
   readonly file: OpenFile;
-  /** What is stored and acknowledged. */
+  /** The acknowledged state. */
   summary: RunSummary | undefined;
   endOffset: number;
-  /** A write failed and may have left something behind the end. */
+  /** A failed write may have left bytes after the end. */
   isUncut: boolean;
   isDirty: boolean;
-  /** Records that were acknowledged without a sync could not be synced: they may be lost. */
+  /** A sync of acknowledged records failed: they may be lost. */
   syncFault?: CoxswainError;
 }
 
-/** Characters of JSON that go into one write, about; a later append waits for the next one. */
+/** Characters of JSON per write, approximately. */
 const GROUP_CHARS = 4 * 1024 * 1024;
 
-/**
- * Writes one run for this process: takes appends in the order of the calls, one write at a time. It takes the
- * run's lock with the first one and keeps it until `close`.
- */
+/** Appends to one run, in the order of the calls, one write at a time. Holds the run's lock from the first append to `close`. */
 export class RunWriter {
   readonly #run: RunFiles;
   readonly #options: RunWriterOptions;
   #jobs: AppendJob[] = [];
   #open: OpenRun | undefined;
-  /** Never rejects. */
-  #closing: Promise<void> | undefined;
   #pumping: Promise<void> | undefined;
 
   constructor(run: RunFiles, options: RunWriterOptions) {
@@ -64,19 +58,14 @@ export class RunWriter {
     return this.#pumping === undefined;
   }
 
-  /** True from when the run's lock is had until it is begun to be let go. */
-  get isOpen(): boolean {
-    return this.#open !== undefined;
-  }
-
   append(checked: CheckedBatch): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#jobs.push({ checked, lines: linesOfAppend(checked.records), resolve, reject });
+    this.#jobs.push({ checked, resolve, reject });
     this.#pumping ??= this.#pump();
     return promise;
   }
 
-  /** Resolves when the disk has everything that was given before the call. */
+  /** Resolves when everything appended before the call is on disk. */
   async flush(): Promise<void> {
     await this.#pumping;
     try {
@@ -86,19 +75,11 @@ export class RunWriter {
     }
   }
 
-  /** Finishes the appends, syncs, and lets go of the file and the lock. A later append opens the run again. */
+  /** Finishes the appends, syncs, and releases the file and the lock. The last call. */
   async close(): Promise<void> {
     await this.#pumping;
     const open = this.#open;
-    // A second `close` resolves when the lock is free, too.
-    if (open === undefined) return this.#closing;
-    this.#open = undefined;
-    const closing = this.#letGo(open);
-    this.#closing = closing.catch(() => undefined);
-    await closing;
-  }
-
-  async #letGo(open: OpenRun): Promise<void> {
+    if (open === undefined) return;
     try {
       await sync(open);
     } catch (thrown) {
@@ -110,30 +91,21 @@ export class RunWriter {
   }
 
   async #pump(): Promise<void> {
-    // What is given in the same turn goes into one write.
+    // Groups the appends of one turn.
     await Promise.resolve();
-    let settle = (): void => undefined;
     while (this.#jobs.length > 0) {
       try {
-        this.#open ??= await this.#opened();
+        this.#open ??= await this.#openRun();
       } catch (thrown) {
         const fault = toStoreError(thrown, `open ${this.#run.folder} to write`);
-        // All that wait now would meet the same refusal, each after its own wait.
         for (const job of this.#jobs.splice(0)) job.reject(fault);
         break;
       }
-      const writing = this.#appendGroup(this.#open, this.#takeJobs());
-      // Only now: a caller that encodes its next batch first would leave the disk idle meanwhile.
-      settle();
-      settle = await writing;
-      if (this.#jobs.length === 0) settle();
+      await this.#appendGroup(this.#open, this.#takeJobs());
     }
-    settle();
-    // In the same step as the last look at the jobs: a later one starts the pump again.
     this.#pumping = undefined;
   }
 
-  /** The appends that wait first, at least one. */
   #takeJobs(): readonly AppendJob[] {
     let chars = 0;
     let count = 0;
@@ -145,27 +117,20 @@ export class RunWriter {
     return this.#jobs.splice(0, count);
   }
 
-  /**
-   * Writes appends as one: one that does not fit the run is rejected by itself, the others are stored or fail together.
-   *
-   * @returns settles the others; a second call does nothing
-   */
-  async #appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<() => void> {
+  /** Stores several appends with one write. One that does not continue the run is rejected alone. */
+  async #appendGroup(open: OpenRun, jobs: readonly AppendJob[]): Promise<void> {
     const doing = `append to ${this.#run.folder}`;
-    const fresh: EncodedRecord[] = [];
-    const appends: AppendLines[] = [];
+    const appends: (readonly EncodedRecord[])[] = [];
     const planned: { readonly job: AppendJob; readonly lastSeq: number }[] = [];
     let { summary } = open;
     for (const job of jobs) {
       try {
         const { checked } = job;
         const isRepeat = checked.firstSeq <= (open.summary?.lastSeq ?? -1);
-        const stored = isRepeat ? await this.#storedFrom(checked.firstSeq, checked.lastSeq) : undefined;
-        const waiting = (seq: number): string | undefined => fresh.find((one) => one.seq === seq)?.json;
-        const plan = planAppend(checked, summary, (seq) => stored?.get(seq) ?? waiting(seq));
-        fresh.push(...plan.fresh);
-        if (plan.fresh.length === checked.records.length) appends.push(job.lines);
-        else if (plan.fresh.length > 0) appends.push(linesOfAppend(plan.fresh));
+        const stored = isRepeat ? await this.#storedJson(checked.firstSeq, checked.lastSeq) : undefined;
+        const unwritten = (seq: number): string | undefined => appends.flat().find((one) => one.seq === seq)?.json;
+        const plan = planAppend(checked, summary, (seq) => stored?.get(seq) ?? unwritten(seq));
+        if (plan.fresh.length > 0) appends.push(plan.fresh);
         summary = plan.summary;
         planned.push({ job, lastSeq: summary.lastSeq });
       } catch (thrown) {
@@ -176,30 +141,33 @@ export class RunWriter {
       if (appends.length > 0) await this.#write(open, bytesOfWrite(appends));
     } catch (thrown) {
       const fault = toStoreError(thrown, doing);
-      return () => planned.forEach(({ job }) => job.reject(fault));
+      for (const { job } of planned) job.reject(fault);
+      return;
     }
     open.summary = summary;
-    return () => planned.forEach(({ job, lastSeq }) => job.resolve(lastSeq));
+    for (const { job, lastSeq } of planned) job.resolve(lastSeq);
   }
 
-  /** Throws what the file system throws; then nothing of the bytes is stored, once the disk takes a cut. */
+  /** Throws what the file system throws; then nothing of the bytes is stored once the file is truncated. */
   async #write(open: OpenRun, bytes: Buffer): Promise<void> {
     const { endOffset, file, path } = open;
     if (open.isUncut) await cut(open);
     if (file.sizeBytes() !== endOffset)
-      throw new CoxswainError('store-io', `${path} was changed by someone else while this process had its lock`);
+      throw new CoxswainError(
+        'store-io',
+        `${path} was changed by another program although this process holds its lock`,
+      );
     open.isUncut = true;
     try {
       for (let written = 0; written < bytes.length;) {
-        const taken = await file.write(bytes.subarray(written));
-        // A file system that takes nothing and refuses nothing would keep the caller here for ever.
-        if (taken === 0) throw new Error('the file system took no bytes');
-        written += taken;
+        const count = await file.write(bytes.subarray(written));
+        if (count === 0) throw new Error('the file system wrote no bytes');
+        written += count;
       }
       if (this.#options.fsync === 'none') open.isDirty = true;
       else await file.sync();
     } catch (thrown) {
-      // A refusal is met again, and thrown, before the next write.
+      // If truncating fails, the next write tries again first.
       await cut(open).catch(() => undefined);
       throw thrown;
     }
@@ -207,9 +175,8 @@ export class RunWriter {
     open.endOffset += bytes.length;
   }
 
-  /** Takes the lock, reads the run to its end, and cuts off what a crash left unfinished there. */
-  async #opened(): Promise<OpenRun> {
-    await this.#closing;
+  /** Takes the lock, reads the run to its end, and truncates an append that a crash left unfinished. */
+  async #openRun(): Promise<OpenRun> {
     const { fileSystem, folder } = this.#run;
     await makeFolder(fileSystem, folder);
     const lock = await this.#options.takeLock(folder);
@@ -217,10 +184,9 @@ export class RunWriter {
       const { end, summary } = await this.#readToEnd();
       const path = recordsPath(this.#run);
       const file = await fileSystem.openEnd(path);
-      const endOffset = end?.offset ?? 0;
-      const open: OpenRun = { lock, path, file, summary, endOffset, isUncut: true, isDirty: false };
+      const open: OpenRun = { lock, path, file, summary, endOffset: end?.offset ?? 0, isUncut: true, isDirty: false };
       try {
-        // A writer that was killed may have left records that no disk has, and a file is durable only with its name.
+        // A killed writer may have left unsynced records, and a new file is durable only once its folder is synced.
         await cut(open);
         await fileSystem.syncFolder(folder);
       } catch (thrown) {
@@ -238,7 +204,11 @@ export class RunWriter {
     const counter = new RunCounter();
     let end: RunPlace | undefined;
     for await (const item of walkRun(this.#run)) {
-      if (item.type === 'damage') throw damagedRun(this.#run, damageError(item).message);
+      if (item.type === 'damage') {
+        const { message } = damageError(item);
+        const fix = 'repair it or move it away to append to this run';
+        throw new CoxswainError('store-io', `${this.#run.folder} is damaged (${message}); ${fix}`);
+      }
       if (item.type === 'torn') break;
       counter.fold(item.record);
       end = item.end;
@@ -246,8 +216,8 @@ export class RunWriter {
     return { end, summary: end === undefined ? undefined : counter.summary() };
   }
 
-  /** The JSON of stored records, by their `seq`. Cost: reads from the start of the file. */
-  async #storedFrom(fromSeq: number, throughSeq: number): Promise<ReadonlyMap<number, string>> {
+  /** The JSON of stored records by `seq`. Cost: reads from the start of the file. */
+  async #storedJson(fromSeq: number, throughSeq: number): Promise<ReadonlyMap<number, string>> {
     const stored = new Map<number, string>();
     for await (const item of walkRun(this.#run)) {
       if (item.type !== 'record' || item.record.seq > throughSeq) break;
@@ -257,7 +227,7 @@ export class RunWriter {
   }
 }
 
-/** Cuts off what follows the last append. */
+/** Truncates the file after the last append. */
 async function cut(open: OpenRun): Promise<void> {
   if (open.file.sizeBytes() > open.endOffset) await open.file.truncate(open.endOffset);
   await open.file.sync();
@@ -267,7 +237,7 @@ async function cut(open: OpenRun): Promise<void> {
 async function sync(open: OpenRun): Promise<void> {
   if (open.isUncut) await cut(open);
   if (!open.isDirty) return;
-  // Linux answers a second sync with success although what the first one could not write is lost.
+  // After a failed sync Linux reports success for the next one, although data is lost.
   if (open.syncFault !== undefined) throw open.syncFault;
   try {
     await open.file.sync();
@@ -278,17 +248,11 @@ async function sync(open: OpenRun): Promise<void> {
   open.isDirty = false;
 }
 
-/** Makes a folder and what is missing above it, for their owner only, so that a power cut leaves them. */
+/** Creates a folder and its missing parents, for their owner only, durably. */
 async function makeFolder(fileSystem: FileSystem, folder: string): Promise<void> {
   const topmost = await fileSystem.makeFolder(folder);
-  // One that is there may have been made by a process that was killed before it could sync.
+  // An existing one may come from a process that was killed before it could sync.
   const above = dirname(topmost ?? folder);
-  for (let made = folder; made !== above; made = dirname(made)) await fileSystem.syncFolder(dirname(made));
-}
-
-function damagedRun(run: RunFiles, problem: string): CoxswainError {
-  return new CoxswainError(
-    'store-io',
-    `${run.folder} is damaged (${problem}); repair it or move it away to append to this run`,
-  );
+  for (let created = folder; created !== above; created = dirname(created))
+    await fileSystem.syncFolder(dirname(created));
 }

@@ -8,7 +8,7 @@ import { listAll, readAll } from '../../testing/read-all.ts';
 import { scriptCalls, scriptRecord } from '../../testing/record-script.ts';
 import { linesStore, type LinesStore } from '../../../test/support/lines-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { bytesOfWrite, linesOfAppend } from './jsonl-line.ts';
+import { bytesOfWrite } from './jsonl-line.ts';
 import type { JsonlSinkOptions } from './jsonl-sink.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
 
@@ -29,7 +29,7 @@ async function newFolder(): Promise<string> {
 /** Writes a run as this driver would, each list one append and one write. */
 function bytesOf(...appends: readonly (readonly TrajectoryRecord[])[]): Buffer {
   return Buffer.concat(
-    appends.map((records) => bytesOfWrite([linesOfAppend(records.map((record) => ({ json: encodeRecord(record) })))])),
+    appends.map((records) => bytesOfWrite([records.map((record) => ({ json: encodeRecord(record) }))])),
   );
 }
 
@@ -165,7 +165,7 @@ test('what cannot belong to a run is named with its line', async () => {
     [Buffer.concat([start, bytesOf(scriptCalls('b', 1, 1))]), 'invalid-record', /line 2: the record is of another run/],
     [bytesOf([nameless]), 'invalid-record', /line 1: the record has no run_id/],
     [bytesOf([{ ...newer, schema_version: 9 }]), 'schema-version', /line 1: .*schema version 9/],
-    [Buffer.concat([Buffer.from('\n'), start]), 'invalid-record', /line 1: the line is not as it was written/],
+    [Buffer.concat([Buffer.from('\n'), start]), 'invalid-record', /line 1: the line is damaged/],
   ];
   for (const [content, code, message] of broken) {
     await writeRun(folder, content);

@@ -12,12 +12,12 @@ import { RunWriter } from './jsonl-run-writer.ts';
 import { runFolderName } from './run-folder-name.ts';
 import { takeRunLock, type RunLock } from './run-lock.ts';
 
-/** How a sink of JSON lines writes. */
+/** Options of a sink of JSON lines. */
 export interface JsonlSinkOptions {
   /**
-   * When an append is acknowledged. `group` (default): the disk has it; appends that arrive during a sync share the
-   * next one. `each`: the disk has it, by a sync of its own. `none`: the operating system has it, so a crash of the
-   * process loses nothing and a power cut may lose what came after the last `flush`, or make the run need a repair.
+   * When an append is acknowledged. `group` (default): it is on disk; appends that arrive during a sync share the next one.
+   * `each`: it is on disk, with its own sync. `none`: the operating system has it, so a crash of the process loses nothing, and a
+   * power cut may lose what came after the last `flush` or damage the run.
    */
   readonly fsync?: 'group' | 'each' | 'none';
   readonly lock?: {
@@ -26,7 +26,7 @@ export interface JsonlSinkOptions {
   };
 }
 
-/** What a sink is built on, so that tests can refuse an operation or cut the power. */
+/** The file system and lock of a sink; tests replace them to inject faults. */
 export interface JsonlPorts {
   readonly fileSystem: FileSystem;
   /** As `takeRunLock`. */
@@ -34,20 +34,17 @@ export interface JsonlPorts {
 }
 
 /**
- * Writes runs as lines of JSON, for tools that read such files: a folder a run, in it a file of one record a line. A line is
- * the record's JSON with one more member, `line_check`, by which a reader knows that the line is as it was written. It only
- * appends: a store that lists, searches, deletes and keeps state is `sqliteStore`; `openStoreReader(folder)` reads and follows
- * what is here, and `coxswain import FOLDER` copies it into a store.
+ * Writes runs as lines of JSON, for tools that read such files: one folder per run, one file, one record per line. A line is the
+ * record's JSON with one more member, the checksum `line_check`. The sink only appends: use `sqliteStore` to list, search and
+ * delete. `openStoreReader(folder)` reads and follows the folder, `coxswain import FOLDER` copies it into a store.
  *
- * The folder is made at the first append (folders 0700, files 0600). A run has one writer at a time: the first append takes
- * a lock, which `close()` or the end of the process frees.
+ * The first append creates the folder (folders 0700, files 0600). A run has one writer at a time: the first append takes a lock,
+ * which `close()` or the end of the process releases.
  *
- * Durability: see `fsync` of the options. An append is written whole or not at all, also through a power cut. What a
- * crash left of an unfinished one is never read, and cut off by the next writer. An append to a run in which a line is not as it
- * was written throws `store-io`.
+ * Durability: see `fsync`. An append is stored whole or not at all, also after a power cut. Readers ignore what a crash left of an
+ * unfinished append, and the next writer truncates it. An append to a run with a damaged line throws `store-io`.
  *
- * Cost: an append is one write and one sync, shared with the appends that arrive meanwhile. The first append to a run
- * reads all of it.
+ * Cost: an append is one write and one sync, shared with concurrent appends. The first append to a run reads all of it.
  *
  * @throws CoxswainError `invalid-argument` for an option out of range; `unsafe-path` for a `.coxswain` that is a link
  */
@@ -61,17 +58,18 @@ export function jsonlSink(folder: string, options: JsonlSinkOptions = {}): Traje
   return new JsonlSink(path, options, { fileSystem: { ...nodeFileSystem, makeFolder }, takeLock: takeRunLock });
 }
 
-/** Runs that one sink holds open; each has a file and a lock. */
-const MAX_OPEN = 64;
+/** Writers that one sink keeps open; each has a file and a lock. */
+const MAX_WRITERS = 64;
 const DEFAULT_LOCK_WAIT_MS = 5000;
 
 /** The sink behind `jsonlSink`. */
 export class JsonlSink implements TrajectorySink, CheckedSink {
   readonly #makeWriter: (name: string) => RunWriter;
-  /** By folder name, the one used last at the end. Those that were idle longest are closed when too many are open. */
+  /** By folder name, the most recently used last. */
   readonly #writers = new Map<string, RunWriter>();
-  readonly #closing = new Set<Promise<void>>();
-  /** Of writers that were closed for being idle; the next `flush` or `close` throws the first. */
+  /** Idle writers being closed, by folder name. Never reject. */
+  readonly #closing = new Map<string, Promise<void>>();
+  /** Faults of idle writers; the next `flush` or `close` throws the first. */
   readonly #faults: unknown[] = [];
   #isClosed = false;
 
@@ -84,8 +82,14 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
     if (!Number.isSafeInteger(waitMs) || waitMs < 0) {
       throw invalidArgument(`lock.waitMs must be a whole number from 0, got ${waitMs}`);
     }
-    this.#makeWriter = (name) =>
-      new RunWriter({ fileSystem, folder: join(folder, name) }, { fsync, takeLock: (at) => takeLock(at, waitMs) });
+    this.#makeWriter = (name) => {
+      const previous = this.#closing.get(name);
+      const lock = async (at: string): Promise<RunLock> => {
+        await previous;
+        return takeLock(at, waitMs);
+      };
+      return new RunWriter({ fileSystem, folder: join(folder, name) }, { fsync, takeLock: lock });
+    };
   }
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
@@ -99,18 +103,18 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
     const writer = this.#writers.get(name) ?? this.#makeWriter(name);
     this.#writers.delete(name);
     this.#writers.set(name, writer);
-    const appending = writer.append(checked);
+    const appended = writer.append(checked);
     this.#closeIdle();
-    return appending;
+    return appended;
   }
 
-  /** Throws the first fault, when all writers are done. */
+  /** Throws the first fault, after all writers are done. */
   async flush(): Promise<void> {
     this.#mustBeOpen();
     await this.#settle(Array.from(this.#writers.values(), (writer) => writer.flush()));
   }
 
-  /** Throws the first fault, when all writers are done. */
+  /** Throws the first fault, after all writers are done. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const writers = [...this.#writers.values()];
@@ -119,26 +123,23 @@ export class JsonlSink implements TrajectorySink, CheckedSink {
   }
 
   #closeIdle(): void {
-    let tooMany = [...this.#writers.values()].filter(({ isOpen }) => isOpen).length - MAX_OPEN;
     for (const [name, writer] of this.#writers) {
-      if (tooMany <= 0) return;
-      if (!writer.isIdle || !writer.isOpen) continue;
-      tooMany -= 1;
+      if (this.#writers.size <= MAX_WRITERS) return;
+      if (!writer.isIdle) continue;
+      this.#writers.delete(name);
       const closing = writer
         .close()
         .catch((thrown: unknown) => void this.#faults.push(thrown))
         .finally(() => {
-          this.#closing.delete(closing);
-          // Unless it was wanted again meanwhile: then it may have the lock, and another writer would meet it.
-          if (writer.isIdle && !writer.isOpen && this.#writers.get(name) === writer) this.#writers.delete(name);
+          if (this.#closing.get(name) === closing) this.#closing.delete(name);
         });
-      this.#closing.add(closing);
+      this.#closing.set(name, closing);
     }
   }
 
   async #settle(works: readonly Promise<void>[]): Promise<void> {
     const settled = await Promise.allSettled(works);
-    await Promise.all(this.#closing);
+    await Promise.all(this.#closing.values());
     const faults = this.#faults.splice(0);
     for (const one of settled) if (one.status === 'rejected') faults.push(one.reason);
     if (faults.length > 0) throw faults[0];

@@ -2,21 +2,21 @@ import { Buffer } from 'node:buffer';
 
 const LINE_BREAK = 0x0a;
 
-/** One line as it lies in a file. Its bytes are valid until the next chunk is read. */
+/** One line of a file. Its bytes are valid until the next chunk is read. */
 export interface FileLine {
   /** Without its line break. */
   readonly bytes: Buffer;
-  /** Byte offset of its start, and the one just after its line break. */
+  /** Byte offsets of its start and of the end of its line break. */
   readonly startOffset: number;
   readonly endOffset: number;
-  /** False for what follows the last line break: it is being written, or was torn off by a crash. */
+  /** False for the rest after the last line break: it is being written, or a crash cut it off. */
   readonly isComplete: boolean;
 }
 
 /**
- * The lines in chunks of bytes, a list for each chunk that ends one.
+ * Splits chunks of bytes into lines; yields a list per chunk that completes one.
  *
- * @param chunks  each must stay as it is until the next one is asked for
+ * @param chunks  each must stay unchanged until the next is requested
  * Cost: memory is a chunk and twice the longest line.
  */
 export async function* readLines(

@@ -9,28 +9,22 @@ export interface RunFiles {
   readonly folder: string;
 }
 
-/** The file of a run's records. */
+/** The file with a run's records. */
 export function recordsPath({ folder }: Pick<RunFiles, 'folder'>): string {
   return join(folder, '0000000000000000.jsonl');
 }
 
-/** True when there is no such run any more: its folder was removed since its name was read. */
+/** True if the run's folder is missing, because it was removed since its name was read. */
 export async function isGone({ fileSystem, folder }: RunFiles): Promise<boolean> {
-  try {
-    await fileSystem.list(folder);
-    return false;
-  } catch (thrown) {
-    return isMissing(thrown);
-  }
+  return (await fileSystem.list(folder).then(() => undefined, isMissing)) ?? false;
 }
 
-/** Bytes of the files of a run. Cost: a look at each file. */
+/** Bytes of a run's files; 0 for a missing run. Cost: a look at each file. */
 export async function sizeOfRun({ fileSystem, folder }: RunFiles): Promise<number> {
   try {
-    let bytes = 0;
-    for (const name of await fileSystem.list(folder))
-      bytes += (await fileSystem.facts(join(folder, name)))?.sizeBytes ?? 0;
-    return bytes;
+    const names = await fileSystem.list(folder);
+    const facts = await Promise.all(names.map((name) => fileSystem.facts(join(folder, name))));
+    return facts.reduce((bytes, file) => bytes + (file?.sizeBytes ?? 0), 0);
   } catch (thrown) {
     if (isMissing(thrown)) return 0;
     throw thrown;

@@ -2,13 +2,12 @@ import { Buffer } from 'node:buffer';
 
 const PREFIX = 'run-';
 const MAX_ENCODED_CHARS = 180;
-const KEPT_CHARS = 100;
+const READABLE_CHARS = 100;
 
 /**
- * The name of the folder that holds a run, different for different ids on every file system: lower-case ASCII
- * letters, digits, `-` and `_` stay, every other UTF-8 byte becomes `%xx`. Upper case is escaped because some
- * file systems do not tell it apart; the prefix keeps clear of names that Windows reserves. An id too long for a
- * name keeps its beginning and ends in `~` and its SHA-256. At most 184 bytes.
+ * The folder name of a run, unique per id on every file system: lower-case ASCII letters, digits, `-` and `_` stay, every
+ * other UTF-8 byte becomes `%xx`. Upper case is escaped because some file systems ignore case; the prefix avoids names that
+ * Windows reserves. An id too long for a name is cut and ends in `~` and its SHA-256. At most 184 bytes.
  */
 export function runFolderName(runId: string): string {
   let encoded = '';
@@ -17,17 +16,17 @@ export function runFolderName(runId: string): string {
     encoded += /[a-z0-9_-]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0')}`;
   }
   if (encoded.length > MAX_ENCODED_CHARS) {
-    encoded = `${encoded.slice(0, KEPT_CHARS)}~${process.getBuiltinModule('node:crypto').createHash('sha256').update(runId).digest('hex')}`;
+    encoded = `${encoded.slice(0, READABLE_CHARS)}~${process.getBuiltinModule('node:crypto').createHash('sha256').update(runId).digest('hex')}`;
   }
   return PREFIX + encoded;
 }
 
-/** True for a name that `runFolderName` may have given. */
+/** True for a name of the form that `runFolderName` returns. */
 export function isRunFolderName(name: string): boolean {
   return /^run-[a-z0-9_%~-]*$/.test(name);
 }
 
-/** The id that a folder name says: exact for a short one, the name's own middle part where the id was too long. */
+/** The run id of a folder name; for an id that was too long, the encoded name. */
 export function runIdInFolderName(name: string): string {
   const encoded = name.slice(PREFIX.length);
   if (encoded.includes('~')) return encoded;

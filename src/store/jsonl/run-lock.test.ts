@@ -45,7 +45,7 @@ test('a link, a folder or a database in the place of the lock is refused and lef
   for (const make of makers) {
     const folder = await newFolder();
     await make(join(folder, 'lock'));
-    const refused = { code: 'store-io', message: expect.stringContaining('no lock of coxswain') };
+    const refused = { code: 'store-io', message: expect.stringContaining('not a lock of coxswain') };
     await expect(takeRunLock(folder, 0)).rejects.toMatchObject(refused);
     await expect(stat(join(folder, 'elsewhere'))).rejects.toThrow('ENOENT');
   }

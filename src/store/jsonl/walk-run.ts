@@ -11,17 +11,16 @@ import { readLines, type FileLine } from './read-lines.ts';
 import { recordsPath, type RunFiles } from './run-files.ts';
 import { runIdInFolderName } from './run-folder-name.ts';
 
-/** A place just after a whole append: where the next one lies, or will. */
+/** A place after a complete append, where the next one begins. */
 export interface RunPlace {
   readonly offset: number;
   /** Lines before it. */
   readonly lines: number;
-  /** What follows there. */
   readonly nextSeq: number;
   readonly runId: string;
 }
 
-/** What is met on the way through a run. */
+/** A record or problem in a run's file. */
 export type WalkItem =
   | { readonly type: 'record'; readonly record: TrajectoryRecord; readonly json: string; readonly end: RunPlace }
   | {
@@ -29,33 +28,31 @@ export type WalkItem =
       readonly code: 'invalid-record' | 'schema-version';
       readonly runId: string;
       readonly seq: number;
-      /** A file and a line. */
+      /** File and line. */
       readonly place: string;
       readonly problem: string;
     }
   | {
-      /** The end of an append that a crash cut off, which was never acknowledged; the next writer removes it. */
+      /** An unacknowledged append that a crash cut off; the next writer truncates it. */
       readonly type: 'torn';
       readonly runId: string;
       readonly seq: number;
       readonly place: string;
-      /** Those of its records that are whole. */
+      /** Its complete records. */
       readonly records: readonly TrajectoryRecord[];
     };
 
 type Damage = Extract<WalkItem, { readonly type: 'damage' }>;
 
 /**
- * Goes through a run in order and gives its records, each checked to be as it was written and to continue the one before, and
- * all that is wrong. Never writes.
+ * Reads a run in order and yields its records, each verified to be intact and to continue the previous one, and every problem.
+ * Never writes.
  *
- * An append counts only when its last line is there. What is cut off at the end of the file, or was never filled (bytes
- * of zero), is torn, unless a later write shows that the disk had it; anything else that is not as it was written is damage.
+ * An append counts once its last line is complete. An incomplete end of the file, or one of zero bytes, is torn, unless a later
+ * write shows that it was on disk; any other invalid line is damage. Throws what the file system throws.
  *
- * @param from  a place that an earlier walk gave; default: the start
+ * @param from  a place from an earlier walk; default: the start
  * Cost: memory is a chunk of the file, the longest line twice, and an append.
- *
- * Throws what the file system throws.
  */
 export async function* walkRun(run: RunFiles, from?: RunPlace): AsyncGenerator<WalkItem, void, void> {
   const walk = new Walk(run, from);
@@ -70,21 +67,20 @@ export async function* walkRun(run: RunFiles, from?: RunPlace): AsyncGenerator<W
   yield* walk.end();
 }
 
-/** The error of a reader that meets damage. */
+/** The error that a reader throws at damage. */
 export function damageError({ code, place, problem, seq }: Damage): CoxswainError {
   return new CoxswainError(code, `${place}: ${problem}`, { details: { place, problem, seq } });
 }
 
-/** Where in a run a walk is. */
 class Walk {
   #runId: string | undefined;
   readonly #run: RunFiles;
   #nextSeq: number;
   #lines: number;
-  /** Of an append whose last line has not come. */
+  /** The current append, before its last line. */
   #open: WalkItem[] = [];
   #openLine = 0;
-  /** From a line on that is torn, unless a later write follows. */
+  /** Items from a possibly torn line on. */
   #doubtful: WalkItem[] | undefined;
 
   constructor(run: RunFiles, from: RunPlace | undefined) {
@@ -100,10 +96,11 @@ class Walk {
     const wasStored = checked?.beginsWrite === true || (checked === undefined && !isTorn(line));
     if (this.#doubtful !== undefined && wasStored) yield* this.#flush();
     if (checked === undefined) {
-      const damage = this.#damage(this.#place(), 'the line is not as it was written (its check does not agree)');
-      if (wasStored) yield* this.#flush();
-      if (wasStored) yield damage;
-      else (this.#doubtful ??= []).push(damage);
+      const damage = this.#damage(this.#place(), 'the line is damaged (its check is wrong)');
+      if (wasStored) {
+        yield* this.#flush();
+        yield damage;
+      } else (this.#doubtful ??= []).push(damage);
       return;
     }
     if (this.#open.length === 0) this.#openLine = this.#lines;
@@ -143,14 +140,13 @@ class Walk {
       return;
     }
     const { seq } = record;
-    const nextSeq = this.#nextSeq;
     if (record.run_id === undefined) yield this.#damage(place, 'the record has no run_id', seq);
     else this.#runId ??= record.run_id;
     if (record.run_id !== this.#runId)
-      yield this.#damage(place, 'the record is of another run than the ones before', seq);
-    const found = orderProblem(nextSeq, seq);
-    if (found !== undefined) yield this.#damage(place, found.problem, found.seq);
-    this.#nextSeq = Math.max(nextSeq, lastSeqOf(record) + 1);
+      yield this.#damage(place, 'the record is of another run than the previous ones', seq);
+    const problem = orderProblem(this.#nextSeq, seq);
+    if (problem !== undefined) yield this.#damage(place, problem.problem, problem.seq);
+    this.#nextSeq = Math.max(this.#nextSeq, lastSeqOf(record) + 1);
     const end = { offset: endOffset, lines: this.#lines, nextSeq: this.#nextSeq, runId: this.#id() };
     yield { type: 'record', record, json, end };
   }
@@ -164,7 +160,7 @@ class Walk {
   }
 }
 
-/** True for what a crash may leave: the end is missing, or blocks were never filled. */
+/** True for what a crash may leave: an incomplete line, or blocks that were never written. */
 function isTorn({ bytes, isComplete }: FileLine): boolean {
   return !isComplete || bytes.includes(0);
 }

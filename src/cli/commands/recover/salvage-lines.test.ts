@@ -22,7 +22,7 @@ test('of a run whose only write has a damaged line the other lines are saved, an
   await file.write('#', at);
   await file.close();
 
-  const reason = expect.stringContaining(`${FIRST}, line 2: the line is not as it was written`);
+  const reason = expect.stringContaining(`${FIRST}, line 2: the line is damaged`);
   expect(await Array.fromAsync(salvageLines(run))).toEqual([
     { type: 'record', record: records[0] },
     { type: 'damage', reason },
