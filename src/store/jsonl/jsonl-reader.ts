@@ -63,7 +63,9 @@ export class JsonlReader implements LiveReader {
 
   async listRuns(query?: RunQuery): Promise<RunPage> {
     const checked = checkRunQuery(query);
-    const page = pageOfAllRuns(await Array.fromAsync(this.listAll()), checked);
+    const runs: RunSummary[] = [];
+    for await (const run of this.listAll()) runs.push(run);
+    const page = pageOfAllRuns(runs, checked);
     if (!checked.withBytes) return page;
     return {
       ...page,
