@@ -7,7 +7,7 @@ export interface Snippet {
   readonly given?: string;
   /** Why it is not checked. */
   readonly noCheck?: string;
-  /** What it prints when it is run. */
+  /** The expected output of the program. */
   readonly prints?: string;
 }
 
@@ -118,10 +118,10 @@ function closes(text: string, fence: string): boolean {
   return trimmed.length >= fence.length && trimmed === fence.charAt(0).repeat(trimmed.length);
 }
 
-/** A comment on a line of its own is a directive: a misspelt one must not pass as a remark. */
+/** A comment on a separate line is a directive; a misspelt one is a problem, not a remark. */
 function directiveOf(page: string, text: string, line: number, problems: string[]): Part {
   const comment = COMMENT.exec(text)?.[1]?.trim();
-  // What a script writes stands between `<!-- NAME: written by SCRIPT -->` and `<!-- /NAME -->`.
+  // Generated text is between `<!-- NAME: written by SCRIPT -->` and `<!-- /NAME -->`.
   if (comment === undefined || /^\w+: written by \S+$|^\/\w+$/.test(comment)) return { prose: line };
   const [, name = '', value = ''] = /^([\w-]+)(?::\s*(.*))?$/s.exec(comment) ?? [];
   const isKnown = (name === 'prints' && value === '') || ((name === 'given' || name === 'no-check') && value !== '');

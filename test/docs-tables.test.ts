@@ -172,11 +172,11 @@ test('the feedback page has what is said about each kind of pattern, to the lett
       flaggedAt: 0,
       occurrences: 5,
     };
-    const said = patternSentences(pattern, { asked: '"make"', answered: '"no rule"' });
+    const sentences = patternSentences(pattern, { asked: '"make"', answered: '"no rule"' });
     expect({ kind, summary, suggestions: codes(suggestions) }).toEqual({
       kind,
-      summary: said.summary,
-      suggestions: said.suggestions,
+      summary: sentences.summary,
+      suggestions: sentences.suggestions,
     });
   }
 });
@@ -274,7 +274,7 @@ test('the page of words has every word of the table, and nothing that people rea
   }
   const cli = fileURLToPath(new URL('../src/cli/', import.meta.url));
   const texts = [
-    // What the commands printed at first is another matter.
+    // Excludes the first output of the commands.
     readFileSync(new URL('../docs/words.md', import.meta.url), 'utf8').replaceAll(/^Before:[^]*?^Now:/gm, ''),
     ...globSync('**/*.ts', { cwd: cli, exclude: ['**/*.test.ts'] }).map((file) =>
       readFileSync(join(cli, file), 'utf8'),

@@ -91,7 +91,7 @@ test('every block type-checks against the sources, and a wrong one is found', ()
     cwd: folder,
     encoding: 'utf8',
   });
-  // What is wrong in a source is found by the project's own type check.
+  // The project's type check covers errors in sources.
   const errors = done.stdout.split('\n').filter((line) => /error TS\d+/.test(line) && !line.startsWith('..'));
   const inWrong = errors.filter((line) => line.startsWith(fileOf(wrongType)));
   expect(errors.filter((line) => !inWrong.includes(line))).toEqual([]);
@@ -101,7 +101,7 @@ test('every block type-checks against the sources, and a wrong one is found', ()
 
 test.each(programs)('the program at $place runs', (snippet) => {
   let { code, out, err } = runProgram(snippet);
-  // On a loaded machine a provider may overrun its time, and a run tells of that: what is printed then is right too.
+  // On a loaded machine a provider may overrun its time, and the run records that; such output is right too.
   for (let tries = 0; tries < 3 && out !== (snippet.prints ?? out); tries += 1)
     ({ code, out, err } = runProgram(snippet));
   expect(err).toBe('');

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { createContext, SourceTextModule } from 'node:vm';
 
-const said = [];
+const lines = [];
 const { crypto, performance, setTimeout, structuredClone } = globalThis;
 const context = createContext({
   TextEncoder,
@@ -12,7 +12,7 @@ const context = createContext({
   performance,
   setTimeout,
   structuredClone,
-  say: (text) => said.push(text),
+  say: (text) => lines.push(text),
 });
 const link = (specifier) => {
   if (specifier !== 'coxswain/edge') throw new Error(`the bundle imports ${specifier}`);
@@ -32,4 +32,4 @@ say(collectFeedback({ prompt, session }) ?? 'nothing');
 );
 await program.link(link);
 await program.evaluate();
-process.stdout.write(said.join('\n'));
+process.stdout.write(lines.join('\n'));

@@ -26,21 +26,21 @@ const budget = { budget: { calls: 31 }, usage: { calls: 30 } };
 
 /** By name: its arguments, calls at which it speaks, what else is known, and whether one call is enough. */
 const CASES = {
-  allOf: { given: [cox.errorStreak()], calls: failing },
-  anyOf: { given: [cox.errorStreak()], calls: failing },
-  consultationPrompt: { given: [{ consultationTool: 'request_review' }], calls: failing },
+  allOf: { args: [cox.errorStreak()], calls: failing },
+  anyOf: { args: [cox.errorStreak()], calls: failing },
+  consultationPrompt: { args: [{ consultationTool: 'request_review' }], calls: failing },
   deadlineFeedback: { calls: one, known: deadline, isAlways: true },
   deadlineObserver: { calls: one, known: deadline, isAlways: true },
-  diagnosticSignal: { given: [{ logToolName: 'view_logs' }], calls: failing },
+  diagnosticSignal: { args: [{ logToolName: 'view_logs' }], calls: failing },
   doomLoop: { calls: failing },
   doomLoopGuidance: { calls: failing },
   driftFeedback: { calls: drifting },
   errorCascadeFeedback: { calls: failing },
   errorStreak: { calls: failing },
-  highToolCount: { given: [{ threshold: 20 }], calls: reading },
+  highToolCount: { args: [{ threshold: 20 }], calls: reading },
   largeOutput: { calls: large },
-  not: { given: [cox.errorStreak()], calls: one, isAlways: true },
-  observerAsProvider: { given: [cox.deadlineObserver()], calls: one, known: deadline, isAlways: true },
+  not: { args: [cox.errorStreak()], calls: one, isAlways: true },
+  observerAsProvider: { args: [cox.deadlineObserver()], calls: one, known: deadline, isAlways: true },
   paceFeedback: { calls: reading, known: budget },
   parallelToolReminder: { calls: reading },
   patternFeedback: { calls: failing },
@@ -50,14 +50,14 @@ const CASES = {
   sequentialWhenParallel: { calls: reading },
   singleToolRepeated: { calls: reading },
   stallFeedback: { calls: idle },
-  staticFeedback: { given: [{ name: 'Own', summary: 'So.' }], calls: one, isAlways: true },
-  threshold: { given: [cox.errorStreak(), 0.5], calls: failing },
+  staticFeedback: { args: [{ name: 'Own', summary: 'So.' }], calls: one, isAlways: true },
+  threshold: { args: [cox.errorStreak(), 0.5], calls: failing },
   toolUsageMonitor: { calls: reading, isAlways: true },
 };
 
-function speaks(name, { given = [], known = {} }, calls) {
+function speaks(name, { args = [], known = {} }, calls) {
   const made = cox[name](...given);
-  const session = cox.createSession({ clock, task: 'Mend the parser.' });
+  const session = cox.createSession({ clock, task: 'Fix the parser.' });
   for (const call of calls) session.dispatch(cox.toolInvoked(call));
   if (made.classify !== undefined && made.provide === undefined) {
     return made.classify(cox.createGuidanceContext(session, known)).relevant;
@@ -76,7 +76,7 @@ function speaks(name, { given = [], known = {} }, calls) {
 
 /** Whether an export makes a provider, a classifier or an observer. */
 function makesOne(make) {
-  for (const given of [[{}], []]) {
+  for (const args of [[{}], []]) {
     try {
       const made = make(...given);
       if (made instanceof Promise) made.catch(() => undefined);

@@ -45,7 +45,7 @@ async function* stream(records: readonly TrajectoryRecord[]): AsyncGenerator<Tra
   yield* records;
 }
 
-/** What is known of every call, by its place. */
+/** The compared facts of every call, in order. */
 function callsOf(payloads: readonly TrajectoryPayload[]): readonly unknown[] {
   const ends = new Map(
     payloads.flatMap((end) => (end.kind === 'tool_ended' ? [[end.tool_call_id, end] as const] : [])),

@@ -96,7 +96,7 @@ function usersFaults(): string {
 }
 
 describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linux can mount', () => {
-  test('a disk that is full from the start harms nobody, and the user`s own log says so', () => {
+  test('a disk that is full from the start harms no session, and the user`s log says so', () => {
     fill();
     try {
       hook(event('UserPromptSubmit', { prompt: 'One' }));
@@ -129,7 +129,7 @@ describe.skipIf(!isMounted)('on a disk of two megabytes, which only root on Linu
     expect(usersFaults()).not.toContain('no transaction');
   });
 
-  test('where not even the log can be written, doctor tells of the disk', async () => {
+  test('doctor reports the disk even if the log cannot be written', async () => {
     const away = join(disk, 'home');
     mkdirSync(away, { recursive: true });
     fill();

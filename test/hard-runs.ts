@@ -2,7 +2,7 @@ import type { JsonObject } from '../src/base/json.ts';
 import type { TrajectoryPattern } from '../src/records/trajectory-pattern.ts';
 import type { SteeringStart, TrajectoryPayload, TrajectoryRecord } from '../src/records/trajectory-record.ts';
 
-/** What a reader of a run should be told about it. */
+/** The figures that every reader must report for a run. */
 export interface RunFigures {
   readonly calls: number;
   readonly errors: number;

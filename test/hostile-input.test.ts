@@ -202,7 +202,7 @@ test('setDeadline(null) takes the deadline away, and one that cannot be leaves i
 });
 
 test('20,000 events from within a provider neither throw nor are lost silently', async () => {
-  const told: string[] = [];
+  const received: string[] = [];
   const { cox, run, records } = setUp({
     feedback: [
       {
@@ -211,7 +211,7 @@ test('20,000 events from within a provider neither throw nor are lost silently',
           shouldRun: () => true,
           provide: () => {
             for (let index = 0; index < 20_000; index += 1)
-              told.push(run.emit({ type: 'compaction', trigger: `${index}` }));
+              received.push(run.emit({ type: 'compaction', trigger: `${index}` }));
             return { summary: 'said', severity: 'info' };
           },
         },
@@ -222,8 +222,8 @@ test('20,000 events from within a provider neither throw nor are lost silently',
   run.emit(ended());
   expect(run.feedback()).toContain('said');
   const stored = await records();
-  const accepted = told.filter((answer) => answer === 'accepted').length;
-  expect(told).toHaveLength(20_000);
+  const accepted = received.filter((answer) => answer === 'accepted').length;
+  expect(received).toHaveLength(20_000);
   expect(stored.filter(({ payload }) => payload.kind === 'compaction')).toHaveLength(accepted);
   expect(accepted).toBeGreaterThanOrEqual(1_000);
   expect(cox.health().input?.crowded).toBe(20_000 - accepted);

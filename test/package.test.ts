@@ -28,7 +28,7 @@ function succeed(command: string, args: readonly string[], cwd: string): void {
   if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${err}`);
 }
 
-/** What is no source of the package, or large and of another installation. */
+/** Paths that are not sources of the package, or belong to another installation. */
 const LEFT_OUT = /^(?:\.git|dist)$|(?:^|\/)node_modules$/;
 
 beforeAll(() => {
@@ -155,7 +155,7 @@ test('the packed bin analyses the bundled sample', () => {
   expect(report.patterns.map((pattern) => pattern.kind)).toContain('ping_pong');
 });
 
-/** Packages that the sources of the viewer's page import, and some that these bring. What the bundler leaves out needs no licence. */
+/** Packages that the sources of the viewer's page import, and some that these bring. Unbundled packages need no licence. */
 function packagesOfThePage(): ReadonlySet<string> {
   const page = join(root, 'src', 'viewer', 'page');
   const sources = readdirSync(page).filter((name) => /\.tsx?$/.test(name) && !/\.test\.|\.config\./.test(name));
@@ -197,16 +197,16 @@ test('every built-in provider, classifier and observer of the packed package spe
 /** The steps of action.yml that run a script, with the environment that GitHub would give them. */
 function stepsOf(inputs: Readonly<Record<string, string>>, temp: string): readonly (readonly [string, object])[] {
   const text = readFileSync(join(root, 'action.yml'), 'utf8');
-  const given = new Map(
+  const defaults = new Map(
     [...text.matchAll(/^ {2}([\w-]+):\n {4}description: .*\n {4}default: (.*)$/gm)].map(([, name = '', value = '']) => [
       name,
       value === "''" ? '' : value,
     ]),
   );
-  for (const [name, value] of Object.entries(inputs)) given.set(name, value);
+  for (const [name, value] of Object.entries(inputs)) defaults.set(name, value);
   const filled = (value: string): string =>
     value
-      .replace(/\$\{\{ inputs\.([\w-]+) \}\}/, (_all, name: string) => given.get(name) ?? `no input ${name}`)
+      .replace(/\$\{\{ inputs\.([\w-]+) \}\}/, (_all, name: string) => defaults.get(name) ?? `no input ${name}`)
       .replace('${{ runner.temp }}', temp);
   return [...text.matchAll(/^ {6}run: (.*)\n {6}env:\n((?: {8}.*\n)+)/gm)].map(([, script = '', env = '']) => [
     script,
@@ -221,18 +221,20 @@ test('the steps of the GitHub action gate a configuration and show the moments w
   ): { readonly codes: readonly (number | null)[]; readonly temp: string; readonly summary: string } => {
     const temp = mkdtempSync(join(folder, 'runner-'));
     const summary = join(temp, 'summary.md');
-    const codes = stepsOf({ runs: sample, transcripts: `  ${sample}\n\n`, ...inputs }, temp).map(([script, given]) => {
-      const env = { ...process.env, ...given, GITHUB_ACTION_PATH: root, GITHUB_STEP_SUMMARY: summary };
-      return spawnSync('bash', ['-c', script], { cwd: folder, env }).status;
-    });
+    const codes = stepsOf({ runs: sample, transcripts: `  ${sample}\n\n`, ...inputs }, temp).map(
+      ([script, defaults]) => {
+        const env = { ...process.env, ...defaults, GITHUB_ACTION_PATH: root, GITHUB_STEP_SUMMARY: summary };
+        return spawnSync('bash', ['-c', script], { cwd: folder, env }).status;
+      },
+    );
     return { codes, temp, summary: readFileSync(summary, 'utf8') };
   };
-  const kept = act({ 'max-advice-per-100-calls': '100' });
-  expect(kept.codes).toEqual([0, 0]);
-  expect(kept.summary).toContain('## Steering configuration on recorded runs: every gate kept\n\n    ');
-  expect(kept.summary).toContain('## What the agents did\n\n    ');
-  expect(kept.summary).toMatch(/^ {4}.*worth a look/im);
-  expect(readdirSync(join(kept.temp, 'coxswain')).toSorted()).toEqual([
+  const passed = act({ 'max-advice-per-100-calls': '100' });
+  expect(passed.codes).toEqual([0, 0]);
+  expect(passed.summary).toContain('## Steering configuration on recorded runs: every gate passed\n\n    ');
+  expect(passed.summary).toContain('## What the agents did\n\n    ');
+  expect(passed.summary).toMatch(/^ {4}.*worth a look/im);
+  expect(readdirSync(join(passed.temp, 'coxswain')).toSorted()).toEqual([
     'backtest-problems.txt',
     'backtest.html',
     'backtest.txt',

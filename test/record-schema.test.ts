@@ -11,7 +11,7 @@ import { everyPayload } from './support/every-payload.ts';
 import { mutatedJson } from './support/json-mutation.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';
 
-/** What of JSON Schema the file uses. */
+/** The parts of JSON Schema that the file uses. */
 interface SchemaNode {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, SchemaNode>>;

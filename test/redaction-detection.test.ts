@@ -26,7 +26,7 @@ const fingerprint = (secret: string): string =>
 const redactor = createRedactor({}, { fingerprint });
 const redact = (payload: TrajectoryPayload): TrajectoryPayload => redactor.redact(payload);
 
-/** What was found in a run: each pattern, when it was flagged and when it was cleared. */
+/** The patterns of a run, with the calls at which each was flagged and cleared. */
 function patternsOf(
   records: readonly TrajectoryRecord[],
   change: (payload: TrajectoryPayload) => TrajectoryPayload,

@@ -66,8 +66,8 @@ const guides: GuidanceProvider = {
   provide: ({ toolCallCount }) => ({ key: 'tests', content: secretAt(toolCallCount) }),
 };
 const guidesNot: GuidanceProvider = { ...guides, name: 'fails', provide: (context) => thrower(context.toolCallCount) };
-const told = defineEvent<{ readonly call: number }>('told');
-const slice = defineSlice<number>('broken').on(told, (_view, { data }) => thrower(data.call));
+const reported = defineEvent<{ readonly call: number }>('told');
+const slice = defineSlice<number>('broken').on(reported, (_view, { data }) => thrower(data.call));
 const limits = { decisionPoints: ['post_tool_result' as const], cooldownTurns: 0, maxPerRun: 1000, maxPerTurn: 10 };
 const steering: SteeringOptions = {
   delivery: 'all',
@@ -91,21 +91,21 @@ const steering: SteeringOptions = {
   slices: [slice],
 };
 
-/** Makes every call but lets the code of the user's own have a say after each; answers what the agent was told. */
+/** Makes every call but lets the code of the user's own have a say after each; answers what the agent was reported. */
 function runCalls(run: Run, from: number, through: number): string[] {
-  const said: string[] = [];
+  const texts: string[] = [];
   for (let index = from; index <= through; index += 1) {
     const toolCallId = `call-${index}`;
     run.emit({ type: 'turn_start' });
     run.emit({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: { command: `make ${index}` } });
     run.emit({ type: 'tool_execution_end', toolCallId, toolName: 'bash', result: `made ${index}`, isError: false });
-    run.dispatch(told({ call: index }));
+    run.dispatch(reported({ call: index }));
     for (const advice of run.advise('post_tool_result')) {
-      said.push(advice.text);
+      texts.push(advice.text);
       advice.delivered('tool_result');
     }
   }
-  return said;
+  return texts;
 }
 
 function stateOf(run: Run): string {
@@ -118,7 +118,7 @@ test.each(MODES)(
     const store = memoryStore();
     const cox = createCoxswain({ ...steering, store, redaction, clock: createFakeClock() });
     const run = cox.startRun(RUN);
-    const said = runCalls(run, 1, secrets.length);
+    const texts = runCalls(run, 1, secrets.length);
     const state = stateOf(run);
     await run.end();
     const records = await readAll(store, 'run');
@@ -129,9 +129,9 @@ test.each(MODES)(
     expect(run.session.faultCount()).toBe(secrets.length);
     expect(run.analysis.faults).toHaveLength(secrets.length);
     expect(survivorsIn(state)).toEqual([]);
-    expect(survivorsIn(JSON.stringify([records, said, cox.health()]))).toEqual([]);
+    expect(survivorsIn(JSON.stringify([records, texts, cox.health()]))).toEqual([]);
     expect(derivedOf(records).flatMap((item) => ('text' in item ? [item.text] : []))).toEqual(
-      said.filter((text) => /^\[(?:Feedback|Trajectory)/.test(text)),
+      texts.filter((text) => /^\[(?:Feedback|Trajectory)/.test(text)),
     );
     const replay = new Replay({ steering, redaction });
     expect(records.flatMap((record) => replay.take(record))).toEqual(derivedOf(records));
@@ -157,9 +157,9 @@ test('half a secret is not left where a message is cut', () => {
 test('without redaction the same secrets are found in the state, so the test can fail', () => {
   const cox = createCoxswain({ ...steering, redaction: false, clock: createFakeClock() });
   const run = cox.startRun(RUN);
-  const said = runCalls(run, 1, secrets.length);
+  const texts = runCalls(run, 1, secrets.length);
   expect(survivorsIn(stateOf(run)).length).toBeGreaterThan(secrets.length - 5);
-  expect(survivorsIn(said.join('\n'))).toHaveLength(secrets.length);
+  expect(survivorsIn(texts.join('\n'))).toHaveLength(secrets.length);
 });
 
 test('a process that takes one step of a run saves no secret of a provider', async () => {

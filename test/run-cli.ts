@@ -12,7 +12,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** What a process of the command line is started with. */
+/** Options of a CLI process. */
 export interface CliOptions {
   readonly cwd: string;
   readonly stdin?: string | Uint8Array;
@@ -26,7 +26,7 @@ export interface CliOptions {
   }) => void;
 }
 
-/** What a test can do to a process that is running. */
+/** Controls a running CLI process. */
 export interface CliControl {
   readonly all: string;
   readonly close: () => void;
@@ -34,7 +34,7 @@ export interface CliControl {
   readonly interrupt: () => void;
 }
 
-/** Runs `coxswain ARGS` as a user does: in a process of its own, without a terminal. It ends with the test at the latest. */
+/** Runs `coxswain ARGS` in a separate process without a terminal. The process ends with the test at the latest. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, ...inherited } = process.env;
   const child = spawn(process.execPath, [BIN, ...args], { cwd: options.cwd, env: { ...inherited, ...options.env } });

@@ -101,7 +101,7 @@ function idOf(table: keyof typeof WORDS, words: string): string | undefined {
   return Object.entries(WORDS[table]).find(([, said]) => said === words)?.[0];
 }
 
-/** `3 calls, 1 error, 2 turns, finished (it worked, reward 1)`. Turns may be left out where there are none. */
+/** `3 calls, 1 error, 2 turns, finished (it worked, reward 1)`. Zero turns may be omitted. */
 function ofFacts(text: string): Read {
   const count = (what: string): number => Number(new RegExp(`\\b(\\d+) ${what}s?\\b`).exec(text)?.[1] ?? '0');
   const facts = text.split(', ').map((fact) => fact.replace(/ \(.*/, '').trim());

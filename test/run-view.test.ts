@@ -80,16 +80,16 @@ test('a store that counts a run in any parts comes to the counts of the view', (
   );
 });
 
-test('a view that is asked after every record says the same in the end as one that is asked once', () => {
+test('a view that is askedView after every record says the same in the end as one that is askedView once', () => {
   fc.assert(
     fc.property(run, (records) => {
       const options = { detectors: defaultDetectors(), recompute: true };
-      const asked = new RunView(options);
+      const askedView = new RunView(options);
       for (const record of records) {
-        asked.fold(record);
-        saidBy(asked);
+        askedView.fold(record);
+        saidBy(askedView);
       }
-      expect(saidBy(asked)).toEqual(saidBy(viewOf(records, options)));
+      expect(saidBy(askedView)).toEqual(saidBy(viewOf(records, options)));
     }),
     { numRuns: 100 },
   );

@@ -64,7 +64,7 @@ test('a provider of ten lines speaks at its trigger, and the text is the seed’
   expect(run.session.slice(Feedback).latest()).toMatchObject({ callIndex: 2, promptName: 'run/default' });
 });
 
-test('what is said is produced, then delivered, on the log of the run', async () => {
+test('what is texts is produced, then delivered, on the log of the run', async () => {
   const { cox, payloads } = setUp({ feedback: [{ provider: usage, trigger: { everyNCalls: 1 } }] });
   const run = cox.startRun();
   call(run);
@@ -104,19 +104,19 @@ test('a stuck run is flagged, spoken of once a level, and spoken of again when i
   // Without limits over the run, so that a short one hears several pieces.
   const { cox, payloads } = setUp({ ...standardSteering(), noise: {} });
   const run = cox.startRun();
-  const said: string[] = [];
+  const texts: string[] = [];
   for (let index = 0; index < 8; index += 1) {
     call(run);
-    for (const advice of run.advise('post_tool_result')) said.push(`${index}: ${advice.provider} ${advice.severity}`);
+    for (const advice of run.advise('post_tool_result')) texts.push(`${index}: ${advice.provider} ${advice.severity}`);
   }
-  expect(said).toContain('2: Pattern caution');
-  expect(said).toContain('5: Pattern warning');
-  expect(said.filter((line) => line.includes('Pattern'))).toHaveLength(2);
+  expect(texts).toContain('2: Pattern caution');
+  expect(texts).toContain('5: Pattern warning');
+  expect(texts.filter((line) => line.includes('Pattern'))).toHaveLength(2);
   const flagged = (await payloads(run)).filter((payload) => payload.kind === 'pattern_flagged');
   expect(flagged.map((payload) => payload.pattern.level)).toEqual(['warn', 'strong']);
 });
 
-test('loops are seen also when the host tells of no turns', () => {
+test('loops are detected even if the host reports no turns', () => {
   const { cox } = setUp();
   const run = cox.startRun();
   for (let index = 0; index < 3; index += 1) {
@@ -222,11 +222,11 @@ test('a provider that is slow three times is not asked a fourth time, and each t
     feedback: [{ provider: slow, trigger: { everyNCalls: 1 } }],
   });
   const run = cox.startRun();
-  const said = Array.from({ length: 5 }, () => {
+  const texts = Array.from({ length: 5 }, () => {
     call(run);
     return run.feedback() !== undefined;
   });
-  expect(said).toEqual([true, true, true, false, false]);
+  expect(texts).toEqual([true, true, true, false, false]);
   const overran = (await payloads(run)).filter((payload) => payload.kind === 'provider_overran');
   expect(overran).toHaveLength(3);
   expect(overran[0]).toMatchObject({ provider_name: 'feedback:Slow', duration_ms: 80, limit_ms: 50 });
@@ -404,9 +404,9 @@ test('an answer that no model should send is refused and loses no record', async
   const run = cox.startRun();
   call(run);
   run.feedback();
-  // What a model sends is not what the type says.
+  // A model may send values outside the type.
   expect(run.acknowledge({ response: 'maybe' } as never)).toMatchObject({ status: 'refused' });
-  expect(run.acknowledge({ response: 'accepted', provider: 'Nobody' })).toMatchObject({ status: 'refused' });
+  expect(run.acknowledge({ response: 'accepted', provider: 'Unknown' })).toMatchObject({ status: 'refused' });
   expect(run.acknowledge({ response: 'accepted', provider: 'ToolUsageMonitor', note: 'ok\u202e' })).toMatchObject({
     status: 'recorded',
     acknowledgement: { provider: 'ToolUsageMonitor', note: 'ok' },
@@ -422,12 +422,12 @@ test('a file trigger of a provider of the run fires once, when the file is there
   const trigger = { onFileCreated: 'done.txt' };
   const { cox } = setUp({ feedback: [{ provider: usage, trigger }] });
   const run = cox.startRun({ prompt });
-  const said = [false, true, true].map((there) => {
+  const texts = [false, true, true].map((there) => {
     exists = there;
     call(run);
     return run.feedback() !== undefined;
   });
-  expect(said).toEqual([false, true, false]);
+  expect(texts).toEqual([false, true, false]);
 });
 
 test('limits that are no limits are refused when coxswain is set up', () => {

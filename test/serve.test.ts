@@ -175,7 +175,7 @@ function script(session = 's1'): readonly string[] {
   ];
   return [
     of('SessionStart', { source: 'startup', model: 'model-x' }),
-    of('UserPromptSubmit', { prompt: 'Mend the build' }),
+    of('UserPromptSubmit', { prompt: 'Fix the build' }),
     ...['t1', 't2', 't3', 't4'].flatMap((id) => turn(id, 'npm test', 'up to date')),
     of('SubagentStart', agent),
     of('PreToolUse', { ...agent, ...call('c1', 'ls') }),
@@ -209,7 +209,7 @@ async function records({ project }: Place, runId = 's1'): Promise<readonly Traje
 }
 
 /** Records as they are stored, without what differs from one play to the next: times. */
-async function told(place: Place, runId?: string): Promise<readonly unknown[]> {
+async function storedRecords(place: Place, runId?: string): Promise<readonly unknown[]> {
   const text = JSON.stringify(await records(place, runId), (key, value: unknown) =>
     /_ms$|^atMs$|At(Ms)?$|_hash$|Seen$/.test(key) ? 0 : value,
   );
@@ -225,18 +225,18 @@ test(
     for (const way of ways) {
       const place = newPlace();
       const server = way === 'processes' ? undefined : await serve(place);
-      const said: (string | undefined)[] = [];
+      const texts: (string | undefined)[] = [];
       for (const [index, input] of script().entries()) {
         const isServed =
           way === 'server' || (way === 'in turn' && index % 2 === 0) || (way === 'in turns of three' && index % 6 < 3);
         const answer = server !== undefined && isServed ? (await send(server, input)).body : await hook(place, input);
-        said.push(textOf(answer));
+        texts.push(textOf(answer));
       }
       expect(loggedFaults(place)).toBe('');
-      outcomes.set(way, { said, session: await told(place), agent: await told(place, 's1/a1') });
+      outcomes.set(way, { texts, session: await storedRecords(place), agent: await storedRecords(place, 's1/a1') });
     }
-    const alone = outcomes.get('processes') as { readonly said: readonly unknown[] };
-    expect(alone.said.filter((text) => text !== undefined).length).toBeGreaterThan(2);
+    const alone = outcomes.get('processes') as { readonly texts: readonly unknown[] };
+    expect(alone.texts.filter((text) => text !== undefined).length).toBeGreaterThan(2);
     for (const way of ways.slice(1)) expect([way, outcomes.get(way)]).toEqual([way, alone]);
   },
 );
@@ -252,13 +252,13 @@ test.skipIf(noPostgres !== undefined)(
     writeFileSync(join(place.project, 'coxswain.config.json'), config);
     trustAs(place);
     const server = await serve(place);
-    const said: (string | undefined)[] = [];
+    const texts: (string | undefined)[] = [];
     const events = script().slice(0, 14);
     for (const [index, input] of events.entries()) {
-      said.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
+      texts.push(textOf(index % 2 === 0 ? (await send(server, input)).body : await hook(place, input)));
     }
     expect(loggedFaults(place)).toBe('');
-    expect(said.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
+    expect(texts.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
   },
 );
 
@@ -268,11 +268,11 @@ test('of events that come in together only so many bytes are kept, and the other
   const big = Array.from({ length: 12 }, (_, index) =>
     event('UserPromptSubmit', { prompt: 'x'.repeat(7_900_000) }, `big-${index}`),
   );
-  const held = big.map((body) => hold(server, body));
+  const holds = big.map((body) => hold(server, body));
   // All but the last byte of each is there, and the server, which is in this thread, has read what the system holds of them.
-  await Promise.all(held.map(({ sent }) => sent));
+  await Promise.all(holds.map(({ sent }) => sent));
   for (let turn = 0; turn < 2_000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  const answers = await Promise.all(held.map(({ finish }) => finish()));
+  const answers = await Promise.all(holds.map(({ finish }) => finish()));
   expect(answers.every(({ status }) => status === 200)).toBe(true);
   const passed = loggedFaults(place).match(/came in together/g)?.length ?? 0;
   expect(passed).toBeGreaterThan(2);
@@ -307,7 +307,7 @@ test('many runs at once, more than stay in memory, each hear and record their ow
   const place = newPlace();
   const server = await serve(place, { maxRuns: 4 });
   const sessions = Array.from({ length: 12 }, (_, index) => `session-${index}`);
-  const said = await Promise.all(
+  const textsOfSessions = await Promise.all(
     sessions.map(async (session) => {
       const texts: (string | undefined)[] = [];
       for (const input of script(session)) texts.push(textOf((await send(server, input)).body));
@@ -315,17 +315,17 @@ test('many runs at once, more than stay in memory, each hear and record their ow
     }),
   );
   expect(server.facts()).toMatchObject({ runs: 4, faults: 0, events: 12 * script().length });
-  for (const texts of said) expect(texts).toEqual(said[0]);
-  expect(said[0]?.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
+  for (const texts of textsOfSessions) expect(texts).toEqual(textsOfSessions[0]);
+  expect(textsOfSessions[0]?.some((text) => text?.includes('same call, Bash "npm test", was made 3 times'))).toBe(true);
   const counts = await Promise.all(sessions.map(async (session) => (await records(place, session)).length));
   expect(new Set(counts)).toEqual(new Set([(await records(place, 'session-0')).length]));
 });
 
-test('a server that is started anew in the middle of a run goes on with it', async () => {
+test('a server that restarts in the middle of a run continues the run', async () => {
   const whole = newPlace();
   const first = await serve(whole);
-  const said: (string | undefined)[] = [];
-  for (const input of script()) said.push(textOf((await send(first, input)).body));
+  const texts: (string | undefined)[] = [];
+  for (const input of script()) texts.push(textOf((await send(first, input)).body));
 
   const place = newPlace();
   const again: (string | undefined)[] = [];
@@ -335,8 +335,8 @@ test('a server that is started anew in the middle of a run goes on with it', asy
     for (const input of part) again.push(textOf((await send(server, input)).body));
     await server.stop();
   }
-  expect(again).toEqual(said);
-  expect(await told(place)).toEqual(await told(whole));
+  expect(again).toEqual(texts);
+  expect(await storedRecords(place)).toEqual(await storedRecords(whole));
 });
 
 test.each([
@@ -369,7 +369,7 @@ test('a request without the token, for another host or another place is refused 
   expect(await status({ path: '/other' })).toBe(404);
   expect(await status({ method: 'PUT' })).toBe(405);
   expect(existsSync(join(place.project, '.coxswain', 'runs.db'))).toBe(false);
-  // Once for all of them: whoever tries may try often.
+  // Once for all attempts, because attempts may be frequent.
   expect(loggedFaults(place).match(/without the right token/g)).toHaveLength(1);
   expect(loggedFaults(place)).not.toContain(TOKEN);
 
@@ -414,7 +414,7 @@ test('a store that another process keeps locked does not hold the agent for long
   expect(started).toEqual(['c1', 'c2']);
 });
 
-test('a completion check that takes long holds up nobody else, and what it finds is said', async () => {
+test('a slow completion check delays no other session, and its result is reported', async () => {
   const place = newPlace();
   const config = join(place.env['XDG_CONFIG_HOME'] ?? '', 'coxswain');
   const started = join(place.project, 'started');
@@ -493,7 +493,7 @@ test('settings that others may read do not count, because what they name is run'
   expect(() => readServeSettings(place.project)).toThrow(/others may read it/);
 });
 
-test("people whom the user's own configuration names hear of a stuck session, and a repository names nobody", async () => {
+test("notifications of a stuck session come from the user's configuration, never from a repository's", async () => {
   const place = newPlace();
   const got: { readonly event: string; readonly run: string }[] = [];
   const people = createServer((socket) => {

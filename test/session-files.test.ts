@@ -10,7 +10,7 @@ import { plainText } from '../src/formats/parts/plain-text.ts';
 import { decodeJson } from '../src/formats/reading/json-text.ts';
 import { sharedPath } from './support/shared-data.ts';
 
-/** What a session file holds, however it is found out. */
+/** The figures of a session file. */
 interface Walk {
   readonly runs: number;
   readonly calls: number;

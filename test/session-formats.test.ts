@@ -11,7 +11,7 @@ import { surest } from '../src/formats/reading/choose-importer.ts';
 import { importDocument, importLines } from './support/import-check.ts';
 import { mutatedJson } from './support/json-mutation.ts';
 
-/** What the real program did while it wrote the sample, as its own screen and the fake model server showed it. */
+/** The real program's actions while it wrote the sample, according to its screen and the fake model server. */
 interface Sample {
   readonly file: string;
   readonly format: FormatName;

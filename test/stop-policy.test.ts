@@ -99,7 +99,7 @@ test('a stopped run that is resumed gets another chance; one that is restored is
   expect(run.shouldStop).toBeUndefined();
 });
 
-test('in shadow mode the stop is on record and nobody is asked to stop', async () => {
+test('in shadow mode the stop is recorded and the agent is not asked to stop', async () => {
   const { records, run } = scene({ stop: STUCK, mode: 'shadow' });
   expect(work(run)).toBe(20);
   expect((await records()).some(({ payload }) => payload.kind === 'stop_requested')).toBe(true);

@@ -30,7 +30,7 @@ interface Base {
   readonly memory: Buffer | undefined;
 }
 
-/** What a whole store says. */
+/** The content of an undamaged store. */
 interface Truth {
   readonly records: ReadonlyMap<string, readonly TrajectoryRecord[]>;
   readonly summaries: ReadonlyMap<string, RunSummary>;
@@ -255,7 +255,7 @@ async function lay(path: string, { file, log, memory }: Pick<Base, 'file' | 'log
   }
 }
 
-/** What readers said of a damaged store. */
+/** Results of reading a damaged store. */
 class Findings {
   /** Readings that are not what was recorded, and that no error goes with. */
   readonly wrong: string[] = [];
@@ -324,7 +324,7 @@ async function askAll(reader: LiveReader, findings: Findings, recordsOf: (runId:
     if (damaged.length > 0) findings.isDifferent = true;
   });
   let problems = 1;
-  // What it throws is an error of the command, which says that something is wrong too.
+  // A thrown error is reported by the command, so it also reveals the damage.
   await findings.read(async () => {
     problems = (await Array.fromAsync(reader.verify())).length;
   });
@@ -458,7 +458,7 @@ async function examine(path: string, isOfLog: boolean, expected: number): Promis
   return { wrong: findings.wrong, isDifferent: findings.isDifferent, problems };
 }
 
-/** What a hook is given of each run. */
+/** Reads each run as a hook does. */
 async function askWriter(path: string, findings: Findings): Promise<void> {
   const copy = `${path}-written`;
   for (const end of ['', '-wal', '-shm']) {

@@ -27,7 +27,7 @@ test('records of unknown kinds come through imports, copies and exports of every
   expect((await readFile(join(cwd, 'exported.ndjson'), 'utf8')).trimEnd().split('\n')).toEqual(lines);
   for (const args of [['export'], ['show', 'a', '--json']]) {
     const printed = (await run(...args, '--store', 'second.db')).trimEnd().split('\n');
-    // What would act on a terminal is written as an escape there, and nothing else is changed.
+    // Only control characters are escaped; everything else is unchanged.
     expect(printed.filter((_, seq) => isPlain(lines[seq] ?? ''))).toEqual(lines.filter(isPlain));
     expect(printed.map((line) => JSON.parse(line) as unknown)).toEqual(
       lines.map((line) => JSON.parse(line) as unknown),

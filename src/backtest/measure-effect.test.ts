@@ -163,7 +163,7 @@ test('left out are runs that lost records, and episodes of runs that go on and h
 });
 
 test('a run that ends in success soon after has left its pattern, one that ends otherwise has not', () => {
-  const [row] = rowsOf({ ...HELPS, heeds: 0, leaves: 0 }, 1);
+  const [row] = rowsOf({ ...HELPS, follows: 0, leaves: 0 }, 1);
   const [first] = row?.units ?? [];
   if (row === undefined || first === undefined) throw new Error('no advice');
   const advice = { ...first.advice, callsLeft: 3 };

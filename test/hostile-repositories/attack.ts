@@ -21,11 +21,11 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** What a repository is met with. */
+/** The programs that run in a hostile repository. */
 export interface Defender {
   /** The bundled hook. */
   readonly hookFile: string;
-  /** What is done besides what every trick, and this one, asks for. */
+  /** Steps in addition to the common ones and those of the trick. */
   readonly also: readonly Step[];
   /** Ends a process with the test. */
   readonly endWithTest: (child: ChildProcess) => void;
@@ -46,15 +46,15 @@ export async function attack(trick: Trick, place: Sandbox, defender: Defender): 
   const inside = place.inside();
   const found: string[] = [];
   const met: Met = { place, cwd, defender, found, isFolderGone: trick.isFolderGone === true };
-  const said: string[] = [];
+  const output: string[] = [];
   for (const step of [...BASE, ...defender.also, ...(trick.also ?? [])]) {
     if (typeof step === 'string') await takeSession(met, step === 'served session');
     else if (typeof step === 'function') step(place);
     else if ('event' in step) await hook(met, step.event);
-    else said.push(await runCommand(met, step));
+    else output.push(await runCommand(met, step));
     const name = JSON.stringify(step) ?? 'the repository';
     for (const path of changes(outside, place.outside())) found.push(`${name} changed ${path}`);
-    // What one step did is not said again of those after it.
+    // Stops here, so later steps do not report the same damage again.
     if (found.length > 0) return found;
   }
   const isOurs = place.isMarked || !inside.has('/.coxswain') || isEmpty(inside);
@@ -65,10 +65,11 @@ export async function attack(trick: Trick, place: Sandbox, defender: Defender): 
   const left = readdirSync(join(place.root, 'temp'));
   if (left.length > 0) found.push(`temporary files are left: ${left.join(', ')}`);
   const faults = loggedFaults({ project: cwd, env: place.env });
-  const told = `${faults}\n${said.join('\n')}`;
-  if (trick.loud !== undefined && !trick.loud.test(told)) found.push(`nothing says ${trick.loud.source}:\n${told}`);
+  const reported = `${faults}\n${output.join('\n')}`;
+  if (trick.loud !== undefined && !trick.loud.test(reported))
+    found.push(`nothing says ${trick.loud.source}:\n${reported}`);
   if (faults.includes(SECRET)) found.push('the log of faults holds what is in a private file');
-  if (trick.isRecorded !== false && !(await isRecorded(met))) found.push(`the session is not on record:\n${told}`);
+  if (trick.isRecorded !== false && !(await isRecorded(met))) found.push(`the session is not on record:\n${reported}`);
   return found;
 }
 
@@ -76,7 +77,7 @@ interface Met {
   readonly place: Sandbox;
   readonly cwd: string;
   readonly defender: Defender;
-  /** What went wrong. */
+  /** Problems found. */
   readonly found: string[];
   readonly isFolderGone: boolean;
 }
@@ -118,11 +119,11 @@ async function request({ cwd, found, place }: Met, event: Readonly<Record<string
   if (status !== 200) found.push(`the server answered with status ${status}`);
 }
 
-/** @returns what it said that must not be overlooked */
+/** @returns what it output that must not be overlooked */
 async function runCommand(met: Met, args: readonly string[]): Promise<string> {
   const name = `coxswain ${args.join(' ')}`;
   const ended = await runProcess(met, { args: [BIN, ...args], stdin: '', cwd: met.cwd, isViewer: args[0] === 'view' });
-  // A signal, or an exception that nobody caught.
+  // A signal or an uncaught exception.
   const hasCrashed = ended.code === null || ended.code > 2 || /^\s+at .+:\d+:\d+\)?$/m.test(ended.stderr);
   if (hasCrashed) met.found.push(`${name} ended with code ${ended.code}: ${ended.stderr}`);
   lookAt(met, name, ended.stdout + ended.stderr);

@@ -196,7 +196,7 @@ export const CONFIGURATIONS: readonly Trick[] = [
     loud: /extends/,
   },
   {
-    name: 'numbers that are none',
+    name: 'values that are not numbers',
     make: (place) =>
       place.write(
         'coxswain.config.json',

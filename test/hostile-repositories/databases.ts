@@ -30,7 +30,7 @@ const RUN = JSON.stringify({
 const ENDLESS = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n';
 const SCHEMA = /foreign|altered|missing|store layout|another program/;
 
-/** What each does to the schema of a store that coxswain made. */
+/** Schema changes applied to a store that coxswain created. */
 const SCHEMAS: Readonly<Record<string, string>> = {
   'a trigger that deletes records': 'CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END',
   'a trigger that never ends': `CREATE TRIGGER t AFTER INSERT ON records BEGIN INSERT INTO snapshots SELECT 'x', max(x), 'x' FROM (${ENDLESS.replace('max(x)', 'x')}) LIMIT 1000000000; END`,
@@ -42,7 +42,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   'a column more': `ALTER TABLE runs ADD COLUMN more TEXT DEFAULT 'of the repository'`,
   'an index over an expression': `CREATE INDEX more ON records (hex(zeroblob(10000000) || json))`,
   'an index that covers some rows only': 'CREATE INDEX more ON records (run_id) WHERE seq > 0',
-  'a virtual table of text search over a table of its own':
+  'a full-text virtual table over the records table':
     "CREATE VIRTUAL TABLE more USING fts5 (a, content = 'records', content_rowid = 'id')",
   'a table that is named as an escape': 'CREATE TABLE "\u001b[31mred\u0007" (x)',
   'another order of columns':
@@ -203,7 +203,7 @@ export const DATABASES: readonly Trick[] = [
 ];
 
 /** Makes a store as coxswain does, with a run or more in it, and does something to it. */
-async function ship(place: Sandbox, change: (file: string) => void, runs = 1, text = 'Mend the build'): Promise<void> {
+async function ship(place: Sandbox, change: (file: string) => void, runs = 1, text = 'Fix the build'): Promise<void> {
   const file = place.at('shipped.db');
   const store = sqliteStore(file);
   for (let run = 0; run < runs; run += 1) {

@@ -8,7 +8,7 @@ const SET_UP: readonly Step[] = [
   ['init', '--http', '--yes'],
   ['init', '--undo'],
 ];
-/** What an archive, which may bring git's own folder along, or a clone does with git. */
+/** Attacks through git: by a clone, or by an archive that contains the git folder. */
 export const GIT_TRICKS: readonly Trick[] = [
   {
     name: 'a .git that points to another repository of the user',
@@ -32,7 +32,7 @@ export const GIT_TRICKS: readonly Trick[] = [
     also: SET_UP,
   },
   {
-    name: 'a work tree of its own whose common folder is that of another repository',
+    name: 'a linked work tree whose common folder belongs to another repository',
     make(place) {
       renameSync(place.at('.git'), place.at('fake'));
       place.write('fake/worktrees/x/commondir', `${join(place.home, 'other/.git')}\n`);
@@ -43,7 +43,7 @@ export const GIT_TRICKS: readonly Trick[] = [
     also: SET_UP,
   },
   {
-    name: 'a work tree of its own that leads through a link',
+    name: 'a linked work tree reached through a link',
     make(place) {
       rmSync(place.at('.git'), { recursive: true });
       place.link('fake', join(place.home, 'other/.git'));

@@ -20,7 +20,7 @@ import type { Step, Trick } from './trick.ts';
 /** Families of tricks, and what is done with each of a family besides what it asks for. */
 const FAMILIES: readonly (readonly [name: string, tricks: readonly Trick[], also?: readonly Step[]])[] = [
   ['links', FOLDER_LINKS],
-  ['files that are none', ODD_FILES],
+  ['special files', ODD_FILES],
   ['state that it ships', SHIPPED_STATE],
   ['stores that it ships', DATABASES],
   ['git', GIT_TRICKS],

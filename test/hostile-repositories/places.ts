@@ -27,7 +27,7 @@ const EVERYTHING: readonly Step[] = [
   ['trust', '--list'],
 ];
 
-/** What only those feel for whom the modes of files hold. */
+/** Attacks that work only on users to whom file modes apply (not root). */
 const MODES: readonly Trick[] = [
   {
     name: 'a folder that may not be written to',
@@ -167,7 +167,7 @@ export const PLACES: readonly Trick[] = [
     },
   },
   {
-    name: 'folders that nobody may read',
+    name: 'unreadable folders',
     make(place) {
       place.folder('.coxswain/secret');
       chmodSync(place.at('.coxswain'), 0o000);

@@ -28,7 +28,7 @@ export const SECRET = 'private-key-of-the-user';
 const OWN = ['home/.local/state', 'temp'];
 const HASHED_BYTES = 1024 * 1024;
 
-/** What lies at each path below a folder. */
+/** The content at each path below a folder. */
 export type Snapshot = ReadonlyMap<string, string>;
 
 /**
@@ -42,9 +42,9 @@ export class Sandbox {
   /** Where a program of the repository would leave a file if it ran. */
   readonly ran: string = join(this.root, 'ran');
   readonly env: Readonly<Record<string, string>>;
-  /** What is ended with the sandbox. */
+  /** Functions that release resources of the sandbox. */
   readonly #open: (() => void)[] = [];
-  /** Whether the folder of records is coxswain's own, so that it may change. */
+  /** True if the records folder belongs to coxswain, so it may change. */
   isMarked = false;
 
   /** @param cache  a folder for compiled code that sandboxes share */
@@ -92,7 +92,7 @@ export class Sandbox {
     symlinkSync(target, this.at(path));
   }
 
-  /** Puts a named pipe into the project: whoever opens it waits. */
+  /** Creates a named pipe in the project; opening it blocks. */
   pipe(path: string): void {
     mkdirSync(dirname(this.at(path)), { recursive: true });
     rmSync(this.at(path), { recursive: true, force: true });
@@ -189,7 +189,7 @@ function snapshot(root: string, counts: (path: string) => boolean, withTimes: bo
   return found;
 }
 
-/** Of a folder that nobody may read, none. */
+/** Returns an empty list for an unreadable folder. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

@@ -20,15 +20,15 @@ const INIT: readonly Step[] = [
 /** Settings of Claude Code that a repository brings along. */
 export const SETTINGS: readonly Trick[] = [
   ...Object.entries({
-    'a program of its own': (place: Sandbox) => `${place.at('tool')} ${MARK}`,
+    'its own program': (place: Sandbox) => `${place.at('tool')} ${MARK}`,
     'a command before ours': (place: Sandbox) => `${place.canary('x')}; node hook.cjs ${MARK}`,
     'a command behind a comment': (place: Sandbox) => `${place.canary('x')} # ${MARK}`,
     'a command in a substitution': (place: Sandbox) => `node "$(${place.canary('x')})" ${MARK}`,
     'Node with code to run': (place: Sandbox) =>
       `${process.execPath} -e 'fs.writeFileSync("${place.ran}/x","")' ${MARK}`,
-    'Node with a hook of its own': (place: Sandbox) => `${process.execPath} ${place.at('dist/hook.cjs')} ${MARK}`,
+    'Node with its own hook': (place: Sandbox) => `${process.execPath} ${place.at('dist/hook.cjs')} ${MARK}`,
     'a relative path': () => `./tool ${MARK}`,
-    'lines of its own': (place: Sandbox) => `true\n${place.canary('x')}\n: ${MARK}`,
+    'additional lines': (place: Sandbox) => `true\n${place.canary('x')}\n: ${MARK}`,
   }).map(([what, commandOf]): Trick => ({
     name: `a hook that passes for ours: ${what}`,
     make(place) {
@@ -69,7 +69,7 @@ export const SETTINGS: readonly Trick[] = [
     writes: MARKED,
   },
   {
-    name: 'requests to addresses that are none',
+    name: 'requests to invalid addresses',
     make(place) {
       const urls = [
         'http://',
@@ -216,17 +216,17 @@ function groupsWith(command: string): object {
   return Object.fromEntries([...hookGroups(command)].map(([event, group]) => [event, [group]]));
 }
 
-/** A server to which nobody may speak. */
+/** A server that must receive no request. */
 async function listener(place: Sandbox): Promise<number> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.end();
   });
   place.endWith(() => {
     server.closeAllConnections();
     server.close();
-    if (asked.length > 0) throw new Error(`somebody spoke to the server of the repository: ${asked.join(', ')}`);
+    if (requests.length > 0) throw new Error(`somebody spoke to the server of the repository: ${requests.join(', ')}`);
   });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {

@@ -1,8 +1,8 @@
 import type { Sandbox } from './sandbox.ts';
 
 /**
- * What is done in a repository: words of the command line; a session whose events go through the hook; one whose events go to
- * the server of the hooks; an event with these fields, through the hook; what the repository does meanwhile.
+ * A step in a repository: a command line; a session whose events go through the hook; a session whose events go to the hook
+ * server; an event with these fields through the hook; or an action of the repository.
  */
 export type Step =
   | readonly string[]
@@ -13,13 +13,13 @@ export type Step =
 
 /** One thing that a hostile repository tries. */
 export interface Trick {
-  /** What the repository does, as the rest of a sentence that begins with "a repository with". */
+  /** The attack, completing "a repository with …". */
   readonly name: string;
   /** Puts it into the project. */
   make(place: Sandbox): void | Promise<void>;
-  /** What is done besides a session and `doctor`. */
+  /** Steps in addition to a session and `doctor`. */
   readonly also?: readonly Step[];
-  /** What a fault, a check of `doctor` that does not pass, or standard error must say. Default: nothing has to be said. */
+  /** Text required in a fault, a failing `doctor` check, or standard error. Default: no text required. */
   readonly loud?: RegExp;
   /** Paths in the project that our commands may change besides a folder of records that is ours. */
   readonly writes?: RegExp;

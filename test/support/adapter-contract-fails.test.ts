@@ -62,7 +62,7 @@ function emitting(emit: (run: Run, event: Parameters<Run['emit']>[0]) => unknown
 let stored: string | undefined;
 let shared: Run | undefined;
 
-/** What an adapter may get wrong, and the test that finds it. */
+/** Adapter mistakes, each with the test that finds it. */
 const MISTAKES: readonly (readonly [mistake: string, finds: string, steer: Steer])[] = [
   [
     'says feedback twice',

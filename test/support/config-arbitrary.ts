@@ -6,7 +6,7 @@ import type { NumberShape, ObjectShape, Shape, TextShape } from '../../src/base/
 
 /** Configurations in which each field is in order by itself. */
 export function anyConfig(): fc.Arbitrary<CoxswainConfig> {
-  // What the shape of the configuration allows is a configuration.
+  // Values allowed by the shape are configurations.
   return valueOf(configShape, { nearMisses: false, depth: 0 }) as fc.Arbitrary<CoxswainConfig>;
 }
 

@@ -1,7 +1,7 @@
 /** A secret that opens nothing, and the text that it is found in. */
 export interface FakeSecret {
   readonly kind: string;
-  /** What must not be stored. */
+  /** Must not be stored. */
   readonly secret: string;
   /** A text as a tool would show it, with the secret in it. */
   readonly text: string;

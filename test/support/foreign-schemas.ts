@@ -1,6 +1,6 @@
 /**
- * What the projects of two formats accept, as JSON Schemas: Harbor's models of ATIF 1.7 (no unknown member anywhere but in `extra`), and
- * Inspect's models of a log, of which a member without a default must be there.
+ * JSON Schemas of two foreign formats: Harbor's models of ATIF 1.7 (unknown members only in `extra`), and Inspect's models of a log
+ * (members without a default are required).
  */
 const TEXT = { type: 'string' };
 const EXTRA = { type: 'object' };

@@ -23,7 +23,7 @@ export interface ScriptedCall {
   readonly result?: Json;
   /** Default false. */
   readonly failed?: boolean;
-  /** Issued together with the call before it. Default false: in a turn of its own. */
+  /** Issued in the same turn as the previous call. Default: false. */
   readonly sameTurn?: boolean;
 }
 
@@ -47,7 +47,7 @@ export function scriptAnalysis(
   return analysis;
 }
 
-/** What a test says of a context; the rest is filled in. */
+/** The parts of a context that a test sets; the rest has defaults. */
 export interface ContextScript extends Partial<Omit<GuidanceContext, 'prompt' | 'session'>> {
   readonly session?: GuidanceContext['session'];
   readonly calls?: readonly ScriptedCall[];

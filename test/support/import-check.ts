@@ -11,7 +11,7 @@ interface CheckedRun {
   readonly ends: readonly ToolEnded[];
 }
 
-/** What an import gave, with the contract of importers checked. */
+/** The result of an import that fulfils the importer contract. */
 interface CheckedImport {
   readonly runs: readonly CheckedRun[];
   readonly diagnostics: readonly ImportDiagnostic[];

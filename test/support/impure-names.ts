@@ -10,7 +10,7 @@ const IMPURE =
   /\bDate\b|\bperformance\b|\bTemporal\b|\bMath\s*\.\s*random\b|\bcrypto\b|\bset(?:Timeout|Interval|Immediate)\b|\bqueueMicrotask\b|(?<![.\w])process\s*(?=[.[?])|\bglobalThis\b|\bconsole\b|\bfetch\s*\(|\brequire\s*\(|\bimport\s*\(|\bimport\s*\.\s*meta\b/g;
 const NODE_IMPORT = /\b(?:from|import)\s*['"]node:[^'"]*['"]/g;
 
-/** What in this source is no pure fold: names in code count, in comments and strings they do not. */
+/** Finds impure names in a source file, except in comments and strings. */
 export function impureNames(source: string): readonly Impurity[] {
   const { code, withStrings } = stripped(source);
   return [...matches(withStrings, NODE_IMPORT), ...matches(code, IMPURE)].sort((one, other) => one.line - other.line);

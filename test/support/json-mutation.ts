@@ -35,6 +35,6 @@ function changed(value: unknown, change: Change): unknown {
   const entries: [string, unknown][] = Object.entries(value);
   if (entries.length === 0) return change.value;
   const at = step % entries.length;
-  const kept = entries.map(([key, member], index) => [key, index === at ? deeper(member) : member] as const);
-  return Object.fromEntries(kept.filter(([, member]) => member !== undefined));
+  const members = entries.map(([key, member], index) => [key, index === at ? deeper(member) : member] as const);
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 }

@@ -2,7 +2,7 @@ import type { TrajectoryStore } from '../../src/store/trajectory-store.ts';
 import type { ContractStore, StoredDamage } from '../../src/testing/contract-store.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** Opens a store for the contract in a folder of its own, which `dispose` deletes. */
+/** Opens a store for the contract in a new folder, which `dispose` deletes. */
 export async function openOnDisk(
   openIn: (folder: string) => TrajectoryStore,
   damageIn?: (folder: string, damage: StoredDamage) => Promise<void>,

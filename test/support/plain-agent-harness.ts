@@ -31,12 +31,12 @@ async function playPlainAgent(scene: AdapterScene, steer: typeof steerPlainAgent
   };
   const tools = withBelow(scene, async ({ instructions, name, prompt }) => {
     const hooks = hooksOf(scene.run?.child({ agentName: name }));
-    const asked = { prompt: `${instructions} ${prompt}`, tools: scriptedToolbox(scene.tools) };
-    return await runPlainAgent({ url: server.url, ...asked, hooks, signal });
+    const request = { prompt: `${instructions} ${prompt}`, tools: scriptedToolbox(scene.tools) };
+    return await runPlainAgent({ url: server.url, ...request, hooks, signal });
   });
   try {
-    const given = { url: server.url, prompt: scene.prompt, tools, hooks: hooksOf(scene.run), signal };
-    const answer = await runPlainAgent(given).then(
+    const agentOptions = { url: server.url, prompt: scene.prompt, tools, hooks: hooksOf(scene.run), signal };
+    const answer = await runPlainAgent(agentOptions).then(
       (finalText) => ({ ended: 'normally', finalText }) as const,
       (error: unknown) => ({ ended: { error: messageOf(error) }, finalText: '' }),
     );

@@ -18,7 +18,7 @@ export interface PlainAnswer {
   readonly cacheReadTokens: number;
 }
 
-/** What can be done about a plain agent while it runs; each may be left out. */
+/** Optional hooks of a running plain agent. */
 export interface PlainAgentHooks {
   /** Before a request; what it answers is sent instead, and forgotten. */
   readonly onRequest?: (messages: readonly JsonObject[]) => readonly JsonObject[];
@@ -42,8 +42,8 @@ export interface PlainAgentOptions {
 }
 
 /**
- * The smallest agent there is: asks a model, runs its tools in parallel, until it answers without calls. What the
- * adapter contract is tried on, and an example of a loop of one's own.
+ * The smallest agent there is: asks a model, runs its tools in parallel, until it answers without calls. Used to
+ * test the adapter contract, and an example of a custom loop.
  *
  * @returns the last answer's text
  * @throws what the request or a hook throws

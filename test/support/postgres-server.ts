@@ -22,7 +22,7 @@ interface PostgresPrograms {
   readonly pg_ctl: string;
 }
 
-/** A real PostgreSQL server of its own, on a free port of this machine. Started when it is given. */
+/** A running PostgreSQL server for tests, on a free local port. */
 export interface PostgresServer {
   readonly port: number;
   readonly url: string;

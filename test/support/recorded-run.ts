@@ -19,7 +19,7 @@ export interface RecordedRun {
   readonly faults: () => number;
 }
 
-/** A run in memory on a clock that stands still. @param steering  default: nobody speaks */
+/** A run in memory on a clock that stands still. @param steering  default: no providers */
 export function recordedRun(steering: CoxswainOptions = {}): RecordedRun {
   const store = memoryStore();
   let runs = 0;

@@ -6,9 +6,9 @@ import { endWithTest } from './end-with-test.ts';
 /** A process that runs a script of a test. */
 export interface ScriptProcess {
   readonly child: ChildProcess;
-  /** What it printed so far. */
+  /** The output so far. */
   stdout(): string;
-  /** Resolves when the process is gone and all it printed was read. */
+  /** Resolves after the process has exited and its output has been read. */
   readonly ended: Promise<{ readonly stdout: string; readonly stderr: string; readonly signal: string | null }>;
 }
 

@@ -26,12 +26,12 @@ function moment(name: string, call: number, since?: number): Moment {
   return since === undefined ? { ...where, label: 'fine' } : { ...where, label: 'stuck', since, kind: 'cycle' };
 }
 
-test('a moment is flagged from the call of the flag until the pattern is over', () => {
+test('a moment is flagged from the call of the flag until the pattern ends', () => {
   const flagged = run('a', [flag(4, 7)]);
   expect([4, 5, 7, 8].map((call) => isFlaggedAt(flagged, call))).toEqual([false, true, true, false]);
 });
 
-test('a stretch is found late or early, but not by a flag that was over before it began', () => {
+test('a stretch is found late or early, but not by a flag that ended before it began', () => {
   expect(delayOf(run('a', [flag(6)]), moment('a', 8, 5))).toBe(2);
   expect(delayOf(run('a', [flag(3)]), moment('a', 8, 5))).toBe(-1);
   expect(delayOf(run('a', [flag(1, 3)]), moment('a', 8, 5))).toBeNull();

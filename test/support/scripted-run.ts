@@ -19,9 +19,9 @@ export interface ScriptedCall {
   /** Default `ok`. */
   readonly result?: Json;
   readonly isError?: boolean;
-  /** What the tool's MCP server says of it. */
+  /** Annotations by the tool's MCP server. */
   readonly annotations?: ToolAnnotations;
-  /** Calls of one turn, next to each other, start together; default: a turn of its own. */
+  /** Calls of one turn, next to each other, start together; default: a separate turn. */
   readonly turn?: number;
   /** Unix milliseconds of the result; default none. */
   readonly atMs?: number;

@@ -15,7 +15,7 @@ export type DiskOperation =
   | 'sync'
   | 'syncFolder';
 
-/** What a test does to a disk. May be changed at any time. */
+/** Faults injected into a disk; may change at any time. */
 export interface DiskFaults {
   /** Throws to refuse an operation; a promise delays it. */
   before?: (operation: DiskOperation, path: string) => void | Promise<void>;
@@ -33,9 +33,9 @@ export interface SimulatedDisk {
   readonly faults: DiskFaults;
   /** Operations so far that change something. */
   readonly changes: () => number;
-  /** What every process sees of a file. */
+  /** The content of a file as every process sees it. */
   read(path: string): Buffer;
-  /** Changes a file behind everyone's back. */
+  /** Changes a file without notifying its users. */
   overwrite(path: string, content: Buffer): void;
   paths(): readonly string[];
   /**
@@ -199,7 +199,7 @@ export function simulatedDisk(synced: Names = new Map([['/', 'folder' as const]]
         copies.set(inode, copy);
         left.set(path, copy);
       }
-      // What lies in a folder that is not there is not there either.
+      // Files in a missing folder are missing too.
       for (const path of left.keys()) if (!isReachable(left, path)) left.delete(path);
       return simulatedDisk(left);
     },

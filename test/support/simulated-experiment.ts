@@ -17,11 +17,11 @@ export interface Agents {
   readonly share: number;
   /** Episodes that a run can come to, at most. */
   readonly episodes: number;
-  /** How likely an agent does what it is told, at the next call; negative: advice keeps it from leaving by itself. */
-  readonly heeds: number;
-  /** How likely it leaves a pattern by itself, at each call. */
+  /** Probability of following advice at the next call; negative: advice makes the agent leave less often by itself. */
+  readonly follows: number;
+  /** Probability of leaving a pattern by itself, per call. */
   readonly leaves: number;
-  /** How far `heeds` and `leaves` of one agent differ from those of another, a share of both. */
+  /** How far `follows` and `leaves` of one agent differ from those of another, a share of both. */
   readonly differ: number;
   /** Advice on no pattern comes before everything else. */
   readonly deadlineFirst?: boolean;
@@ -35,7 +35,7 @@ const LAG = 3;
 
 interface SimulatedRun {
   readonly row: EffectRow;
-  /** Of each unit: how much more likely a told agent leaves it in time than one that is not told. */
+  /** Of each unit: how much more likely a isAdvised agent leaves it in time than one that is not isAdvised. */
   readonly effects: readonly number[];
 }
 
@@ -44,23 +44,24 @@ export function simulateRun(agents: Agents, runId: string, random: () => number)
   const holdout = holdoutArmOf({ share: agents.share, seed: agents.name }, runId);
   const tape = new Tape(runId, holdout);
   const factor = 1 + agents.differ * (2 * random() - 1);
-  const [heeds, leaves] = [agents.heeds * factor, Math.min(0.9, agents.leaves * factor)];
+  const [follows, leaves] = [agents.follows * factor, Math.min(0.9, agents.leaves * factor)];
   const effects: number[] = [];
   if (agents.deadlineFirst === true) tape.advise('Deadline');
   for (let episode = 0; episode < agents.episodes && tape.calls < CALLS; episode += 1) {
     tape.call(1 + Math.floor(3 * random()));
     const left = CALLS - tape.calls;
     if (left <= 0) break;
-    const told = tape.stuckIn(episode);
+    const isAdvised = tape.stuckIn(episode);
     const chances = Math.max(0, Math.min(WITHIN, left) - LAG);
     const alone = (hazard: number): number => 1 - (1 - hazard) ** chances;
     // Advice that harms makes an agent leave less often by itself.
-    const hazard = told && heeds < 0 ? leaves * (1 + heeds) : leaves;
-    const told1 = heeds < 0 ? alone(leaves * (1 + heeds)) : heeds * Number(chances > 0) + (1 - heeds) * alone(leaves);
-    effects.push(told1 - alone(leaves));
-    const heeded = told && random() < heeds;
+    const hazard = isAdvised && follows < 0 ? leaves * (1 + follows) : leaves;
+    const withAdvice =
+      follows < 0 ? alone(leaves * (1 + follows)) : follows * Number(chances > 0) + (1 - follows) * alone(leaves);
+    effects.push(withAdvice - alone(leaves));
+    const followed = isAdvised && random() < follows;
     const aloneAt = hazard === 0 ? Infinity : Math.ceil(Math.log(1 - random()) / Math.log(1 - hazard));
-    const leftAt = heeded ? 1 : aloneAt;
+    const leftAt = followed ? 1 : aloneAt;
     if (leftAt + LAG > left) {
       tape.call(left);
       break;
@@ -72,7 +73,7 @@ export function simulateRun(agents: Agents, runId: string, random: () => number)
   return { row: tape.row(), effects };
 }
 
-/** What one simulated experiment gave, looked at again and again as its runs came in. */
+/** One simulated experiment, analysed repeatedly as its runs arrive. */
 interface SimulatedExperiment {
   readonly looks: readonly EffectExperiment[];
   readonly effects: readonly number[];
@@ -95,7 +96,7 @@ function simulateExperiment(agents: Agents, seed: number, every: number): Simula
   return { looks, effects };
 }
 
-/** What many experiments with the same agents gave together. */
+/** Summary of many experiments with the same agents. */
 export interface SimulationSummary {
   readonly experiments: number;
   /** The mean of what advice truly changed, over all units. */
@@ -162,7 +163,7 @@ class Tape {
     }
   }
 
-  /** @returns whether the agent is told */
+  /** @returns whether the agent is isAdvised */
   stuckIn(episode: number): boolean {
     const pattern = this.#pattern(episode);
     this.#stretch = stretchAfter(this.#stretch, 'flagged', pattern);
@@ -183,15 +184,16 @@ class Tape {
       ...present({ pattern, stretch: this.#stretch }),
     });
     const reason = silenceReason('steer', this.#holdout, { runId: this.#runId, unit });
-    const spoken = {
+    const feedback = {
       summary: 's',
       observations: [],
       suggestions: [],
       severity: 'caution',
       atMs: 0,
       callIndex: 1,
+      promptName: 'p',
+      ...(pattern === undefined ? {} : { pattern }),
     } as const;
-    const feedback = { ...spoken, promptName: 'p', ...(pattern === undefined ? {} : { pattern }) };
     const produced = { kind: 'feedback_produced', cause_seq: 0, ordinal: 0, advice_id, provider_name } as const;
     const how = reason === undefined ? { channel: 'test' } : { reason };
     const delivered = reason === undefined;
@@ -225,14 +227,14 @@ class Tape {
 
 /** Kinds of agents that the figures are proved with. */
 export const AGENTS: readonly Agents[] = [
-  { name: 'no effect', runs: 200, share: 0.5, episodes: 1, heeds: 0, leaves: 0.06, differ: 0.9 },
-  { name: 'helps, one episode a run', runs: 200, share: 0.5, episodes: 1, heeds: 0.4, leaves: 0.06, differ: 0.9 },
+  { name: 'no effect', runs: 200, share: 0.5, episodes: 1, follows: 0, leaves: 0.06, differ: 0.9 },
+  { name: 'helps, one episode a run', runs: 200, share: 0.5, episodes: 1, follows: 0.4, leaves: 0.06, differ: 0.9 },
   {
     name: 'helps, many episodes, agents differ',
     runs: 200,
     share: 0.5,
     episodes: 8,
-    heeds: 0.4,
+    follows: 0.4,
     leaves: 0.1,
     differ: 0.95,
   },
@@ -241,21 +243,29 @@ export const AGENTS: readonly Agents[] = [
     runs: 100,
     share: 0.5,
     episodes: 8,
-    heeds: 0,
+    follows: 0,
     leaves: 0.1,
     differ: 0.95,
   },
-  { name: 'harms, many episodes', runs: 200, share: 0.5, episodes: 4, heeds: -0.6, leaves: 0.12, differ: 0.5 },
-  { name: 'helps, a tenth withheld', runs: 400, share: 0.1, episodes: 3, heeds: 0.3, leaves: 0.06, differ: 0.9 },
+  { name: 'harms, many episodes', runs: 200, share: 0.5, episodes: 4, follows: -0.6, leaves: 0.12, differ: 0.5 },
+  { name: 'helps, a tenth withheld', runs: 400, share: 0.1, episodes: 3, follows: 0.3, leaves: 0.06, differ: 0.9 },
   {
     name: 'helps, a deadline speaks first',
     runs: 200,
     share: 0.5,
     episodes: 2,
-    heeds: 0.3,
+    follows: 0.3,
     leaves: 0.06,
     differ: 0.9,
     deadlineFirst: true,
   },
-  { name: 'nearly all leave when told', runs: 100, share: 0.5, episodes: 1, heeds: 0.97, leaves: 0.005, differ: 0.02 },
+  {
+    name: 'nearly all leave when told',
+    runs: 100,
+    share: 0.5,
+    episodes: 1,
+    follows: 0.97,
+    leaves: 0.005,
+    differ: 0.02,
+  },
 ];

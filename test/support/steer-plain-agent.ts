@@ -5,7 +5,7 @@ import { guarded } from '../../src/host/guarded.ts';
 import type { Run } from '../../src/run/run.ts';
 import type { PlainAgentHooks } from './plain-agent.ts';
 
-/** What advice can do to a plain agent. */
+/** Delivery of advice to a plain agent. */
 export const PLAIN_AGENT_CAPABILITIES: AdapterCapabilities = {
   pre_render: { persistence: 'ephemeral', timing: 'before', channel: 'request' },
   pre_tool_selection: { persistence: 'ephemeral', timing: 'before', channel: 'request' },
@@ -14,7 +14,7 @@ export const PLAIN_AGENT_CAPABILITIES: AdapterCapabilities = {
   pre_response: { persistence: 'persistent', timing: 'forces-turn', channel: 'user-message' },
 };
 
-/** What the adapter of the plain agent can be told. */
+/** Options of the plain agent's adapter. */
 export interface SteerPlainAgentOptions extends AdapterOptions {
   /** Guidance before the answer sends the agent back once; default false. */
   readonly forceTurn?: boolean;

@@ -60,7 +60,7 @@ function stepOf(line: string, folder: string): DiskStep | undefined {
   if (name === 'mmap') return mapped(line, folder);
   const path = below(folder, bytesOf(isByPath ? named : file).toString());
   if (path === undefined) return undefined;
-  // The index of the log is made anew by who finds no other process at work: a power cut leaves nothing of it.
+  // The first process rebuilds the log's index; nothing of it survives a power cut.
   if (path.endsWith('-shm')) return undefined;
   const numbers = args.split(', ').map(Number);
   switch (name) {

@@ -4,7 +4,7 @@ import { scriptedToolbox, type ScriptedToolbox } from '../../src/testing/scripte
 /** The test of the contract that needs an SDK in which one agent hands its task to another. */
 export const HANDOVER = 'an agent that the task is handed to goes on with the task and the deadline';
 
-/** What the agent below is asked. */
+/** The request to the subagent. */
 interface AskedBelow {
   readonly name: string;
   readonly instructions: string;
