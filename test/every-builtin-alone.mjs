@@ -56,7 +56,7 @@ const CASES = {
 };
 
 function speaks(name, { args = [], known = {} }, calls) {
-  const made = cox[name](...given);
+  const made = cox[name](...args);
   const session = cox.createSession({ clock, task: 'Fix the parser.' });
   for (const call of calls) session.dispatch(cox.toolInvoked(call));
   if (made.classify !== undefined && made.provide === undefined) {
@@ -78,7 +78,7 @@ function speaks(name, { args = [], known = {} }, calls) {
 function makesOne(make) {
   for (const args of [[{}], []]) {
     try {
-      const made = make(...given);
+      const made = make(...args);
       if (made instanceof Promise) made.catch(() => undefined);
       return [made?.classify, made?.provide, made?.observe].some((member) => typeof member === 'function');
     } catch {

@@ -231,7 +231,7 @@ test('the steps of the GitHub action gate a configuration and show the moments w
   };
   const passed = act({ 'max-advice-per-100-calls': '100' });
   expect(passed.codes).toEqual([0, 0]);
-  expect(passed.summary).toContain('## Steering configuration on recorded runs: every gate passed\n\n    ');
+  expect(passed.summary).toContain('## Steering configuration on recorded runs: every gate kept\n\n    ');
   expect(passed.summary).toContain('## What the agents did\n\n    ');
   expect(passed.summary).toMatch(/^ {4}.*worth a look/im);
   expect(readdirSync(join(passed.temp, 'coxswain')).toSorted()).toEqual([

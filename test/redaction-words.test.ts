@@ -91,7 +91,7 @@ const steering: SteeringOptions = {
   slices: [slice],
 };
 
-/** Makes every call but lets the code of the user's own have a say after each; answers what the agent was reported. */
+/** Makes every call and runs the user's code after each. @returns the texts that the agent received */
 function runCalls(run: Run, from: number, through: number): string[] {
   const texts: string[] = [];
   for (let index = from; index <= through; index += 1) {

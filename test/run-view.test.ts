@@ -80,7 +80,7 @@ test('a store that counts a run in any parts comes to the counts of the view', (
   );
 });
 
-test('a view that is askedView after every record says the same in the end as one that is askedView once', () => {
+test('a view read after every record ends with the same result as a view read once', () => {
   fc.assert(
     fc.property(run, (records) => {
       const options = { detectors: defaultDetectors(), recompute: true };

@@ -64,7 +64,7 @@ test('a provider of ten lines speaks at its trigger, and the text is the seed’
   expect(run.session.slice(Feedback).latest()).toMatchObject({ callIndex: 2, promptName: 'run/default' });
 });
 
-test('what is texts is produced, then delivered, on the log of the run', async () => {
+test('advice is produced, then delivered, on the log of the run', async () => {
   const { cox, payloads } = setUp({ feedback: [{ provider: usage, trigger: { everyNCalls: 1 } }] });
   const run = cox.startRun();
   call(run);

@@ -119,7 +119,7 @@ async function request({ cwd, found, place }: Met, event: Readonly<Record<string
   if (status !== 200) found.push(`the server answered with status ${status}`);
 }
 
-/** @returns what it output that must not be overlooked */
+/** @returns the problems found */
 async function runCommand(met: Met, args: readonly string[]): Promise<string> {
   const name = `coxswain ${args.join(' ')}`;
   const ended = await runProcess(met, { args: [BIN, ...args], stdin: '', cwd: met.cwd, isViewer: args[0] === 'view' });

@@ -21,7 +21,7 @@ export interface Agents {
   readonly follows: number;
   /** Probability of leaving a pattern by itself, per call. */
   readonly leaves: number;
-  /** How far `follows` and `leaves` of one agent differ from those of another, a share of both. */
+  /** Variation of `follows` and `leaves` between agents, as a fraction of both. */
   readonly differ: number;
   /** Advice on no pattern comes before everything else. */
   readonly deadlineFirst?: boolean;
@@ -35,7 +35,7 @@ const LAG = 3;
 
 interface SimulatedRun {
   readonly row: EffectRow;
-  /** Of each unit: how much more likely a isAdvised agent leaves it in time than one that is not isAdvised. */
+  /** Per unit: the increase in the probability of leaving in time that advice causes. */
   readonly effects: readonly number[];
 }
 
@@ -163,7 +163,7 @@ class Tape {
     }
   }
 
-  /** @returns whether the agent is isAdvised */
+  /** @returns true if the agent is advised */
   stuckIn(episode: number): boolean {
     const pattern = this.#pattern(episode);
     this.#stretch = stretchAfter(this.#stretch, 'flagged', pattern);
