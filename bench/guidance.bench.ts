@@ -6,21 +6,18 @@ import { defaultDetectors } from '../src/patterns/detectors/default-detectors.ts
 import type { Classifier } from '../src/steering/guidance/classifier.ts';
 import { allOf, anyOf, not, threshold } from '../src/steering/guidance/combine-classifiers.ts';
 import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
-import { doomLoop } from '../src/steering/guidance/doom-loop.ts';
-import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
+import { doomLoop, doomLoopGuidance } from '../src/steering/guidance/doom-loop.ts';
 import {
   errorStreak,
   highToolCount,
+  largeOutput,
+  progressStall,
   recentFailures,
   singleToolRepeated,
 } from '../src/steering/guidance/threshold-classifiers.ts';
-import { evaluateGuidance } from '../src/steering/guidance/evaluate-guidance.ts';
-import { EMPTY_GUIDANCE_STATE } from '../src/steering/guidance/guidance-state.ts';
-import { largeOutput } from '../src/steering/guidance/large-output.ts';
-import { parallelToolReminder } from '../src/steering/guidance/parallel-tool-reminder.ts';
-import { progressStall } from '../src/steering/guidance/progress-stall.ts';
+import { EMPTY_GUIDANCE_STATE, evaluateGuidance } from '../src/steering/guidance/evaluate-guidance.ts';
+import { parallelToolReminder, sequentialWhenParallel } from '../src/steering/guidance/sequential-when-parallel.ts';
 import { sensitiveContentPending } from '../src/steering/guidance/sensitive-content-pending.ts';
-import { sequentialWhenParallel } from '../src/steering/guidance/sequential-when-parallel.ts';
 import type { GuidanceContext } from '../src/steering/prompt/guidance-provider.ts';
 import { guidanceContext, scriptAnalysis, type ScriptedCall } from '../test/support/guidance-script.ts';
 import { scriptRecord } from '../src/testing/record-script.ts';

@@ -29,22 +29,18 @@ export type { FeedbackProvider, FeedbackProviderConfig } from './steering/prompt
 export { collectFeedback } from './steering/feedback/collect-feedback.ts';
 export { createFeedbackContext } from './steering/feedback/create-feedback-context.ts';
 export { deadlineFeedback } from './steering/feedback/deadline-feedback.ts';
-export { driftFeedback } from './steering/feedback/drift-feedback.ts';
-export { errorCascadeFeedback } from './steering/feedback/error-cascade-feedback.ts';
+export { driftFeedback, errorCascadeFeedback, stallFeedback } from './steering/feedback/pattern-kind-feedback.ts';
 export { evaluateFeedback } from './steering/feedback/evaluate-feedback.ts';
-export { Feedback, FeedbackEvent } from './steering/feedback/feedback.ts';
+export { Feedback, FeedbackEvent } from './steering/feedback/advice-slices.ts';
 export { patternFeedback } from './steering/feedback/pattern-feedback.ts';
 export { prepareFeedback } from './steering/feedback/prepare-feedback.ts';
 export { renderFeedback } from './steering/feedback/render-feedback.ts';
-export { stallFeedback } from './steering/feedback/stall-feedback.ts';
 
 export type { GuidanceContext, GuidanceProvider } from './steering/prompt/guidance-provider.ts';
-export { collectGuidance } from './steering/guidance/collect-guidance.ts';
+export { collectGuidance, formatGuidance } from './steering/guidance/collect-guidance.ts';
 export { createGuidanceContext } from './steering/create-guidance-context.ts';
 export { defineGuidance } from './steering/guidance/define-guidance.ts';
-export { doomLoopGuidance } from './steering/guidance/doom-loop-guidance.ts';
-export { evaluateGuidance } from './steering/guidance/evaluate-guidance.ts';
-export { EMPTY_GUIDANCE_STATE } from './steering/guidance/guidance-state.ts';
+export { doomLoopGuidance } from './steering/guidance/doom-loop.ts';
+export { EMPTY_GUIDANCE_STATE, evaluateGuidance } from './steering/guidance/evaluate-guidance.ts';
 export { consultationPrompt, diagnosticSignal } from './steering/guidance/failure-guidance.ts';
-export { formatGuidance } from './steering/guidance/format-guidance.ts';
-export { parallelToolReminder } from './steering/guidance/parallel-tool-reminder.ts';
+export { parallelToolReminder } from './steering/guidance/sequential-when-parallel.ts';

@@ -138,7 +138,13 @@ export { definePrompt, type PromptDefinition } from './steering/prompt/define-pr
 export type { FeedbackContext, SeverityTrend } from './steering/prompt/feedback-context.ts';
 export type { FeedbackDraft, FeedbackProvider, FeedbackProviderConfig } from './steering/prompt/feedback-provider.ts';
 export type { FeedbackTrigger, PatternTrigger, SessionEventKind } from './steering/prompt/feedback-trigger.ts';
-export { Filesystem } from './steering/prompt/filesystem.ts';
+export {
+  defineResource,
+  Filesystem,
+  type PromptResources,
+  type Resource,
+  type ResourceBinding,
+} from './steering/prompt/prompt-resources.ts';
 export type {
   GuidanceContext,
   GuidanceDraft,
@@ -146,22 +152,18 @@ export type {
   GuidanceProviderConfig,
   PendingToolCall,
 } from './steering/prompt/guidance-provider.ts';
-export {
-  defineResource,
-  type PromptResources,
-  type Resource,
-  type ResourceBinding,
-} from './steering/prompt/prompt-resources.ts';
 export type {
+  Prompt,
   PromptGuidance,
   PromptParam,
   PromptParams,
   PromptSection,
   RenderContext,
+  RenderedPrompt,
+  RenderOptions,
   SectionContext,
-} from './steering/prompt/prompt-section.ts';
+} from './steering/prompt/prompt.ts';
 export type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './steering/prompt/prompt-template.ts';
-export type { Prompt, RenderedPrompt, RenderOptions } from './steering/prompt/prompt.ts';
 export type {
   AssessmentDraft,
   ObserverConfig,
@@ -182,41 +184,57 @@ export {
   Acknowledgement,
   AcknowledgementEvent,
   type AcknowledgementResponse,
-} from './steering/feedback/acknowledgement.ts';
-export { Assessment, AssessmentEvent } from './steering/feedback/assessment.ts';
-export { collectFeedback, type CollectFeedbackInput } from './steering/feedback/collect-feedback.ts';
+  Assessment,
+  AssessmentEvent,
+  Feedback,
+  FeedbackEvent,
+} from './steering/feedback/advice-slices.ts';
+export {
+  collectFeedback,
+  type CollectFeedbackInput,
+  type RunFeedbackOptions,
+  runFeedbackProviders,
+} from './steering/feedback/collect-feedback.ts';
 export { createFeedbackContext, type FeedbackContextInput } from './steering/feedback/create-feedback-context.ts';
 export {
   deadlineFeedback,
   type DeadlineFeedbackOptions,
+  deadlineObserver,
+  type DeadlineReportOptions,
   type DeadlineSpacing,
 } from './steering/feedback/deadline-feedback.ts';
-export { deadlineObserver } from './steering/feedback/deadline-observer.ts';
-export type { DeadlineReportOptions } from './steering/feedback/deadline-report.ts';
-export { driftFeedback } from './steering/feedback/drift-feedback.ts';
-export { errorCascadeFeedback } from './steering/feedback/error-cascade-feedback.ts';
+export {
+  driftFeedback,
+  errorCascadeFeedback,
+  type PatternSpeakerOptions,
+  stallFeedback,
+} from './steering/feedback/pattern-kind-feedback.ts';
 export { evaluateFeedback, type FeedbackInput, type FeedbackOptions } from './steering/feedback/evaluate-feedback.ts';
 export type { FeedbackFault, FeedbackFaultHandler } from './steering/feedback/feedback-fault.ts';
-export { Feedback, FeedbackEvent } from './steering/feedback/feedback.ts';
 export type { FiredTrigger } from './steering/feedback/fired-triggers.ts';
-export { observerAsProvider } from './steering/feedback/observer-as-provider.ts';
+export { observerAsProvider } from './steering/feedback/speaker.ts';
 export { paceFeedback, type PaceFeedbackOptions } from './steering/feedback/pace-feedback.ts';
 export { patternFeedback, type PatternFeedbackOptions } from './steering/feedback/pattern-feedback.ts';
-export type { PatternSpeakerOptions } from './steering/feedback/pattern-speaker.ts';
-export { PendingObserverTrigger, pendingTriggers } from './steering/feedback/pending-observer-trigger.ts';
+export { PendingObserverTrigger, pendingTriggers } from './steering/feedback/trigger-memory.ts';
 export { feedbackSlices, prepareFeedback } from './steering/feedback/prepare-feedback.ts';
 export { renderAssessment, renderFeedback } from './steering/feedback/render-feedback.ts';
-export { runFeedbackProviders, type RunFeedbackOptions } from './steering/feedback/run-feedback-providers.ts';
 export type { FeedbackEvaluation, ProducedFeedback } from './steering/feedback/run-speakers.ts';
-export { stallFeedback } from './steering/feedback/stall-feedback.ts';
 export { staticFeedback, type StaticFeedbackOptions } from './steering/feedback/static-feedback.ts';
 export { toolUsageMonitor, type ToolUsageMonitorOptions } from './steering/feedback/tool-usage-monitor.ts';
 
 export type { ProducedGuidance, SkippedGuidance } from './steering/guidance/ask-provider.ts';
 export { classifyCount, type Classifier } from './steering/guidance/classifier.ts';
-export { collectGuidance, type CollectGuidanceOptions } from './steering/guidance/collect-guidance.ts';
+export { collectGuidance, type CollectGuidanceOptions, formatGuidance } from './steering/guidance/collect-guidance.ts';
 export { allOf, anyOf, not, threshold } from './steering/guidance/combine-classifiers.ts';
-export type { ContextDigest } from './steering/guidance/context-digest.ts';
+export {
+  askModel,
+  type AskModelOptions,
+  type ContextDigest,
+  type ModelAnswer,
+  type ModelClassifier,
+  type ModelVerdict,
+  verdictGuidance,
+} from './steering/guidance/model-classifier.ts';
 export {
   consultationPrompt,
   diagnosticSignal,
@@ -224,40 +242,39 @@ export {
   type DiagnosticSignalOptions,
 } from './steering/guidance/failure-guidance.ts';
 export { defineGuidance, type GuidanceDefinition } from './steering/guidance/define-guidance.ts';
-export { doomLoopGuidance } from './steering/guidance/doom-loop-guidance.ts';
-export { doomLoop, type DoomLoopOptions } from './steering/guidance/doom-loop.ts';
+export { doomLoop, doomLoopGuidance, type DoomLoopOptions } from './steering/guidance/doom-loop.ts';
 export {
   errorStreak,
   highToolCount,
+  largeOutput,
+  progressStall,
   recentFailures,
   singleToolRepeated,
 } from './steering/guidance/threshold-classifiers.ts';
 export { createGuidanceContext, type GuidanceContextOptions } from './steering/create-guidance-context.ts';
 export {
+  EMPTY_GUIDANCE_STATE,
   evaluateGuidance,
   type EvaluateGuidanceOptions,
   type GuidanceEvaluation,
+  type GuidanceState,
 } from './steering/guidance/evaluate-guidance.ts';
-export { EMPTY_GUIDANCE_STATE, type GuidanceState } from './steering/guidance/guidance-state.ts';
 export { callOf, type SeenCall } from './steering/prompt/seen-call.ts';
-export { formatGuidance } from './steering/guidance/format-guidance.ts';
 export { guidanceBank, type BankInstruction, type GuidanceBank } from './steering/guidance/guidance-bank.ts';
-export { GuidanceDelivered, GuidanceDeliveredEvent } from './steering/guidance/guidance-delivered.ts';
-export type { GuidanceFault } from './steering/guidance/guidance-fault.ts';
-export { GuidanceFaults, GuidanceStates, SkippedGuidances } from './steering/guidance/guidance-slices.ts';
-export { largeOutput } from './steering/guidance/large-output.ts';
 export {
-  askModel,
-  verdictGuidance,
-  type AskModelOptions,
-  type ModelAnswer,
-  type ModelClassifier,
-  type ModelVerdict,
-} from './steering/guidance/model-classifier.ts';
-export { parallelToolReminder, type ParallelToolReminderOptions } from './steering/guidance/parallel-tool-reminder.ts';
-export { progressStall } from './steering/guidance/progress-stall.ts';
+  GuidanceDelivered,
+  GuidanceDeliveredEvent,
+  GuidanceFaults,
+  GuidanceStates,
+  SkippedGuidances,
+} from './steering/guidance/guidance-slices.ts';
+export type { GuidanceFault } from './steering/guidance/guidance-fault.ts';
+export {
+  parallelToolReminder,
+  type ParallelToolReminderOptions,
+  sequentialWhenParallel,
+} from './steering/guidance/sequential-when-parallel.ts';
 export { sensitiveContentPending } from './steering/guidance/sensitive-content-pending.ts';
-export { sequentialWhenParallel } from './steering/guidance/sequential-when-parallel.ts';
 
 export type { HoldoutArm, HoldoutOptions } from './steering/holdout.ts';
 export type { StopPolicy, StopRequest } from './steering/stop-policy.ts';

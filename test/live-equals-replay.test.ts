@@ -9,7 +9,7 @@ import { readRuns } from '../src/formats/read-runs.ts';
 import { isDerived } from '../src/records/is-derived.ts';
 import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';
-import { doomLoopGuidance } from '../src/steering/guidance/doom-loop-guidance.ts';
+import { doomLoopGuidance } from '../src/steering/guidance/doom-loop.ts';
 import { consultationPrompt, diagnosticSignal } from '../src/steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../src/steering/standard-steering.ts';
 import { memoryStore } from '../src/store/memory/memory-store.ts';

@@ -4,11 +4,11 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../src/records/traject
 import type { FeedbackProvider } from '../src/steering/prompt/feedback-provider.ts';
 import { staticFeedback } from '../src/steering/feedback/static-feedback.ts';
 import { deadlineFeedback } from '../src/steering/feedback/deadline-feedback.ts';
-import { Feedback } from '../src/steering/feedback/feedback.ts';
+import { Feedback } from '../src/steering/feedback/advice-slices.ts';
 import { guidanceBank } from '../src/steering/guidance/guidance-bank.ts';
 import type { ModelClassifier } from '../src/steering/guidance/model-classifier.ts';
 import { definePrompt } from '../src/steering/prompt/define-prompt.ts';
-import { Filesystem } from '../src/steering/prompt/filesystem.ts';
+import { Filesystem } from '../src/steering/prompt/prompt-resources.ts';
 import type { GuidanceProvider } from '../src/steering/prompt/guidance-provider.ts';
 import { Replay } from '../src/replay/replay.ts';
 import type { Run } from '../src/run/run.ts';

@@ -11,7 +11,7 @@ import type { ResolvedConfig } from '../config/resolved-config.ts';
 import { sweepable } from '../config/sweepable.ts';
 import type { ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import { readResult } from '../steering/read-result.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';

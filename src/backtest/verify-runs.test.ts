@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createCoxswain } from '../run/coxswain.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { paceFeedback } from '../steering/feedback/pace-feedback.ts';
-import { resolveSteering } from '../steering/options.ts';
+import { resolveSteering } from '../steering/resolve-steering.ts';
 import { definePrompt } from '../steering/prompt/define-prompt.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';

@@ -3,7 +3,7 @@ import { canonicalJson } from '../base/canonical-json.ts';
 import { messageOf, invalidArgument } from '../base/error.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { resolveSteering } from '../steering/options.ts';
+import { resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import type { RedactionOptions } from '../redaction/redactor.ts';
 import { isDerived } from '../records/is-derived.ts';

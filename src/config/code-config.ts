@@ -1,6 +1,6 @@
 import { messageOf } from '../base/error.ts';
 import { isJsonObject } from '../base/json.ts';
-import { resolveSteering } from '../steering/options.ts';
+import { resolveSteering } from '../steering/resolve-steering.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import { RunFold } from '../run/run-fold.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';

@@ -1,9 +1,7 @@
 import { deadlineFeedback } from '../steering/feedback/deadline-feedback.ts';
-import { driftFeedback } from '../steering/feedback/drift-feedback.ts';
-import { errorCascadeFeedback } from '../steering/feedback/error-cascade-feedback.ts';
+import { driftFeedback, errorCascadeFeedback, stallFeedback } from '../steering/feedback/pattern-kind-feedback.ts';
 import { paceFeedback } from '../steering/feedback/pace-feedback.ts';
 import { patternFeedback } from '../steering/feedback/pattern-feedback.ts';
-import { stallFeedback } from '../steering/feedback/stall-feedback.ts';
 import { toolUsageMonitor } from '../steering/feedback/tool-usage-monitor.ts';
 import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { FeedbackProvider } from '../steering/prompt/feedback-provider.ts';

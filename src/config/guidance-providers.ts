@@ -1,16 +1,14 @@
-import { doomLoop } from '../steering/guidance/doom-loop.ts';
-import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
+import { doomLoop, doomLoopGuidance } from '../steering/guidance/doom-loop.ts';
 import {
   errorStreak,
   highToolCount,
+  largeOutput,
+  progressStall,
   recentFailures,
   singleToolRepeated,
 } from '../steering/guidance/threshold-classifiers.ts';
 import { consultationPrompt, diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
-import { largeOutput } from '../steering/guidance/large-output.ts';
-import { parallelToolReminder } from '../steering/guidance/parallel-tool-reminder.ts';
-import { progressStall } from '../steering/guidance/progress-stall.ts';
-import { sequentialWhenParallel } from '../steering/guidance/sequential-when-parallel.ts';
+import { parallelToolReminder, sequentialWhenParallel } from '../steering/guidance/sequential-when-parallel.ts';
 import type { Classifier } from '../steering/guidance/classifier.ts';
 import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../steering/prompt/guidance-provider.ts';

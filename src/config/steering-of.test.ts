@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../run/coxswain.ts';
 import { defaultDetectors } from '../patterns/detectors/default-detectors.ts';
-import { resolveSteering } from '../steering/options.ts';
+import { resolveSteering } from '../steering/resolve-steering.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import { almostConfig, anyConfig } from '../../test/support/config-arbitrary.ts';
 import { readAll } from '../testing/read-all.ts';

@@ -1,7 +1,7 @@
 import { isDerived } from '../records/is-derived.ts';
 import type { DerivedPayload } from '../records/derived-draft.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
-import { resolveSteering } from '../steering/options.ts';
+import { resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { readResult } from '../steering/read-result.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';

@@ -9,7 +9,7 @@ import {
   type TrajectoryPayload,
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
-import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import { roleOf } from '../records/kind-definition.ts';
 import { RunFold } from '../run/run-fold.ts';
 import { toStoredBudget } from '../run/run-situation.ts';

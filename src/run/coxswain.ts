@@ -4,7 +4,7 @@ import { CoxswainError } from '../base/error.ts';
 import { LruMap } from '../base/lru-map.ts';
 import type { InputCounts } from '../base/input-fault.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
 import { readResult } from '../steering/read-result.ts';
 import { flushOnExit } from '../recorder/flush-on-exit.ts';

@@ -3,7 +3,7 @@ import { checkBudget } from '../base/budget.ts';
 import { deadlineAfter, type Deadline } from '../base/deadline.ts';
 import type { RunStarted } from '../records/trajectory-record.ts';
 import { holdoutArmOf, type HoldoutArm } from '../steering/holdout.ts';
-import type { ResolvedSteering } from '../steering/options.ts';
+import type { ResolvedSteering } from '../steering/resolve-steering.ts';
 import type { RunLogIdentity } from '../recorder/run-log.ts';
 import { toStoredIdentity } from '../recorder/to-payload.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';

@@ -5,7 +5,7 @@ import { CoxswainError } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import { resolveSteering, type ResolvedSteering } from '../steering/options.ts';
+import { type ResolvedSteering, resolveSteering } from '../steering/resolve-steering.ts';
 import { RunLog, type RunLogIdentity } from '../recorder/run-log.ts';
 import { isDerived } from '../records/is-derived.ts';
 import { RunFamily } from './run-family.ts';

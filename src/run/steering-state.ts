@@ -1,5 +1,5 @@
 import { EMPTY_LEDGER, type AdviceLedger } from '../steering/advice/advice-ledger.ts';
-import { EMPTY_GUIDANCE_STATE, type GuidanceState } from '../steering/guidance/guidance-state.ts';
+import { EMPTY_GUIDANCE_STATE, type GuidanceState } from '../steering/guidance/evaluate-guidance.ts';
 import { EMPTY_SITUATION, type RunSituation } from './run-situation.ts';
 
 /** A model's choice that the next evaluation will consider. */

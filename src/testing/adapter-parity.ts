@@ -1,6 +1,6 @@
 import { DECISION_POINTS, type DecisionPoint } from '../records/guidance.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { doomLoopGuidance } from '../steering/guidance/doom-loop-guidance.ts';
+import { doomLoopGuidance } from '../steering/guidance/doom-loop.ts';
 import { diagnosticSignal } from '../steering/guidance/failure-guidance.ts';
 import { standardSteering } from '../steering/standard-steering.ts';
 import type { AdapterHarness } from './adapter-harness.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { AcknowledgementResponse } from './acknowledgement.ts';
+import type { AcknowledgementResponse } from './advice-slices.ts';
 
 /** The answers an agent may choose from. */
 export const ACKNOWLEDGEMENT_RESPONSES: readonly AcknowledgementResponse[] = ['accepted', 'rejected', 'noted'];

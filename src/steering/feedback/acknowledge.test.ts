@@ -3,7 +3,7 @@ import { definePrompt } from '../prompt/define-prompt.ts';
 import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
 import { acknowledge, type AdviceAnswer } from './acknowledge.ts';
 import { ACKNOWLEDGEMENT_RESPONSES, acknowledgeToolDefinition } from './acknowledge-tool.ts';
-import { Acknowledgement } from './acknowledgement.ts';
+import { Acknowledgement } from './advice-slices.ts';
 import { collectFeedback } from './collect-feedback.ts';
 import { toolUsageMonitor } from './tool-usage-monitor.ts';
 

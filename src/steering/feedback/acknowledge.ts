@@ -2,7 +2,7 @@ import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Session } from '../../session/session.ts';
 import { ACKNOWLEDGEMENT_RESPONSES, MAX_NOTE_CHARS } from './acknowledge-tool.ts';
-import { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse } from './acknowledgement.ts';
+import { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse } from './advice-slices.ts';
 import { cleanLine } from './clean-text.ts';
 import { CadenceSlice } from './feedback-cadence.ts';
 

@@ -14,12 +14,10 @@ import { TrajectoryAnalysis } from '../../patterns/trajectory-analysis.ts';
 import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
 import { scriptRecord } from '../../testing/record-script.ts';
 import { collectFeedback } from './collect-feedback.ts';
-import { driftFeedback } from './drift-feedback.ts';
-import { errorCascadeFeedback } from './error-cascade-feedback.ts';
+import { driftFeedback, errorCascadeFeedback, stallFeedback } from './pattern-kind-feedback.ts';
 import { evaluateFeedback } from './evaluate-feedback.ts';
-import { Feedback } from './feedback.ts';
+import { Feedback } from './advice-slices.ts';
 import { paceFeedback } from './pace-feedback.ts';
-import { stallFeedback } from './stall-feedback.ts';
 import { staticFeedback } from './static-feedback.ts';
 
 const NAME = 'agent/main';

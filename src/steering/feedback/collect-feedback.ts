@@ -1,8 +1,14 @@
 import { joinAdvice } from '../advice/join-advice.ts';
 import { evaluateFeedback, type FeedbackInput } from './evaluate-feedback.ts';
 import type { FeedbackFaultHandler } from './feedback-fault.ts';
-import type { ProducedFeedback } from './run-speakers.ts';
+import { type ProducedFeedback, runSpeakers, type RunSpeakersOptions } from './run-speakers.ts';
 import { sessionNowMs } from './session-time.ts';
+import type { FeedbackContext } from '../prompt/feedback-context.ts';
+import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
+import type { FeedbackCadence, FeedbackDelivery } from '../prompt/prompt-template.ts';
+import { prepareSpeakers } from './prepare-feedback.ts';
+import { takeSituation } from './situation.ts';
+import { feedbackSpeakers } from './speaker.ts';
 
 /** What `collectFeedback` needs: a prompt and a session, and what is known of the run. */
 export interface CollectFeedbackInput extends Omit<FeedbackInput, 'nowMs'> {
@@ -24,4 +30,32 @@ export function collectFeedback(input: CollectFeedbackInput): string | undefined
 /** One text: the most severe first, then in order of declaration, a blank line between. Undefined when empty. */
 export function joinProduced(produced: readonly ProducedFeedback[]): string | undefined {
   return produced.length === 0 ? undefined : joinAdvice(produced, { maxChars: Number.MAX_SAFE_INTEGER }).text;
+}
+
+/** How providers are run. */
+export interface RunFeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'> {
+  /** Default `first`. */
+  readonly delivery?: FeedbackDelivery | undefined;
+  /** Default `shared`. */
+  readonly cadence?: FeedbackCadence | undefined;
+  /** Default: `context.filesystem` is asked. */
+  readonly filesCreated?: readonly string[] | undefined;
+}
+
+/**
+ * Runs feedback providers against a context of one's own, made by `createFeedbackContext` or spread from one.
+ *
+ * @returns the text for the agent, or undefined when nobody speaks
+ * @throws CoxswainError "invalid-definition" as `prepareFeedback`, the first time
+ */
+export function runFeedbackProviders(
+  configs: readonly FeedbackProviderConfig[],
+  context: FeedbackContext,
+  options: RunFeedbackOptions = {},
+): string | undefined {
+  const speakers = feedbackSpeakers(configs);
+  prepareSpeakers(context.session, speakers);
+  const situation = takeSituation(context, options.cadence ?? 'shared', options.filesCreated);
+  const delivery = options.delivery ?? 'first';
+  return joinProduced(runSpeakers(speakers, situation, () => context, { ...options, delivery }).produced);
 }

@@ -2,7 +2,7 @@ import type { Budget, BudgetUsage } from '../../base/budget.ts';
 import type { Deadline } from '../../base/deadline.ts';
 import { SEVERITIES, type StoredFeedback } from '../../records/feedback.ts';
 import type { FeedbackContext, SeverityTrend } from '../prompt/feedback-context.ts';
-import { Filesystem } from '../prompt/filesystem.ts';
+import { Filesystem } from '../prompt/prompt-resources.ts';
 import { callOf } from '../prompt/seen-call.ts';
 import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
@@ -11,7 +11,7 @@ import type { Session } from '../../session/session.ts';
 import { type LastSpoken, latestSpoken, rebuildCadence, recentlySpoken } from './feedback-cadence.ts';
 import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
 import { lastSpokenFor, type Situation } from './situation.ts';
-import type { RanSpeaker } from './settle-triggers.ts';
+import type { RanSpeaker } from './fired-triggers.ts';
 
 /** What a context is made from. */
 export interface FeedbackContextInput {

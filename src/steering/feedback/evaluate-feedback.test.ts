@@ -4,7 +4,7 @@ import type { Severity } from '../../records/feedback.ts';
 import { definePrompt, type PromptDefinition } from '../prompt/define-prompt.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { Filesystem } from '../prompt/filesystem.ts';
+import { Filesystem } from '../prompt/prompt-resources.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import { restoreSession } from '../../session/create-session.ts';
 import { ToolInvokedEvent } from '../../session/tool-invoked.ts';
@@ -12,7 +12,7 @@ import { createFeedbackScene } from '../../../test/support/feedback-scene.ts';
 import { collectFeedback } from './collect-feedback.ts';
 import { evaluateFeedback, watchedFiles } from './evaluate-feedback.ts';
 import type { FeedbackFault } from './feedback-fault.ts';
-import { Feedback } from './feedback.ts';
+import { Feedback } from './advice-slices.ts';
 import { feedbackSlices } from './prepare-feedback.ts';
 
 const NAME = 'agent/main';

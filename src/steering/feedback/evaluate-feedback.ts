@@ -2,7 +2,7 @@ import { sessionTrajectory } from '../../patterns/detectors/session-trajectory.t
 import { invalidArgument } from '../../base/error.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
-import { Filesystem } from '../prompt/filesystem.ts';
+import { Filesystem } from '../prompt/prompt-resources.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from '../prompt/prompt-template.ts';
 import type { ObserverConfig } from '../prompt/trajectory-observer.ts';
 import { createFeedbackContext, type FeedbackContextInput } from './create-feedback-context.ts';

@@ -5,8 +5,7 @@ import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import type { Session } from '../../session/session.ts';
 import { replace } from '../../session/slice-operation.ts';
-import { Assessment, AssessmentEvent } from './assessment.ts';
-import { Feedback, FeedbackEvent } from './feedback.ts';
+import { Assessment, AssessmentEvent, Feedback, FeedbackEvent } from './advice-slices.ts';
 
 /** Which of the two mechanisms speaks. */
 export type SpeakerSource = 'feedback' | 'assessment';

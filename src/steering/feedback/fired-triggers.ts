@@ -5,8 +5,16 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { PatternTrigger } from '../prompt/feedback-trigger.ts';
 import { lastSpokenFor, type Situation } from './situation.ts';
 import type { Speaker } from './speaker.ts';
-import { FiredFileTrigger, PatternTriggerLedger, type PatternTriggerServed } from './trigger-memory.ts';
+import {
+  clearPendingTriggers,
+  FileTriggerFired,
+  FiredFileTrigger,
+  PatternTriggerFired,
+  PatternTriggerLedger,
+  type PatternTriggerServed,
+} from './trigger-memory.ts';
 import { levelRank } from './level-rank.ts';
+import type { Session } from '../../session/session.ts';
 
 /** A condition that was met, and by what. Plain data. */
 export type FiredTrigger =
@@ -86,4 +94,25 @@ function candidateOf(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandid
 function isNewFile(speaker: Speaker, path: string, { session, fileExists }: Situation): boolean {
   const fired = session.slice(FiredFileTrigger).all();
   return !fired.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
+}
+
+/** A speaker that runs, and why. */
+export interface RanSpeaker {
+  readonly speaker: Speaker;
+  readonly triggers: readonly FiredTrigger[];
+}
+
+/** Remembers, after all configurations were evaluated, what triggers fired for speakers that ran. */
+export function settleTriggers(session: Session, ran: readonly RanSpeaker[], atMs: number): void {
+  const served: string[] = [];
+  for (const { speaker, triggers } of ran) {
+    for (const trigger of triggers) {
+      if (trigger.condition === 'onSessionEvent') served.push(trigger.eventName);
+      if (trigger.condition === 'onPattern') session.dispatch(PatternTriggerFired(trigger.served, { atMs }));
+      if (trigger.condition === 'onFileCreated') {
+        session.dispatch(FileTriggerFired({ speaker: speaker.key, path: trigger.path }, { atMs }));
+      }
+    }
+  }
+  clearPendingTriggers(session, served, atMs);
 }

@@ -1,16 +1,39 @@
 import type { SessionEventKind } from '../prompt/feedback-trigger.ts';
+import type { Session } from '../../session/session.ts';
+import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 import type { PromptTemplate } from '../prompt/prompt-template.ts';
 import type { EventType } from '../../session/define-event.ts';
 import type { Slice } from '../../session/define-slice.ts';
-import type { Session } from '../../session/session.ts';
-import { Acknowledgement } from './acknowledgement.ts';
-import { Assessment } from './assessment.ts';
+import { Acknowledgement, Assessment, Feedback } from './advice-slices.ts';
 import { CadenceSlice, rebuildCadence } from './feedback-cadence.ts';
-import { Feedback } from './feedback.ts';
-import { ObserverTriggerRequested, PendingObserverTrigger } from './pending-observer-trigger.ts';
-import { sessionFeedback } from './session-feedback.ts';
-import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
-import { FiredFileTrigger, PatternTriggerLedger } from './trigger-memory.ts';
+import {
+  FiredFileTrigger,
+  ObserverTriggerRequested,
+  PatternTriggerLedger,
+  PendingObserverTrigger,
+} from './trigger-memory.ts';
+
+/** What feedback keeps of a session besides its slices: nothing that a restored session would miss. */
+interface SessionFeedback {
+  /** The lists of speakers that the session is set up for. */
+  readonly prepared: WeakSet<readonly Speaker[]>;
+  /** Kinds of events that are subscribed to. */
+  readonly watched: Set<SessionEventKind>;
+  /** Who is being asked right now: a speaker that asks for feedback itself would otherwise never end. */
+  asking: Speaker | undefined;
+}
+
+// One entry a session, made once: to enter and remove who is asked at each evaluation took longer than to ask.
+const known = new WeakMap<Session, SessionFeedback>();
+
+/** The same object each time. Cost: one look-up. */
+export function sessionFeedback(session: Session): SessionFeedback {
+  const found = known.get(session);
+  if (found !== undefined) return found;
+  const made: SessionFeedback = { prepared: new WeakSet(), watched: new Set(), asking: undefined };
+  known.set(session, made);
+  return made;
+}
 
 /** Every slice that feedback keeps its state in: `createSession({ clock, slices: [...feedbackSlices] })`. */
 export const feedbackSlices: readonly Slice<unknown>[] = [

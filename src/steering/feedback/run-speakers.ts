@@ -3,15 +3,13 @@ import type { Severity, StoredFeedback } from '../../records/feedback.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
-import { AssessmentEvent } from './assessment.ts';
+import { AssessmentEvent, FeedbackEvent } from './advice-slices.ts';
 import { checkDraft, type CheckedDraft, InvalidDraft, MAX_FEEDBACK_CHARS } from './check-draft.ts';
 import { contextFor } from './create-feedback-context.ts';
 import { type FeedbackFault, type FeedbackFaultHandler, FeedbackFaults } from './feedback-fault.ts';
-import { FeedbackEvent } from './feedback.ts';
-import { type FiredTrigger, firedTriggers } from './fired-triggers.ts';
+import { type FiredTrigger, firedTriggers, type RanSpeaker, settleTriggers } from './fired-triggers.ts';
 import { renderAssessment, renderFeedback } from './render-feedback.ts';
-import { sessionFeedback } from './session-feedback.ts';
-import { type RanSpeaker, settleTriggers } from './settle-triggers.ts';
+import { sessionFeedback } from './prepare-feedback.ts';
 import type { Situation } from './situation.ts';
 import type { Speaker } from './speaker.ts';
 

@@ -1,10 +1,10 @@
 import { findLast } from '../../base/find-last.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
-import type { Filesystem } from '../prompt/filesystem.ts';
+import type { Filesystem } from '../prompt/prompt-resources.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 import type { Session } from '../../session/session.ts';
 import { CadenceSlice, type LastSpoken } from './feedback-cadence.ts';
-import { PendingObserverTrigger, pendingTriggers } from './pending-observer-trigger.ts';
+import { PendingObserverTrigger, pendingTriggers } from './trigger-memory.ts';
 import { promptCallCount } from '../prompt/prompt-calls.ts';
 import type { Speaker } from './speaker.ts';
 

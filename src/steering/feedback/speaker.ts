@@ -1,9 +1,34 @@
-import { checkSpeakers } from '../prompt/check-speakers.ts';
+import { present } from '../../base/present.ts';
+import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider, FeedbackProviderConfig } from '../prompt/feedback-provider.ts';
+import type { ObserverConfig, ObserverContext, TrajectoryObserver } from '../prompt/trajectory-observer.ts';
+import { latestSpoken, type SpeakerSource } from './feedback-cadence.ts';
+import { checkSpeakers } from '../prompt/check-speakers.ts';
 import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
-import type { ObserverConfig } from '../prompt/trajectory-observer.ts';
-import type { SpeakerSource } from './feedback-cadence.ts';
-import { observerAsProvider } from './observer-as-provider.ts';
+
+/**
+ * An observer as a feedback provider of the same name. As one of a prompt's `feedbackProviders` it speaks under the
+ * head line of feedback and its words lie in the `Feedback` slice.
+ */
+export function observerAsProvider(observer: TrajectoryObserver): FeedbackProvider {
+  return {
+    name: observer.name,
+    ...present({ defaultTrigger: observer.defaultTrigger }),
+    shouldRun: (context) => observer.shouldRun(context.session, observerContext(context)),
+    provide: (context) => observer.observe(context.session, observerContext(context)),
+  };
+}
+
+function observerContext(context: FeedbackContext): ObserverContext {
+  const { promptName, toolCallCount } = context;
+  const last = latestSpoken(context.session, promptName, ({ source }) => source === 'assessment');
+  const lastAssessment = last?.source === 'assessment' ? last.said : undefined;
+  return {
+    ...context,
+    lastAssessment,
+    toolCallsSinceLastAssessment: () => toolCallCount - (lastAssessment?.callIndex ?? 0),
+  };
+}
 
 /** A configured provider or observer: from here on both are one thing. */
 export interface Speaker {

@@ -8,12 +8,11 @@ import { defineEvent } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { append, none, replace } from '../../session/slice-operation.ts';
 import { createFeedbackScene, type FeedbackScene } from '../../../test/support/feedback-scene.ts';
-import { Assessment } from './assessment.ts';
+import { Assessment, Feedback } from './advice-slices.ts';
 import { collectFeedback } from './collect-feedback.ts';
-import { deadlineObserver } from './deadline-observer.ts';
-import { Feedback } from './feedback.ts';
-import { observerAsProvider } from './observer-as-provider.ts';
-import { PendingObserverTrigger, pendingTriggers } from './pending-observer-trigger.ts';
+import { deadlineObserver } from './deadline-feedback.ts';
+import { observerAsProvider } from './speaker.ts';
+import { PendingObserverTrigger, pendingTriggers } from './trigger-memory.ts';
 import { feedbackSlices, prepareFeedback } from './prepare-feedback.ts';
 
 const NAME = 'agent/main';

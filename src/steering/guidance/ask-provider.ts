@@ -8,8 +8,10 @@ import type {
 } from '../../records/guidance.ts';
 import type { GuidanceContext, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { completeDraft, injectionProblem, type InjectionProblem } from './check-injection.ts';
-import { resolveGuidanceConfig, type ResolvedGuidanceConfig } from './guidance-config.ts';
-import { thrownText, type GuidanceFault } from './guidance-fault.ts';
+import { type ResolvedGuidanceConfig, resolveGuidanceConfig } from './guidance-config.ts';
+import { type GuidanceFault, thrownText } from './guidance-fault.ts';
+import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
+import type { Severity } from '../../records/feedback.ts';
 
 /** Guidance that was produced, before it is delivered. Plain JSON. */
 export interface ProducedGuidance {
@@ -166,4 +168,17 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
   if (priority !== undefined && typeof priority !== 'number') return undefined;
   if (category !== undefined && typeof category !== 'string') return undefined;
   return completeDraft({ key, content, priority, category }, ownCategory);
+}
+
+/**
+ * What the advice ledger must know of a piece of guidance. Guidance that rests on a pattern has the pattern's
+ * identity, so that feedback and guidance do not both speak of it; other guidance has its provider's.
+ */
+export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
+  const { pattern } = produced.classification;
+  if (pattern === undefined) {
+    return { source: 'guidance', identity: `guidance:${produced.providerName}`, severity: 'info' };
+  }
+  const { identity, level, occurrences } = pattern;
+  return { source: 'guidance', identity, level, occurrences, severity: severityOfLevel(level) };
 }

@@ -2,9 +2,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { guidanceContext, type ScriptedCall } from '../../../test/support/guidance-script.ts';
 import { countConfidence, type Classifier } from './classifier.ts';
-import { errorStreak, highToolCount, recentFailures, singleToolRepeated } from './threshold-classifiers.ts';
-import { largeOutput } from './large-output.ts';
-import { progressStall } from './progress-stall.ts';
+import {
+  errorStreak,
+  highToolCount,
+  largeOutput,
+  progressStall,
+  recentFailures,
+  singleToolRepeated,
+} from './threshold-classifiers.ts';
 
 const isRelevant = (classifier: Classifier, calls: readonly ScriptedCall[]): boolean =>
   classifier.classify(guidanceContext({ calls })).relevant;

@@ -3,10 +3,8 @@ import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { createSession, restoreSession } from '../../session/create-session.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { guidanceContext, sayingProvider } from '../../../test/support/guidance-script.ts';
-import { collectGuidance } from './collect-guidance.ts';
-import { formatGuidance } from './format-guidance.ts';
-import { GuidanceDelivered } from './guidance-delivered.ts';
-import { GuidanceFaults, SkippedGuidances } from './guidance-slices.ts';
+import { collectGuidance, formatGuidance } from './collect-guidance.ts';
+import { GuidanceDelivered, GuidanceFaults, SkippedGuidances } from './guidance-slices.ts';
 
 test('guidance of the prompt is collected, formatted with blank lines and leaves its record in the session', () => {
   const providers = [

@@ -1,10 +1,16 @@
 import type { DecisionPoint, GuidanceInjection } from '../../records/guidance.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import type { Session } from '../../session/session.ts';
-import { evaluateGuidance, type EvaluateGuidanceOptions } from './evaluate-guidance.ts';
-import { GuidanceDelivered, GuidanceDeliveredEvent, guidanceDelivered } from './guidance-delivered.ts';
-import { GuidanceEvaluatedEvent, GuidanceFaults, GuidanceStates, SkippedGuidances } from './guidance-slices.ts';
-import { EMPTY_GUIDANCE_STATE } from './guidance-state.ts';
+import { EMPTY_GUIDANCE_STATE, evaluateGuidance, type EvaluateGuidanceOptions } from './evaluate-guidance.ts';
+import {
+  GuidanceDelivered,
+  guidanceDelivered,
+  GuidanceDeliveredEvent,
+  GuidanceEvaluatedEvent,
+  GuidanceFaults,
+  GuidanceStates,
+  SkippedGuidances,
+} from './guidance-slices.ts';
 
 /** Where guidance is collected, and limits over all providers. */
 export interface CollectGuidanceOptions extends EvaluateGuidanceOptions {
@@ -54,4 +60,12 @@ export function collectGuidance(
   } finally {
     busy.delete(session);
   }
+}
+
+/**
+ * The text of guidance as the model reads it: the contents in order, a blank line between two. Undefined when there
+ * is none, so `if (text)` is enough.
+ */
+export function formatGuidance(injections: readonly GuidanceInjection[]): string | undefined {
+  return injections.length === 0 ? undefined : injections.map((injection) => injection.content).join('\n\n');
 }

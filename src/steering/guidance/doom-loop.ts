@@ -1,10 +1,11 @@
 import type { RecentCall } from '../../patterns/recent-call.ts';
 import { similarity } from '../../calls/similarity.ts';
-import { classifyCount, type Classifier } from './classifier.ts';
+import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 import { share, whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import { invalidDefinition } from './check-options.ts';
-import { classifyPattern } from './classify-pattern.ts';
+import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
+import { defineGuidance } from './define-guidance.ts';
 
 /** Options of `doomLoop` and `doomLoopGuidance`. */
 export interface DoomLoopOptions {
@@ -84,3 +85,28 @@ function alike(newest: RecentCall, call: RecentCall, threshold: number): boolean
   if (newest.tool !== call.tool || newest.comparison === undefined || call.comparison === undefined) return false;
   return similarity(newest.comparison.tokens, call.comparison.tokens) >= threshold;
 }
+
+/**
+ * Tells the agent that it goes round:
+ * `Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess
+ * strategy.`
+ *
+ * Category `loop`, priority 10, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
+ *
+ * @throws CoxswainError "invalid-definition" when an option is outside its range
+ */
+export const doomLoopGuidance: ProviderDefinition<DoomLoopOptions, GuidanceProvider> = defineProvider<
+  DoomLoopOptions,
+  GuidanceProvider
+>(doomLoop.options, (options): GuidanceProvider =>
+  defineGuidance({
+    name: 'doom_loop',
+    category: 'loop',
+    decisionPoints: ['pre_tool_selection', 'pre_tool_execution', 'post_tool_result'],
+    classifier: doomLoop(options),
+    key: 'loop.doom-loop',
+    priority: 10,
+    content:
+      'Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess strategy.',
+  }),
+);

@@ -2,8 +2,12 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { guidanceContext, sayingProvider } from '../../../test/support/guidance-script.ts';
-import { evaluateGuidance, type GuidanceEvaluation } from './evaluate-guidance.ts';
-import { EMPTY_GUIDANCE_STATE, type GuidanceState } from './guidance-state.ts';
+import {
+  EMPTY_GUIDANCE_STATE,
+  evaluateGuidance,
+  type GuidanceEvaluation,
+  type GuidanceState,
+} from './evaluate-guidance.ts';
 
 const evaluate = (
   configs: readonly GuidanceProviderConfig[],

@@ -1,9 +1,11 @@
 import { defineEvent, type EventType } from '../../session/define-event.ts';
 import { defineSlice, type Slice } from '../../session/define-slice.ts';
 import { extend, none, replace } from '../../session/slice-operation.ts';
-import type { SkippedGuidance } from './ask-provider.ts';
+import type { ProducedGuidance, SkippedGuidance } from './ask-provider.ts';
 import type { GuidanceFault as Fault } from './guidance-fault.ts';
-import type { GuidanceState as State } from './guidance-state.ts';
+import type { GuidanceState as State } from './evaluate-guidance.ts';
+import type { StoredGuidance } from '../../records/guidance.ts';
+import { appendAll } from '../../session/reducers.ts';
 
 /** What an evaluation leaves behind besides what it says. */
 export interface GuidanceEvaluated {
@@ -32,3 +34,31 @@ export const GuidanceFaults: Slice<Fault> = defineSlice<Fault>('guidance-fault',
   GuidanceEvaluatedEvent,
   (_view, event) => (event.data.faults.length === 0 ? none : extend(event.data.faults)),
 );
+
+/** Guidance that was produced, and whether it reached the agent. */
+export type GuidanceDelivered = StoredGuidance;
+
+/** Guidance was delivered, or could not be. */
+export const GuidanceDeliveredEvent: EventType<StoredGuidance> = defineEvent<StoredGuidance>('guidance-delivered');
+
+/** All guidance of a session, delivered or not, the last 1,000 retained. */
+export const GuidanceDelivered: Slice<StoredGuidance> = defineSlice<StoredGuidance>('guidance-delivered').on(
+  GuidanceDeliveredEvent,
+  appendAll,
+);
+
+/** How guidance fared. */
+export interface GuidanceDelivery {
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly delivered: boolean;
+  /** How, in the adapter's words. */
+  readonly channel?: string;
+  /** Why not. */
+  readonly reason?: string;
+}
+
+/** The record of a piece of guidance and how it fared. */
+export function guidanceDelivered(produced: ProducedGuidance, delivery: GuidanceDelivery): GuidanceDelivered {
+  return { ...produced, ...delivery };
+}

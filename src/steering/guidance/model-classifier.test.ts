@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 import { guidanceContext } from '../../../test/support/guidance-script.ts';
-import { evaluateGuidance } from './evaluate-guidance.ts';
+import { EMPTY_GUIDANCE_STATE, evaluateGuidance } from './evaluate-guidance.ts';
 import { guidanceBank } from './guidance-bank.ts';
-import { EMPTY_GUIDANCE_STATE } from './guidance-state.ts';
-import { askModel, verdictGuidance, type ModelAnswer, type ModelClassifier } from './model-classifier.ts';
-import { taskTimers, withTimeLimit, type TaskTimers } from './time-limit.ts';
+import {
+  askModel,
+  type ModelAnswer,
+  type ModelClassifier,
+  taskTimers,
+  type TaskTimers,
+  verdictGuidance,
+  withTimeLimit,
+} from './model-classifier.ts';
 
 const bank = guidanceBank({ 'run-tests': { content: 'Run the tests.', category: 'testing', priority: 7 } });
 const context = guidanceContext({ calls: [{ args: { path: 'private/plan.txt' }, result: 'the private text' }] });

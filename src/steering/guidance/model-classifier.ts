@@ -1,12 +1,68 @@
+import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
+import type { PatternLevel } from '../../records/trajectory-pattern.ts';
+import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
+import type { ToolKind } from '../../calls/tool-kind.ts';
+import type { GuidanceBank } from './guidance-bank.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { DECISION_POINTS } from '../../records/guidance.ts';
-import type { GuidanceContext, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { checkWhole } from './check-options.ts';
-import { contextDigest, type ContextDigest } from './context-digest.ts';
-import type { GuidanceBank } from './guidance-bank.ts';
-import { thrownText, type GuidanceFault } from './guidance-fault.ts';
-import { withTimeLimit, type TaskTimers } from './time-limit.ts';
+import { type GuidanceFault, thrownText } from './guidance-fault.ts';
+
+/** What a model-backed classifier is told: names, kinds and counts, no arguments, results or messages. Plain JSON. */
+export interface ContextDigest {
+  readonly decisionPoint: DecisionPoint;
+  readonly turnCount: number;
+  readonly toolCallCount: number;
+  readonly errors: number;
+  readonly consecutiveErrors: number;
+  /** The newest calls, oldest first, 12 at most. */
+  readonly recentCalls: readonly DigestCall[];
+  /** Patterns the agent is in, 8 at most. */
+  readonly patterns: readonly DigestPattern[];
+  /** Tools about to run, 16 at most. */
+  readonly pendingTools: readonly string[];
+  /** What it may choose from. */
+  readonly instructions: readonly DigestInstruction[];
+}
+
+interface DigestCall {
+  readonly tool: string;
+  readonly kind: ToolKind;
+  readonly failed: boolean;
+  /** It brought something not seen before. */
+  readonly novel: boolean;
+}
+
+interface DigestPattern {
+  readonly kind: string;
+  readonly level: PatternLevel;
+  readonly occurrences: number;
+}
+
+interface DigestInstruction {
+  readonly id: string;
+  readonly category: string;
+  readonly content: string;
+}
+
+/** The digest of a context. Cost: a few small copies. */
+export function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDigest {
+  const { trajectory } = context;
+  return {
+    decisionPoint: context.decisionPoint,
+    turnCount: context.turnCount,
+    toolCallCount: context.toolCallCount,
+    errors: trajectory.errors,
+    consecutiveErrors: trajectory.consecutiveErrors,
+    recentCalls: trajectory.recentCalls(12).map(({ tool, kind, failed, novel }) => ({ tool, kind, failed, novel })),
+    patterns: trajectory
+      .openPatterns()
+      .slice(-8)
+      .map(({ kind, level, occurrences }) => ({ kind, level, occurrences })),
+    pendingTools: context.pendingToolCalls.slice(0, 16).map((call) => call.toolName),
+    instructions: bank.instructions.map(({ key, category, content }) => ({ id: key, category, content })),
+  };
+}
 
 /** A classifier's choice. Plain JSON. */
 export interface ModelVerdict {
@@ -118,4 +174,61 @@ export function verdictGuidance(name: string, bank: GuidanceBank, verdict: Model
     classify: () => ({ relevant, confidence: verdict.confidence, reason: `chosen by ${name}` }),
     provide: () => injection,
   };
+}
+
+/** Where delays come from, so that a test needs no real time. */
+export interface TaskTimers {
+  /** Calls `callback` once after `delayMs` milliseconds. @returns stops it, if it has not run yet */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+/** The machine's timers. One that waits does not keep the process alive. */
+export const taskTimers: TaskTimers = {
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** How a task with a time limit ended. */
+export type TimedOutcome<Value> =
+  | { readonly kind: 'done'; readonly value: Value }
+  | { readonly kind: 'failed'; readonly thrown: unknown }
+  | { readonly kind: 'timed-out' };
+
+/** How long a task may take. */
+export interface TaskLimit {
+  readonly timeLimitMs: number;
+  /** Default: the machine's. */
+  readonly timers?: TaskTimers;
+}
+
+/**
+ * Runs a task that may take `timeLimitMs`. The promise never rejects and settles when the task or the time is over,
+ * whichever comes first; then the task's signal is aborted if it still runs, and what it does later is ignored.
+ *
+ * @param task may throw at once, reject, or ignore its signal
+ */
+export function withTimeLimit<Value>(
+  task: (signal: AbortSignal) => PromiseLike<Value> | Value,
+  limit: TaskLimit,
+): Promise<TimedOutcome<Value>> {
+  const { timeLimitMs, timers = taskTimers } = limit;
+  const controller = new AbortController();
+  return new Promise((resolve) => {
+    const stop = timers.after(timeLimitMs, () => {
+      resolve({ kind: 'timed-out' });
+      controller.abort();
+    });
+    const settle = (outcome: TimedOutcome<Value>): void => {
+      stop();
+      resolve(outcome);
+    };
+    // Inside the executor of a promise, so that a task that throws at once is treated as one that rejects.
+    new Promise<Value>((started) => started(task(controller.signal))).then(
+      (value) => settle({ kind: 'done', value }),
+      (thrown: unknown) => settle({ kind: 'failed', thrown }),
+    );
+  });
 }

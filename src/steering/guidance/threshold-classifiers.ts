@@ -1,7 +1,7 @@
-import { whole, type NumberShape } from '../../base/shape.ts';
+import { type NumberShape, whole } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
-import { classifyCount, type Classifier } from './classifier.ts';
+import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 
 /** A classifier that counts and is relevant from `threshold` on. */
 export type ThresholdClassifier = ProviderDefinition<{ readonly threshold?: number }, Classifier>;
@@ -73,3 +73,53 @@ export const singleToolRepeated: ThresholdClassifier = defineThreshold(
     return [count, `the last ${count} calls used one tool`];
   },
 );
+
+/**
+ * The last call gave `minChars` (default 20,000) UTF-16 units of text or more.
+ *
+ * @throws CoxswainError "invalid-definition" when `minChars` is not a whole number from 1
+ */
+export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Classifier> = defineProvider<
+  { readonly minChars?: number },
+  Classifier
+>({ minChars: whole(1, 1_000_000_000, 20_000) }, ({ minChars }): Classifier => {
+  return {
+    name: 'large_output',
+    classify(context) {
+      const [last] = [...context.recentCalls(1), ...context.trajectory.recentCalls(1)];
+      const chars = last?.resultChars ?? 0;
+      return classifyCount(chars, minChars, `the last result has ${chars} characters`);
+    },
+  };
+});
+
+const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
+/** A pattern seen longer ago than this many calls says nothing of now. */
+const MAX_AGE = 5;
+
+/**
+ * Nothing new comes: the newest `maxCalls` (default 20) calls or more brought no new result, or the analysis itself
+ * sees a stall or stagnation. Thoughts, pauses and polls do not count.
+ *
+ * @throws CoxswainError "invalid-definition" when `maxCalls` is not a whole number from 1 to 200
+ */
+export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, Classifier> = defineProvider<
+  { readonly maxCalls?: number },
+  Classifier
+>({ maxCalls: whole(1, 200, 20) }, ({ maxCalls }): Classifier => {
+  return {
+    name: 'progress_stall',
+    classify({ trajectory }) {
+      const pattern = classifyPattern(trajectory, KINDS, MAX_AGE);
+      if (pattern !== undefined) return pattern;
+      let count = 0;
+      // A quarter more, because some calls do not count.
+      for (const call of trajectory.recentCalls(Math.ceil(1.25 * maxCalls)).toReversed()) {
+        if (call.kind === 'note' || call.kind === 'wait' || call.kind === 'poll') continue;
+        if (call.novel) break;
+        count += 1;
+      }
+      return classifyCount(count, maxCalls, `nothing new in ${count} calls`);
+    },
+  };
+});

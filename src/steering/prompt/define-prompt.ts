@@ -2,13 +2,10 @@ import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import { checkSpeakers } from './check-speakers.ts';
 import type { FeedbackProviderConfig } from './feedback-provider.ts';
 import type { GuidanceProviderConfig } from './guidance-provider.ts';
-import { isParamName } from './placeholders.ts';
-import { type PreparedSection, prepareSections } from './prepare-sections.ts';
-import { checkPromptKey } from './prompt-key.ts';
+import { checkPromptKey, isParamName, type PreparedSection, prepareSections } from './prepare-sections.ts';
 import { createPromptResources, type ResourceBinding } from './prompt-resources.ts';
-import type { PromptParams, PromptSection, SectionContext } from './prompt-section.ts';
+import type { PromptParams, PromptSection, RenderedPrompt, RenderOptions, SectionContext } from './prompt.ts';
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
-import type { RenderedPrompt, RenderOptions } from './prompt.ts';
 import type { ObserverConfig } from './trajectory-observer.ts';
 
 /** What a prompt is made from. */

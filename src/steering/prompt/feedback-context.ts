@@ -4,10 +4,9 @@ import type { StoredFeedback } from '../../records/feedback.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { Session } from '../../session/session.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
-import type { Filesystem } from './filesystem.ts';
+import type { Filesystem, PromptResources } from './prompt-resources.ts';
 import type { SeenCall } from './seen-call.ts';
 import type { TrajectoryView } from './trajectory-view.ts';
-import type { PromptResources } from './prompt-resources.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Where the severity of what was said lately is going. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Filesystem } from './filesystem.ts';
-import { createPromptResources, defineResource } from './prompt-resources.ts';
+import { createPromptResources, defineResource, Filesystem } from './prompt-resources.ts';
 
 const Region = defineResource<string>('region');
 

@@ -79,3 +79,41 @@ function findPattern(context: FeedbackContext, wanted: WantedPattern): Trajector
     .filter(isWanted)
     .toSorted((a, b) => levelRank(b.level) - levelRank(a.level))[0];
 }
+
+/**
+ * Speaks when the trajectory shows a `drift`: the work has left the task's subject. Silent without a trajectory.
+ * Default trigger: `onPattern`, once a level.
+ */
+export const driftFeedback: PatternSpeaker = patternSpeaker({
+  name: 'Drift',
+  kind: 'drift',
+  summary: 'Your recent tool calls have little to do with the task as it was stated.',
+  observation: ({ occurrences }) => `${occurrences} tool calls in a row touch none of the task's subjects.`,
+  suggestions: ['Read the task again and say how the current work serves it.', 'If it does not, return to the task.'],
+});
+
+/**
+ * Speaks when the trajectory shows an `error_cascade`. Silent without a trajectory. Default trigger: `onPattern`, once
+ * a level.
+ */
+export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
+  name: 'ErrorCascade',
+  kind: 'error_cascade',
+  summary: 'Your recent steps keep failing.',
+  observation: ({ occurrences }) => `${occurrences} steps in a row ended in an error.`,
+  suggestions: [
+    'Stop and look for one cause behind these errors.',
+    'Check the assumption that the failing steps share before you try another one.',
+  ],
+});
+
+/**
+ * Speaks when the trajectory shows a `stall`. Silent without a trajectory. Default trigger: `onPattern`, once a level.
+ */
+export const stallFeedback: PatternSpeaker = patternSpeaker({
+  name: 'Stall',
+  kind: 'stall',
+  summary: 'Your recent tool calls have brought nothing new.',
+  observation: ({ occurrences }) => `${occurrences} tool calls since the last new result or change.`,
+  suggestions: ['Write down what is still missing for the goal.', 'Take a step you have not tried yet.'],
+});

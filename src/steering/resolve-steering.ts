@@ -16,11 +16,9 @@ import type { ModelGuidanceConfig, SteeringOptions } from './steering-options.ts
 import type { PatternDetector } from '../patterns/pattern-detector.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 import { MAX_IDENTITIES } from './advice/advice-ledger.ts';
-import { Acknowledgement } from './feedback/acknowledgement.ts';
-import { Assessment } from './feedback/assessment.ts';
-import { Feedback } from './feedback/feedback.ts';
+import { Acknowledgement, Assessment, Feedback } from './feedback/advice-slices.ts';
 import { PatternTriggerLedger } from './feedback/trigger-memory.ts';
-import { GuidanceDelivered } from './guidance/guidance-delivered.ts';
+import { GuidanceDelivered } from './guidance/guidance-slices.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
 import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../patterns/analysis-retention.ts';
 
