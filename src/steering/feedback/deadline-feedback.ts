@@ -62,10 +62,7 @@ export type DeadlineSpacing = 'trigger' | 'halving';
  *
  * @throws CoxswainError "invalid-definition" when the threshold is not a number from 0
  */
-export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, FeedbackProvider> = defineProvider<
-  DeadlineFeedbackOptions,
-  FeedbackProvider
->(
+export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, FeedbackProvider> = defineProvider(
   { ...DEADLINE_REPORT, spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }) },
   (options): FeedbackProvider => {
     const halves = options.spacing === 'halving';
@@ -93,12 +90,12 @@ function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, threshold
  *
  * @throws CoxswainError "invalid-definition" when the threshold is not a number from 0
  */
-export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, TrajectoryObserver> = defineProvider<
-  DeadlineReportOptions,
-  TrajectoryObserver
->(DEADLINE_REPORT, (options): TrajectoryObserver => ({
-  name: 'Deadline',
-  defaultTrigger: { everyNSeconds: 30 },
-  shouldRun: (_session, context) => context.deadline !== undefined,
-  observe: (_session, context) => deadlineReport(context, options),
-}));
+export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, TrajectoryObserver> = defineProvider(
+  DEADLINE_REPORT,
+  (options): TrajectoryObserver => ({
+    name: 'Deadline',
+    defaultTrigger: { everyNSeconds: 30 },
+    shouldRun: (_session, context) => context.deadline !== undefined,
+    observe: (_session, context) => deadlineReport(context, options),
+  }),
+);

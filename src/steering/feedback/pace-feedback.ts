@@ -40,10 +40,7 @@ const WORDS: Readonly<Record<keyof Budget, string>> = {
  *
  * @throws CoxswainError "invalid-definition" when an option is out of range
  */
-export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvider> = defineProvider<
-  PaceFeedbackOptions,
-  FeedbackProvider
->(
+export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvider> = defineProvider(
   {
     speakAtCallsLeft: whole(0, 1_000_000, 20),
     warnAtCallsLeft: whole(0, 1_000_000, 5),

@@ -25,24 +25,24 @@ const LOOK_BACK = 16;
  * inefficiency it speaks only under a trigger of one's own that asks for it.
  * Default trigger: `onPattern` for stuck patterns, once a level.
  */
-export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider<
-  PatternFeedbackOptions,
-  FeedbackProvider
->({ level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') }, ({ level }): FeedbackProvider => ({
-  name: 'Pattern',
-  defaultTrigger: { onPattern: { stuck: true, level } },
-  shouldRun: (context) => newsOf(context, level) !== undefined,
-  provide: (context) => {
-    const pattern = newsOf(context, level);
-    if (pattern === undefined) return { summary: 'The pattern is over.' };
-    const { identity, level: reached, occurrences } = pattern;
-    return {
-      ...patternSentences(pattern, quotesOf(pattern, context)),
-      severity: severityOfLevel(reached),
-      pattern: { identity, level: reached, occurrences },
-    };
-  },
-}));
+export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider(
+  { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
+  ({ level }): FeedbackProvider => ({
+    name: 'Pattern',
+    defaultTrigger: { onPattern: { stuck: true, level } },
+    shouldRun: (context) => newsOf(context, level) !== undefined,
+    provide: (context) => {
+      const pattern = newsOf(context, level);
+      if (pattern === undefined) return { summary: 'The pattern is over.' };
+      const { identity, level: reached, occurrences } = pattern;
+      return {
+        ...patternSentences(pattern, quotesOf(pattern, context)),
+        severity: severityOfLevel(reached),
+        pattern: { identity, level: reached, occurrences },
+      };
+    },
+  }),
+);
 
 /** The pattern that fired the trigger; under another trigger the loudest stuck one, of these the one flagged last. */
 function newsOf(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {

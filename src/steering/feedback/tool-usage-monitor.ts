@@ -13,18 +13,21 @@ export interface ToolUsageMonitorOptions {
  *
  * @throws CoxswainError "invalid-definition" when the option is out of range
  */
-export const toolUsageMonitor: ProviderDefinition<ToolUsageMonitorOptions, FeedbackProvider> = defineProvider<
-  ToolUsageMonitorOptions,
-  FeedbackProvider
->({ maxCallsWithoutProgress: whole(0, 1_000_000, 20) }, ({ maxCallsWithoutProgress }): FeedbackProvider => ({
-  name: 'ToolUsageMonitor',
-  shouldRun: () => true,
-  provide: ({ toolCallCount }) =>
-    toolCallCount > maxCallsWithoutProgress
-      ? {
-          summary: `You have made ${toolCallCount} tool calls.`,
-          suggestions: ["Review what you've accomplished so far.", "Check if you're making progress toward the goal."],
-          severity: 'caution',
-        }
-      : { summary: `Progress check: ${toolCallCount} tool calls made.`, severity: 'info' },
-}));
+export const toolUsageMonitor: ProviderDefinition<ToolUsageMonitorOptions, FeedbackProvider> = defineProvider(
+  { maxCallsWithoutProgress: whole(0, 1_000_000, 20) },
+  ({ maxCallsWithoutProgress }): FeedbackProvider => ({
+    name: 'ToolUsageMonitor',
+    shouldRun: () => true,
+    provide: ({ toolCallCount }) =>
+      toolCallCount > maxCallsWithoutProgress
+        ? {
+            summary: `You have made ${toolCallCount} tool calls.`,
+            suggestions: [
+              "Review what you've accomplished so far.",
+              "Check if you're making progress toward the goal.",
+            ],
+            severity: 'caution',
+          }
+        : { summary: `Progress check: ${toolCallCount} tool calls made.`, severity: 'info' },
+  }),
+);

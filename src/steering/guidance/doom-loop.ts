@@ -32,7 +32,7 @@ const MIN_RESULT_CHARS = 10;
  * @throws CoxswainError "invalid-definition" when an option is outside its range
  * Cost: `windowSize` merges of at most 64 words.
  */
-export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineProvider<DoomLoopOptions, Classifier>(
+export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineProvider(
   { similarityThreshold: share(0.85), windowSize: whole(2, 32, 5), maxRepetitions: whole(2, 32, 3) },
   ({ similarityThreshold, windowSize, maxRepetitions }): Classifier => {
     if (maxRepetitions > windowSize) {
@@ -95,18 +95,17 @@ function alike(newest: RecentCall, call: RecentCall, threshold: number): boolean
  *
  * @throws CoxswainError "invalid-definition" when an option is outside its range
  */
-export const doomLoopGuidance: ProviderDefinition<DoomLoopOptions, GuidanceProvider> = defineProvider<
-  DoomLoopOptions,
-  GuidanceProvider
->(doomLoop.options, (options): GuidanceProvider =>
-  defineGuidance({
-    name: 'doom_loop',
-    category: 'loop',
-    decisionPoints: ['pre_tool_selection', 'pre_tool_execution', 'post_tool_result'],
-    classifier: doomLoop(options),
-    key: 'loop.doom-loop',
-    priority: 10,
-    content:
-      'Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess strategy.',
-  }),
+export const doomLoopGuidance: ProviderDefinition<DoomLoopOptions, GuidanceProvider> = defineProvider(
+  doomLoop.options,
+  (options): GuidanceProvider =>
+    defineGuidance({
+      name: 'doom_loop',
+      category: 'loop',
+      decisionPoints: ['pre_tool_selection', 'pre_tool_execution', 'post_tool_result'],
+      classifier: doomLoop(options),
+      key: 'loop.doom-loop',
+      priority: 10,
+      content:
+        'Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess strategy.',
+    }),
 );

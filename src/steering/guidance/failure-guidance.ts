@@ -26,10 +26,7 @@ export interface ConsultationPromptOptions {
  *
  * Category `diagnostic`, priority 20, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
  */
-export const diagnosticSignal: ProviderDefinition<DiagnosticSignalOptions, GuidanceProvider> = defineProvider<
-  DiagnosticSignalOptions,
-  GuidanceProvider
->(
+export const diagnosticSignal: ProviderDefinition<DiagnosticSignalOptions, GuidanceProvider> = defineProvider(
   { errorThreshold: errorStreak.options.threshold, logToolName: toolName('view_logs') },
   ({ errorThreshold, logToolName }): GuidanceProvider =>
     afterFailures({
@@ -49,10 +46,7 @@ export const diagnosticSignal: ProviderDefinition<DiagnosticSignalOptions, Guida
  *
  * Category `consultation`, priority 30, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
  */
-export const consultationPrompt: ProviderDefinition<ConsultationPromptOptions, GuidanceProvider> = defineProvider<
-  ConsultationPromptOptions,
-  GuidanceProvider
->(
+export const consultationPrompt: ProviderDefinition<ConsultationPromptOptions, GuidanceProvider> = defineProvider(
   { failureThreshold: recentFailures.options.threshold, consultationTool: toolName('request_review') },
   ({ failureThreshold, consultationTool }): GuidanceProvider =>
     afterFailures({

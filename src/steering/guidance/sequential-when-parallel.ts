@@ -58,17 +58,16 @@ export interface ParallelToolReminderOptions {
  *
  * @throws CoxswainError "invalid-definition" when the option is outside its range
  */
-export const parallelToolReminder: ProviderDefinition<ParallelToolReminderOptions, GuidanceProvider> = defineProvider<
-  ParallelToolReminderOptions,
-  GuidanceProvider
->({ sequentialThreshold: sequentialWhenParallel.options.threshold }, ({ sequentialThreshold }): GuidanceProvider =>
-  defineGuidance({
-    name: 'parallel_tool_reminder',
-    category: 'efficiency',
-    decisionPoints: ['pre_tool_selection', 'post_tool_result'],
-    classifier: sequentialWhenParallel({ threshold: sequentialThreshold }),
-    key: 'efficiency.parallel-tools',
-    priority: 200,
-    content: 'Multiple independent operations detected. Consider executing tools in parallel for efficiency.',
-  }),
+export const parallelToolReminder: ProviderDefinition<ParallelToolReminderOptions, GuidanceProvider> = defineProvider(
+  { sequentialThreshold: sequentialWhenParallel.options.threshold },
+  ({ sequentialThreshold }): GuidanceProvider =>
+    defineGuidance({
+      name: 'parallel_tool_reminder',
+      category: 'efficiency',
+      decisionPoints: ['pre_tool_selection', 'post_tool_result'],
+      classifier: sequentialWhenParallel({ threshold: sequentialThreshold }),
+      key: 'efficiency.parallel-tools',
+      priority: 200,
+      content: 'Multiple independent operations detected. Consider executing tools in parallel for efficiency.',
+    }),
 );

@@ -79,19 +79,19 @@ export const singleToolRepeated: ThresholdClassifier = defineThreshold(
  *
  * @throws CoxswainError "invalid-definition" when `minChars` is not a whole number from 1
  */
-export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Classifier> = defineProvider<
-  { readonly minChars?: number },
-  Classifier
->({ minChars: whole(1, 1_000_000_000, 20_000) }, ({ minChars }): Classifier => {
-  return {
-    name: 'large_output',
-    classify(context) {
-      const [last] = [...context.recentCalls(1), ...context.trajectory.recentCalls(1)];
-      const chars = last?.resultChars ?? 0;
-      return classifyCount(chars, minChars, `the last result has ${chars} characters`);
-    },
-  };
-});
+export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Classifier> = defineProvider(
+  { minChars: whole(1, 1_000_000_000, 20_000) },
+  ({ minChars }): Classifier => {
+    return {
+      name: 'large_output',
+      classify(context) {
+        const [last] = [...context.recentCalls(1), ...context.trajectory.recentCalls(1)];
+        const chars = last?.resultChars ?? 0;
+        return classifyCount(chars, minChars, `the last result has ${chars} characters`);
+      },
+    };
+  },
+);
 
 const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
 /** A pattern seen longer ago than this many calls says nothing of now. */
@@ -103,23 +103,23 @@ const MAX_AGE = 5;
  *
  * @throws CoxswainError "invalid-definition" when `maxCalls` is not a whole number from 1 to 200
  */
-export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, Classifier> = defineProvider<
-  { readonly maxCalls?: number },
-  Classifier
->({ maxCalls: whole(1, 200, 20) }, ({ maxCalls }): Classifier => {
-  return {
-    name: 'progress_stall',
-    classify({ trajectory }) {
-      const pattern = classifyPattern(trajectory, KINDS, MAX_AGE);
-      if (pattern !== undefined) return pattern;
-      let count = 0;
-      // A quarter more, because some calls do not count.
-      for (const call of trajectory.recentCalls(Math.ceil(1.25 * maxCalls)).toReversed()) {
-        if (call.kind === 'note' || call.kind === 'wait' || call.kind === 'poll') continue;
-        if (call.novel) break;
-        count += 1;
-      }
-      return classifyCount(count, maxCalls, `nothing new in ${count} calls`);
-    },
-  };
-});
+export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, Classifier> = defineProvider(
+  { maxCalls: whole(1, 200, 20) },
+  ({ maxCalls }): Classifier => {
+    return {
+      name: 'progress_stall',
+      classify({ trajectory }) {
+        const pattern = classifyPattern(trajectory, KINDS, MAX_AGE);
+        if (pattern !== undefined) return pattern;
+        let count = 0;
+        // A quarter more, because some calls do not count.
+        for (const call of trajectory.recentCalls(Math.ceil(1.25 * maxCalls)).toReversed()) {
+          if (call.kind === 'note' || call.kind === 'wait' || call.kind === 'poll') continue;
+          if (call.novel) break;
+          count += 1;
+        }
+        return classifyCount(count, maxCalls, `nothing new in ${count} calls`);
+      },
+    };
+  },
+);

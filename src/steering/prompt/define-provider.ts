@@ -17,7 +17,7 @@ export interface ProviderDefinition<Options extends object, Made> {
  * @param make  gets every option that was given or has a default
  */
 export function defineProvider<Options extends object, Made>(
-  shapes: ShapesOf<Options>,
+  shapes: ShapesOf<NoInfer<Options>>,
   make: (options: Required<Options>) => Made,
 ): ProviderDefinition<Options, Made> {
   const define = (options?: Options): Made => {
