@@ -170,7 +170,7 @@ test('the feedback page has what is said about each kind of pattern, to the lett
       flaggedAt: 0,
       occurrences: 5,
     };
-    const sentences = patternSentences(pattern, { asked: '"make"', answered: '"no rule"' });
+    const sentences = patternSentences(pattern, { argument: '"make"', result: '"no rule"' });
     expect({ kind, summary, suggestions: codes(suggestions) }).toEqual({
       kind,
       summary: sentences.summary,

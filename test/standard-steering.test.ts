@@ -78,8 +78,8 @@ test('a long run in which everything repeats hears at most one piece in 50 calls
 
 test('the longest text about any pattern and any answer stays below 300 characters', () => {
   const quotes = {
-    asked: `"${'m'.repeat(MAX_QUOTE_CHARS.asked)}"`,
-    answered: `"${'m'.repeat(MAX_QUOTE_CHARS.answered)}"`,
+    argument: `"${'m'.repeat(MAX_QUOTE_CHARS.argument)}"`,
+    result: `"${'m'.repeat(MAX_QUOTE_CHARS.result)}"`,
   };
   for (const kind of Object.keys(DETECTORS)) {
     for (const answer of ANSWER_CLASSES) {

@@ -60,15 +60,17 @@ export class AdviceUnderWay {
 
   /** Puts advice, and what waits, into a request. */
   send(key: unknown, handles: readonly AdviceHandle[]): OutgoingRequest {
-    const { text, said, left } = joinAdvice([...this.#waiting.splice(0), ...handles], { maxChars: this.#maxChars });
-    this.#leaveOut(left);
+    const { text, included, omitted } = joinAdvice([...this.#waiting.splice(0), ...handles], {
+      maxChars: this.#maxChars,
+    });
+    this.#leaveOut(omitted);
     const placed = this.#placed.splice(0);
     const request: OutgoingRequest = {
       text: text === '' ? undefined : text,
       accepted: (channel) => {
         this.#trouble = undefined;
         for (const advice of placed.splice(0)) advice.arrived();
-        for (const handle of said) handle.delivered(channel);
+        for (const handle of included) handle.delivered(channel);
       },
       failed: (trouble) => {
         this.#failed?.settle();
@@ -76,7 +78,7 @@ export class AdviceUnderWay {
         const settle = (): void => {
           // What stands in a result comes again with the next request.
           this.#placed.push(...placed.splice(0));
-          for (const handle of said) handle.undelivered(trouble.reason);
+          for (const handle of included) handle.undelivered(trouble.reason);
         };
         this.#failed = { key, request, settle };
       },
@@ -90,15 +92,15 @@ export class AdviceUnderWay {
    * @param atOnce  it counts as delivered now, not when the model has the next request
    */
   place(handles: readonly AdviceHandle[], channel: string, atOnce: boolean): string | undefined {
-    const { text, said, left } = joinAdvice(handles, { maxChars: this.#maxChars });
+    const { text, included, omitted } = joinAdvice(handles, { maxChars: this.#maxChars });
     const placed: PlacedAdvice = {
       arrived: () => {
-        for (const handle of said) handle.delivered(channel);
-        this.#leaveOut(left);
+        for (const handle of included) handle.delivered(channel);
+        this.#leaveOut(omitted);
       },
       lost: (reason) => {
-        for (const handle of said) handle.undelivered(reason);
-        this.#leaveOut(left);
+        for (const handle of included) handle.undelivered(reason);
+        this.#leaveOut(omitted);
       },
     };
     if (atOnce) placed.arrived();

@@ -1,6 +1,6 @@
 import type { Severity } from '../records/feedback.ts';
 import type { DecisionPoint, GuidanceInjection } from '../records/guidance.ts';
-import { joinAdvice } from '../steering/advice/join-advice.ts';
+import { joinAdvice, MAX_ADVICE_CHARS } from '../steering/advice/join-advice.ts';
 
 /** One piece of advice on its way to the agent. The host says what became of it, once; later answers are ignored. */
 export interface AdviceHandle {
@@ -34,9 +34,9 @@ export interface DeliverOptions {
  * @returns undefined when there is nothing to say
  */
 export function deliverAdvice(handles: readonly AdviceHandle[], options: DeliverOptions): string | undefined {
-  const { maxChars = 9_000 } = options;
-  const { text, said, left } = joinAdvice(handles, { maxChars });
-  for (const handle of said) handle.delivered(options.channel);
-  for (const handle of left) handle.undelivered(`no room in ${maxChars} characters`);
+  const { maxChars = MAX_ADVICE_CHARS } = options;
+  const { text, included, omitted } = joinAdvice(handles, { maxChars });
+  for (const handle of included) handle.delivered(options.channel);
+  for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
   return text === '' ? undefined : text;
 }

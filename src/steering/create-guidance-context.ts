@@ -9,11 +9,10 @@ import type { GuidanceContext } from './prompt/guidance-provider.ts';
 import { promptCalls } from './prompt/prompt-calls.ts';
 import { callOf } from './prompt/seen-call.ts';
 
-/** What is known beyond the session. */
 export interface GuidanceContextOptions extends Partial<
   Pick<GuidanceContext, 'pendingToolCalls' | 'lastResponse' | 'renderedPrompt' | 'trajectory' | 'turnCount'>
 > {
-  /** Default: one without providers that is named `session/default`. */
+  /** Default: a prompt named `session/default`, without providers. */
   readonly prompt?: GuidanceContext['prompt'];
   /** Default `pre_tool_selection`. */
   readonly decisionPoint?: DecisionPoint;
@@ -24,8 +23,8 @@ export interface GuidanceContextOptions extends Partial<
 const NO_PROMPT = definePrompt({ ns: 'session', key: 'default' });
 
 /**
- * The situation of a session without a run, for `collectGuidance` and `evaluateGuidance`. Dispatch the calls first: the
- * trajectory is folded from them.
+ * Creates the context for `collectGuidance` and `evaluateGuidance` from a session without a run. Dispatch the calls first:
+ * the trajectory is folded from them.
  *
  * @throws CoxswainError "invalid-argument" inside a dispatch without `nowMs`
  * Cost: as `sessionTrajectory`.

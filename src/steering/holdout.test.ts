@@ -28,7 +28,7 @@ const makers: readonly ((index: number) => string)[] = [
   (index) => String(index * 7919),
 ];
 
-test('about that share of runs is withheld, whatever the seed and however alike the ids are', () => {
+test('about the given share of runs is withheld, for any seed and similar ids', () => {
   fc.assert(
     fc.property(shares, fc.string(), fc.constantFrom(...makers), (share, seed, idOf) => {
       let withheld = 0;
@@ -43,7 +43,7 @@ test('about that share of runs is withheld, whatever the seed and however alike 
   );
 });
 
-test('the arm follows from seed and id alone, and a greater share only adds runs to those withheld', () => {
+test('the arm depends on seed and id only, and a greater share only adds withheld runs', () => {
   fc.assert(
     fc.property(shares, shares, fc.string(), fc.string(), (one, other, seed, id) => {
       const arm = holdoutArmOf({ share: one, seed, unit: 'run' }, id);
@@ -55,7 +55,7 @@ test('the arm follows from seed and id alone, and a greater share only adds runs
   );
 });
 
-test('another seed puts other runs into the arms', () => {
+test('another seed assigns other arms', () => {
   const armOf = (seed: string, id: string): HoldoutArm | undefined =>
     holdoutArmOf({ share: 0.5, seed, unit: 'run' }, id);
   const ids = Array.from({ length: 1_000 }, (_, index) => `run-${index}`);
@@ -64,7 +64,7 @@ test('another seed puts other runs into the arms', () => {
   expect(moved.length).toBeLessThan(600);
 });
 
-test('at share 0 there is no experiment, at 1 nobody is told anything', () => {
+test('share 0 is no experiment; share 1 withholds everything', () => {
   expect(holdoutArmOf({ share: 0 }, 'a')).toBeUndefined();
   expect(holdoutArmOf({ share: 1, unit: 'run' }, 'a')).toMatchObject({ share: 1, withheld: true });
   expect(isWithheld({ share: 1 }, 'a', { providerName: 'P', speaker: 'feedback' })).toBe(true);
@@ -74,13 +74,13 @@ test.each([-0.1, 1.1, Number.NaN, '0.1', null])('a share of %j is refused', (sha
   expect(() => checkHoldout({ share: share as number })).toThrow('holdout must be a number from 0 to 1');
 });
 
-test('a number is a share, nothing is none', () => {
+test('a number is a share; the default is share 0', () => {
   expect(checkHoldout(0.1)).toEqual({ share: 0.1 });
   expect(checkHoldout(undefined)).toEqual({ share: 0 });
   expect(() => checkHoldout({ share: 0.1, seed: 7 as never })).toThrow('holdout.seed must be a text, got 7');
 });
 
-test('about that share of episodes is withheld, each drawn by itself', () => {
+test('about the given share of episodes is withheld, each independently', () => {
   const options = { share: 0.3, seed: 's' };
   let [withheld, both] = [0, 0];
   for (let index = 0; index < IDS; index += 1) {
@@ -96,7 +96,7 @@ test('about that share of episodes is withheld, each drawn by itself', () => {
   expect(both / withheld).toBeCloseTo(0.3, 1);
 });
 
-test('while the agent is stuck, all that speaks of it is drawn as one; a deadline and other patterns are drawn by themselves', () => {
+test('all advice about one stretch is one unit; a deadline and other patterns are units of their providers', () => {
   const stretch = { since: 7, open: ['identical_call:x'] };
   const stuck = { identity: 'identical_call:x', firstSeen: 5, stuck: true };
   const slow = { identity: 'sequential:x', firstSeen: 2, stuck: false };
@@ -109,7 +109,7 @@ test('while the agent is stuck, all that speaks of it is drawn as one; a deadlin
   expect(unit({ speaker: 'feedback', pattern: slow })).toBe('sequential:x 2');
 });
 
-test('a stretch lasts from the first stuck pattern until the last of those that overlap is left', () => {
+test('a stretch lasts from the first stuck pattern until the last overlapping one is cleared', () => {
   const pattern = (identity: string, flaggedAt: number, stuck = true): TrajectoryPattern => ({
     kind: 'k',
     identity,

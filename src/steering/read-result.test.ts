@@ -28,7 +28,7 @@ test.each([
 });
 
 test.each(['connect ECONNREFUSED 10.0.0.1:5432', 'Permission was not permitted'])(
-  'the cause of %j stays, and it reads as a failure where the text did, and only there',
+  'the substitute of %j has the same cause and reads as a failure only if the text does',
   (text) => {
     const fails = (answer: string): boolean => readAnswer(answer).refuses;
     expect(classifyError(stored(text)).category).toBe(classifyError(text).category);
@@ -37,7 +37,7 @@ test.each(['connect ECONNREFUSED 10.0.0.1:5432', 'Permission was not permitted']
 );
 
 test.each(['ok', 'File written.', 'Build queued', 'No changes detected', 'a listing of 12 files', 'true'])(
-  '%j reads alike in what else the analysis asks',
+  'the substitute of %j has the same other readings',
   (text) => {
     const { acknowledges, isPending, isUnchanged } = readAnswer(text);
     expect(readAnswer(stored(text))).toMatchObject({ acknowledges, isPending, isUnchanged });
@@ -45,6 +45,6 @@ test.each(['ok', 'File written.', 'Build queued', 'No changes detected', 'a list
   },
 );
 
-test('answers that differ only in a time are equal', () => {
+test('results that differ only in a time are equal', () => {
   expect(readResult('checked at 12:01:07').plain).toBe(readResult('checked at 12:09:55').plain);
 });

@@ -2,7 +2,7 @@ import type { TextReading } from '../redaction/structure-only.ts';
 import { classifyError, type ErrorCategory } from '../calls/error-class.ts';
 import { readAnswer } from '../calls/answer-reading.ts';
 
-/** What is said of each cause; the analysis reads the same cause in it. */
+/** A text per cause, which the analysis classifies as the same cause. */
 const CAUSES: { readonly [Category in ErrorCategory]: string } = {
   auth: 'unauthorized',
   permission: 'permission denied',
@@ -17,20 +17,20 @@ const CAUSES: { readonly [Category in ErrorCategory]: string } = {
   other: 'failed',
   silent: '',
 };
-/** How much of an answer may tell of a cause when nothing says that it is a failure. */
+/** A longer result without a sign of failure is not classified. */
 const SHORT_CHARS = 400;
 
 /**
- * What a tool's answer says, in words of a fixed list that the analysis reads as it reads the answer: a failure and its
- * cause, `Nothing happens.`, `no changes`, `pending`, `ok`. For stores that keep no content.
+ * Replaces a tool result by one of a fixed list of texts that the analysis reads the same way: a failure with its cause,
+ * `Nothing happens.`, `no changes`, `pending`, `ok`. For stores that keep no content.
  *
- * Cost: as the reading in the analysis, a few linear passes.
+ * Cost: a few linear passes.
  */
 export function readResult(text: string): TextReading {
-  return { plain: readAnswer(text).masked, says: saying(text) };
+  return { plain: readAnswer(text).masked, says: substituteOf(text) };
 }
 
-function saying(text: string): string {
+function substituteOf(text: string): string {
   if (text.trim() === '') return '';
   const answer = readAnswer(text);
   const { category } = classifyError(text);
@@ -39,6 +39,6 @@ function saying(text: string): string {
   if (answer.isUnchanged) return 'no changes';
   if (answer.isPending) return 'pending';
   if (answer.acknowledges) return 'ok';
-  // A host may flag it as a failure; then its cause counts. Unflagged, "says" keeps it from reading as one.
+  // If the host flags the call as failed, the cause counts; if not, "says" keeps the text from reading as a failure.
   return text.length > SHORT_CHARS || category === 'other' || category === 'silent' ? '' : `says ${CAUSES[category]}`;
 }

@@ -22,7 +22,7 @@ import { GuidanceDelivered } from './guidance/guidance-slices.ts';
 import { ToolInvoked } from '../session/tool-invoked.ts';
 import { type AnalysisRetention, FULL_ANALYSIS_RETENTION } from '../patterns/analysis-retention.ts';
 
-/** Steering with every default filled in. */
+/** Steering options with defaults. */
 export interface ResolvedSteering {
   readonly feedback: readonly FeedbackProviderConfig[];
   readonly observers: readonly ObserverConfig[];
@@ -41,12 +41,12 @@ export interface ResolvedSteering {
   readonly providerTimeLimitMs: number;
   readonly retain: Retention;
   readonly madeFrom: string | undefined;
-  /** Equal for configurations that name the same providers, triggers and limits, and are made from the same. */
+  /** Equal for configurations with the same providers, triggers, limits and `madeFrom`. */
   readonly configurationHash: string;
 }
 
 /**
- * Fills in defaults. Where neither the options nor the prompt name anyone who speaks, `standardSteering()` does.
+ * Fills in defaults: `standardSteering()` if neither the options nor the prompt name a provider, observer or model.
  *
  * @throws CoxswainError "invalid-argument" for a limit outside its range
  */
@@ -93,7 +93,7 @@ function checkAmount(name: string, value: unknown, min: number, max: number = Nu
   });
 }
 
-/** What of a configuration is data: code (what a provider does) cannot be told apart. */
+/** The part of a configuration that is data; the code of a provider cannot be compared. */
 function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknown {
   return {
     feedback: steering.feedback.map(({ provider, trigger }) => [
@@ -117,16 +117,15 @@ function describe(steering: Omit<ResolvedSteering, 'configurationHash'>): unknow
   };
 }
 
-/** How much of its past a run keeps at hand. Counts, patterns, cadence and caps are exact either way. */
+/** History that a run keeps in memory. Counts, patterns, cadence and caps are exact with either retention. */
 interface Retention {
-  /** Most items of a slice, by its name; a slice that is not named keeps what it says itself. */
+  /** Maximum items by slice name; default: the slice's own `retain`. */
   readonly slices: Readonly<Record<string, number>>;
   readonly analysis: AnalysisRetention;
-  /** Identities of advice that noise control remembers. */
+  /** Size of the advice ledger. */
   readonly identities: number;
 }
 
-/** What a long-lived process keeps. */
 const FULL_RETENTION: Retention = {
   slices: {},
   analysis: FULL_ANALYSIS_RETENTION,
@@ -134,17 +133,17 @@ const FULL_RETENTION: Retention = {
 };
 
 /**
- * What a process keeps that loads and saves the state at every event. It says the same as a full one, unless somebody
- * looks farther back than this:
+ * For processes that load and save the state at every event. Advice is the same as with full retention unless a provider
+ * looks farther back than:
  *
- * - `recentToolCalls` and `errorRate` of a feedback context, and the window of `paceFeedback`: 24 calls
- * - the window of a classifier, and `recentCalls()`: 48 calls
- * - noise control: the last 64 things that were spoken of (a full run knows 256)
- * - `feedback`, `assessment` and `guidance-delivered` read as slices: the last 4; an acknowledgement that names a
- *   provider counts for those that spoke among them
+ * - 24 calls for `recentToolCalls`, `errorRate` and the window of `paceFeedback`
+ * - 48 calls for the window of a classifier and `recentCalls()`
+ * - 64 identities for noise control (full: 256)
+ * - 4 items in the slices `feedback`, `assessment` and `guidance-delivered`; an acknowledgement by provider name finds
+ *   only those
  *
- * Every built-in with its defaults looks at 20 or fewer. Source of the numbers: with them the state of a run of 10,000
- * calls with many patterns is about 64 KB of JSON.
+ * Every built-in with its defaults uses 20 or fewer. Source of the numbers: the state of a run of 10,000 calls with many
+ * patterns is about 64 KB of JSON.
  */
 const COMPACT_RETENTION: Retention = {
   slices: {
@@ -153,7 +152,7 @@ const COMPACT_RETENTION: Retention = {
     [Assessment.sliceName]: 4,
     [GuidanceDelivered.sliceName]: 4,
     [Acknowledgement.sliceName]: 16,
-    // One entry a stay in a pattern; at most a few stays are open at once, and those that are over are never asked for.
+    // One entry per occurrence of a pattern; only the few open ones are read.
     [PatternTriggerLedger.sliceName]: 32,
   },
   analysis: { recentCalls: 48, recentErrors: 8, closedPatterns: 8 },

@@ -5,25 +5,25 @@ import { patternFeedback } from './feedback/pattern-feedback.ts';
 import type { FeedbackTrigger } from './prompt/feedback-trigger.ts';
 import type { SteeringOptions } from './steering-options.ts';
 
-/** When the feedback of the standard set is asked, where that is not the provider's own trigger. */
+/** Triggers of the standard set that differ from the providers' defaults. */
 export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly pace: FeedbackTrigger } = {
   deadline: { everyNSeconds: 30 },
   pace: { everyNCalls: 10 },
 };
 
-/** How rare the advice of the standard set is. */
+/** Noise limits of the standard set. */
 export const STANDARD_NOISE: Required<Pick<NoiseOptions, 'callsPerAdvice' | 'maxPerRun'>> = {
   callsPerAdvice: 50,
   maxPerRun: 6,
 };
 
 /**
- * The steering we would run ourselves, and the default: the deadline each time half of what was left is gone, the pace
- * when a limit is known, and stuck patterns, in the words of the run itself. It names no tool but those that the agent
- * has called. Guidance is left to those who know the agent: its texts name tools.
+ * The default steering: the deadline each time the remaining time has halved, the pace if there is a deadline or budget,
+ * and stuck patterns with quotations from the run. It names only tools that the agent has called; guidance, whose texts
+ * name tools, is left to users who know the agent.
  *
- * Everyone whose trigger fires speaks, each at its own cadence (`all`, `per-provider`): with the shared cadence a provider
- * that speaks often would starve the others. `docs/standard-steering.md` has the whole as a table.
+ * Every provider whose trigger fires gives feedback, at its own cadence (`all`, `per-provider`): with a shared cadence a
+ * frequent provider would starve the others. `docs/standard-steering.md` has a table.
  */
 export function standardSteering(): SteeringOptions {
   return {

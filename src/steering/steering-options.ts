@@ -12,63 +12,60 @@ import type { Slice } from '../session/define-slice.ts';
 import type { PatternDetector } from '../patterns/pattern-detector.ts';
 import type { ToolDeclarations } from '../calls/tool-semantics.ts';
 
-/** A model-backed classifier at work in a run: asked in the background, heard at the next decision point. */
+/** A model-backed classifier: called in the background, its choice is used at the next decision point. */
 export interface ModelGuidanceConfig {
   readonly classifier: ModelClassifier;
   readonly bank: GuidanceBank;
-  /** Where it is asked. */
+  /** Where it is called. */
   readonly decisionPoints: readonly DecisionPoint[];
-  /** Default 2,000. */
+  /** 1 to 600,000; default 2,000. */
   readonly timeLimitMs?: number;
-  /** Least confidence, inclusive, 0 to 1; default 0.5. */
+  /** Minimum confidence, inclusive, 0 to 1; default 0.5. */
   readonly minConfidence?: number;
 }
 
-/** Who speaks to the agent, when, and how much. Left out entirely, it is `standardSteering()`. */
+/** Advice given to the agent: providers and limits. Without any provider: `standardSteering()`. */
 export interface SteeringOptions {
-  /** Asked after a tool call, in order. Default: none. */
+  /** Called after a tool call, in order. Default: none. */
   readonly feedback?: readonly FeedbackProviderConfig[];
-  /** Asked after the feedback providers. Default: none. */
+  /** Called after the feedback providers. Default: none. */
   readonly observers?: readonly ObserverConfig[];
-  /** Asked at every decision point. Default: none. */
+  /** Called at every decision point. Default: none. */
   readonly guidance?: readonly GuidanceProviderConfig[];
   /** Model-backed classifiers. Default: none. */
   readonly models?: readonly ModelGuidanceConfig[];
-  /** `first`: the first provider that speaks; `all`: everyone whose trigger fired. Default: the prompt's, `first`. */
+  /** Default: the prompt's, `first`. */
   readonly delivery?: FeedbackDelivery;
-  /** What triggers count from. Default: the prompt's, `shared`. */
+  /** Default: the prompt's, `shared`. */
   readonly cadence?: FeedbackCadence;
   readonly noise?: NoiseOptions;
-  /** Pieces of guidance a turn, over all providers; default 3. */
+  /** Maximum guidance per turn of all providers; default 3. */
   readonly maxGuidancePerTurn?: number;
-  /** `shadow`: everything is worked out and recorded, nothing is said. Default `steer`. */
+  /** `shadow`: advice is computed and recorded but not given. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
   /**
-   * An experiment: the share of episodes, 0 to 1, of which advice is withheld at random; or with a seed and a unit. What is
-   * withheld is worked out and recorded. In shadow mode there is none. Default 0. See docs/effect.md.
+   * An experiment: the share of episodes, 0 to 1, whose advice is withheld at random, or options. Withheld advice is
+   * recorded. Ignored in shadow mode. Default 0. See docs/effect.md.
    */
   readonly holdout?: number | HoldoutOptions;
-  /**
-   * When a run is to be stopped: a host that can stop does so, and each stop is on record with its reason. Advice stays advice. Default:
-   * never. See docs/runs.md.
-   */
+  /** When to stop a run: a host that can stop it does, and the stop is recorded with its reason. Default: never. See docs/runs.md. */
   readonly stop?: StopPolicy;
-  /** Patterns that are looked for; default `defaultDetectors()`. */
+  /** Default `defaultDetectors()`. */
   readonly detectors?: readonly PatternDetector[];
-  /** What the host says of its tools; default: guessed from names, arguments and shell commands. */
+  /** Declares what tools do; default: inferred from names, arguments and shell commands. */
   readonly tools?: ToolDeclarations;
-  /** The host's own session slices, so that its reducers are there from the first event. */
+  /** Session slices of the host, registered before the first event. */
   readonly slices?: readonly Slice<unknown>[];
   /**
-   * How much of its past a run keeps at hand: `full` (default), or `compact` for processes that load and save the
-   * run's state at every event, as hooks do. What a smaller past changes stands in `src/steering/retention.ts`.
+   * History that a run keeps in memory: `full` (default), or `compact` for processes that load and save the run's state at
+   * every event, as hooks do. `COMPACT_RETENTION` in `src/steering/resolve-steering.ts` has the limits.
    */
   readonly retain?: 'full' | 'compact';
   /**
-   * Stands for what the providers and detectors were made with, as far as that is data: part of `configurationHash`,
-   * because code cannot be told apart. A configuration file sets it. Default: nothing.
+   * The data from which providers and detectors were created: part of `configurationHash`, because code cannot be
+   * compared. Set for a configuration file. Default: nothing.
    */
   readonly madeFrom?: string;
-  /** What a provider may take before it counts as an overrun; after three it is not asked again. Default 50 ms. */
+  /** Time limit of a provider; after three overruns it is disabled for the run. Default 50 ms. */
   readonly providerTimeLimitMs?: number;
 }

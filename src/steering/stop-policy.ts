@@ -2,30 +2,30 @@ import { budgetRemaining, type Budget, type BudgetUsage } from '../base/budget.t
 import { invalidArgument } from '../base/error.ts';
 import type { StuckStretch } from './stuck-stretch.ts';
 
-/** When a run is to be stopped. What is absent stops nothing. */
+/** When to stop a run; an absent member stops nothing. */
 export interface StopPolicy {
-  /** Stops a run that is still stuck so many calls after its warning. */
+  /** Stops a run that is still stuck so many calls after a pattern reached `level`. */
   readonly stuck?: {
-    /** The warning that counts; default `strong`. */
+    /** Default `strong`. */
     readonly level?: 'warn' | 'strong';
     /** 0 to 1,000; default 2. */
     readonly afterCalls?: number;
   };
-  /** Stops a run that has used up a part of its budget; default false. */
+  /** Stops a run once any part of its budget is used up; default false. */
   readonly budget?: boolean;
 }
 
-/** That a run is to be stopped, and why. Plain JSON, as recorded. */
+/** A request to stop a run. Plain JSON, as recorded. */
 export interface StopRequest {
   readonly policy: 'stuck' | 'budget';
-  /** In one sentence, for people. */
+  /** One sentence for people. */
   readonly reason: string;
 }
 
 const AFTER_CALLS = 2;
 const MAX_AFTER_CALLS = 1_000;
 
-/** @throws CoxswainError "invalid-argument" for a policy that is not as declared */
+/** @throws CoxswainError "invalid-argument" for an invalid policy */
 export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | undefined {
   const { afterCalls = AFTER_CALLS, level = 'strong' } = policy?.stuck ?? {};
   if (
@@ -40,7 +40,7 @@ export function checkStopPolicy(policy: StopPolicy | undefined): StopPolicy | un
   return policy;
 }
 
-/** Whether a run is to be stopped after its latest call. @param calls  that began so far */
+/** A stop after the latest call, if the policy asks for one. @param calls  number of calls started */
 export function stuckStop(
   { stuck }: StopPolicy,
   { calls, stretch }: { readonly calls: number; readonly stretch: StuckStretch | undefined },
@@ -52,7 +52,7 @@ export function stuckStop(
   return { policy: 'stuck', reason: `stuck since call ${since + 1}, and still ${calls - since - 1} calls later` };
 }
 
-/** Whether a run is to be stopped for what it has used. */
+/** A stop because the budget is used up, if the policy asks for one. */
 export function budgetStop(
   policy: StopPolicy,
   { budget, usage }: { readonly budget: Budget; readonly usage: BudgetUsage },

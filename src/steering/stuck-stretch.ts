@@ -1,17 +1,17 @@
 import { present } from '../base/present.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
-/** A stretch of a run in which the agent is stuck: from the first flagged pattern until none is open. Plain JSON. */
+/** A stretch in which the agent is stuck: from the first flagged stuck pattern until none is open. Plain JSON. */
 export interface StuckStretch {
   /** Index of the call at which it began. */
   readonly since: number;
-  /** The same of its first strong pattern; absent while there was none. */
+  /** Index of the call at which a pattern first became strong. */
   readonly strongSince?: number;
   /** Identities of the stuck patterns that are open. */
   readonly open: readonly string[];
 }
 
-/** The stretch after a pattern was flagged (or rose), or was left; undefined where the agent is not stuck. */
+/** The stretch after a pattern was flagged, rose or was cleared; undefined if the agent is not stuck. */
 export function stretchAfter(
   stretch: StuckStretch | undefined,
   change: 'flagged' | 'cleared',

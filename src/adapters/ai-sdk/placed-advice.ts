@@ -15,12 +15,12 @@ export interface PlacedAdvice {
  * Undefined when nothing is left to say.
  */
 export function placeAdvice(handles: readonly AdviceHandle[], maxChars: number): PlacedAdvice | undefined {
-  const { text, said, left } = joinAdvice(handles, { maxChars });
+  const { text, included, omitted } = joinAdvice(handles, { maxChars });
   const settle = (verdict: (handle: AdviceHandle) => void): void => {
-    for (const handle of said) verdict(handle);
-    for (const handle of left) handle.undelivered(`no room in ${maxChars} characters`);
+    for (const handle of included) verdict(handle);
+    for (const handle of omitted) handle.undelivered(`no room in ${maxChars} characters`);
   };
-  if (said.length === 0) {
+  if (included.length === 0) {
     settle(() => undefined);
     return undefined;
   }

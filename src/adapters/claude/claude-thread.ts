@@ -63,13 +63,13 @@ export class ClaudeThread {
    */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
     if (advice.length === 0) return undefined;
-    const { text, said, left } = joinAdvice(advice, { maxChars });
+    const { text, included, omitted } = joinAdvice(advice, { maxChars });
     this.#unread.push((isRead) => {
-      for (const piece of said) {
+      for (const piece of included) {
         if (isRead) piece.delivered(channel);
         else piece.undelivered('the model was not asked again');
       }
-      for (const piece of left) piece.undelivered(`no room in ${maxChars} characters`);
+      for (const piece of omitted) piece.undelivered(`no room in ${maxChars} characters`);
     });
     return text === '' ? undefined : text;
   }

@@ -1,53 +1,42 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { isPaced, type AdviceCandidate } from './advice.ts';
 
-/** What is remembered of one identity. */
+/** One identity in the ledger. */
 export interface LedgerEntry {
   readonly identity: string;
-  /** Pieces of advice so far. */
+  /** Number of pieces of advice. */
   readonly said: number;
-  /** Level of the last one; null when nothing stands in the way of saying it again. */
+  /** Level of the last piece; null after `rearmAdvice`. */
   readonly level: PatternLevel | null;
-  /** Occurrences when it was last said. */
+  /** Occurrences of the pattern at the last piece; the same holds for the members below. */
   readonly occurrences: number;
   readonly callIndex: number;
   readonly turn: number;
-  /** Compactions of the run when it was last said. */
   readonly compactions: number;
-  /** Set for feedback about no pattern, which its trigger paces. */
+  /** True for feedback without a pattern, which is paced by its trigger. */
   readonly paced?: true;
 }
 
-/** What was said in a run, by identity: the one spoken of longest ago first, `MAX_IDENTITIES` at most. Plain JSON. */
+/** Advice produced in a run, by identity, oldest first. Plain JSON. */
 export type AdviceLedger = readonly LedgerEntry[];
 
-/** Where the run stands when advice is weighed. */
+/** Counts of the run at the moment of a decision: calls, model responses, compactions. */
 export interface AdviceView {
-  /** Calls of the run so far. */
   readonly callIndex: number;
-  /** Model answers so far. */
   readonly turn: number;
-  /** Compactions so far. */
   readonly compactions: number;
 }
 
-/** A run in which nothing was said. */
 export const EMPTY_LEDGER: AdviceLedger = [];
 
-/** Identities that are remembered, unless less is asked for. */
+/** Default size of a ledger. */
 export const MAX_IDENTITIES = 256;
 
-/** What is remembered of `identity`. Cost: O(identities). */
-export function ledgerEntry(ledger: AdviceLedger, identity: string): LedgerEntry | undefined {
-  for (const entry of ledger) if (entry.identity === identity) return entry;
-  return undefined;
-}
-
 /**
- * The ledger after `advice` was said. To be called when advice is produced, also when it is in shadow, withheld or
- * not delivered, so that what an adapter can deliver never changes what is said later.
+ * Adds a piece of advice. Call it when advice is produced, even in shadow mode or when it is withheld or undelivered, so
+ * that delivery never changes later decisions.
  *
- * Cost: O(identities); the identity spoken of longest ago is forgotten beyond `maxIdentities`.
+ * Cost: O(identities). Beyond `maxIdentities` the oldest identity is dropped.
  */
 export function recordAdvice(
   ledger: AdviceLedger,
@@ -68,12 +57,7 @@ export function recordAdvice(
   return entries.length > maxIdentities ? entries.slice(-maxIdentities) : entries;
 }
 
-/**
- * The ledger after the agent left a pattern by real progress: should it come back, it may be spoken of again. What
- * was spent of the pattern's budget stays spent.
- *
- * Cost: O(identities).
- */
+/** Allows advice about a pattern again after it was cleared. Its budget stays spent. Cost: O(identities). */
 export function rearmAdvice(ledger: AdviceLedger, identity: string): AdviceLedger {
   return ledger.map((entry) => (entry.identity === identity ? { ...entry, level: null } : entry));
 }

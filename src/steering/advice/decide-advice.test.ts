@@ -19,54 +19,54 @@ const loop = (level: PatternLevel, occurrences: number): AdviceCandidate => ({
   occurrences,
 });
 
-const said = (candidate: AdviceCandidate, view: AdviceView, ledger: AdviceLedger = EMPTY_LEDGER): AdviceLedger =>
+const ledgerWith = (candidate: AdviceCandidate, view: AdviceView, ledger: AdviceLedger = EMPTY_LEDGER): AdviceLedger =>
   recordAdvice(ledger, candidate, view);
 
-test('a pattern is spoken of once a level, whether by feedback or by guidance', () => {
-  const ledger = said(loop('warn', 3), at(3));
+test('a pattern gets advice once per level, from feedback or guidance', () => {
+  const ledger = ledgerWith(loop('warn', 3), at(3));
   expect(decideAdvice(EMPTY_LEDGER, loop('warn', 3), at(3))).toEqual({ say: true, reason: 'first' });
   expect(decideAdvice(ledger, loop('warn', 4), at(90))).toEqual({ say: false, reason: 'already-said' });
   expect(decideAdvice(ledger, { ...loop('warn', 4), source: 'guidance' }, at(90)).reason).toBe('already-said');
 });
 
-test('a higher level is said at once when there is new evidence, and not without', () => {
-  const ledger = said(loop('warn', 3), at(3));
+test('a higher level gets advice at once if there is new evidence', () => {
+  const ledger = ledgerWith(loop('warn', 3), at(3));
   expect(decideAdvice(ledger, loop('strong', 4), at(4))).toEqual({ say: true, reason: 'level-rose' });
   expect(decideAdvice(ledger, loop('strong', 3), at(90))).toEqual({ say: false, reason: 'no-new-evidence' });
 });
 
-test('the same level is said again when the count doubled and the cooldown is over', () => {
-  const ledger = said(loop('strong', 6), at(10));
+test('the same level is repeated once its count has doubled and the cooldown has passed', () => {
+  const ledger = ledgerWith(loop('strong', 6), at(10));
   expect(decideAdvice(ledger, loop('strong', 11), at(90)).reason).toBe('already-said');
   expect(decideAdvice(ledger, loop('strong', 12), at(14))).toEqual({ say: false, reason: 'cooldown' });
   expect(decideAdvice(ledger, loop('strong', 12), at(15))).toEqual({ say: true, reason: 'count-doubled' });
 });
 
-test('a run hears one piece at any call and one in so many calls from then on, up to its cap; a deadline does not count', () => {
+test('a run gets one piece at any call, then one in so many calls, up to its maximum; a deadline does not count', () => {
   const options = { callsPerAdvice: 50, maxPerRun: 3 };
   const about = (identity: string): AdviceCandidate => ({ ...loop('warn', 3), identity });
   const deadline: AdviceCandidate = { source: 'feedback', identity: 'feedback:Deadline' };
   const reasonAt = (ledger: AdviceLedger, call: number): string =>
     decideAdvice(ledger, about('new'), at(call), options).reason;
-  let ledger = said(deadline, at(1));
+  let ledger = ledgerWith(deadline, at(1));
   expect(reasonAt(ledger, 3)).toBe('first');
-  ledger = said(about('one'), at(3), ledger);
+  ledger = ledgerWith(about('one'), at(3), ledger);
   expect([reasonAt(ledger, 99), reasonAt(ledger, 100)]).toEqual(['run-budget-spent', 'first']);
   expect(decideAdvice(ledger, deadline, at(4), options).say).toBe(true);
-  ledger = said(about('three'), at(150), said(about('two'), at(100), ledger));
+  ledger = ledgerWith(about('three'), at(150), ledgerWith(about('two'), at(100), ledger));
   expect(reasonAt(ledger, 1_000)).toBe('run-budget-spent');
 });
 
-test('a pattern that was left by real progress and came back is spoken of again', () => {
-  const ledger = rearmAdvice(said(loop('strong', 6), at(10)), 'identical_call:x');
+test('a pattern that comes back after it was cleared gets advice again', () => {
+  const ledger = rearmAdvice(ledgerWith(loop('strong', 6), at(10)), 'identical_call:x');
   expect(decideAdvice(ledger, loop('warn', 3), at(12))).toEqual({ say: false, reason: 'cooldown' });
   expect(decideAdvice(ledger, loop('warn', 3), at(20))).toEqual({ say: true, reason: 're-armed' });
 });
 
-test('after a compaction everything may be said again at once', () => {
-  const ledger = said(loop('warn', 3), at(10));
+test('after a compaction all advice may be repeated at once', () => {
+  const ledger = ledgerWith(loop('warn', 3), at(10));
   expect(decideAdvice(ledger, loop('warn', 3), at(11, { compactions: 1 }))).toEqual({ say: true, reason: 'compacted' });
-  const again = said(loop('warn', 3), at(11, { compactions: 1 }), ledger);
+  const again = ledgerWith(loop('warn', 3), at(11, { compactions: 1 }), ledger);
   expect(decideAdvice(again, loop('warn', 3), at(40, { compactions: 1 })).reason).toBe('already-said');
 });
 
@@ -74,7 +74,10 @@ test('a pattern has one budget for the whole run, whatever re-arms it', () => {
   let ledger = EMPTY_LEDGER;
   for (let round = 1; round <= 4; round += 1) {
     expect(decideAdvice(ledger, loop('warn', 3), at(round * 10, { compactions: round })).say).toBe(true);
-    ledger = rearmAdvice(said(loop('warn', 3), at(round * 10, { compactions: round }), ledger), 'identical_call:x');
+    ledger = rearmAdvice(
+      ledgerWith(loop('warn', 3), at(round * 10, { compactions: round }), ledger),
+      'identical_call:x',
+    );
   }
   expect(decideAdvice(ledger, loop('strong', 99), at(99, { compactions: 9 }))).toEqual({
     say: false,
@@ -82,36 +85,36 @@ test('a pattern has one budget for the whole run, whatever re-arms it', () => {
   });
 });
 
-test('feedback about no pattern goes by its trigger and its own cooldown, guidance waits for the long one', () => {
+test('feedback without a pattern has its own cooldown, guidance the long one', () => {
   const deadline: AdviceCandidate = { source: 'feedback', identity: 'Deadline' };
   const reminder: AdviceCandidate = { source: 'guidance', identity: 'guidance:parallel_tool_reminder' };
-  const ledger = said(reminder, at(10), said(deadline, at(10)));
+  const ledger = ledgerWith(reminder, at(10), ledgerWith(deadline, at(10)));
   expect(decideAdvice(ledger, deadline, at(10))).toEqual({ say: true, reason: 'cooldown-over' });
   expect(decideAdvice(ledger, deadline, at(12), { feedbackCooldownCalls: 3 }).say).toBe(false);
   expect(decideAdvice(ledger, deadline, at(13), { feedbackCooldownCalls: 3 }).say).toBe(true);
   expect(decideAdvice(ledger, reminder, at(14)).say).toBe(false);
   expect(decideAdvice(ledger, reminder, at(15)).say).toBe(true);
   let many = EMPTY_LEDGER;
-  for (let call = 0; call < 20; call += 1) many = said(deadline, at(call), many);
+  for (let call = 0; call < 20; call += 1) many = ledgerWith(deadline, at(call), many);
   expect(decideAdvice(many, deadline, at(20)).say).toBe(true);
 });
 
 test('a cooldown may also be counted in turns', () => {
-  const ledger = said({ source: 'guidance', identity: 'g' }, at(10, { turn: 1 }));
+  const ledger = ledgerWith({ source: 'guidance', identity: 'g' }, at(10, { turn: 1 }));
   const decide = (turn: number): AdviceDecision =>
     decideAdvice(ledger, { source: 'guidance', identity: 'g' }, at(90, { turn }), { cooldownTurns: 2 });
   expect([decide(2).say, decide(3).say]).toEqual([false, true]);
 });
 
-test('the ledger forgets the identity spoken of longest ago beyond 256', () => {
+test('the ledger drops the oldest identity beyond 256', () => {
   let ledger = EMPTY_LEDGER;
   for (let index = 0; index < 257; index += 1)
-    ledger = said({ source: 'feedback', identity: `i${index}` }, at(1), ledger);
+    ledger = ledgerWith({ source: 'feedback', identity: `i${index}` }, at(1), ledger);
   expect(ledger).toHaveLength(256);
   expect(ledger[0]?.identity).toBe('i1');
 });
 
-test('the id of advice follows from its cause, and a level has its severity', () => {
+test('the id of advice derives from its cause, the severity from the level', () => {
   const advice: Advice = {
     ...loop('warn', 3),
     id: adviceId(17, 2),
@@ -149,25 +152,25 @@ const steps: fc.Arbitrary<readonly LedgerStep[]> = fc.array(
   { maxLength: 60 },
 );
 
-test('without re-arming, no level of a pattern is said twice, and never more than the budget', () => {
+test('without re-arming, no level of a pattern is repeated and the budget is never exceeded', () => {
   fc.assert(
     fc.property(steps, (script) => {
       let ledger = EMPTY_LEDGER;
       let callIndex = 0;
-      const spoken: string[] = [];
+      const advice: string[] = [];
       for (const { identity, level, calls } of script) {
         callIndex += calls;
         const candidate: AdviceCandidate = { source: 'feedback', identity, level, occurrences: 1 + callIndex / 1e6 };
         if (!decideAdvice(ledger, candidate, at(callIndex)).say) continue;
         ledger = recordAdvice(ledger, candidate, at(callIndex));
-        spoken.push(`${identity}/${level}`);
+        advice.push(`${identity}/${level}`);
       }
-      expect(new Set(spoken).size).toBe(spoken.length);
+      expect(new Set(advice).size).toBe(advice.length);
     }),
   );
 });
 
-test('a ledger that went through JSON half-way decides the same, and the budget always holds', () => {
+test('a ledger that was serialised half-way decides the same, and the budget always holds', () => {
   const run = (script: readonly LedgerStep[], cut: number): readonly AdviceDecision[] => {
     let ledger = EMPTY_LEDGER;
     let callIndex = 0;

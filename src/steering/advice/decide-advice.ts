@@ -1,35 +1,33 @@
-import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import { isPaced, type AdviceCandidate } from './advice.ts';
-import { ledgerEntry, type AdviceLedger, type AdviceView, type LedgerEntry } from './advice-ledger.ts';
+import { isPaced, levelRank, type AdviceCandidate } from './advice.ts';
+import type { AdviceLedger, AdviceView, LedgerEntry } from './advice-ledger.ts';
 
-/** How much is too much. */
+/** Limits on how often advice is given. */
 export interface NoiseOptions {
-  /** Most pieces of advice about one pattern a run; default 4. */
+  /** Maximum advice about one pattern in a run; default 4. */
   readonly maxPerPattern?: number;
-  /** Calls that must pass before a pattern, or guidance about none, is spoken of again; default 5. */
+  /** Calls between two pieces about one pattern, or of one guidance provider without a pattern; default 5. */
   readonly cooldownCalls?: number;
-  /** Turns that must pass, likewise; default 0. */
+  /** Turns between them; default 0. */
   readonly cooldownTurns?: number;
   /**
-   * Most pieces a run, as one in so many calls: the first may come at any call, the second from call `2 * callsPerAdvice`
-   * on. Counts all but feedback about no pattern. Default 0: no limit.
+   * Limits a run to one piece in so many calls: the first may come at any call, the second from call `2 * callsPerAdvice`.
+   * Feedback without a pattern does not count. Default 0: no limit.
    */
   readonly callsPerAdvice?: number;
-  /** Most pieces a run, counted likewise; default: no limit. */
+  /** Maximum advice in a run, counted the same way; default: no limit. */
   readonly maxPerRun?: number;
-  /** Calls that must pass before feedback about no pattern speaks again; default 0, because its trigger sets the pace. */
+  /** Calls between two pieces of feedback without a pattern; default 0, because triggers pace it. */
   readonly feedbackCooldownCalls?: number;
 }
 
 /**
- * Why advice is said or not.
+ * Reason of a decision.
  *
- * Said: `first` of its identity; `cooldown-over`, about no pattern; `compacted`, the host shortened the conversation;
- * `re-armed`, the agent had left the pattern; `level-rose`, on new evidence; `count-doubled`, seen twice as often as
- * when it was last said.
+ * Said: `first` of its identity; `cooldown-over`, without a pattern; `compacted`, the host shortened the conversation;
+ * `re-armed`, the pattern was cleared meanwhile; `level-rose`, with new evidence; `count-doubled` since the last piece.
  *
- * Not said: `cooldown`; `budget-spent`, of the pattern; `run-budget-spent`; `already-said` at this level; `no-new-evidence`, a higher level on the same
- * occurrences.
+ * Not said: `cooldown`; `budget-spent` of the pattern; `run-budget-spent`; `already-said` at this level;
+ * `no-new-evidence` for the higher level.
  */
 type AdviceReason =
   | 'first'
@@ -44,18 +42,15 @@ type AdviceReason =
   | 'already-said'
   | 'no-new-evidence';
 
-/** Whether to say it. */
 export interface AdviceDecision {
   readonly say: boolean;
   readonly reason: AdviceReason;
 }
 
-const RANK: Readonly<Record<PatternLevel, number>> = { hint: 0, warn: 1, strong: 2 };
-
 /**
- * Whether a piece of advice is worth the agent's attention. Advice about a pattern is said once a level, within a
- * budget; again after the pattern was left (`rearmAdvice`), after its count doubled, and after a compaction. A rise
- * of the level and a compaction do not wait for the cooldown. Advice about no pattern only waits for its cooldown.
+ * Decides whether a piece of advice is noise. Advice about a pattern is given once per level, within a budget, and again
+ * after the pattern was cleared (`rearmAdvice`), its count doubled, or the conversation was compacted. A rising level
+ * and a compaction skip the cooldown. Advice without a pattern only waits for its cooldown.
  *
  * Pure. Cost: O(identities in the ledger).
  */
@@ -66,7 +61,7 @@ export function decideAdvice(
   options: NoiseOptions = {},
 ): AdviceDecision {
   if (!isPaced(candidate) && isSpent(ledger, view, options)) return { say: false, reason: 'run-budget-spent' };
-  const entry = ledgerEntry(ledger, candidate.identity);
+  const entry = ledger.find(({ identity }) => identity === candidate.identity);
   if (entry === undefined) return { say: true, reason: 'first' };
   const { level } = candidate;
   if (level !== undefined && entry.said >= (options.maxPerPattern ?? 4)) return { say: false, reason: 'budget-spent' };
@@ -75,7 +70,7 @@ export function decideAdvice(
   if (level === undefined) return cooling ? COOLING : { say: true, reason: 'cooldown-over' };
   if (entry.level === null) return cooling ? COOLING : { say: true, reason: 're-armed' };
   const occurrences = candidate.occurrences ?? 0;
-  if (RANK[level] > RANK[entry.level]) {
+  if (levelRank(level) > levelRank(entry.level)) {
     const risen = occurrences > entry.occurrences;
     return { say: risen, reason: risen ? 'level-rose' : 'no-new-evidence' };
   }
@@ -85,13 +80,13 @@ export function decideAdvice(
 
 const COOLING: AdviceDecision = { say: false, reason: 'cooldown' };
 
-/** Whether the run has heard as much as it may by now. */
+/** True if the run has had all the advice allowed by now. */
 function isSpent(ledger: AdviceLedger, { callIndex }: AdviceView, options: NoiseOptions): boolean {
   const { callsPerAdvice = 0, maxPerRun = Infinity } = options;
   if (callsPerAdvice === 0 && maxPerRun === Infinity) return false;
   const most =
     callsPerAdvice === 0 ? maxPerRun : Math.min(maxPerRun, Math.max(1, Math.floor(callIndex / callsPerAdvice)));
-  return ledger.reduce((said, entry) => said + (entry.paced === true ? 0 : entry.said), 0) >= most;
+  return ledger.reduce((total, entry) => total + (entry.paced === true ? 0 : entry.said), 0) >= most;
 }
 
 function isCooling(entry: LedgerEntry, candidate: AdviceCandidate, view: AdviceView, options: NoiseOptions): boolean {

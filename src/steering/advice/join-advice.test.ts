@@ -9,40 +9,40 @@ test('texts join with a blank line, by severity, then in the order given', () =>
   const items = [item('a'), item('b', 'warning'), item('c', 'caution'), item('d', 'warning'), item('e')];
   expect(joinAdvice(items)).toEqual({
     text: 'b\n\nd\n\nc\n\na\n\ne',
-    said: [items[1], items[3], items[2], items[0], items[4]],
-    left: [],
+    included: [items[1], items[3], items[2], items[0], items[4]],
+    omitted: [],
   });
 });
 
-test('over the limit whole items are left out, the lowest first', () => {
+test('beyond the limit whole items are left out, the least severe first', () => {
   const items = [item('info'), item('caution!', 'caution'), item('warning!', 'warning')];
-  expect(joinAdvice(items, { maxChars: 18 })).toMatchObject({ text: 'warning!\n\ncaution!', left: [items[0]] });
-  expect(joinAdvice(items, { maxChars: 17 })).toMatchObject({ text: 'warning!', left: [items[1], items[0]] });
+  expect(joinAdvice(items, { maxChars: 18 })).toMatchObject({ text: 'warning!\n\ncaution!', omitted: [items[0]] });
+  expect(joinAdvice(items, { maxChars: 17 })).toMatchObject({ text: 'warning!', omitted: [items[1], items[0]] });
 });
 
-test('an item that alone is too long does not keep the others back', () => {
+test('an item that is longer than the limit does not hold back the others', () => {
   const long = item('x'.repeat(30), 'warning');
-  expect(joinAdvice([item('a'), long], { maxChars: 10 })).toMatchObject({ text: 'a', left: [long] });
+  expect(joinAdvice([item('a'), long], { maxChars: 10 })).toMatchObject({ text: 'a', omitted: [long] });
 });
 
-test('nothing joins to nothing', () => {
-  expect(joinAdvice([])).toEqual({ text: '', said: [], left: [] });
+test('an empty list gives an empty text', () => {
+  expect(joinAdvice([])).toEqual({ text: '', included: [], omitted: [] });
 });
 
-test('every item is either said or left, no text is cut, and no item that fits is lower than one left for room', () => {
+test('every item is included or omitted, no text is cut, and no omitted item that fits is more severe than an included one', () => {
   const severity = fc.constantFrom<Severity>('info', 'caution', 'warning');
   const items = fc.array(fc.record({ text: fc.string({ minLength: 1, maxLength: 12 }), severity }), { maxLength: 8 });
   const rank = { info: 0, caution: 1, warning: 2 };
   fc.assert(
     fc.property(items, fc.integer({ min: 1, max: 40 }), (given, maxChars) => {
       const joined = joinAdvice(given, { maxChars, separator: '|' });
-      expect(joined.text).toBe(joined.said.map(({ text }) => text).join('|'));
+      expect(joined.text).toBe(joined.included.map(({ text }) => text).join('|'));
       expect(joined.text.length).toBeLessThanOrEqual(maxChars);
-      expect(new Set([...joined.said, ...joined.left])).toEqual(new Set(given));
-      expect(joined.said.length + joined.left.length).toBe(given.length);
-      const lowest = Math.min(...joined.said.map((one) => rank[one.severity]));
-      const fitting = joined.left.filter((one) => one.text.length <= maxChars);
-      for (const one of joined.said.length === 0 ? [] : fitting) {
+      expect(new Set([...joined.included, ...joined.omitted])).toEqual(new Set(given));
+      expect(joined.included.length + joined.omitted.length).toBe(given.length);
+      const lowest = Math.min(...joined.included.map((one) => rank[one.severity]));
+      const fitting = joined.omitted.filter((one) => one.text.length <= maxChars);
+      for (const one of joined.included.length === 0 ? [] : fitting) {
         expect(rank[one.severity]).toBeLessThanOrEqual(lowest);
       }
     }),

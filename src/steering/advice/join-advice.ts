@@ -1,28 +1,29 @@
 import type { Severity } from '../../records/feedback.ts';
 
-/** How texts are joined. */
 export interface JoinOptions {
-  /** Most UTF-16 units of the whole; default 9,000, which every known channel carries whole. */
+  /** Maximum UTF-16 units of the joined text; default `MAX_ADVICE_CHARS`. */
   readonly maxChars?: number;
-  /** Default a blank line. */
+  /** Default: a blank line. */
   readonly separator?: string;
 }
 
-/** One text, and what of it is in it. */
+/** Default limit in UTF-16 units, which every known channel carries whole. */
+export const MAX_ADVICE_CHARS = 9_000;
+
 export interface JoinedAdvice<Item> {
   /** `''` when nothing fits. */
   readonly text: string;
-  /** In the order of the text. */
-  readonly said: readonly Item[];
-  /** What did not fit, loudest first. */
-  readonly left: readonly Item[];
+  /** Items in the text, in order. */
+  readonly included: readonly Item[];
+  /** Items that did not fit, most severe first. */
+  readonly omitted: readonly Item[];
 }
 
 const RANK: Readonly<Record<Severity, number>> = { warning: 0, caution: 1, info: 2 };
 
 /**
- * Joins advice by severity, loudest first, then in the order given. Over the limit whole items are left out, from
- * the lowest up; an item that alone is too long is left out first. No text is ever cut.
+ * Joins advice, most severe first, else in the given order. Beyond the limit the least severe items are left out whole;
+ * an item longer than the limit is always left out.
  *
  * Cost: one sort of the items.
  */
@@ -30,22 +31,22 @@ export function joinAdvice<Item extends { readonly text: string; readonly severi
   items: readonly Item[],
   options: JoinOptions = {},
 ): JoinedAdvice<Item> {
-  const { maxChars = 9_000, separator = '\n\n' } = options;
-  const said: Item[] = [];
-  const left: Item[] = [];
+  const { maxChars = MAX_ADVICE_CHARS, separator = '\n\n' } = options;
+  const included: Item[] = [];
+  const omitted: Item[] = [];
   let length = -separator.length;
   let full = false;
   for (const item of items.toSorted((a, b) => RANK[a.severity] - RANK[b.severity])) {
     const after = length + separator.length + item.text.length;
     if (item.text.length > maxChars) {
-      left.push(item);
+      omitted.push(item);
     } else if (full || after > maxChars) {
       full = true;
-      left.push(item);
+      omitted.push(item);
     } else {
       length = after;
-      said.push(item);
+      included.push(item);
     }
   }
-  return { text: said.map((item) => item.text).join(separator), said, left };
+  return { text: included.map((item) => item.text).join(separator), included, omitted };
 }

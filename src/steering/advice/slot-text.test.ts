@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { slotText } from './slot-text.ts';
 
-test('a tool name of the ordinary sort stays as it is', () => {
+test('an ordinary tool name is unchanged', () => {
   expect(slotText('mcp__git.log-all_v2', 64)).toBe('mcp__git.log-all_v2');
 });
 
@@ -17,7 +17,7 @@ test('control, bidi, zero-width and tag characters are gone, line breaks become 
   expect(slotText('a\u202Eb\u200Bc\u0007\r\nd\u2028e\u{E0041}f\uFE0F\uD800', 50)).toBe('abc d ef');
 });
 
-test('what is too long ends in an ellipsis and never in half a character', () => {
+test('longer text ends in an ellipsis and never in half a character', () => {
   expect(slotText('abcdef', 4)).toBe('abc…');
   expect(slotText('ab😀cd', 4)).toBe('ab…');
 });

@@ -1,11 +1,10 @@
 import { isAscii } from '../../base/is-ascii.ts';
 
-/** Words of ASCII with one space between and nothing below in them, as most names are. */
+/** ASCII words separated by single spaces, without any of the characters below: most names. */
 const HARMLESS_LINE = /^[!-;=?-Z\\^_a-}]+(?: [!-;=?-Z\\^_a-}]+)*$/;
-/** Blanks, line breaks and control characters of ASCII, which has nothing invisible. */
 const ASCII_BLANKS = /[\x00-\x20\x7F]+/g;
 const TILDE_FENCE = /~{3,}/g;
-/** Characters that could end a quotation, open a tag or imitate a head line, and what stands for them. */
+/** Characters that could end a quotation, open a tag or imitate a head line, and their replacements. */
 const DELIMITERS = /[`<>[\]\uFF1C\uFF1E]/g;
 const HARMLESS: Readonly<Record<string, string>> = {
   '`': "'",
@@ -18,11 +17,11 @@ const HARMLESS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes text that came out of a trajectory (a tool's name, a path, a line of output) fit for a slot in a sentence
- * that the model reads: one line, nothing invisible, no backticks, tags, fences or brackets.
+ * Makes trajectory text (a tool name, a path, a line of output) safe to insert into a sentence for the model: one line,
+ * nothing invisible, no backticks, tags, fences or brackets.
  *
- * @param maxChars  most UTF-16 units, from 1; what is longer ends in `…`
- * Cost: one pass over most names, else a few linear passes over at most `4 * maxChars + 256` units.
+ * @param maxChars  maximum UTF-16 units, from 1; longer text ends in `…`
+ * Cost: one pass over most names, else a few passes over at most `4 * maxChars + 256` units.
  */
 export function slotText(value: string, maxChars: number): string {
   if (value.length <= maxChars && HARMLESS_LINE.test(value)) return value;
@@ -34,9 +33,9 @@ export function slotText(value: string, maxChars: number): string {
   return `${line.slice(0, maxChars - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Without what does not show or changes how the rest shows (bidi marks, zero-width and tag characters, half characters). */
+/** Removes invisible and reordering characters (bidi marks, zero-width and tag characters, lone surrogates). */
 function oneLine(text: string): string {
-  // The classes of Unicode take a short-lived process a millisecond to compile, and most text needs none of them.
+  // Unicode classes take 1 ms to compile, which matters in a short-lived process.
   if (isAscii(text)) return text.replace(ASCII_BLANKS, ' ');
   return text
     .replace(/[\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Variation_Selector}]+/gu, '')

@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { AcknowledgementResponse } from './advice-slices.ts';
 
-/** The answers an agent may choose from. */
 export const ACKNOWLEDGEMENT_RESPONSES: readonly AcknowledgementResponse[] = ['accepted', 'rejected', 'noted'];
 
-/** Most characters of a note; what is longer is cut. */
+/** Longer notes are cut. */
 export const MAX_NOTE_CHARS = 500;
 
-/** A tool as model APIs describe it. */
+/** A tool definition for model APIs. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
@@ -15,7 +14,7 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
 }
 
-/** The tool with which an agent answers advice; hand its arguments to `acknowledge`. Adapters may offer it. */
+/** The tool with which an agent responds to advice; pass its arguments to `acknowledge`. Adapters may offer it. */
 export const acknowledgeToolDefinition: ToolDefinition = {
   name: 'acknowledge_advice',
   description:
@@ -25,7 +24,7 @@ export const acknowledgeToolDefinition: ToolDefinition = {
     properties: {
       adviceId: { type: 'string', description: 'Id of the advice, if one was shown.' },
       provider: { type: 'string', description: 'Name in the head line of the advice, such as Deadline.' },
-      response: { type: 'string', enum: ['accepted', 'rejected', 'noted'] },
+      response: { type: 'string', enum: ACKNOWLEDGEMENT_RESPONSES },
       note: { type: 'string', description: 'Why, in one sentence.', maxLength: MAX_NOTE_CHARS },
     },
     required: ['response'],

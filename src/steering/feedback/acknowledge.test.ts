@@ -13,7 +13,7 @@ const prompt = definePrompt({
   feedbackProviders: [{ provider: toolUsageMonitor(), trigger: { everyNCalls: 2 } }],
 });
 
-test('an answer to a provider is an answer to its latest advice', () => {
+test('a response to a provider belongs to its latest advice', () => {
   const { session, call, clock } = createFeedbackScene(prompt.name);
   for (let made = 0; made < 5; made += 1) {
     call();
@@ -33,9 +33,9 @@ test('an answer to a provider is an answer to its latest advice', () => {
   expect(session.slice(Acknowledgement).all()).toEqual([acknowledgement]);
 });
 
-test('an answer by id is recorded under that id, which comes before the provider', () => {
+test('a response with an id is recorded with that id, which takes precedence over the provider', () => {
   const { session } = createFeedbackScene(prompt.name);
-  const answer: AdviceAnswer = { adviceId: 'a7-0', provider: 'Nobody', response: 'noted' };
+  const answer: AdviceAnswer = { adviceId: 'a7-0', provider: 'Unknown', response: 'noted' };
   expect(acknowledge(session, answer, { nowMs: 9 })).toEqual({
     status: 'recorded',
     acknowledgement: { adviceId: 'a7-0', response: 'noted', atMs: 9 },
@@ -50,7 +50,7 @@ test.each<[string, unknown]>([
   ['a provider that never spoke', { provider: 'Deadline', response: 'noted' }],
 ])('%s is refused with a reason, not thrown, and nothing is recorded', (_what, answer) => {
   const { session } = createFeedbackScene(prompt.name);
-  // The point of the test: what a model may send.
+  // The point of the test: a model may send anything.
   expect(acknowledge(session, answer as AdviceAnswer)).toMatchObject({ status: 'refused', reason: expect.any(String) });
   expect(session.slice(Acknowledgement).total()).toBe(0);
 });
@@ -62,7 +62,7 @@ test('the host may know of advice that the session does not', () => {
   expect(acknowledge(session, { adviceId: 'x', response: 'noted' }, { isKnown: () => false }).status).toBe('refused');
 });
 
-test('the tool offers exactly the answers that are taken', () => {
+test('the tool offers exactly the accepted responses', () => {
   expect(acknowledgeToolDefinition.inputSchema).toMatchObject({
     properties: { response: { enum: ACKNOWLEDGEMENT_RESPONSES } },
     required: ['response'],

@@ -6,33 +6,32 @@ import { Acknowledgement, AcknowledgementEvent, type AcknowledgementResponse } f
 import { cleanLine } from './clean-text.ts';
 import { CadenceSlice } from './feedback-cadence.ts';
 
-/** The arguments of the acknowledge tool. */
+/** Arguments of the acknowledge tool. */
 export interface AdviceAnswer {
   readonly adviceId?: string;
-  /** Used when there is no `adviceId`: the latest advice of the provider or observer of that name is meant. */
+  /** Without `adviceId`: selects the latest advice of this provider or observer. */
   readonly provider?: string;
   readonly response: AcknowledgementResponse;
   readonly note?: string;
 }
 
-/** What else `acknowledge` may be told. */
 export interface AcknowledgeOptions {
   /** Unix milliseconds; default: the session's time. */
   readonly nowMs?: number;
   /**
-   * Whether advice of that id, or else of that provider, was given. Default: every id; every provider and observer in
-   * the slices `Feedback` and `Assessment`.
+   * Returns true if advice with this id or from this provider was given. Default: true for every id, and for every
+   * provider and observer in the slices `Feedback` and `Assessment`.
    */
   readonly isKnown?: (reference: { readonly adviceId?: string; readonly provider?: string }) => boolean;
 }
 
-/** Recorded, or refused with a reason that may be told to the agent. */
+/** A refusal has a reason that may be shown to the agent. */
 export type AcknowledgeOutcome =
   | { readonly status: 'recorded'; readonly acknowledgement: Acknowledgement }
   | { readonly status: 'refused'; readonly reason: string };
 
 /**
- * Records an agent's answer to advice. What a model sends may be anything: what cannot be used is refused, not thrown.
+ * Records an agent's response to advice. Invalid input from the model is refused; nothing is thrown for it.
  *
  * Cost: O(speakers).
  */
@@ -41,11 +40,11 @@ export function acknowledge(
   answer: AdviceAnswer,
   options: AcknowledgeOptions = {},
 ): AcknowledgeOutcome {
-  const read = readAdviceAnswer(answer);
-  if (typeof read === 'string') return refused(read);
-  const target = findTarget(session, read, options);
+  const checked = readAdviceAnswer(answer);
+  if (typeof checked === 'string') return refused(checked);
+  const target = findTarget(session, checked, options);
   if (typeof target === 'string') return refused(target);
-  const { response, note } = read;
+  const { response, note } = checked;
   const view = session.slice(Acknowledgement);
   const at = options.nowMs === undefined ? {} : { atMs: options.nowMs };
   session.dispatch(AcknowledgementEvent({ ...target, response, ...present({ note }) }, at));
@@ -55,12 +54,12 @@ export function acknowledge(
     : { status: 'recorded', acknowledgement };
 }
 
-/** What of a model's answer can be used: cleaned and cut, or, as a text for the model, why it cannot. Never throws. */
+/** Cleans a model's response, or returns the reason of a refusal as text for the model. Never throws. */
 export function readAdviceAnswer(answer: unknown): AdviceAnswer | string {
   try {
     return readMembers(answer);
   } catch {
-    // A proxy of the host's, or a getter that throws: there is nothing to record.
+    // A host's proxy or a getter that throws.
     return 'The answer cannot be read.';
   }
 }
@@ -83,7 +82,7 @@ function readLine(value: unknown, maxChars: number): string | undefined {
   return line === '' ? undefined : line;
 }
 
-/** Longer than any name or id that was given out. */
+/** Longer than any name or id. */
 const MAX_REFERENCE_CHARS = 100;
 
 type Target = Pick<Acknowledgement, 'adviceId' | 'provider' | 'callIndex' | 'promptName'>;

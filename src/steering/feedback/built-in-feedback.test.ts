@@ -44,18 +44,18 @@ function runWith(detector: PatternDetector) {
   return { trajectory, fold, call };
 }
 
-test('stallFeedback speaks once a level when the trajectory shows a stall, with evidence', () => {
+test('stallFeedback gives feedback once per level of a stall, with evidence', () => {
   const prompt = promptWith(stallFeedback());
   const { session, clock } = createFeedbackScene(NAME);
   const run = runWith(stallDetector({ maxCalls: 3 }));
-  const spoken: (string | undefined)[] = [];
+  const severities: (string | undefined)[] = [];
   for (let made = 0; made < 9; made += 1) {
     run.call('read_file', { path: 'a.txt' }, 'same');
     const { produced } = evaluateFeedback({ prompt, session, nowMs: clock.nowMs(), trajectory: run.trajectory });
-    spoken.push(produced[0]?.severity);
+    severities.push(produced[0]?.severity);
   }
   const silent = undefined;
-  expect(spoken).toEqual([silent, silent, silent, 'caution', silent, silent, 'warning', silent, silent]);
+  expect(severities).toEqual([silent, silent, silent, 'caution', silent, silent, 'warning', silent, silent]);
   const first = session.slice(Feedback).all()[0];
   expect(first).toMatchObject({
     pattern: { level: 'warn', occurrences: 3 },
@@ -109,7 +109,7 @@ test('onPattern narrows by kind, level and stuck', () => {
   expect(fires({ stuck: false })).toBe(false);
 });
 
-test('a provider is told for which pattern its trigger fired, each pattern once', () => {
+test('a provider gets the pattern for which its trigger fired, each pattern once', () => {
   const tools: (string | undefined)[] = [];
   const provider: FeedbackProvider = {
     name: 'Told',
@@ -139,7 +139,7 @@ test('onPattern fires again after a compaction', () => {
   expect([spoke(), spoke()]).toEqual([true, false]);
 });
 
-test('staticFeedback says the same each time, and is checked when it is made', () => {
+test('staticFeedback always gives the same text, checked on creation', () => {
   const provider = staticFeedback({
     name: 'Note',
     summary: 'Keep going.',
@@ -194,7 +194,7 @@ test('paceFeedback projects calls, tokens, cost and time to tool calls, the tigh
   expect(last?.observations[0]?.evidence).toBe('1 of 1.5 used in 10 tool calls');
 });
 
-test('paceFeedback says when nothing is left', () => {
+test('paceFeedback reports when nothing is left', () => {
   const prompt = promptWith(paceFeedback(), { everyNCalls: 1 });
   const { session, call } = createFeedbackScene(NAME);
   call(6);

@@ -4,12 +4,12 @@ import type { PatternReference } from '../../records/guidance.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { cleanLine, cleanText } from './clean-text.ts';
 
-/** Most characters of one text of a draft, and of the whole as rendered. */
+/** Maximum characters of one text of a draft, and of the rendered whole. */
 export const MAX_FEEDBACK_CHARS = 2_000;
 const MAX_ITEMS = 20;
 const LEVELS: readonly PatternLevel[] = ['hint', 'warn', 'strong'];
 
-/** A draft that is known to be one: every part there, texts clean, nothing shared with what the provider holds. */
+/** A decoded draft: complete, with cleaned texts, and copied. */
 export interface CheckedDraft {
   readonly summary: string;
   readonly severity: Severity;
@@ -18,13 +18,13 @@ export interface CheckedDraft {
   readonly pattern?: PatternReference;
 }
 
-/** What a provider answered is no draft; the message says why. Never leaves this folder. */
+/** Thrown for an invalid draft. Never leaves this folder. */
 export class InvalidDraft extends Error {}
 
 /**
- * Decodes what a provider answered.
+ * Decodes the response of a provider.
  *
- * @throws InvalidDraft at the first part that is of a wrong type, empty or too long
+ * @throws InvalidDraft for the first part that has the wrong type, is empty or is too long
  */
 export function checkDraft(answer: unknown): CheckedDraft {
   if (!isJsonObject(answer)) throw new InvalidDraft(`expected { summary, … }, got ${kindOf(answer)}`);

@@ -10,7 +10,6 @@ import { prepareSpeakers } from './prepare-feedback.ts';
 import { takeSituation } from './situation.ts';
 import { feedbackSpeakers } from './speaker.ts';
 
-/** What `collectFeedback` needs: a prompt and a session, and what is known of the run. */
 export interface CollectFeedbackInput extends Omit<FeedbackInput, 'nowMs'> {
   /** Unix milliseconds; default: the session's time. */
   readonly nowMs?: number | undefined;
@@ -18,7 +17,7 @@ export interface CollectFeedbackInput extends Omit<FeedbackInput, 'nowMs'> {
 }
 
 /**
- * The feedback to hand to the agent after a tool call, or undefined when nobody speaks. Dispatch the call first.
+ * Returns the feedback to give to the agent after a tool call, or undefined if no provider gives any. Dispatch the call first.
  *
  * @throws CoxswainError as `evaluateFeedback`
  */
@@ -27,25 +26,24 @@ export function collectFeedback(input: CollectFeedbackInput): string | undefined
   return joinProduced(evaluateFeedback({ ...input, nowMs }, { onFault: input.onFault }).produced);
 }
 
-/** One text: the most severe first, then in order of declaration, a blank line between. Undefined when empty. */
-export function joinProduced(produced: readonly ProducedFeedback[]): string | undefined {
+/** Joins feedback, most severe first, then in order of declaration. Undefined if empty. */
+function joinProduced(produced: readonly ProducedFeedback[]): string | undefined {
   return produced.length === 0 ? undefined : joinAdvice(produced, { maxChars: Number.MAX_SAFE_INTEGER }).text;
 }
 
-/** How providers are run. */
 export interface RunFeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'> {
   /** Default `first`. */
   readonly delivery?: FeedbackDelivery | undefined;
   /** Default `shared`. */
   readonly cadence?: FeedbackCadence | undefined;
-  /** Default: `context.filesystem` is asked. */
+  /** Default: read from `context.filesystem`. */
   readonly filesCreated?: readonly string[] | undefined;
 }
 
 /**
- * Runs feedback providers against a context of one's own, made by `createFeedbackContext` or spread from one.
+ * Runs feedback providers with a context of the caller, from `createFeedbackContext` or spread from one.
  *
- * @returns the text for the agent, or undefined when nobody speaks
+ * @returns the text for the agent, or undefined if no provider gives any
  * @throws CoxswainError "invalid-definition" as `prepareFeedback`, the first time
  */
 export function runFeedbackProviders(

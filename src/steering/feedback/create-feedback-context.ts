@@ -13,7 +13,6 @@ import { promptCallCount, promptCalls } from '../prompt/prompt-calls.ts';
 import { lastSpokenFor, type Situation } from './situation.ts';
 import type { RanSpeaker } from './fired-triggers.ts';
 
-/** What a context is made from. */
 export interface FeedbackContextInput {
   readonly prompt: Prompt;
   readonly session: Session;
@@ -22,19 +21,16 @@ export interface FeedbackContextInput {
   readonly deadline?: Deadline | undefined;
   readonly budget?: Budget | undefined;
   readonly usage?: BudgetUsage | undefined;
-  /** Default: that of the session. */
+  /** Default: folded from the session. */
   readonly trajectory?: TrajectoryView | undefined;
 }
 
-/** Feedback and assessments that the trend compares with the newest one. */
+/** Feedback and assessments that `severityTrend` compares with the latest one. */
 const TREND_WINDOW = 4;
-/** How far back it looks for them. */
+/** Items of the session that it searches for them. */
 const TREND_DEPTH = 64;
 
-/**
- * A context that belongs to no provider yet: `runFeedbackProviders` gives each its own. Cost: O(prompts used
- * and speakers).
- */
+/** Creates a context for all providers; `runFeedbackProviders` derives one for each. Cost: O(prompts used and speakers). */
 export function createFeedbackContext(input: FeedbackContextInput): FeedbackContext {
   const { prompt, session } = input;
   const promptName = prompt.name;
@@ -67,7 +63,7 @@ export function createFeedbackContext(input: FeedbackContextInput): FeedbackCont
   };
 }
 
-/** The same context as one speaker sees it. Cost: O(speakers). */
+/** Derives the context of one speaker. Cost: O(speakers). */
 export function contextFor(
   { speaker, triggers }: RanSpeaker,
   context: FeedbackContext,

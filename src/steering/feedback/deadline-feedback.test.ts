@@ -8,8 +8,8 @@ import { collectFeedback } from './collect-feedback.ts';
 import { createFeedbackContext } from './create-feedback-context.ts';
 import { deadlineFeedback, type DeadlineFeedbackOptions } from './deadline-feedback.ts';
 
-/** What is said when it is asked every five seconds, from the start to a minute after the deadline. */
-function said(minutes: number, options: DeadlineFeedbackOptions): readonly string[] {
+/** Feedback with a call every five seconds, from the start to a minute after the deadline. */
+function feedbackUntil(minutes: number, options: DeadlineFeedbackOptions): readonly string[] {
   const prompt = definePrompt({
     ns: 'agent',
     key: 'work',
@@ -26,8 +26,8 @@ function said(minutes: number, options: DeadlineFeedbackOptions): readonly strin
   return texts;
 }
 
-test('with halving it speaks at first, whenever half of the time is gone, and when the warning begins', () => {
-  expect(said(45, { spacing: 'halving' })).toEqual([
+test('with halving, feedback comes first, each time the remaining time has halved, and when the warning begins', () => {
+  expect(feedbackUntil(45, { spacing: 'halving' })).toEqual([
     'You have 45 minutes remaining.',
     'You have 22 minutes remaining.',
     'You have 11 minutes remaining.',
@@ -42,11 +42,11 @@ test('with halving it speaks at first, whenever half of the time is gone, and wh
   ]);
 });
 
-test('without it speaks whenever its trigger fires', () => {
-  expect(said(45, {})).toHaveLength(93);
+test('without halving, feedback comes whenever the trigger fires', () => {
+  expect(feedbackUntil(45, {})).toHaveLength(93);
 });
 
-test('a deadline that is set anew is news, however long it is', () => {
+test('a changed deadline gives feedback, however long it is', () => {
   const prompt = definePrompt({
     ns: 'agent',
     key: 'work',
@@ -61,7 +61,7 @@ test('a deadline that is set anew is news, however long it is', () => {
   expect(collectFeedback({ prompt, session, deadline: second })).toContain('9 minutes');
 });
 
-test('below a second the time left is still said in seconds', () => {
+test('less than a second is 0 seconds', () => {
   const prompt = definePrompt({ ns: 'a', key: 'b' });
   const session = createSession({ clock: createFakeClock() });
   const context = createFeedbackContext({ prompt, session, nowMs: 0, deadline: { atMs: 340 } });

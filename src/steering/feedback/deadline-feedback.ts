@@ -8,17 +8,15 @@ import type { TrajectoryObserver } from '../prompt/trajectory-observer.ts';
 
 /** Options of `deadlineObserver`. */
 export interface DeadlineReportOptions {
-  /** With so much time left or less it warns, and suggests to wrap up; default 120. */
+  /** Warns and suggests wrapping up from this remaining time on; default 120. */
   readonly warningThresholdSeconds?: number;
 }
 
-/** The shapes of these options. */
-export const DEADLINE_REPORT: ShapesOf<DeadlineReportOptions> = {
+const DEADLINE_REPORT: ShapesOf<DeadlineReportOptions> = {
   warningThresholdSeconds: amount(0, 31_536_000, 120),
 };
 
-/** What there is to say about the time left. */
-export function deadlineReport(
+function deadlineReport(
   { deadline, nowMs }: FeedbackContext,
   { warningThresholdSeconds }: Required<DeadlineReportOptions>,
 ): FeedbackDraft {
@@ -31,7 +29,7 @@ export function deadlineReport(
       severity: 'warning',
     };
   }
-  // An agent reads seconds, also below the first.
+  // Never milliseconds.
   const summary = `You have ${leftMs < 1_000 ? '0 seconds' : durationText(leftMs)} remaining.`;
   if (leftMs > 1_000 * warningThresholdSeconds) return { summary };
   return {
@@ -47,9 +45,9 @@ export function deadlineReport(
 /** Options of `deadlineFeedback`. */
 export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
   /**
-   * How often it speaks. `trigger` (default): whenever its trigger fires. `halving`: at first and after the deadline was set anew, when half of the time that
-   * was left at the last time is gone, when the warning begins, and from the deadline on whenever its trigger fires; with
-   * 45 minutes that is seven times instead of ninety.
+   * `trigger` (default): gives feedback whenever its trigger fires. `halving`: the first time, after the deadline changed,
+   * each time the remaining time has halved, when the warning begins, and whenever the trigger fires after the deadline;
+   * with 45 minutes that is 7 times instead of 90.
    */
   readonly spacing?: DeadlineSpacing | undefined;
 }
@@ -58,9 +56,9 @@ export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
 export type DeadlineSpacing = 'trigger' | 'halving';
 
 /**
- * Says how much time is left until the deadline. Silent without a deadline. Default trigger: every 30 seconds.
+ * States the time left until the deadline. Silent without a deadline. Default trigger: every 30 seconds.
  *
- * @throws CoxswainError "invalid-definition" when the threshold is not a number from 0
+ * @throws CoxswainError "invalid-definition" if the threshold is not a number from 0
  */
 export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, FeedbackProvider> = defineProvider(
   { ...DEADLINE_REPORT, spacing: choice<DeadlineSpacing>({ trigger: true, halving: true }) },
@@ -76,7 +74,7 @@ export const deadlineFeedback: ProviderDefinition<DeadlineFeedbackOptions, Feedb
   },
 );
 
-/** Whether the time left is another one than when it was last said. */
+/** True if the remaining time has changed enough since the last feedback. */
 function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, thresholdMs: number): boolean {
   if (deadline === undefined || lastOwnFeedback === undefined) return true;
   if (deadline.setAtMs !== undefined && deadline.setAtMs > lastOwnFeedback.atMs) return true;
@@ -86,9 +84,9 @@ function isNews({ deadline, nowMs, lastOwnFeedback }: FeedbackContext, threshold
 }
 
 /**
- * The observer that says what `deadlineFeedback` says. Default trigger: every 30 seconds.
+ * The observer with the texts of `deadlineFeedback`. Default trigger: every 30 seconds.
  *
- * @throws CoxswainError "invalid-definition" when the threshold is not a number from 0
+ * @throws CoxswainError "invalid-definition" if the threshold is not a number from 0
  */
 export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, TrajectoryObserver> = defineProvider(
   DEADLINE_REPORT,

@@ -31,7 +31,7 @@ function names(prompt: PromptTemplate, scene: ReturnType<typeof createFeedbackSc
   return evaluateFeedback({ prompt, session, nowMs: clock.nowMs() }).produced.map(({ name }) => name);
 }
 
-test('everyNCalls fires exactly every N calls, whatever else happens between', () => {
+test('everyNCalls fires exactly every N calls, whatever happens in between', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 12 }),
@@ -66,7 +66,7 @@ test('counts stay exact when the session no longer retains the calls', () => {
   expect(scene.session.slice(Feedback).latest()?.callIndex).toBe(3_999);
 });
 
-test('delivery all: every willing provider speaks, joined by severity, then in order of declaration', () => {
+test('delivery all: the feedback of all providers is joined by severity, then in order of declaration', () => {
   const prompt = promptWith({
     delivery: 'all',
     feedbackProviders: [
@@ -86,9 +86,9 @@ test('delivery all: every willing provider speaks, joined by severity, then in o
 test('a shared cadence lets the earlier provider starve the later one, a cadence per provider does not', () => {
   const feedbackProviders = [
     { provider: says('Often'), trigger: { everyNCalls: 2 } },
-    { provider: says('Seldom'), trigger: { everyNCalls: 5 } },
+    { provider: says('Rarely'), trigger: { everyNCalls: 5 } },
   ];
-  const spoken = (cadence: 'shared' | 'per-provider'): readonly string[] => {
+  const namesWith = (cadence: 'shared' | 'per-provider'): readonly string[] => {
     const prompt = promptWith({ feedbackProviders, cadence, delivery: 'all' });
     const scene = createFeedbackScene(NAME);
     return Array.from({ length: 10 }, () => {
@@ -96,22 +96,22 @@ test('a shared cadence lets the earlier provider starve the later one, a cadence
       return names(prompt, scene).join('+');
     });
   };
-  expect(spoken('shared')).toEqual(['', 'Often', '', 'Often', '', 'Often', '', 'Often', '', 'Often']);
-  expect(spoken('per-provider')).toEqual([
+  expect(namesWith('shared')).toEqual(['', 'Often', '', 'Often', '', 'Often', '', 'Often', '', 'Often']);
+  expect(namesWith('per-provider')).toEqual([
     '',
     'Often',
     '',
     'Often',
-    'Seldom',
+    'Rarely',
     'Often',
     '',
     'Often',
     '',
-    'Often+Seldom',
+    'Often+Rarely',
   ]);
 });
 
-test('each provider sees its own last feedback and its own count under a cadence per provider', () => {
+test('with a cadence per provider, each sees its own last feedback and count', () => {
   const seen: (readonly [string, number | undefined, number])[] = [];
   const watch = (name: string): FeedbackProvider => ({
     ...says(name),
@@ -139,7 +139,7 @@ test('each provider sees its own last feedback and its own count under a cadence
   ]);
 });
 
-test('what was produced says who, why and what, as plain data', () => {
+test('produced feedback has provider, triggers and text as plain data', () => {
   const prompt = promptWith({
     feedbackProviders: [{ provider: says('A'), trigger: { everyNCalls: 2, everyNSeconds: 5 } }],
   });
@@ -163,7 +163,7 @@ test('what was produced says who, why and what, as plain data', () => {
   expect(JSON.parse(JSON.stringify(produced))).toEqual(produced);
 });
 
-test('options override what the prompt declares, and disabled speakers are not asked', () => {
+test('options override the prompt, and disabled speakers do not run', () => {
   const prompt = promptWith({ feedbackProviders: [{ provider: says('Declared'), trigger: always }] });
   const { session, clock, call } = createFeedbackScene(NAME);
   const feedbackProviders = [
@@ -176,7 +176,7 @@ test('options override what the prompt declares, and disabled speakers are not a
   expect(produced.map(({ name }) => name)).toEqual(['On']);
 });
 
-test('onFileCreated fires once a run as soon as the file is there, also across a restart', () => {
+test('onFileCreated fires once per run, even across a restart', () => {
   const files = new Set<string>();
   const prompt = promptWith({
     resources: [Filesystem({ exists: (path) => files.has(path) })],
@@ -192,7 +192,7 @@ test('onFileCreated fires once a run as soon as the file is there, also across a
   expect(names(prompt, { ...scene, session })).toEqual([]);
 });
 
-test('filesCreated stands for the filesystem, which is then not asked', () => {
+test('with filesCreated the filesystem is not read', () => {
   const exists = (): boolean => {
     throw new Error('asked');
   };
@@ -210,7 +210,7 @@ test('filesCreated stands for the filesystem, which is then not asked', () => {
   ]);
 });
 
-test('what noise control refuses is as if it had not been said: nothing is stored and its trigger stays armed', () => {
+test('feedback refused by noise control is not stored, and its trigger stays armed', () => {
   const prompt = promptWith({
     feedbackProviders: [
       { provider: says('Refused'), trigger: { onFileCreated: 'a' } },
@@ -218,17 +218,17 @@ test('what noise control refuses is as if it had not been said: nothing is store
     ],
   });
   const { session, clock, call } = createFeedbackScene(NAME);
-  const spoken = (admitted: boolean): readonly string[] => {
+  const producedNames = (admitted: boolean): readonly string[] => {
     call();
     const input = { prompt, session, nowMs: clock.nowMs(), filesCreated: ['a'] };
     const { produced } = evaluateFeedback(input, { admit: ({ name }) => admitted || name !== 'Refused' });
     return produced.map(({ name }) => name);
   };
-  expect([spoken(false), spoken(true), spoken(true)]).toEqual([['Next'], ['Refused'], ['Next']]);
+  expect([producedNames(false), producedNames(true), producedNames(true)]).toEqual([['Next'], ['Refused'], ['Next']]);
   expect(session.slice(Feedback).total()).toBe(3);
 });
 
-test('a cadence per provider stays exact when others have said more than is retained', () => {
+test('a cadence per provider stays exact when other feedback exceeds the retention', () => {
   const prompt = promptWith({
     cadence: 'per-provider',
     delivery: 'all',
@@ -247,7 +247,7 @@ test('a cadence per provider stays exact when others have said more than is reta
   expect(once).toBe(1);
 });
 
-test('the severity trend tells rising from easing, under this prompt alone', () => {
+test('the severity trend is computed for the current prompt only', () => {
   const trends: string[] = [];
   let severity: Severity = 'info';
   const provider: FeedbackProvider = {
@@ -268,10 +268,10 @@ test('the severity trend tells rising from easing, under this prompt alone', () 
   expect(trends).toEqual(['steady', 'steady', 'steady', 'rising', 'rising', 'rising', 'rising', 'steady', 'easing']);
 });
 
-// Providers that do not do their part.
+// Faulty providers.
 
 function faultsOf(provider: FeedbackProvider): readonly FeedbackFault[] {
-  const told: FeedbackFault[] = [];
+  const reported: FeedbackFault[] = [];
   const prompt = promptWith({
     feedbackProviders: [
       { provider, trigger: always },
@@ -280,10 +280,10 @@ function faultsOf(provider: FeedbackProvider): readonly FeedbackFault[] {
   });
   const { session, call } = createFeedbackScene(NAME);
   call();
-  const text = collectFeedback({ prompt, session, onFault: (fault) => told.push(fault) });
+  const text = collectFeedback({ prompt, session, onFault: (fault) => reported.push(fault) });
   expect(text).toBe('[Feedback - Next]\n\nNext speaks.');
   expect(session.slice(Feedback).total()).toBe(1);
-  return told;
+  return reported;
 }
 
 test.each(['shouldRun', 'provide'] as const)(
@@ -317,14 +317,14 @@ test.each<[string, unknown]>([
   ['a text that is too long', { summary: 'x'.repeat(2_001) }],
   ['a whole that is too long', { summary: 'x'.repeat(1_500), suggestions: ['y'.repeat(1_500)] }],
 ])('a provider that answers %s is skipped and reported, the next runs', (_what, answer) => {
-  // The point of the test: what an untyped provider may do.
+  // The point of the test: an untyped provider may return anything.
   const provide = (() => answer) as unknown as FeedbackProvider['provide'];
   expect(faultsOf({ ...says('Bad'), provide })).toMatchObject([
     { provider: 'Bad', phase: 'provide', code: 'provider-invalid' },
   ]);
 });
 
-test('a promise is no answer, and its later rejection does not end the process', async () => {
+test('a promise is an invalid response, and its later rejection does not end the process', async () => {
   const provide = (async () => {
     await Promise.resolve();
     throw new Error('late');
@@ -340,7 +340,7 @@ test('shouldRun must answer at once', () => {
   expect(faultsOf({ ...says('Bad'), shouldRun })).toMatchObject([{ phase: 'shouldRun', code: 'provider-invalid' }]);
 });
 
-test('whatever a provider answers, evaluation does not throw and what is delivered is clean', () => {
+test('evaluation never throws for a provider, and its feedback is clean', () => {
   fc.assert(
     fc.property(fc.anything(), fc.string({ unit: 'binary' }), (junk, summary) => {
       const answers = [junk, { summary, observations: junk }, { summary, suggestions: [summary] }];
@@ -386,7 +386,7 @@ test('a provider may dispatch to the session', () => {
   expect(session.slice(Feedback).latest()?.callIndex).toBe(1);
 });
 
-test('a provider that asks for feedback itself gets none, and the outer answer stands', () => {
+test('a provider that requests feedback itself gets none, and the outer evaluation goes on', () => {
   const inner: (string | undefined)[] = [];
   const faults: FeedbackFault[] = [];
   const { session, call } = createFeedbackScene(NAME);
@@ -406,7 +406,7 @@ test('a provider that asks for feedback itself gets none, and the outer answer s
   expect(collectFeedback({ prompt, session })).toBeDefined();
 });
 
-test('a provider that takes too long keeps its result and is reported', () => {
+test('an overrun is reported, and the feedback is used', () => {
   const { session, clock, call } = createFeedbackScene(NAME);
   const slow: FeedbackProvider = {
     ...says('Slow'),
@@ -437,7 +437,7 @@ test('a provider that takes too long keeps its result and is reported', () => {
   ]);
 });
 
-test('a fault handler that throws is one more fault and nothing else', () => {
+test('a fault handler that throws is one more fault', () => {
   const failing = {
     ...says('Bad'),
     shouldRun: () => {
@@ -457,14 +457,14 @@ test('a fault handler that throws is one more fault and nothing else', () => {
   ]);
 });
 
-test('a time that is no number is refused', () => {
+test('a time that is not a number is refused', () => {
   const { session } = createFeedbackScene(NAME);
   expect(() => collectFeedback({ prompt: promptWith({}), session, nowMs: Number.NaN })).toThrow(
     expect.objectContaining({ code: 'invalid-argument' }),
   );
 });
 
-test('inside a dispatch there is no time to read, so it must be given', () => {
+test('inside a dispatch nowMs is required', () => {
   const prompt = promptWith({ feedbackProviders: [{ provider: says('A'), trigger: { everyNSeconds: 1 } }] });
   const { session, clock, call } = createFeedbackScene(NAME);
   const texts: (string | undefined)[] = [];

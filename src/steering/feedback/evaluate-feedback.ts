@@ -11,40 +11,39 @@ import { type FeedbackEvaluation, runSpeakers, type RunSpeakersOptions } from '.
 import { takeSituation } from './situation.ts';
 import { feedbackSpeakers, observerSpeakers, type Speaker } from './speaker.ts';
 
-/** The run at the end of a tool call. */
+/** The state of a run at the end of a tool call. */
 export interface FeedbackInput extends FeedbackContextInput {
   readonly prompt: PromptTemplate;
   /**
-   * Paths that exist now, as far as triggers ask (`watchedFiles`). Default: the prompt's `Filesystem` is asked; without
-   * one no file trigger fires.
+   * Those of `watchedFiles` that exist now. Default: read from the prompt's `Filesystem`; without one no file trigger
+   * fires.
    */
   readonly filesCreated?: readonly string[] | undefined;
 }
 
-/** Who is asked and how; what is left out is what the prompt declares. */
+/** Defaults come from the prompt. */
 export interface FeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'> {
-  /** Hand the same array each time: it is checked once. */
+  /** Pass the same array each time: it is checked once. */
   readonly feedbackProviders?: readonly FeedbackProviderConfig[] | undefined;
-  /** Hand the same array each time: it is checked once. */
+  /** Pass the same array each time: it is checked once. */
   readonly observers?: readonly ObserverConfig[] | undefined;
   readonly delivery?: FeedbackDelivery | undefined;
   readonly cadence?: FeedbackCadence | undefined;
 }
 
-/** As `FeedbackOptions`, with nothing left out that a prompt would declare. */
 interface PreparedFeedbackOptions extends RunSpeakersOptions {
   readonly cadence: FeedbackCadence;
 }
 
 /**
- * Asks the feedback providers, then the observers, whose trigger fired. What they say is dispatched to the session
- * (slices `Feedback` and `Assessment`) and given back item by item: not joined, not cut to a channel's limit. It counts
- * as said from then on, delivered or not.
+ * Runs the feedback providers, then the observers, whose trigger fired. Their feedback is dispatched to the session
+ * (slices `Feedback` and `Assessment`) and returned item by item, not joined. It counts as given, delivered or not.
  *
- * @throws CoxswainError "invalid-argument" when `nowMs` is not a finite number
+ * Faults of providers are returned in `faults`, not thrown.
+ *
+ * @throws CoxswainError "invalid-argument" if `nowMs` is not a finite number
  * @throws CoxswainError "invalid-definition" as `prepareFeedback`, the first time
- * Never throws for what providers do: see `faults`.
- * Cost: O(configurations), whatever the length of the run, while no trigger fires.
+ * Cost: O(configurations) while no trigger fires, whatever the length of the run.
  */
 export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions = {}): FeedbackEvaluation {
   const { prompt, session, nowMs } = input;
@@ -61,9 +60,9 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
 }
 
 /**
- * The same for those who evaluate after every call.
+ * The same without checks, for an evaluation after every call.
  *
- * @param speakers  the session is prepared for them (`prepareFeedback`)
+ * @param speakers  prepared in the session by `prepareSpeakers`
  * @param input  with a finite `nowMs`
  */
 export function evaluatePrepared(
@@ -75,13 +74,13 @@ export function evaluatePrepared(
   const filesystem = prompt.resources.getOptional(Filesystem);
   const source = { session, promptName: prompt.name, nowMs, trajectory, filesystem };
   const situation = takeSituation(source, options.cadence, input.filesCreated);
-  // Most evaluations end with no trigger fired, so the context is made only when someone is asked.
+  // In most evaluations no trigger fires, so the context is created on demand.
   let context: FeedbackContext | undefined;
   const contextOf = (): FeedbackContext => (context ??= createFeedbackContext(input));
   return runSpeakers(speakers, situation, contextOf, options);
 }
 
-/** The paths that file triggers wait for, each once. */
+/** The distinct paths of file triggers. */
 export function watchedFiles(prompt: Pick<PromptTemplate, 'feedbackProviders' | 'observers'>): readonly string[] {
   const speakers = [...feedbackSpeakers(prompt.feedbackProviders), ...observerSpeakers(prompt.observers)];
   return [...new Set(speakers.flatMap(({ trigger }) => trigger.onFileCreated ?? []))];

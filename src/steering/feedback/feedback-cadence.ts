@@ -7,10 +7,9 @@ import type { Session } from '../../session/session.ts';
 import { replace } from '../../session/slice-operation.ts';
 import { Assessment, AssessmentEvent, Feedback, FeedbackEvent } from './advice-slices.ts';
 
-/** Which of the two mechanisms speaks. */
 export type SpeakerSource = 'feedback' | 'assessment';
 
-/** What one speaker said last under one prompt. */
+/** The last feedback of one speaker under one prompt. */
 export type LastSpoken =
   | { readonly source: 'feedback'; readonly name: string; readonly said: StoredFeedback }
   | { readonly source: 'assessment'; readonly name: string; readonly said: StoredAssessment };
@@ -18,8 +17,8 @@ export type LastSpoken =
 const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
 
 /**
- * What each speaker said last: one item a prompt and speaker, the newest last. Exact, also where `Feedback` and
- * `Assessment` no longer retain it, and short, so that looking for it costs the same in a long run.
+ * The last feedback of each speaker: one item per prompt and speaker, the newest last. Exact even if `Feedback` and
+ * `Assessment` no longer retain it, and short, so a search costs the same in a long run.
  */
 export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
   .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), ofFeedback(data))))
@@ -40,7 +39,7 @@ function moveToEnd(items: readonly LastSpoken[], item: LastSpoken): readonly Las
   return [...items.filter((other) => !same(other)), item];
 }
 
-/** Takes over what was said before this slice was registered. Cost: O(retained) the first time, else O(1). */
+/** Fills the slice from feedback before its registration. Cost: O(retained) the first time, else O(1). */
 export function rebuildCadence(session: Session): void {
   if (session.slice(CadenceSlice).total() > 0) return;
   if (session.slice(Feedback).total() === 0 && session.slice(Assessment).total() === 0) return;
@@ -48,7 +47,7 @@ export function rebuildCadence(session: Session): void {
   if (before.length > 0) session.dispatch(CadenceRebuilt(before.reduce(moveToEnd, [])));
 }
 
-/** The newest `count` items of both slices together, in order of time. Cost: O(count). */
+/** The newest `count` items of both slices, oldest first. Cost: O(count). */
 export function recentlySpoken(session: Session, count: number): readonly LastSpoken[] {
   return [
     ...session.slice(Feedback).last(count).map(ofFeedback),
@@ -58,12 +57,12 @@ export function recentlySpoken(session: Session, count: number): readonly LastSp
     .slice(-count);
 }
 
-/** The newest of what was said under a prompt, by one of the two mechanisms. Cost: O(speakers). */
+/** The newest item under a prompt that matches. Cost: O(speakers). */
 export function latestSpoken(
   session: Session,
   promptName: string,
-  isMeant: (item: LastSpoken) => boolean = () => true,
+  matches: (item: LastSpoken) => boolean = () => true,
 ): LastSpoken | undefined {
-  const spoken = session.slice(CadenceSlice).all();
-  return findLast(spoken, (item) => item.said.promptName === promptName && isMeant(item));
+  const items = session.slice(CadenceSlice).all();
+  return findLast(items, (item) => item.said.promptName === promptName && matches(item));
 }

@@ -3,12 +3,12 @@ import type { SpeakerSource } from './feedback-cadence.ts';
 import type { Speaker } from './speaker.ts';
 
 /**
- * A provider or observer that did not do its part. Plain data.
+ * A fault of a provider or observer. Plain data.
  *
- * - `provider-failed`: it threw, or its filesystem did
- * - `provider-invalid`: it answered something that is no draft
- * - `provider-overrun`: it took too long; what it said was kept
- * - `provider-recursed`: it asked for feedback while it was asked for feedback; that inner request gave nothing
+ * - `provider-failed`: it or its filesystem threw
+ * - `provider-invalid`: it returned an invalid draft
+ * - `provider-overrun`: it exceeded its time limit; its feedback was used
+ * - `provider-recursed`: it requested feedback itself; the inner request returned none
  * - `fault-handler-failed`: `onFault` threw
  */
 export interface FeedbackFault {
@@ -26,11 +26,11 @@ export interface FeedbackFault {
   readonly message: string;
 }
 
-/** Told of each fault when it happens. It may throw: that is one more fault, and nothing else. */
+/** Called for each fault. If it throws, that is one more fault. */
 export type FeedbackFaultHandler = (fault: FeedbackFault) => void;
 
 const MAX_MESSAGE_LENGTH = 300;
-/** What is looked at of a message before it is cut. */
+/** A longer message is cut before redaction. */
 const MAX_READ_CHARS = 16_000;
 
 const NONE: readonly FeedbackFault[] = [];
@@ -56,7 +56,7 @@ export class FeedbackFaults {
       source: speaker.source,
       phase,
       code,
-      // Cut afterwards: half a secret would not be recognised.
+      // Redacted before the final cut: half a secret would not be recognised.
       message: this.#redact(message.slice(0, MAX_READ_CHARS)).slice(0, MAX_MESSAGE_LENGTH),
     };
     this.#faults.push(fault);
@@ -76,7 +76,7 @@ export class FeedbackFaults {
   }
 }
 
-/** What user code throws may be anything, also a value that refuses to become text. */
+/** User code may throw anything, even a value that cannot be converted to text. */
 function textOf(thrown: unknown): string {
   try {
     return messageOf(thrown).slice(0, MAX_READ_CHARS);

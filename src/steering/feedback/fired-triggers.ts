@@ -1,4 +1,4 @@
-import type { AdviceCandidate } from '../advice/advice.ts';
+import { type AdviceCandidate, levelRank } from '../advice/advice.ts';
 import { decideAdvice } from '../advice/decide-advice.ts';
 import type { AdviceView } from '../advice/advice-ledger.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
@@ -13,23 +13,22 @@ import {
   PatternTriggerLedger,
   type PatternTriggerServed,
 } from './trigger-memory.ts';
-import { levelRank } from './level-rank.ts';
 import type { Session } from '../../session/session.ts';
 
-/** A condition that was met, and by what. Plain data. */
+/** A condition that was met, with its cause. Plain data. */
 export type FiredTrigger =
   | { readonly condition: 'everyNCalls'; readonly calls: number }
-  /** `elapsedMs` is null when nothing was said before. */
+  /** `elapsedMs` is null the first time. */
   | { readonly condition: 'everyNSeconds'; readonly elapsedMs: number | null }
   | { readonly condition: 'onSessionEvent'; readonly eventName: string }
   | { readonly condition: 'onPattern'; readonly pattern: TrajectoryPattern; readonly served: PatternTriggerServed }
   | { readonly condition: 'onFileCreated'; readonly path: string };
 
 /**
- * The conditions of a speaker's trigger that are met now; empty: it does not run.
+ * The conditions of a speaker's trigger that are met; empty if it does not run.
  *
- * @throws what `Filesystem.exists` throws
- * Cost: O(speakers that ever spoke), and O(patterns open) where `onPattern` is set.
+ * @throws as `Filesystem.exists`
+ * Cost: O(speakers that gave feedback), and O(open patterns) with `onPattern`.
  */
 export function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
   const { everyNCalls = 0, everyNSeconds = 0, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
@@ -56,7 +55,7 @@ export function firedTriggers(speaker: Speaker, situation: Situation): readonly 
 
 function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situation): FiredTrigger | undefined {
   const { trajectory, session } = situation;
-  const open = trajectory?.openPatterns().filter((pattern) => isMeant(pattern, trigger)) ?? [];
+  const open = trajectory?.openPatterns().filter((pattern) => matches(pattern, trigger)) ?? [];
   if (trajectory === undefined || open.length === 0) return undefined;
   const ledger = session.slice(PatternTriggerLedger).all();
   const view: AdviceView = {
@@ -73,7 +72,7 @@ function firedPattern(speaker: Speaker, trigger: PatternTrigger, situation: Situ
   return undefined;
 }
 
-function isMeant(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {
+function matches(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: PatternTrigger): boolean {
   return (
     levelRank(pattern.level) >= levelRank(level) &&
     (kind === undefined || pattern.kind === kind) &&
@@ -81,7 +80,7 @@ function isMeant(pattern: TrajectoryPattern, { kind, level = 'warn', stuck }: Pa
   );
 }
 
-/** One ledger entry a speaker and stay in a pattern: a pattern the agent falls back into is flagged anew. */
+/** One ledger entry per speaker and occurrence of a pattern: a pattern that comes back is flagged again. */
 function candidateOf(speaker: Speaker, pattern: TrajectoryPattern): AdviceCandidate {
   return {
     source: 'feedback',
@@ -96,23 +95,23 @@ function isNewFile(speaker: Speaker, path: string, { session, fileExists }: Situ
   return !fired.some((item) => item.speaker === speaker.key && item.path === path) && fileExists(path);
 }
 
-/** A speaker that runs, and why. */
+/** A speaker that ran, and its reasons. */
 export interface RanSpeaker {
   readonly speaker: Speaker;
   readonly triggers: readonly FiredTrigger[];
 }
 
-/** Remembers, after all configurations were evaluated, what triggers fired for speakers that ran. */
+/** Stores the fired triggers of speakers that ran, after all speakers were evaluated. */
 export function settleTriggers(session: Session, ran: readonly RanSpeaker[], atMs: number): void {
-  const served: string[] = [];
+  const eventNames: string[] = [];
   for (const { speaker, triggers } of ran) {
     for (const trigger of triggers) {
-      if (trigger.condition === 'onSessionEvent') served.push(trigger.eventName);
+      if (trigger.condition === 'onSessionEvent') eventNames.push(trigger.eventName);
       if (trigger.condition === 'onPattern') session.dispatch(PatternTriggerFired(trigger.served, { atMs }));
       if (trigger.condition === 'onFileCreated') {
         session.dispatch(FileTriggerFired({ speaker: speaker.key, path: trigger.path }, { atMs }));
       }
     }
   }
-  clearPendingTriggers(session, served, atMs);
+  clearPendingTriggers(session, eventNames, atMs);
 }

@@ -1,6 +1,5 @@
 import { type Budget, BUDGET_PARTS, budgetRemaining } from '../../base/budget.ts';
 import { remainingMs } from '../../base/deadline.ts';
-import type { Severity } from '../../records/feedback.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
@@ -9,17 +8,17 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 
 /** Options of `paceFeedback`. */
 export interface PaceFeedbackOptions {
-  /** Speaks once something lasts for so many more tool calls or fewer; a whole number from 0, default 20. */
+  /** Gives feedback if a limit allows at most so many more tool calls; a whole number from 0, default 20. */
   readonly speakAtCallsLeft?: number;
-  /** Warns at so many or fewer; a whole number from 0, default 5. */
+  /** Warns at this number or fewer; a whole number from 0, default 5. */
   readonly warnAtCallsLeft?: number;
-  /** Tool calls before it estimates a rate; a whole number from 2 to 1,000, default 5. */
+  /** Minimum tool calls for an estimate; a whole number from 2 to 1,000, default 5. */
   readonly minCalls?: number;
-  /** Tool calls over which the time a call takes is measured; a whole number from 2 to 1,000, default 20. */
+  /** Tool calls over which the time per call is averaged; a whole number from 2 to 1,000, default 20. */
   readonly window?: number;
 }
 
-/** How long one limited thing lasts. */
+/** How long one limited resource lasts. */
 interface Projection {
   readonly what: string;
   readonly callsLeft: number;
@@ -33,12 +32,11 @@ const WORDS: Readonly<Record<keyof Budget, string>> = {
 };
 
 /**
- * Says how many more tool calls the budget and the time allow at the rate so far: tokens and cost by their mean a
- * call, time by the mean of the last calls. Silent while all of it lasts longer than `speakAtCallsLeft`, and where
- * neither a deadline nor a budget with known usage is set. `usage.calls` defaults to the calls of this prompt. Default
- * trigger: every 5 calls.
+ * Estimates how many more tool calls the budget and the deadline allow: tokens and cost by their mean per call, time by
+ * the mean of the last calls. Silent while all of them allow more than `speakAtCallsLeft`, and without a deadline or a
+ * budget with known usage. `usage.calls` defaults to the calls of this prompt. Default trigger: every 5 calls.
  *
- * @throws CoxswainError "invalid-definition" when an option is out of range
+ * @throws CoxswainError "invalid-definition" if an option is out of range
  */
 export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvider> = defineProvider(
   {
@@ -48,7 +46,7 @@ export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvi
     window: whole(2, ToolInvoked.retain, 20),
   },
   ({ speakAtCallsLeft, warnAtCallsLeft, minCalls, window }): FeedbackProvider => {
-    const short = (context: FeedbackContext): readonly Projection[] =>
+    const shortProjections = (context: FeedbackContext): readonly Projection[] =>
       context.toolCallCount < minCalls
         ? []
         : [...budgetProjections(context), ...timeProjection(context, window)]
@@ -57,8 +55,8 @@ export const paceFeedback: ProviderDefinition<PaceFeedbackOptions, FeedbackProvi
     return {
       name: 'Pace',
       defaultTrigger: { everyNCalls: 5 },
-      shouldRun: (context) => short(context).length > 0,
-      provide: (context) => report(short(context), warnAtCallsLeft),
+      shouldRun: (context) => shortProjections(context).length > 0,
+      provide: (context) => report(shortProjections(context), warnAtCallsLeft),
     };
   },
 );
@@ -69,12 +67,12 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
   const remaining = budgetRemaining(budget, used);
   return BUDGET_PARTS.flatMap((part) => {
     const left = remaining[part];
-    const soFar = used[part];
-    if (left === undefined || soFar === undefined) return [];
-    // Nothing used yet: no rate, unless nothing is left either.
-    if (soFar <= 0 && left > 0) return [];
-    const callsLeft = left === 0 ? 0 : Math.floor(part === 'calls' ? left : (left * used.calls) / soFar);
-    return [{ what: WORDS[part], callsLeft, evidence: `${soFar} of ${budget[part]} used in ${used.calls} tool calls` }];
+    const total = used[part];
+    if (left === undefined || total === undefined) return [];
+    // Without usage there is no rate, unless nothing is left either.
+    if (total <= 0 && left > 0) return [];
+    const callsLeft = left === 0 ? 0 : Math.floor(part === 'calls' ? left : (left * used.calls) / total);
+    return [{ what: WORDS[part], callsLeft, evidence: `${total} of ${budget[part]} used in ${used.calls} tool calls` }];
   });
 }
 
@@ -96,8 +94,8 @@ function report(projections: readonly Projection[], warnAtCallsLeft: number): Fe
   if (tightest === undefined) return { summary: 'Budget and time will last at this rate.' };
   return {
     summary: sentence(tightest),
-    severity: severityOf(tightest.callsLeft, warnAtCallsLeft),
-    // The summary says the tightest.
+    severity: tightest.callsLeft <= warnAtCallsLeft ? 'warning' : 'caution',
+    // The tightest is in the summary.
     observations: projections.slice(1).map((projection) => ({
       category: 'pace',
       description: sentence(projection),
@@ -113,8 +111,4 @@ function report(projections: readonly Projection[], warnAtCallsLeft: number): Fe
 function sentence({ what, callsLeft }: Projection): string {
   if (callsLeft === 0) return `At this rate the ${what} does not last for another tool call.`;
   return `At this rate the ${what} lasts for about ${callsLeft} more tool call${callsLeft === 1 ? '' : 's'}.`;
-}
-
-function severityOf(callsLeft: number, warnAtCallsLeft: number): Severity {
-  return callsLeft <= warnAtCallsLeft ? 'warning' : 'caution';
 }

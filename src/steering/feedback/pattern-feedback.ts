@@ -12,27 +12,26 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 
 /** Options of `patternFeedback`. */
 export interface PatternFeedbackOptions {
-  /** The lowest level at which it speaks; default `warn`. */
+  /** Minimum level; default `warn`. */
   readonly level?: Exclude<PatternLevel, 'hint'>;
 }
 
-/** Calls among which the last one of a pattern is looked for. */
+/** Recent calls that are searched for the last one of a pattern. */
 const LOOK_BACK = 16;
 
 /**
- * Speaks of the loop the agent is stuck in: which call, how often, its answer or the line that says what failed, as
- * quotations, and one way out. Silent without a trajectory. Of
- * inefficiency it speaks only under a trigger of one's own that asks for it.
- * Default trigger: `onPattern` for stuck patterns, once a level.
+ * Describes the loop the agent is stuck in: the call, its count, its result or error line as quotations, and one way out.
+ * Silent without a trajectory. For patterns of inefficiency, configure a trigger that selects them. Default trigger:
+ * `onPattern` for stuck patterns, once per level.
  */
 export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider(
   { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
   ({ level }): FeedbackProvider => ({
     name: 'Pattern',
     defaultTrigger: { onPattern: { stuck: true, level } },
-    shouldRun: (context) => newsOf(context, level) !== undefined,
+    shouldRun: (context) => patternOf(context, level) !== undefined,
     provide: (context) => {
-      const pattern = newsOf(context, level);
+      const pattern = patternOf(context, level);
       if (pattern === undefined) return { summary: 'The pattern is over.' };
       const { identity, level: reached, occurrences } = pattern;
       return {
@@ -44,15 +43,15 @@ export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, Feedbac
   }),
 );
 
-/** The pattern that fired the trigger; under another trigger the loudest stuck one, of these the one flagged last. */
-function newsOf(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {
+/** The pattern that fired the trigger; with another trigger the strongest stuck pattern, the last flagged of several. */
+function patternOf(context: FeedbackContext, level: PatternLevel): TrajectoryPattern | undefined {
   const { trajectory, triggerPattern } = context;
   if (triggerPattern !== undefined) return triggerPattern;
-  const loud = (pattern: TrajectoryPattern): boolean =>
+  const matches = (pattern: TrajectoryPattern): boolean =>
     pattern.stuck && pattern.flaggedAt !== null && (level === 'warn' || pattern.level === 'strong');
   return trajectory
     ?.openPatterns()
-    .filter(loud)
+    .filter(matches)
     .toSorted((a, b) => Number(b.level === 'strong') - Number(a.level === 'strong') || flagged(b) - flagged(a))[0];
 }
 
@@ -60,23 +59,23 @@ function flagged(pattern: TrajectoryPattern): number {
   return pattern.flaggedAt ?? -1;
 }
 
-/** Quotations of the last call that shows the pattern, as far as it is still known. */
+/** Quotations from the last call of the pattern, if it is still retained. */
 function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
   const index = evidence.at(-1);
-  // Only this one is read: reading a call takes as long as analysing it.
+  // Only this call is read: reading takes as long as analysing it.
   const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
   if (invoked === undefined || (tool !== undefined && invoked.name !== tool)) return {};
   const call = callOf(invoked);
-  // The analysis has read the whole answer, the session holds its beginning and its end.
+  // The analysis saw the whole result; the session holds its beginning and end.
   const failed = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index)?.errorLine;
   return present({
     tool: call.tool,
-    asked: quoted(askedOf(call), MAX_QUOTE_CHARS.asked),
-    answered: quoted(failed ?? call.result, MAX_QUOTE_CHARS.answered),
+    argument: quoted(askedOf(call), MAX_QUOTE_CHARS.argument),
+    result: quoted(failed ?? call.result, MAX_QUOTE_CHARS.result),
   });
 }
 
-/** The command of a shell call or the only text, else the argument that the call is about, else the longest text. */
+/** The command of a shell call or the only text, else the target argument, else the longest text. */
 function askedOf({ args, target }: SeenCall): string {
   if (typeof args === 'string') return args;
   if (!isJsonObject(args)) return target ?? '';
@@ -84,9 +83,9 @@ function askedOf({ args, target }: SeenCall): string {
   const line = Array.isArray(command) ? command.at(-1) : command;
   const texts = Object.values(args).filter((value) => typeof value === 'string');
   const only = typeof line === 'string' ? line : texts.length === 1 ? texts[0] : undefined;
-  // What a shell is told first is where to go.
+  // Without a leading `cd`.
   if (only !== undefined) return only.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
   const ordered = texts.toSorted((a, b) => a.length - b.length);
-  // The whole argument: what a command is about is a piece from its middle.
+  // The whole argument: the target of a command is only a part of it.
   return (target === undefined ? ordered.at(-1) : ordered.find((text) => text.includes(target))) ?? target ?? '';
 }

@@ -1,33 +1,30 @@
-import { severityOfLevel } from '../advice/advice.ts';
+import { levelRank, severityOfLevel } from '../advice/advice.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { choice } from '../../base/shape.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
-import { levelRank } from './level-rank.ts';
 
-/** Options of the providers that speak when the trajectory shows a pattern. */
+/** Options of `driftFeedback`, `errorCascadeFeedback` and `stallFeedback`. */
 export interface PatternSpeakerOptions {
-  /** The lowest level of the pattern at which it speaks; default `warn`. */
+  /** Minimum level of the pattern; default `warn`. */
   readonly level?: PatternLevel;
 }
 
-/** The fixed sentences of such a provider. */
-interface PatternWords {
+interface PatternTexts {
   readonly name: string;
-  /** Kind of the pattern, as its detector names it; also the category of the observation. */
+  /** Kind of the pattern; also the category of the observation. */
   readonly kind: string;
   readonly summary: string;
   readonly observation: (pattern: TrajectoryPattern) => string;
   readonly suggestions: readonly string[];
 }
 
-/** A provider that speaks of patterns of one kind. */
-export type PatternSpeaker = ProviderDefinition<PatternSpeakerOptions, FeedbackProvider>;
+type PatternSpeaker = ProviderDefinition<PatternSpeakerOptions, FeedbackProvider>;
 
-/** Speaks while the agent is in a pattern of one kind; what counts as one is the detector's business. */
-export function patternSpeaker(words: PatternWords): PatternSpeaker {
-  const { kind, name, suggestions, summary } = words;
+/** Defines a provider that gives feedback while a pattern of one kind is open. */
+function patternSpeaker(texts: PatternTexts): PatternSpeaker {
+  const { kind, name, suggestions, summary } = texts;
   const levels = choice<PatternLevel>({ hint: true, warn: true, strong: true }, 'warn');
   return defineProvider<PatternSpeakerOptions, FeedbackProvider>({ level: levels }, ({ level }): FeedbackProvider => {
     const wanted = { kind, level };
@@ -43,7 +40,7 @@ export function patternSpeaker(words: PatternWords): PatternSpeaker {
           summary,
           severity: severityOfLevel(pattern.level),
           observations: [
-            { category: kind, description: words.observation(pattern), evidence: patternEvidence(pattern) },
+            { category: kind, description: texts.observation(pattern), evidence: patternEvidence(pattern) },
           ],
           suggestions,
           pattern: { identity, level: pattern.level, occurrences },
@@ -53,36 +50,31 @@ export function patternSpeaker(words: PatternWords): PatternSpeaker {
   });
 }
 
-/** Calls named as evidence; the newest say most. */
+/** Only the newest calls are named as evidence. */
 const MAX_NAMED_CALLS = 8;
 
-/** Which calls show a pattern, for records. */
 function patternEvidence({ evidence, firstSeen, occurrences }: TrajectoryPattern): string {
   const named = evidence.slice(-MAX_NAMED_CALLS).join(', ');
   return `tool calls ${named === '' ? firstSeen : named} (0-based); ${occurrences} in all`;
 }
 
-/** Which patterns a provider speaks of. */
-interface WantedPattern {
-  readonly level: PatternLevel;
-  readonly kind?: string;
-}
-
-/** The pattern to speak of: the one that fired the trigger, else the strongest the agent is in. */
-function findPattern(context: FeedbackContext, wanted: WantedPattern): TrajectoryPattern | undefined {
-  const isWanted = (pattern: TrajectoryPattern): boolean =>
-    levelRank(pattern.level) >= levelRank(wanted.level) && (wanted.kind === undefined || pattern.kind === wanted.kind);
-  const { triggerPattern, trajectory } = context;
-  if (triggerPattern !== undefined && isWanted(triggerPattern)) return triggerPattern;
+/** The pattern that fired the trigger, else the strongest open one. */
+function findPattern(
+  { triggerPattern, trajectory }: FeedbackContext,
+  wanted: { readonly kind: string; readonly level: PatternLevel },
+): TrajectoryPattern | undefined {
+  const matches = ({ kind, level }: TrajectoryPattern): boolean =>
+    kind === wanted.kind && levelRank(level) >= levelRank(wanted.level);
+  if (triggerPattern !== undefined && matches(triggerPattern)) return triggerPattern;
   return trajectory
     ?.openPatterns()
-    .filter(isWanted)
+    .filter(matches)
     .toSorted((a, b) => levelRank(b.level) - levelRank(a.level))[0];
 }
 
 /**
- * Speaks when the trajectory shows a `drift`: the work has left the task's subject. Silent without a trajectory.
- * Default trigger: `onPattern`, once a level.
+ * Feedback about a `drift`: the work has left the task's subject. Silent without a trajectory. Default trigger:
+ * `onPattern`, once per level.
  */
 export const driftFeedback: PatternSpeaker = patternSpeaker({
   name: 'Drift',
@@ -92,10 +84,7 @@ export const driftFeedback: PatternSpeaker = patternSpeaker({
   suggestions: ['Read the task again and say how the current work serves it.', 'If it does not, return to the task.'],
 });
 
-/**
- * Speaks when the trajectory shows an `error_cascade`. Silent without a trajectory. Default trigger: `onPattern`, once
- * a level.
- */
+/** Feedback about an `error_cascade`. Silent without a trajectory. Default trigger: `onPattern`, once per level. */
 export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
   name: 'ErrorCascade',
   kind: 'error_cascade',
@@ -107,9 +96,7 @@ export const errorCascadeFeedback: PatternSpeaker = patternSpeaker({
   ],
 });
 
-/**
- * Speaks when the trajectory shows a `stall`. Silent without a trajectory. Default trigger: `onPattern`, once a level.
- */
+/** Feedback about a `stall`. Silent without a trajectory. Default trigger: `onPattern`, once per level. */
 export const stallFeedback: PatternSpeaker = patternSpeaker({
   name: 'Stall',
   kind: 'stall',

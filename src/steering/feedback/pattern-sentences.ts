@@ -1,45 +1,43 @@
 import { slotText } from '../advice/slot-text.ts';
 import type { AnswerClass, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 
-/** What is said about a pattern: fixed sentences whose slots are counts, a tool's name and quotations. */
+/** Advice about a pattern: fixed sentences with slots for counts, a tool name and quotations. */
 export interface PatternSentences {
   readonly summary: string;
   /** One way out. */
   readonly suggestions: readonly [string];
 }
 
-/** The last call of a pattern, in quotations as `quoted` makes them. */
+/** The last call of a pattern; texts are results of `quoted`. */
 export interface PatternQuotes {
-  /** Where the pattern names none. */
+  /** For a pattern without a tool. */
   readonly tool?: string;
-  /** What it was called with: a command, a path, a query. */
-  readonly asked?: string;
-  /** What it came back with: the line that says what failed, or the beginning of the answer. */
-  readonly answered?: string;
+  /** The main argument: a command, a path, a query. */
+  readonly argument?: string;
+  /** The error line, or the beginning of the result. */
+  readonly result?: string;
 }
 
-/** What the sentences are made of. */
 interface Slots {
-  /** `bash "make"`: the tool and what it was called with. */
+  /** Tool and argument: `bash "make"`. */
   readonly call: string;
-  /** The tool alone. */
   readonly tool: string;
   readonly count: number;
-  /** `: "…"` with the answer, or nothing. */
+  /** `: "…"` with the result, or empty. */
   readonly answer: string;
-  /** What to do about such an answer; undefined where the kind of pattern says more. */
+  /** Advice for this class of result; undefined if the kind of pattern says more. */
   readonly remedy: string | undefined;
-  /** It came back with nothing, or with a mere "done". */
+  /** The result is empty or a mere "done". */
   readonly isBare: boolean;
 }
 
 type Sentences = (slots: Slots) => readonly [summary: string, wayOut: string];
 
 const MAX_TOOL_CHARS = 28;
-/** Most UTF-16 units of a quotation: with two of them the longest text stays below 300. */
-export const MAX_QUOTE_CHARS: Readonly<Record<'asked' | 'answered', number>> = { asked: 40, answered: 64 };
+/** Maximum UTF-16 units of a quotation: the longest text has fewer than 300 with both. */
+export const MAX_QUOTE_CHARS: Readonly<Record<'argument' | 'result', number>> = { argument: 40, result: 64 };
 
-/** One way out for each cause of failure. */
+/** One way out per cause of failure. */
 const REMEDIES: Readonly<Partial<Record<AnswerClass, string>>> = {
   auth: 'Check which credentials it uses and whether they are valid.',
   permission: 'Use a place or an account that is allowed to do this.',
@@ -107,7 +105,7 @@ const BY_KIND: Readonly<Record<string, Sentences>> = {
   ],
 };
 
-/** The sentences for a pattern; a kind of the user's own is named, not explained. */
+/** The sentences for a pattern; a custom kind is only named. */
 export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuotes = {}): PatternSentences {
   const sentences = Object.hasOwn(BY_KIND, pattern.kind) ? BY_KIND[pattern.kind] : undefined;
   if (sentences !== undefined) {
@@ -121,16 +119,16 @@ export function patternSentences(pattern: TrajectoryPattern, quotes: PatternQuot
   };
 }
 
-function slotsOf({ tool: name, answer: came, occurrences }: TrajectoryPattern, quotes: PatternQuotes): Slots {
-  const { asked, answered } = quotes;
+function slotsOf({ tool: name, answer: answerClass, occurrences }: TrajectoryPattern, quotes: PatternQuotes): Slots {
+  const { argument, result } = quotes;
   const tool = slotText(name ?? quotes.tool ?? 'the tool', MAX_TOOL_CHARS);
   return {
-    call: asked === undefined ? tool : `${tool} ${asked}`,
+    call: argument === undefined ? tool : `${tool} ${argument}`,
     tool,
     count: occurrences,
-    answer: answered === undefined ? '' : `: ${answered}`,
-    remedy: came === undefined ? undefined : REMEDIES[came],
-    isBare: came === 'done' || came === 'empty',
+    answer: result === undefined ? '' : `: ${result}`,
+    remedy: answerClass === undefined ? undefined : REMEDIES[answerClass],
+    isBare: answerClass === 'done' || answerClass === 'empty',
   };
 }
 

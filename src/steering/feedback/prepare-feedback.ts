@@ -13,29 +13,28 @@ import {
   PendingObserverTrigger,
 } from './trigger-memory.ts';
 
-/** What feedback keeps of a session besides its slices: nothing that a restored session would miss. */
+/** State of a session besides its slices, which a restored session does not need. */
 interface SessionFeedback {
-  /** The lists of speakers that the session is set up for. */
+  /** Lists of speakers that `prepareSpeakers` has prepared. */
   readonly prepared: WeakSet<readonly Speaker[]>;
-  /** Kinds of events that are subscribed to. */
+  /** Kinds of events with a subscription. */
   readonly watched: Set<SessionEventKind>;
-  /** Who is being asked right now: a speaker that asks for feedback itself would otherwise never end. */
+  /** The running speaker: a speaker that requests feedback itself would never end. */
   asking: Speaker | undefined;
 }
 
-// One entry a session, made once: to enter and remove who is asked at each evaluation took longer than to ask.
-const known = new WeakMap<Session, SessionFeedback>();
+const feedbackBySession = new WeakMap<Session, SessionFeedback>();
 
-/** The same object each time. Cost: one look-up. */
+/** Returns the same object each time. Cost: one look-up. */
 export function sessionFeedback(session: Session): SessionFeedback {
-  const found = known.get(session);
-  if (found !== undefined) return found;
-  const made: SessionFeedback = { prepared: new WeakSet(), watched: new Set(), asking: undefined };
-  known.set(session, made);
-  return made;
+  const known = feedbackBySession.get(session);
+  if (known !== undefined) return known;
+  const created: SessionFeedback = { prepared: new WeakSet(), watched: new Set(), asking: undefined };
+  feedbackBySession.set(session, created);
+  return created;
 }
 
-/** Every slice that feedback keeps its state in: `createSession({ clock, slices: [...feedbackSlices] })`. */
+/** The slices that hold the state of feedback: `createSession({ clock, slices: [...feedbackSlices] })`. */
 export const feedbackSlices: readonly Slice<unknown>[] = [
   Feedback,
   Assessment,
@@ -47,11 +46,11 @@ export const feedbackSlices: readonly Slice<unknown>[] = [
 ];
 
 /**
- * Makes a session remember feedback and the events that triggers wait for. `collectFeedback` does it too, but events
- * dispatched before are then lost; so call this when the session begins or is restored.
+ * Registers the slices of feedback and subscribes to the events of triggers. `collectFeedback` does so too, but misses
+ * earlier events, so call this when the session is created or restored.
  *
- * @throws CoxswainError "invalid-definition" when a provider or observer is configured wrongly, or the session knows
- *   another slice or event type of one of the names
+ * @throws CoxswainError "invalid-definition" if a provider or observer is misconfigured, or the session has another slice
+ *   or event type with one of the names
  */
 export function prepareFeedback(
   session: Session,
@@ -61,7 +60,7 @@ export function prepareFeedback(
   prepareSpeakers(session, observerSpeakers(prompt.observers));
 }
 
-/** Cost: O(1) when it was done before. */
+/** Cost: O(1) for speakers that are prepared already. */
 export function prepareSpeakers(session: Session, speakers: readonly Speaker[]): void {
   const { prepared } = sessionFeedback(session);
   if (prepared.has(speakers)) return;
@@ -76,7 +75,7 @@ export function prepareSpeakers(session: Session, speakers: readonly Speaker[]):
 function watch(session: Session, eventKind: SessionEventKind): void {
   const { watched } = sessionFeedback(session);
   if (watched.has(eventKind)) return;
-  // Every event kind is an event type whose data is not looked at.
+  // A `SessionEventKind` is an event type whose data is not read.
   session.subscribe(eventKind as EventType<unknown>, (event) => {
     session.dispatch(ObserverTriggerRequested(eventKind.eventName, { atMs: event.atMs }));
   });

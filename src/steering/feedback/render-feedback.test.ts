@@ -3,7 +3,7 @@ import { renderAssessment, renderFeedback } from './render-feedback.ts';
 
 const bare = { summary: 'You have 8 minutes remaining.', observations: [], suggestions: [] };
 
-test('feedback renders as its head line, a blank line and the summary', () => {
+test('feedback renders as a head line, a blank line and the summary', () => {
   expect(renderFeedback({ providerName: 'Deadline', ...bare })).toBe(
     '[Feedback - Deadline]\n\nYou have 8 minutes remaining.',
   );

@@ -13,7 +13,7 @@ import { sessionFeedback } from './prepare-feedback.ts';
 import type { Situation } from './situation.ts';
 import type { Speaker } from './speaker.ts';
 
-/** Feedback or an assessment that was just produced, not yet delivered. Plain data. */
+/** Feedback or an assessment, before delivery. Plain data. */
 export type ProducedFeedback = ProducedParts &
   (
     | { readonly source: 'feedback'; readonly feedback: StoredFeedback }
@@ -24,38 +24,34 @@ interface ProducedParts {
   /** The provider's or observer's name. */
   readonly name: string;
   readonly severity: Severity;
-  /** As the agent reads it. */
+  /** The rendered text. */
   readonly text: string;
-  /** Every condition that was met, in the order of `FeedbackTrigger`. */
+  /** Conditions that were met, in the order of `FeedbackTrigger`. */
   readonly triggers: readonly FiredTrigger[];
 }
 
-/** What came of one evaluation. Plain data. */
+/** The result of one evaluation. Plain data. */
 export interface FeedbackEvaluation {
-  /** In order of declaration; one at most when delivery is `first`. */
+  /** In order of declaration; at most one with delivery `first`. */
   readonly produced: readonly ProducedFeedback[];
   readonly faults: readonly FeedbackFault[];
 }
 
-/** How speakers are run. */
 export interface RunSpeakersOptions extends AskOptions {
   readonly delivery: FeedbackDelivery;
-  /** Keys (`feedback:NAME`, `assessment:NAME`) of speakers that are not asked. Default: none. */
+  /** Keys (`feedback:NAME`, `assessment:NAME`) of disabled speakers. Default: none. */
   readonly disabled?: ReadonlySet<string> | undefined;
   /**
-   * Noise control, asked once a speaker has spoken: what it refuses is not stored, its triggers stay as if the speaker
-   * had not run, and the next one is asked. May not throw. Default: everything is admitted.
+   * Noise control: if it returns false, the feedback is dropped, the triggers stay as if the speaker had not run, and the
+   * next speaker runs. Must not throw. Default: everything is admitted.
    */
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
-  /**
-   * Takes secrets out of each text of a draft and out of what speakers throw, before anything keeps it. May not throw.
-   * Default: texts stay as they are.
-   */
+  /** Removes secrets from drafts and messages of faults. Must not throw. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-/** Evaluates triggers, asks, stores what is said, then settles the triggers. Never throws for what speakers do. */
+/** Evaluates triggers, runs speakers, stores their feedback, then settles the triggers. Never throws for speakers. */
 export function runSpeakers(
   speakers: readonly Speaker[],
   situation: Situation,
@@ -63,12 +59,12 @@ export function runSpeakers(
   options: RunSpeakersOptions,
 ): FeedbackEvaluation {
   const { session } = situation;
-  const { redact = asItIs } = options;
+  const { redact = (text: string): string => text } = options;
   const faults = new FeedbackFaults(options.onFault, redact);
-  const held = sessionFeedback(session);
-  if (held.asking !== undefined) {
+  const state = sessionFeedback(session);
+  if (state.asking !== undefined) {
     const message = 'feedback was asked for while feedback is being produced';
-    faults.report(held.asking, 'provide', 'provider-recursed', message);
+    faults.report(state.asking, 'provide', 'provider-recursed', message);
     return { produced: [], faults: faults.list() };
   }
   const produced: ProducedFeedback[] = [];
@@ -78,24 +74,20 @@ export function runSpeakers(
       if (options.disabled?.has(speaker.key) === true) continue;
       const triggers = triggersOf(speaker, situation, faults);
       if (triggers.length === 0) continue;
-      held.asking = speaker;
-      const { ran: hasRun, draft } = askSpeaker(
-        speaker,
-        contextFor({ speaker, triggers }, contextOf(), situation),
-        faults,
-        options,
-      );
+      state.asking = speaker;
+      const context = contextFor({ speaker, triggers }, contextOf(), situation);
+      const { ran: hasRun, draft } = askSpeaker(speaker, context, faults, options);
       const item = draft === undefined ? undefined : compose(speaker, redacted(draft, redact), triggers, situation);
-      const sayable = item !== undefined && fits(item, speaker, faults);
-      if (sayable && options.admit?.(item) === false) continue;
+      const isValid = item !== undefined && fits(item, speaker, faults);
+      if (isValid && options.admit?.(item) === false) continue;
       if (hasRun) ran.push({ speaker, triggers });
-      if (!sayable) continue;
+      if (!isValid) continue;
       store(item, session);
       produced.push(item);
       if (options.delivery === 'first') break;
     }
   } finally {
-    held.asking = undefined;
+    state.asking = undefined;
   }
   if (ran.length > 0) settleTriggers(session, ran, situation.nowMs);
   return { produced, faults: faults.list() };
@@ -110,17 +102,13 @@ function triggersOf(speaker: Speaker, situation: Situation, faults: FeedbackFaul
   }
 }
 
-/** True for an item that may be said; what is too long as a whole is reported. */
+/** Reports an item that is too long as a whole. */
 function fits(item: ProducedFeedback, speaker: Speaker, faults: FeedbackFaults): boolean {
   const { length } = item.text;
   if (length <= MAX_FEEDBACK_CHARS) return true;
   const message = `rendered, it has ${length} characters, at most ${MAX_FEEDBACK_CHARS} are allowed`;
   faults.report(speaker, 'provide', 'provider-invalid', message);
   return false;
-}
-
-function asItIs(text: string): string {
-  return text;
 }
 
 function redacted(draft: CheckedDraft, redact: (text: string) => string): CheckedDraft {
@@ -145,12 +133,12 @@ function compose(
   const { name } = speaker.provider;
   const { nowMs: atMs, callCount: callIndex, promptName } = situation;
   const parts = { name, severity: draft.severity, triggers };
-  const spoken = { ...draft, atMs, callIndex, promptName };
+  const advice = { ...draft, atMs, callIndex, promptName };
   if (speaker.source === 'feedback') {
-    const feedback = { providerName: name, ...spoken };
+    const feedback = { providerName: name, ...advice };
     return { ...parts, source: 'feedback', feedback, text: renderFeedback(feedback) };
   }
-  const assessment = { observerName: name, ...spoken };
+  const assessment = { observerName: name, ...advice };
   return { ...parts, source: 'assessment', feedback: assessment, text: renderAssessment(assessment) };
 }
 
@@ -159,17 +147,15 @@ function store(item: ProducedFeedback, session: Session): void {
   session.dispatch(item.source === 'feedback' ? FeedbackEvent(item.feedback, at) : AssessmentEvent(item.feedback, at));
 }
 
-/** How long a speaker takes is measured only where the host gives a clock for it. */
 interface AskOptions {
-  /** A steady clock in milliseconds, such as `performance.now`. Default: nothing is measured. */
+  /** A monotonic clock in milliseconds, such as `performance.now`. Default: overruns are not detected. */
   readonly measureMs?: (() => number) | undefined;
-  /** What a speaker may take before it counts as an overrun; default 50. */
+  /** Time limit of a speaker; default 50. */
   readonly timeLimitMs?: number | undefined;
-  /** Told of each overrun: the key (`feedback:NAME`, `assessment:NAME`) and what it took. May not throw. */
+  /** Called for each overrun with the key (`feedback:NAME`, `assessment:NAME`). Must not throw. */
   readonly onOverrun?: ((speakerKey: string, durationMs: number) => void) | undefined;
 }
 
-/** What came of asking. */
 interface SpeakerAnswer {
   /** True once `provide` was called, whatever it did. */
   readonly ran: boolean;
@@ -178,7 +164,7 @@ interface SpeakerAnswer {
 
 const DEFAULT_TIME_LIMIT_MS = 50;
 
-/** Asks one speaker. Never throws: what goes wrong is reported. */
+/** Runs one speaker. Never throws: faults are reported. */
 function askSpeaker(
   speaker: Speaker,
   context: FeedbackContext,
@@ -203,16 +189,16 @@ function ask(speaker: Speaker, context: FeedbackContext, faults: FeedbackFaults)
   const { provider } = speaker;
   let phase: 'shouldRun' | 'provide' = 'shouldRun';
   try {
-    const willing: unknown = provider.shouldRun(context);
-    if (typeof willing !== 'boolean') {
-      heed(willing);
-      throw new InvalidDraft(`shouldRun must answer true or false at once, got ${typeof willing}`);
+    const applies: unknown = provider.shouldRun(context);
+    if (typeof applies !== 'boolean') {
+      ignoreRejection(applies);
+      throw new InvalidDraft(`shouldRun must answer true or false at once, got ${typeof applies}`);
     }
-    if (!willing) return { ran: false };
+    if (!applies) return { ran: false };
     phase = 'provide';
-    const said: unknown = provider.provide(context);
-    heed(said);
-    return { ran: true, draft: checkDraft(said) };
+    const draft: unknown = provider.provide(context);
+    ignoreRejection(draft);
+    return { ran: true, draft: checkDraft(draft) };
   } catch (thrown) {
     if (thrown instanceof InvalidDraft) faults.report(speaker, phase, 'provider-invalid', thrown.message);
     else faults.reportThrown(speaker, phase, thrown);
@@ -220,7 +206,7 @@ function ask(speaker: Speaker, context: FeedbackContext, faults: FeedbackFaults)
   }
 }
 
-/** A promise is refused as no answer; its later rejection must not end the process. */
-function heed(answer: unknown): void {
-  if (answer instanceof Promise) answer.catch(() => undefined);
+/** A promise is an invalid response; its later rejection must not end the process. */
+function ignoreRejection(response: unknown): void {
+  if (response instanceof Promise) response.catch(() => undefined);
 }

@@ -5,9 +5,9 @@ import type { Session } from '../../session/session.ts';
 const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
 
 /**
- * The session's time in Unix milliseconds, read as every event is stamped.
+ * The session's time in Unix milliseconds, read by dispatching an event.
  *
- * @throws CoxswainError "invalid-argument" inside a dispatch, where the event that asks must wait
+ * @throws CoxswainError "invalid-argument" inside a dispatch, where that event would have to wait
  */
 export function sessionNowMs(session: Session): number {
   let atMs: number | undefined;

@@ -1,6 +1,6 @@
 import { findLast } from '../../base/find-last.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
-import type { Filesystem } from '../prompt/prompt-resources.ts';
+import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 import type { Session } from '../../session/session.ts';
 import { CadenceSlice, type LastSpoken } from './feedback-cadence.ts';
@@ -8,7 +8,7 @@ import { PendingObserverTrigger, pendingTriggers } from './trigger-memory.ts';
 import { promptCallCount } from '../prompt/prompt-calls.ts';
 import type { Speaker } from './speaker.ts';
 
-/** What triggers are evaluated against. Taken once an evaluation, so that what one speaker says holds back no other. */
+/** Input of triggers, taken once per evaluation, so that the feedback of one speaker does not hold back another. */
 export interface Situation {
   readonly session: Session;
   readonly promptName: string;
@@ -16,25 +16,15 @@ export interface Situation {
   readonly nowMs: number;
   readonly cadence: CadenceMode;
   readonly callCount: number;
-  readonly spoken: readonly LastSpoken[];
+  readonly latest: readonly LastSpoken[];
   readonly pending: readonly string[];
   readonly trajectory: TrajectoryView | undefined;
-  /** Whether there is a file at a path. */
   readonly fileExists: (path: string) => boolean;
 }
 
-/** Where a `Situation` comes from. */
-export interface SituationSource {
-  readonly session: Session;
-  readonly promptName: string;
-  readonly nowMs: number;
-  readonly trajectory: TrajectoryView | undefined;
-  readonly filesystem: Filesystem | undefined;
-}
-
-/** @param filesCreated paths known to exist; when given, the filesystem is not asked */
+/** @param filesCreated  paths known to exist; the filesystem is read only if this is undefined */
 export function takeSituation(
-  source: SituationSource,
+  source: Pick<FeedbackContext, 'session' | 'promptName' | 'nowMs' | 'trajectory' | 'filesystem'>,
   cadence: CadenceMode,
   filesCreated: readonly string[] | undefined,
 ): Situation {
@@ -46,21 +36,21 @@ export function takeSituation(
     cadence,
     trajectory,
     callCount: promptCallCount(session, promptName),
-    spoken: session.slice(CadenceSlice).all(),
+    latest: session.slice(CadenceSlice).all(),
     pending: pendingTriggers(session.slice(PendingObserverTrigger)),
     fileExists: (path) =>
       filesCreated === undefined ? (filesystem?.exists(path) ?? false) : filesCreated.includes(path),
   };
 }
 
-/** What a speaker's cadence counts from: the last words of anyone, or its own, under this prompt. */
+/** The feedback that a speaker's cadence counts from: the last of any speaker, or its own, under this prompt. */
 export function lastSpokenFor(
   speaker: Pick<Speaker, 'source' | 'provider'>,
-  situation: Pick<Situation, 'cadence' | 'spoken' | 'promptName'>,
+  situation: Pick<Situation, 'cadence' | 'latest' | 'promptName'>,
 ): LastSpoken | undefined {
   const { cadence, promptName } = situation;
   return findLast(
-    situation.spoken,
+    situation.latest,
     (item) =>
       item.said.promptName === promptName &&
       (cadence === 'shared' || (item.source === speaker.source && item.name === speaker.provider.name)),

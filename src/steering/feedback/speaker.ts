@@ -7,8 +7,8 @@ import { checkSpeakers } from '../prompt/check-speakers.ts';
 import type { FeedbackTrigger } from '../prompt/feedback-trigger.ts';
 
 /**
- * An observer as a feedback provider of the same name. As one of a prompt's `feedbackProviders` it speaks under the
- * head line of feedback and its words lie in the `Feedback` slice.
+ * Wraps an observer as a feedback provider of the same name. In `feedbackProviders` its text has the head line of feedback
+ * and is stored in the `Feedback` slice.
  */
 export function observerAsProvider(observer: TrajectoryObserver): FeedbackProvider {
   return {
@@ -30,7 +30,7 @@ function observerContext(context: FeedbackContext): ObserverContext {
   };
 }
 
-/** A configured provider or observer: from here on both are one thing. */
+/** A configured provider or observer. */
 export interface Speaker {
   readonly source: SpeakerSource;
   /** `source:name`, unique in an evaluation. */
@@ -40,44 +40,36 @@ export interface Speaker {
 }
 
 // Configurations are frozen with their prompt, so they are checked once and not after every tool call.
-const ofProviders = new WeakMap<readonly FeedbackProviderConfig[], readonly Speaker[]>();
-const ofObservers = new WeakMap<readonly ObserverConfig[], readonly Speaker[]>();
+const speakersByConfigs = new WeakMap<object, readonly Speaker[]>();
 
 /** @throws CoxswainError "invalid-definition" as `checkSpeakers` */
 export function feedbackSpeakers(configs: readonly FeedbackProviderConfig[]): readonly Speaker[] {
-  const known = ofProviders.get(configs);
-  if (known !== undefined) return known;
-  const speakers = configs.map(({ provider, trigger }) => speakerOf('feedback', provider, trigger));
-  checkSpeakers(
-    'feedback provider',
-    configs.map(({ provider, trigger }) => named(provider, trigger)),
-  );
-  ofProviders.set(configs, speakers);
-  return speakers;
+  return speakersOf('feedback', configs, ({ provider }) => provider);
 }
 
 /** @throws CoxswainError "invalid-definition" as `checkSpeakers` */
 export function observerSpeakers(configs: readonly ObserverConfig[]): readonly Speaker[] {
-  const known = ofObservers.get(configs);
+  return speakersOf('assessment', configs, ({ observer }) => observerAsProvider(observer));
+}
+
+function speakersOf<Config extends { readonly trigger?: FeedbackTrigger }>(
+  source: SpeakerSource,
+  configs: readonly Config[],
+  providerOf: (config: Config) => FeedbackProvider,
+): readonly Speaker[] {
+  const known = speakersByConfigs.get(configs);
   if (known !== undefined) return known;
-  const speakers = configs.map(({ observer, trigger }) =>
-    speakerOf('assessment', observerAsProvider(observer), trigger),
-  );
-  checkSpeakers(
-    'observer',
-    configs.map(({ observer, trigger }) => named(observer, trigger)),
-  );
-  ofObservers.set(configs, speakers);
+  const named = configs.map((config) => {
+    const provider = providerOf(config);
+    return { provider, name: provider.name, trigger: config.trigger ?? provider.defaultTrigger };
+  });
+  checkSpeakers(source === 'feedback' ? 'feedback provider' : 'observer', named);
+  const speakers = named.map(({ provider, name, trigger = {} }) => ({
+    source,
+    key: `${source}:${name}`,
+    provider,
+    trigger,
+  }));
+  speakersByConfigs.set(configs, speakers);
   return speakers;
-}
-
-function speakerOf(source: SpeakerSource, provider: FeedbackProvider, trigger: FeedbackTrigger | undefined): Speaker {
-  return { source, key: `${source}:${provider.name}`, provider, trigger: trigger ?? provider.defaultTrigger ?? {} };
-}
-
-function named(
-  speaker: Pick<FeedbackProvider, 'name' | 'defaultTrigger'>,
-  trigger: FeedbackTrigger | undefined,
-): { readonly name: string; readonly trigger: FeedbackTrigger | undefined } {
-  return { name: speaker.name, trigger: trigger ?? speaker.defaultTrigger };
 }

@@ -2,15 +2,14 @@ import { CoxswainError } from '../../base/error.ts';
 import type { FeedbackDraft, FeedbackProvider } from '../prompt/feedback-provider.ts';
 import { checkDraft, type CheckedDraft, InvalidDraft } from './check-draft.ts';
 
-/** What `staticFeedback` always says, and under which name. */
 export interface StaticFeedbackOptions extends FeedbackDraft {
   readonly name: string;
 }
 
 /**
- * Says the same each time its trigger fires, for example when a file was created.
+ * Gives the same feedback each time its trigger fires, for example when a file was created.
  *
- * @throws CoxswainError "invalid-definition" when the text could not be delivered: empty, too long, of a wrong type
+ * @throws CoxswainError "invalid-definition" if the draft is invalid: a text is empty, too long or of the wrong type
  */
 export function staticFeedback({ name, ...draft }: StaticFeedbackOptions): FeedbackProvider {
   const checked = checkedDraft(name, draft);

@@ -4,14 +4,14 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 
 /** Options of `toolUsageMonitor`. */
 export interface ToolUsageMonitorOptions {
-  /** With more tool calls than this it asks for a review; a whole number from 0, default 20. */
+  /** Asks for a review above this number of tool calls; a whole number from 0, default 20. */
   readonly maxCallsWithoutProgress?: number;
 }
 
 /**
- * Says how many tool calls were made, and asks for a review once they are many. Give it a trigger.
+ * States the number of tool calls, and asks for a review once there are many. Needs a trigger.
  *
- * @throws CoxswainError "invalid-definition" when the option is out of range
+ * @throws CoxswainError "invalid-definition" if the option is out of range
  */
 export const toolUsageMonitor: ProviderDefinition<ToolUsageMonitorOptions, FeedbackProvider> = defineProvider(
   { maxCallsWithoutProgress: whole(0, 1_000_000, 20) },

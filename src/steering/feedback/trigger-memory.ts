@@ -5,50 +5,49 @@ import { defineSlice, type Slice, type SliceView } from '../../session/define-sl
 import { append, none, replace } from '../../session/slice-operation.ts';
 import type { Session } from '../../session/session.ts';
 
-/** A file trigger that has fired: it does not fire again in this run. */
+/** A file trigger that has fired; it fires once per run. */
 export interface FiredFileTrigger {
-  /** `source:name` of the speaker. */
+  /** `Speaker.key`. */
   readonly speaker: string;
   readonly path: string;
 }
 
-/** A speaker ran after its file trigger fired. */
+/** Dispatched when a speaker ran after its file trigger fired. */
 export const FileTriggerFired: EventType<FiredFileTrigger> = defineEvent<FiredFileTrigger>('file-trigger/fired');
 
-/** The file triggers that have fired in this run. */
 export const FiredFileTrigger: Slice<FiredFileTrigger> = defineSlice<FiredFileTrigger>('file-trigger').on(
   FileTriggerFired,
   (_view, { data }) => append(data),
 );
 
-/** For which pattern a speaker ran, and where the run stood. */
+/** The pattern for which a speaker ran, and the counts of the run at that moment. */
 export interface PatternTriggerServed {
   readonly candidate: AdviceCandidate;
   readonly view: AdviceView;
 }
 
-/** A speaker ran after its pattern trigger fired. */
+/** Dispatched when a speaker ran after its pattern trigger fired. */
 export const PatternTriggerFired: EventType<PatternTriggerServed> =
   defineEvent<PatternTriggerServed>('pattern-trigger/fired');
 
-/** The patterns for which pattern triggers have fired, one entry a speaker and pattern. */
+/** Pattern triggers that have fired, one entry per speaker and pattern. */
 export const PatternTriggerLedger: Slice<LedgerEntry> = defineSlice<LedgerEntry>('pattern-trigger').on(
   PatternTriggerFired,
   (ledger, { data }) => replace(recordAdvice(ledger.all(), data.candidate, data.view)),
 );
 
-/** Event types that were dispatched and that no provider or observer has run for yet. */
+/** Dispatched event types for which no provider or observer has run yet. */
 export interface PendingObserverTrigger {
   /** Names of event types, in order of arrival. */
   readonly eventTypes: readonly string[];
 }
 
-/** An event of that name arrived that someone waits for. */
+/** Dispatched when an event arrives that is in a trigger. */
 export const ObserverTriggerRequested: EventType<string> = defineEvent<string>('observer-trigger/requested');
 
 const ObserverTriggersServed: EventType<readonly string[]> = defineEvent<readonly string[]>('observer-trigger/served');
 
-/** One item, replaced on each change; so that pending triggers outlive the process. */
+/** One item, replaced on each change. A slice, so that pending triggers outlive the process. */
 export const PendingObserverTrigger: Slice<PendingObserverTrigger> = defineSlice<PendingObserverTrigger>(
   'pending-observer-trigger',
   { retain: 1 },
@@ -60,12 +59,11 @@ export const PendingObserverTrigger: Slice<PendingObserverTrigger> = defineSlice
     replace([{ eventTypes: pendingTriggers(view).filter((name) => !data.includes(name)) }]),
   );
 
-/** Names of the event types that are pending. */
 export function pendingTriggers(view: SliceView<PendingObserverTrigger>): readonly string[] {
   return view.latest()?.eventTypes ?? [];
 }
 
-/** Forgets pending event types for which someone ran. */
+/** Removes pending event types for which a speaker ran. */
 export function clearPendingTriggers(session: Session, eventNames: readonly string[], atMs: number): void {
   if (eventNames.length > 0) session.dispatch(ObserverTriggersServed(eventNames, { atMs }));
 }

@@ -13,7 +13,7 @@ import { type GuidanceFault, thrownText } from './guidance-fault.ts';
 import { type AdviceCandidate, severityOfLevel } from '../advice/advice.ts';
 import type { Severity } from '../../records/feedback.ts';
 
-/** Guidance that was produced, before it is delivered. Plain JSON. */
+/** Guidance before delivery. Plain JSON. */
 export interface ProducedGuidance {
   readonly providerName: string;
   readonly injection: GuidanceInjection;
@@ -21,16 +21,15 @@ export interface ProducedGuidance {
   readonly classification: ClassificationResult;
 }
 
-/** Guidance that was relevant and is not said. Plain JSON. */
+/** Relevant guidance that is not given. Plain JSON. */
 export interface SkippedGuidance {
   readonly providerName: string;
   readonly decisionPoint: DecisionPoint;
   readonly classification: ClassificationResult;
   /**
-   * `low-confidence`: below `minConfidence`. `nothing-provided`: `provide` gave undefined. `invalid-…`: what it gave
-   * breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: the provider's own limits. `same-category`: something
-   * of that category comes first. `turn-full`: the limit of all providers a turn.
-   * `not-admitted`: `admit` refused it.
+   * `low-confidence`: below `minConfidence`. `nothing-provided`: `provide` returned undefined. `invalid-…`: the draft
+   * breaks a rule. `cooldown`, `max-per-run`, `max-per-turn`: limits of the provider. `same-category`: other guidance of
+   * that category comes first. `turn-full`: the limit per turn of all providers. `not-admitted`: `admit` returned false.
    */
   readonly reason:
     | 'low-confidence'
@@ -42,11 +41,11 @@ export interface SkippedGuidance {
     | 'same-category'
     | 'turn-full'
     | 'not-admitted';
-  /** Key of the injection, where there is one whose key is in order. */
+  /** Key of the injection, if it is valid. */
   readonly key?: string;
 }
 
-/** What came of asking one provider. */
+/** Result of one provider. */
 export type ProviderAnswer =
   | { readonly kind: 'silent' }
   | { readonly kind: 'candidate'; readonly item: ProducedGuidance; readonly config: ResolvedGuidanceConfig }
@@ -55,28 +54,27 @@ export type ProviderAnswer =
 
 const SILENT: ProviderAnswer = { kind: 'silent' };
 const MAX_REASON_CHARS = 200;
-/** Of what does not apply nothing is kept. */
 const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
 
 /**
- * Asks one provider, first `classify`, then, where that is sure enough, `provide`. Never throws.
+ * Calls `classify`, then, if it is confident enough, `provide`. Never throws.
  *
- * @param redact  takes secrets out of what is cut to a length: reasons and what was thrown
+ * @param redact  removes secrets from reasons and messages before they are cut
  */
 export function askProvider(
-  given: GuidanceProviderConfig,
+  config: GuidanceProviderConfig,
   context: GuidanceContext,
   redact: (text: string) => string = (text) => text,
 ): ProviderAnswer {
   let phase: GuidanceFault['phase'] = 'config';
   try {
-    const config = resolveGuidanceConfig(given);
-    const { provider, minConfidence } = config;
-    if (!config.decisionPoints.includes(context.decisionPoint)) return SILENT;
+    const resolved = resolveGuidanceConfig(config);
+    const { provider, minConfidence } = resolved;
+    if (!resolved.decisionPoints.includes(context.decisionPoint)) return SILENT;
     phase = 'classify';
     const classified: unknown = provider.classify(context);
     const classification = readClassification(classified, redact);
-    if (classification === undefined) return junk(given, phase, classified);
+    if (classification === undefined) return invalid(config, phase, classified);
     if (!classification.relevant) return SILENT;
     const at = { providerName: provider.name, decisionPoint: context.decisionPoint, classification };
     if (classification.confidence < minConfidence) return skipped({ ...at, reason: 'low-confidence' });
@@ -84,17 +82,13 @@ export function askProvider(
     const provided: unknown = provider.provide(context);
     if (provided === undefined) return skipped({ ...at, reason: 'nothing-provided' });
     const injection = readInjection(provided, provider.category);
-    if (injection === undefined) return junk(given, phase, provided);
+    if (injection === undefined) return invalid(config, phase, provided);
     const problem = injectionProblem(injection);
-    if (problem === undefined) return { kind: 'candidate', item: { ...at, injection }, config };
+    if (problem === undefined) return { kind: 'candidate', item: { ...at, injection }, config: resolved };
     return skipped({ ...at, reason: problem, ...(problem === 'invalid-key' ? {} : { key: injection.key }) });
   } catch (thrown) {
-    return fault(
-      given,
-      phase,
-      phase === 'config' ? 'provider-misconfigured' : 'provider-failed',
-      thrownText(thrown, redact),
-    );
+    const code = phase === 'config' ? 'provider-misconfigured' : 'provider-failed';
+    return fault(config, phase, code, thrownText(thrown, redact));
   }
 }
 
@@ -102,40 +96,36 @@ function skipped(skip: SkippedGuidance): ProviderAnswer {
   return { kind: 'skipped', skip };
 }
 
-function junk(given: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
-  // Nobody else will ever look at a promise returned by mistake; the fault tells of it.
+function invalid(config: GuidanceProviderConfig, phase: GuidanceFault['phase'], value: unknown): ProviderAnswer {
+  // The later rejection of a promise returned by mistake must not end the process.
   if (value instanceof Promise) value.catch(() => undefined);
   const kind = value instanceof Promise ? 'a promise' : value === null ? 'null' : `a value of type ${typeof value}`;
   const expected = phase === 'classify' ? 'a ClassificationResult' : 'a GuidanceInjection';
-  return fault(
-    given,
-    phase,
-    'provider-invalid',
-    `${phase} must return ${expected}, it returned ${kind} of another shape`,
-  );
+  const message = `${phase} must return ${expected}, it returned ${kind} of another shape`;
+  return fault(config, phase, 'provider-invalid', message);
 }
 
 function fault(
-  given: GuidanceProviderConfig,
+  config: GuidanceProviderConfig,
   phase: GuidanceFault['phase'],
   code: GuidanceFault['code'],
   message: string,
 ): ProviderAnswer {
-  return { kind: 'fault', fault: { provider: providerNameOf(given), phase, code, message } };
+  return { kind: 'fault', fault: { provider: providerNameOf(config), phase, code, message } };
 }
 
-/** The provider's name, `''` where the configuration has none. */
-export function providerNameOf(given: GuidanceProviderConfig): string {
+/** The provider's name; `''` if the configuration has none. */
+export function providerNameOf(config: GuidanceProviderConfig): string {
   try {
-    // A configuration that is at fault may be anything.
-    const name: unknown = (given as Partial<GuidanceProviderConfig> | null)?.provider?.name;
+    // A misconfigured value may be anything.
+    const name: unknown = (config as Partial<GuidanceProviderConfig> | null)?.provider?.name;
     return typeof name === 'string' ? name.slice(0, 64) : '';
   } catch {
     return '';
   }
 }
 
-/** A copy of what counts, so that nothing foreign gets into state or records. */
+/** Copies the known members, so that nothing else gets into state or records. */
 function readClassification(value: unknown, redact: (text: string) => string): ClassificationResult | undefined {
   if (!isJsonObject(value)) return undefined;
   const { relevant, confidence, reason, pattern } = value;
@@ -171,8 +161,8 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
 }
 
 /**
- * What the advice ledger must know of a piece of guidance. Guidance that rests on a pattern has the pattern's
- * identity, so that feedback and guidance do not both speak of it; other guidance has its provider's.
+ * The input of noise control for guidance. Guidance about a pattern has the pattern's identity, so that it is not given as
+ * feedback and as guidance; other guidance has its provider's.
  */
 export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
   const { pattern } = produced.classification;

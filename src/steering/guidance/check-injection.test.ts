@@ -13,7 +13,7 @@ import type { GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 const refused = expect.objectContaining({ code: 'invalid-definition' });
 const good: GuidanceInjection = { key: 'a', content: 'Do this.', priority: 1, category: 'c' };
 
-test('a key is 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit', () => {
+test('a key has 1 to 64 of a-z, 0-9, dot, underscore and hyphen, starting with a letter or digit', () => {
   const problem = (key: string): string | undefined => injectionProblem({ ...good, key });
   expect(['a', '0.a_b-c', 'a'.repeat(64)].map(problem)).toEqual([undefined, undefined, undefined]);
   for (const key of ['', 'A', '.a', '-a', 'a b', 'a'.repeat(65), 'a\n', 'ä']) expect(problem(key)).toBe('invalid-key');
@@ -34,7 +34,7 @@ test('a priority is a whole number and a category is not empty', () => {
   expect(injectionProblem({ ...good, category: '' })).toBe('invalid-category');
 });
 
-test('a bank is checked when it is defined and knows nothing but its ids', () => {
+test('a bank is checked on definition and has only its own ids', () => {
   const bank = guidanceBank({
     'run-tests': { content: 'Run the tests.', category: 'testing', priority: 5 },
     pause: { content: 'Pause.', category: 'pace' },
@@ -58,7 +58,7 @@ test('a bank is checked when it is defined and knows nothing but its ids', () =>
   for (const instructions of wrong) expect(() => guidanceBank(instructions)).toThrow(refused);
 });
 
-test('a provider with a fixed text is checked when it is defined', () => {
+test('a provider with a fixed text is checked on definition', () => {
   const definition: GuidanceDefinition = {
     name: 'mine',
     category: 'c',
@@ -79,10 +79,10 @@ test('a tool name that cannot stand in a sentence is refused by the built-in pro
   }
 });
 
-test('a configuration out of range is refused where it is declared', () => {
+test('a configuration out of range is refused', () => {
   const provider = sayingProvider('p');
   checkGuidanceConfigs([{ provider, maxPerTurn: 1, minConfidence: 0, cooldownTurns: 0, maxPerRun: 1 }]);
-  // What plain JavaScript may hand over.
+  // JavaScript callers may pass anything.
   const junk = { name: 'p', category: 'c' } as unknown as GuidanceProviderConfig['provider'];
   const nowhere = ['nowhere'] as unknown as NonNullable<GuidanceProviderConfig['decisionPoints']>;
   const wrong: readonly GuidanceProviderConfig[] = [
@@ -98,7 +98,7 @@ test('a configuration out of range is refused where it is declared', () => {
   for (const config of wrong) expect(() => checkGuidanceConfigs([config])).toThrow(refused);
 });
 
-test('whatever text is given as a key, only the documented shape passes', () => {
+test('only keys of the documented shape pass', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 70 }), (key) => {
       expect(injectionProblem({ ...good, key }) === undefined).toBe(/^[a-z0-9][a-z0-9._-]{0,63}$/.test(key));

@@ -2,7 +2,6 @@ import { CoxswainError } from '../../base/error.ts';
 import type { GuidanceInjection } from '../../records/guidance.ts';
 import type { GuidanceDraft } from '../prompt/guidance-provider.ts';
 
-/** Which rule a piece of guidance breaks. */
 export type InjectionProblem = 'invalid-key' | 'invalid-content' | 'invalid-priority' | 'invalid-category';
 
 const KEY = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -10,13 +9,13 @@ const MAX_CONTENT_CHARS = 500;
 const MAX_CATEGORY_CHARS = 64;
 const DEFAULT_PRIORITY = 100;
 
-/** A draft whose missing parts may also be there as undefined. */
+/** A draft whose optional members may be undefined. */
 type DraftParts = { readonly [Part in keyof GuidanceDraft]: GuidanceDraft[Part] | undefined } & Pick<
   GuidanceDraft,
   'key' | 'content'
 >;
 
-/** The injection that a draft stands for: priority 100 and this category where it names none. */
+/** Fills in the defaults of a draft: priority 100 and the given category. */
 export function completeDraft(draft: DraftParts, category: string): GuidanceInjection {
   return {
     key: draft.key,
@@ -27,8 +26,8 @@ export function completeDraft(draft: DraftParts, category: string): GuidanceInje
 }
 
 /**
- * The first rule that an injection breaks: key, content (1 to 500 characters, counted as code points), priority (a
- * whole number), category (1 to 64 characters). Undefined when it breaks none.
+ * The first rule that an injection breaks: key, content (1 to 500 code points), priority (a whole number), category (1 to
+ * 64 code points). Undefined if it is valid.
  */
 export function injectionProblem(injection: GuidanceInjection): InjectionProblem | undefined {
   const { key, content, priority, category } = injection;
@@ -38,7 +37,7 @@ export function injectionProblem(injection: GuidanceInjection): InjectionProblem
   return category === '' || longerThan(category, MAX_CATEGORY_CHARS) ? 'invalid-category' : undefined;
 }
 
-/** @throws CoxswainError "invalid-definition" when the injection breaks a rule (`details.problem`) */
+/** @throws CoxswainError "invalid-definition" if the injection is invalid (`details.problem`) */
 export function checkInjection(injection: GuidanceInjection): GuidanceInjection {
   const problem = injectionProblem(injection);
   if (problem === undefined) return injection;
@@ -64,7 +63,7 @@ const RULES: Readonly<Record<InjectionProblem, string>> = {
 };
 
 function longerThan(text: string, maxChars: number): boolean {
-  // A code point has one or two units, so most lengths need no counting.
+  // A code point has one or two units, so code points are rarely counted.
   if (text.length <= maxChars) return false;
   return text.length > 2 * maxChars || Array.from(text).length > maxChars;
 }

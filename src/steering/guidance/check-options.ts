@@ -1,13 +1,11 @@
 import { CoxswainError } from '../../base/error.ts';
 
-/** The range of an option. */
-interface Range {
-  readonly min?: number;
-  readonly max?: number;
-}
-
 /** @throws CoxswainError "invalid-definition" unless `value` is a whole number from `min` (default 1) to `max` */
-export function checkWhole(option: string, value: number, range: Range = {}): void {
+export function checkWhole(
+  option: string,
+  value: number,
+  range: { readonly min?: number; readonly max?: number } = {},
+): void {
   const { min = 1, max = Number.MAX_SAFE_INTEGER } = range;
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
   const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
@@ -20,7 +18,6 @@ export function checkShare(option: string, value: number): void {
   throw invalidDefinition(`${option} must be a number from 0 to 1, got ${String(value)}`, { option });
 }
 
-/** The error of everything that guidance refuses when it is defined. */
 export function invalidDefinition(message: string, details: Readonly<Record<string, unknown>>): CoxswainError {
   return new CoxswainError('invalid-definition', message, { details });
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { guidanceContext, type ScriptedCall } from '../../../test/support/guidance-script.ts';
-import { countConfidence, type Classifier } from './classifier.ts';
+import { classifyCount, type Classifier } from './classifier.ts';
 import {
   errorStreak,
   highToolCount,
@@ -21,16 +21,16 @@ const many = (count: number, call: ScriptedCall): readonly ScriptedCall[] => Arr
 test('confidence never falls as the count grows, and passes one half exactly at the threshold', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 1_000 }), (threshold, count) => {
-      const confidence = countConfidence(count, threshold);
+      const { confidence } = classifyCount(count, threshold, '');
       expect(confidence).toBeGreaterThanOrEqual(0);
       expect(confidence).toBeLessThanOrEqual(0.99);
       expect(confidence >= 0.75).toBe(count >= threshold);
-      expect(countConfidence(count + 1, threshold)).toBeGreaterThanOrEqual(confidence);
+      expect(classifyCount(count + 1, threshold, '').confidence).toBeGreaterThanOrEqual(confidence);
     }),
   );
 });
 
-test('errorStreak counts failed calls in a row, and one success ends the row', () => {
+test('errorStreak counts failed calls in a row, and a success ends the series', () => {
   expect(isRelevant(errorStreak(), many(3, failed))).toBe(true);
   expect(isRelevant(errorStreak(), many(2, failed))).toBe(false);
   expect(isRelevant(errorStreak(), [...many(5, failed), fine])).toBe(false);
@@ -41,7 +41,7 @@ test('errorStreak counts failed calls in a row, and one success ends the row', (
   });
 });
 
-test('recentFailures counts failures in a row or not, but not those long ago', () => {
+test('recentFailures counts recent failures, in a row or not', () => {
   const mixed = Array.from({ length: 5 }, () => [failed, fine]).flat();
   expect(isRelevant(recentFailures(), mixed)).toBe(true);
   expect(isRelevant(recentFailures(), [...mixed, ...many(2, fine)])).toBe(false);
@@ -65,14 +65,14 @@ test('largeOutput looks at the last result only', () => {
   expect(isRelevant(largeOutput(), [large, fine])).toBe(false);
 });
 
-test('progressStall counts calls that bring nothing new, and something new ends it', () => {
+test('progressStall counts calls without a new result', () => {
   const same: ScriptedCall = { args: { path: 'a' }, result: 'the same content again' };
   expect(isRelevant(progressStall({ maxCalls: 5 }), many(6, same))).toBe(true);
   expect(isRelevant(progressStall({ maxCalls: 5 }), [...many(6, same), fine])).toBe(false);
   expect(isRelevant(progressStall({ maxCalls: 6 }), many(6, same))).toBe(false);
 });
 
-test('progressStall knows a stall that the analysis sees, and names it', () => {
+test('progressStall reports a stall found by the analysis', () => {
   const same: ScriptedCall = { args: { path: 'a' }, result: 'the same content again' };
   const result = progressStall({ maxCalls: 200 }).classify(guidanceContext({ calls: many(22, same) }));
   expect(result).toMatchObject({ relevant: true, reason: 'pattern stall', pattern: { level: 'warn' } });
@@ -92,7 +92,7 @@ test('an option outside its range is refused when the classifier is made', () =>
   for (const make of makers) expect(make).toThrow(refused);
 });
 
-test('an empty run is no occasion for anything', () => {
+test('no classifier is relevant in an empty run', () => {
   const all = [errorStreak(), recentFailures(), highToolCount(), singleToolRepeated(), largeOutput(), progressStall()];
   for (const classifier of all)
     expect(classifier.classify(guidanceContext())).toEqual({ relevant: false, confidence: 0 });

@@ -4,11 +4,11 @@ import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from '../prompt/trajectory-view.ts';
 
 /**
- * Tells whether something is the case at a decision point. A stateless function of the context: microseconds, no
- * clock, no calls elsewhere.
+ * Decides whether guidance is relevant at a decision point. A stateless function of the context that takes microseconds
+ * and does no I/O.
  *
- * Its confidence says how strongly the situation calls for guidance, also when the answer is "not relevant": 0 is a
- * clear no, 1 a clear yes. The built-in ones give 0.5 and above when relevant and below 0.5 when not.
+ * The confidence is how strongly the situation calls for guidance, even if it is not relevant: 0 is a clear no, 1 a clear
+ * yes. Built-in classifiers return 0.5 and above if relevant, else less.
  */
 export interface Classifier {
   readonly name: string;
@@ -16,25 +16,21 @@ export interface Classifier {
 }
 
 /**
- * Grades a count against its threshold: below it up to 0.5 in proportion, 0.75 at it, 0.875 at twice it, 0.99 at most.
- * Never falls as the count grows.
+ * The result of a classifier that counts: relevant from the threshold on. The confidence grows with the count: up to 0.5
+ * below the threshold, 0.75 at it, 0.875 at twice it, at most 0.99.
  *
- * @param threshold a whole number from 1
+ * @param threshold  a whole number from 1
  */
-export function countConfidence(count: number, threshold: number): number {
-  const confidence = count < threshold ? (0.5 * count) / threshold : Math.min(0.99, 1 - (0.25 * threshold) / count);
-  return Math.round(confidence * 1_000) / 1_000;
-}
-
-/** The answer of a classifier that counts: relevant from the threshold on. */
 export function classifyCount(count: number, threshold: number, reason: string): ClassificationResult {
-  const confidence = countConfidence(count, threshold);
-  return count < threshold ? { relevant: false, confidence } : { relevant: true, confidence, reason };
+  const relevant = count >= threshold;
+  const exact = relevant ? Math.min(0.99, 1 - (0.25 * threshold) / count) : (0.5 * count) / threshold;
+  const confidence = Math.round(exact * 1_000) / 1_000;
+  return relevant ? { relevant, confidence, reason } : { relevant, confidence };
 }
 
 /**
- * What the surest pattern of these kinds says that the agent is in at `warn` or above and that was seen within the last
- * `maxAge` calls; undefined when there is none.
+ * The result for the most confident open pattern of these kinds at `warn` or above that was seen within the last `maxAge`
+ * calls; undefined without one.
  *
  * Cost: O(open patterns), which are few.
  */
@@ -43,14 +39,14 @@ export function classifyPattern(
   kinds: ReadonlySet<string>,
   maxAge: number,
 ): ClassificationResult | undefined {
-  let surest: TrajectoryPattern | undefined;
+  let best: TrajectoryPattern | undefined;
   for (const pattern of trajectory.openPatterns()) {
     if (pattern.level === 'hint' || !kinds.has(pattern.kind)) continue;
     const lastSeen = pattern.evidence.at(-1) ?? pattern.firstSeen;
     if (trajectory.calls - lastSeen > maxAge) continue;
-    if (surest === undefined || pattern.confidence > surest.confidence) surest = pattern;
+    if (best === undefined || pattern.confidence > best.confidence) best = pattern;
   }
-  if (surest === undefined) return undefined;
-  const { confidence, identity, kind, level, occurrences } = surest;
+  if (best === undefined) return undefined;
+  const { confidence, identity, kind, level, occurrences } = best;
   return { relevant: true, confidence, reason: `pattern ${kind}`, pattern: { identity, level, occurrences } };
 }

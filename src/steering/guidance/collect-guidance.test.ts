@@ -6,7 +6,7 @@ import { guidanceContext, sayingProvider } from '../../../test/support/guidance-
 import { collectGuidance, formatGuidance } from './collect-guidance.ts';
 import { GuidanceDelivered, GuidanceFaults, SkippedGuidances } from './guidance-slices.ts';
 
-test('guidance of the prompt is collected, formatted with blank lines and leaves its record in the session', () => {
+test('guidance of the prompt is collected, joined with blank lines and recorded in the session', () => {
   const providers = [
     { provider: sayingProvider('b', { priority: 2 }) },
     { provider: sayingProvider('a', { priority: 1 }) },
@@ -20,13 +20,13 @@ test('guidance of the prompt is collected, formatted with blank lines and leaves
   ]);
 });
 
-test('nothing to say is no text and no event', () => {
+test('without guidance there is no text and no event', () => {
   const context = guidanceContext();
   expect(formatGuidance(collectGuidance(context))).toBeUndefined();
   expect(context.session.eventCount()).toBe(0);
 });
 
-test('the option names the decision point that providers see', () => {
+test('the option sets the decision point that providers see', () => {
   const seen: string[] = [];
   const provider: GuidanceProvider = {
     ...sayingProvider('a'),
@@ -39,7 +39,7 @@ test('the option names the decision point that providers see', () => {
   expect(seen).toEqual(['pre_response']);
 });
 
-test('caps are kept in the session, also across a snapshot of it', () => {
+test('limits are kept in the session, even across a snapshot', () => {
   const clock = createFakeClock();
   const providers = [{ provider: sayingProvider('a'), maxPerRun: 2 }];
   const session = createSession({ clock });
@@ -50,7 +50,7 @@ test('caps are kept in the session, also across a snapshot of it', () => {
   expect(restored.slice(SkippedGuidances).latest()).toMatchObject({ providerName: 'a', reason: 'max-per-run' });
 });
 
-test('a provider that throws leaves a fault in the session and the next one still speaks', () => {
+test('an exception leaves a fault in the session, and the next provider runs', () => {
   const bad: GuidanceProvider = {
     ...sayingProvider('bad'),
     classify() {

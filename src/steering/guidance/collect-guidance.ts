@@ -4,7 +4,6 @@ import type { Session } from '../../session/session.ts';
 import { EMPTY_GUIDANCE_STATE, evaluateGuidance, type EvaluateGuidanceOptions } from './evaluate-guidance.ts';
 import {
   GuidanceDelivered,
-  guidanceDelivered,
   GuidanceDeliveredEvent,
   GuidanceEvaluatedEvent,
   GuidanceFaults,
@@ -12,22 +11,20 @@ import {
   SkippedGuidances,
 } from './guidance-slices.ts';
 
-/** Where guidance is collected, and limits over all providers. */
 export interface CollectGuidanceOptions extends EvaluateGuidanceOptions {
   /** Default: the context's own. */
   readonly decisionPoint?: DecisionPoint;
 }
 
-/** Sessions whose providers are being asked: a provider that collects guidance itself would never end. */
+/** Sessions whose providers are running: a provider that collects guidance itself would never end. */
 const busy = new WeakSet<Session>();
 
 /**
- * The guidance for a decision point, in order, for a host that brings its own session and prompt. The providers are
- * the prompt's `guidanceProviders`. Counts, skips and faults are kept in slices of the session (`GuidanceStates`,
- * `SkippedGuidances`, `GuidanceFaults`), and each piece is dispatched as `GuidanceDelivered` through the channel
- * `host`, because the caller is taken to say what it gets. Nothing joins the conversation.
+ * Returns the guidance of the prompt's `guidanceProviders` at a decision point, in order, for a host with its own session.
+ * Counts, skips and faults are kept in slices of the session (`GuidanceStates`, `SkippedGuidances`, `GuidanceFaults`).
+ * Each piece is dispatched as `GuidanceDelivered` with the channel `host`: the caller must deliver it.
  *
- * Never throws for what providers do. Cost: as `evaluateGuidance`, and one or more dispatches when anything came of it.
+ * Never throws for providers. Cost: as `evaluateGuidance`, and a dispatch per result.
  */
 export function collectGuidance(
   context: GuidanceContext,
@@ -53,8 +50,7 @@ export function collectGuidance(
       session.dispatch(GuidanceEvaluatedEvent({ skipped, faults, state: evaluation.state }, { atMs }));
     }
     for (const item of produced) {
-      const delivered = guidanceDelivered(item, { atMs, delivered: true, channel: 'host' });
-      session.dispatch(GuidanceDeliveredEvent(delivered, { atMs }));
+      session.dispatch(GuidanceDeliveredEvent({ ...item, atMs, delivered: true, channel: 'host' }, { atMs }));
     }
     return produced.map((item) => item.injection);
   } finally {
@@ -63,8 +59,7 @@ export function collectGuidance(
 }
 
 /**
- * The text of guidance as the model reads it: the contents in order, a blank line between two. Undefined when there
- * is none, so `if (text)` is enough.
+ * Joins guidance into a text for the model, with blank lines. Undefined without guidance.
  */
 export function formatGuidance(injections: readonly GuidanceInjection[]): string | undefined {
   return injections.length === 0 ? undefined : injections.map((injection) => injection.content).join('\n\n');

@@ -14,7 +14,7 @@ const answering = (relevant: boolean, confidence: number, reason?: string): Clas
 
 const ask = (classifier: Classifier): ClassificationResult => classifier.classify(context);
 
-test('allOf is as sure as its weakest part and gives every reason', () => {
+test('allOf has the confidence of its weakest part and all reasons', () => {
   expect(ask(allOf(answering(true, 0.9, 'a'), answering(true, 0.6, 'b')))).toEqual({
     relevant: true,
     confidence: 0.6,
@@ -23,13 +23,13 @@ test('allOf is as sure as its weakest part and gives every reason', () => {
   expect(ask(allOf(answering(true, 0.9), answering(false, 0.2)))).toEqual({ relevant: false, confidence: 0.2 });
 });
 
-test('anyOf is as sure as its strongest relevant part', () => {
+test('anyOf has the confidence of its strongest relevant part', () => {
   const parts = [answering(true, 0.6, 'a'), answering(false, 0.8, 'b'), answering(true, 0.7, 'c')];
   expect(ask(anyOf(...parts))).toEqual({ relevant: true, confidence: 0.7, reason: 'a; c' });
   expect(ask(anyOf(answering(false, 0.1), answering(false, 0.4)))).toEqual({ relevant: false, confidence: 0.4 });
 });
 
-test('not turns relevance and confidence round', () => {
+test('not inverts relevance and confidence', () => {
   expect(ask(not(answering(true, 0.75)))).toEqual({ relevant: false, confidence: 0.25 });
 });
 
@@ -38,7 +38,7 @@ test('threshold is inclusive and keeps the confidence', () => {
   expect(ask(threshold(answering(true, 0.79), 0.8))).toEqual({ relevant: false, confidence: 0.79 });
 });
 
-test('a combination is named for its parts and keeps the pattern of a positive answer', () => {
+test('a combination has the names of its parts and the pattern of a relevant one', () => {
   const pattern = { identity: 'cycle:x', level: 'warn', occurrences: 3 } as const;
   const looped: Classifier = { name: 'loop', classify: () => ({ relevant: true, confidence: 0.8, pattern }) };
   const combined = allOf(looped, not(answering(false, 0.1)));

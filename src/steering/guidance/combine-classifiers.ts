@@ -4,14 +4,12 @@ import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import { checkShare, invalidDefinition } from './check-options.ts';
 import type { Classifier } from './classifier.ts';
 
-// The algebra of confidence is that of fuzzy logic: "and" is as sure as its weakest part, "or" as its strongest,
-// "not" turns it round. Parts are rarely independent (an error streak and a doom loop come together), so products
-// would claim more than is known. When parts disagree, those that decide the answer give the confidence; so De
-// Morgan's laws hold exactly, and a part that is not relevant never makes the whole look surer.
+// Confidence follows fuzzy logic: minimum, maximum, complement. Parts are rarely independent (an error streak and a doom
+// loop coincide), so products would overstate. If parts disagree, only those that decide the result give the confidence;
+// so De Morgan's laws hold exactly, and a part that is not relevant never raises the confidence.
 
 /**
- * Relevant when every part is. Confidence: the least among the parts that decide (all of them, or those that are not
- * relevant). Every part is asked.
+ * Relevant if every part is. Confidence: the minimum of the deciding parts (all, or those that are not relevant).
  *
  * @throws CoxswainError "invalid-definition" without parts
  */
@@ -28,8 +26,7 @@ export function allOf(...parts: readonly Classifier[]): Classifier {
 }
 
 /**
- * Relevant when at least one part is. Confidence: the greatest among the parts that decide (those that are relevant,
- * or all of them). Every part is asked.
+ * Relevant if any part is. Confidence: the maximum of the deciding parts (those that are relevant, or all).
  *
  * @throws CoxswainError "invalid-definition" without parts
  */
@@ -45,7 +42,7 @@ export function anyOf(...parts: readonly Classifier[]): Classifier {
   };
 }
 
-/** Relevant when the part is not, with one minus its confidence. */
+/** Relevant if the part is not, with one minus its confidence. */
 export function not(part: Classifier): Classifier {
   return {
     name: nameOf('not', [part]),
@@ -57,9 +54,9 @@ export function not(part: Classifier): Classifier {
 }
 
 /**
- * Relevant when the part is, with at least this confidence (inclusive). The confidence itself stays as it is.
+ * Relevant if the part is, with at least this confidence, which it keeps.
  *
- * @throws CoxswainError "invalid-definition" when `minConfidence` is not from 0 to 1
+ * @throws CoxswainError "invalid-definition" if `minConfidence` is not from 0 to 1
  */
 export function threshold(part: Classifier, minConfidence: number): Classifier {
   checkShare('minConfidence', minConfidence);
@@ -81,7 +78,7 @@ function nameOf(operator: string, parts: readonly Classifier[]): string {
   return `${operator}(${parts.map((part) => part.name).join(', ')})`;
 }
 
-/** Keeps the reasons of a positive answer, and the first pattern among them. */
+/** A relevant result keeps all reasons and the first pattern. */
 function joined(
   relevant: boolean,
   confidence: number,

@@ -10,14 +10,14 @@ import { consultationPrompt, diagnosticSignal } from './failure-guidance.ts';
 import { doomLoopGuidance } from './doom-loop.ts';
 import { EMPTY_GUIDANCE_STATE, evaluateGuidance } from './evaluate-guidance.ts';
 import { resolveGuidanceConfig } from './guidance-config.ts';
-import { GuidanceDelivered, guidanceDelivered, GuidanceDeliveredEvent } from './guidance-slices.ts';
+import { GuidanceDelivered, GuidanceDeliveredEvent } from './guidance-slices.ts';
 import { parallelToolReminder } from './sequential-when-parallel.ts';
 
 const failed: ScriptedCall = { failed: true, result: 'Error: it broke' };
 const many = (count: number, call: ScriptedCall): readonly ScriptedCall[] => Array.from({ length: count }, () => call);
 
-/** What a provider says after these calls, at a decision point. */
-function said(
+/** Guidance of a provider after these calls. */
+function guidanceOf(
   provider: GuidanceProvider,
   calls: readonly ScriptedCall[],
   decisionPoint: DecisionPoint = 'post_tool_result',
@@ -96,8 +96,8 @@ describe('decision points', () => {
     ]);
   });
 
-  test.each(DECISION_POINTS)('a provider without points of its own speaks at %s', (decisionPoint) => {
-    expect(said(sayingProvider('a'), [], decisionPoint)).toBe('a says so');
+  test.each(DECISION_POINTS)('a provider without decision points runs at %s', (decisionPoint) => {
+    expect(guidanceOf(sayingProvider('a'), [], decisionPoint)).toBe('a says so');
   });
 
   test('PRE_RENDER: added to render context', () => {
@@ -172,10 +172,10 @@ describe('execution flow', () => {
 describe('built-in providers', () => {
   test('DiagnosticSignalProvider: trigger after N consecutive errors, default 3, and suggest the tool', () => {
     const text = 'Found 3 new console errors. Use the view_logs tool to examine before continuing.';
-    expect(said(diagnosticSignal(), many(3, failed))).toBe(text);
-    expect(said(diagnosticSignal(), many(2, failed))).toBeUndefined();
-    expect(said(diagnosticSignal(), [...many(2, failed), {}, failed])).toBeUndefined();
-    expect(said(diagnosticSignal({ errorThreshold: 1, logToolName: 'tail' }), [failed])).toBe(
+    expect(guidanceOf(diagnosticSignal(), many(3, failed))).toBe(text);
+    expect(guidanceOf(diagnosticSignal(), many(2, failed))).toBeUndefined();
+    expect(guidanceOf(diagnosticSignal(), [...many(2, failed), {}, failed])).toBeUndefined();
+    expect(guidanceOf(diagnosticSignal({ errorThreshold: 1, logToolName: 'tail' }), [failed])).toBe(
       'Found 1 new console error. Use the tail tool to examine before continuing.',
     );
   });
@@ -184,26 +184,26 @@ describe('built-in providers', () => {
     const text =
       'Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess strategy.';
     const same: ScriptedCall = { tool: 'run', args: { command: 'make all' }, ...failed };
-    expect(said(doomLoopGuidance(), many(3, same))).toBe(text);
-    expect(said(doomLoopGuidance(), many(2, same))).toBeUndefined();
-    expect(said(doomLoopGuidance({ maxRepetitions: 2 }), many(2, same))).toBe(text);
+    expect(guidanceOf(doomLoopGuidance(), many(3, same))).toBe(text);
+    expect(guidanceOf(doomLoopGuidance(), many(2, same))).toBeUndefined();
+    expect(guidanceOf(doomLoopGuidance({ maxRepetitions: 2 }), many(2, same))).toBe(text);
   });
 
   test('ConsultationPromptProvider: failed attempts before suggesting, default 5', () => {
     const text =
       'Multiple attempts unsuccessful. Consider using request_review to get fresh perspective from specialized agent.';
-    expect(said(consultationPrompt(), many(5, failed))).toBe(text);
-    expect(said(consultationPrompt(), many(4, failed))).toBeUndefined();
-    expect(said(consultationPrompt({ failureThreshold: 1, consultationTool: 'ask_human' }), [failed])).toBe(
+    expect(guidanceOf(consultationPrompt(), many(5, failed))).toBe(text);
+    expect(guidanceOf(consultationPrompt(), many(4, failed))).toBeUndefined();
+    expect(guidanceOf(consultationPrompt({ failureThreshold: 1, consultationTool: 'ask_human' }), [failed])).toBe(
       'Multiple attempts unsuccessful. Consider using ask_human to get fresh perspective from specialized agent.',
     );
   });
 
   test('ParallelToolReminder: trigger after N sequential single-tool calls, default 3', () => {
     const text = 'Multiple independent operations detected. Consider executing tools in parallel for efficiency.';
-    expect(said(parallelToolReminder(), [{}, {}, {}])).toBe(text);
-    expect(said(parallelToolReminder(), [{}, {}])).toBeUndefined();
-    expect(said(parallelToolReminder({ sequentialThreshold: 2 }), [{}, {}])).toBe(text);
+    expect(guidanceOf(parallelToolReminder(), [{}, {}, {}])).toBe(text);
+    expect(guidanceOf(parallelToolReminder(), [{}, {}])).toBeUndefined();
+    expect(guidanceOf(parallelToolReminder({ sequentialThreshold: 2 }), [{}, {}])).toBe(text);
   });
 
   test('every built-in declares where it speaks, and a configuration may say otherwise', () => {
@@ -214,7 +214,7 @@ describe('built-in providers', () => {
       ['consultation_prompt', 'consultation', 3],
       ['parallel_tool_reminder', 'efficiency', 2],
     ]);
-    expect(said(diagnosticSignal(), many(3, failed), 'pre_render')).toBeUndefined();
+    expect(guidanceOf(diagnosticSignal(), many(3, failed), 'pre_render')).toBeUndefined();
     const config: GuidanceProviderConfig = { provider: diagnosticSignal(), decisionPoints: ['pre_render'] };
     const context = guidanceContext({ calls: many(3, failed), providers: [config] });
     expect(collectGuidance(context, { decisionPoint: 'pre_render' })).toHaveLength(1);
@@ -257,7 +257,7 @@ describe('state management', () => {
     const produced = evaluation.produced[0];
     expect(produced).toBeDefined();
     if (produced === undefined) return;
-    const record = guidanceDelivered(produced, { atMs: 5, delivered: false, reason: 'no channel here' });
+    const record = { ...produced, atMs: 5, delivered: false, reason: 'no channel here' };
     context.session.register(GuidanceDelivered);
     context.session.dispatch(GuidanceDeliveredEvent(record));
     expect(context.session.slice(GuidanceDelivered).latest()).toEqual({

@@ -3,7 +3,6 @@ import type { GuidanceContext, GuidanceDraft, GuidanceProvider } from '../prompt
 import { checkInjection, completeDraft } from './check-injection.ts';
 import type { Classifier } from './classifier.ts';
 
-/** What a provider made of a classifier and a text is made from. */
 export interface GuidanceDefinition {
   /** 1 to 64 characters. */
   readonly name: string;
@@ -13,16 +12,16 @@ export interface GuidanceDefinition {
   readonly classifier: Classifier;
   /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
-  /** 1 to 500 characters; a function of the context is checked each time instead. */
+  /** 1 to 500 characters; the result of a function is checked each time. */
   readonly content: string | ((context: GuidanceContext) => string);
   /** Lower comes first; default 100. */
   readonly priority?: number;
 }
 
 /**
- * Makes a provider that says a text whenever a classifier finds it relevant.
+ * Creates a provider from a classifier and a text.
  *
- * @throws CoxswainError "invalid-definition" when the key, the content, the priority or the category breaks a rule
+ * @throws CoxswainError "invalid-definition" if the key, content, priority or category is invalid
  */
 export function defineGuidance(definition: GuidanceDefinition): GuidanceProvider {
   const { name, category, decisionPoints, classifier, key, content, priority } = definition;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { guidanceContext, scriptAnalysis, type ScriptedCall } from '../../../test/support/guidance-script.ts';
 import { doomLoop, type DoomLoopOptions } from './doom-loop.ts';
 
-/** Judged by its own window alone: no detector runs. */
+/** Without detectors: only the classifier's own window decides. */
 const judged = (calls: readonly ScriptedCall[], options: DoomLoopOptions = {}): boolean =>
   doomLoop(options).classify(guidanceContext({ trajectory: scriptAnalysis(calls, []) })).relevant;
 
@@ -16,37 +16,37 @@ const query = (last: string, more: Partial<ScriptedCall> = {}): ScriptedCall => 
   ...more,
 });
 
-test('similarityThreshold is real: 0.85 and 0.99 differ on the same calls', () => {
+test('similarityThreshold has an effect: 0.85 and 0.99 differ on the same calls', () => {
   const calls = [query('alpha'), query('beta'), query('gamma')];
   expect(judged(calls, { similarityThreshold: 0.85 })).toBe(true);
   expect(judged(calls, { similarityThreshold: 0.99 })).toBe(false);
 });
 
-test('maxRepetitions is real: two similar failures are one too few for three', () => {
+test('maxRepetitions has an effect: two similar failures are not three', () => {
   const calls = [query('alpha'), query('beta')];
   expect(judged(calls)).toBe(false);
   expect(judged(calls, { maxRepetitions: 2 })).toBe(true);
 });
 
-test('windowSize is real: a repetition outside the window does not count', () => {
+test('windowSize has an effect: a repetition outside the window does not count', () => {
   const calls = [query('alpha'), {}, {}, query('beta'), {}, query('gamma')];
   expect(judged(calls, { windowSize: 5 })).toBe(false);
   expect(judged(calls, { windowSize: 6 })).toBe(true);
 });
 
-test('equal answers to nearly equal questions count as unsuccessful, different answers do not', () => {
-  const asked = (last: string, result: string): ScriptedCall => query(last, { failed: false, result });
+test('equal results of nearly equal calls count as unsuccessful, different results do not', () => {
+  const call = (last: string, result: string): ScriptedCall => query(last, { failed: false, result });
   const same = 'no rows were returned';
-  expect(judged([asked('a', same), asked('b', same), asked('c', same)])).toBe(true);
-  expect(judged([asked('a', 'row one of it'), asked('b', 'row two of it'), asked('c', 'row three of it')])).toBe(false);
+  expect(judged([call('a', same), call('b', same), call('c', same)])).toBe(true);
+  expect(judged([call('a', 'row one of it'), call('b', 'row two of it'), call('c', 'row three of it')])).toBe(false);
 });
 
-test('a batch that is acknowledged each time is work, not a loop', () => {
+test('a batch of acknowledged calls is not a loop', () => {
   const insert = (last: string): ScriptedCall => query(last, { tool: 'insert_row', failed: false, result: 'true' });
   expect(judged([insert('a'), insert('b'), insert('c')])).toBe(false);
 });
 
-test('a new write between ends the row, as a test run again after each edit', () => {
+test('a new write ends the series, such as a test repeated after each edit', () => {
   const edit = (index: number): ScriptedCall => ({
     tool: 'write_file',
     args: { path: 'a.ts', content: `version ${index}` },
@@ -57,7 +57,7 @@ test('a new write between ends the row, as a test run again after each edit', ()
   expect(judged([run, run, run])).toBe(true);
 });
 
-test('coming back to a file after reading another is no loop, looking for the cause of a failure does not hide one', () => {
+test('returning to a file after reading another is not a loop; a search for the cause of a failure does not hide one', () => {
   const read: ScriptedCall = { args: { path: 'a' }, result: 'the content of file a' };
   expect(judged([read, read, {}, read])).toBe(false);
   expect(judged([read, read, read])).toBe(true);
@@ -69,13 +69,13 @@ test('calls of one turn count once', () => {
   expect(judged([query('alpha'), together, together])).toBe(false);
 });
 
-test('a success after the failures is no loop', () => {
+test('a success after failures is not a loop', () => {
   expect(
     judged([query('a'), query('b'), query('c'), query('d', { failed: false, result: 'ten rows of people' })]),
   ).toBe(false);
 });
 
-test('a loop that the analysis sees counts too, and its pattern is named for the ledger', () => {
+test('a loop found by the analysis counts too, with its pattern', () => {
   const call: ScriptedCall = { args: { path: 'a' }, result: 'the same content again' };
   const other: ScriptedCall = { args: { path: 'b' }, result: 'the other content again' };
   const calls = [call, other, call, other, call, other];
@@ -85,7 +85,7 @@ test('a loop that the analysis sees counts too, and its pattern is named for the
   expect(result.pattern?.identity).toMatch(/^(?:ping_pong|cycle|identical_call):/);
 });
 
-test('a loop that was left some calls ago is no longer spoken of', () => {
+test('a loop seen too many calls ago does not count', () => {
   const call: ScriptedCall = { args: { path: 'a' }, result: 'the same content again' };
   const thoughts = Array.from({ length: 6 }, (_, index): ScriptedCall => ({ tool: 'think', args: { thought: index } }));
   const calls = [call, call, call, ...thoughts];

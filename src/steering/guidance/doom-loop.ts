@@ -9,27 +9,26 @@ import { defineGuidance } from './define-guidance.ts';
 
 /** Options of `doomLoop` and `doomLoopGuidance`. */
 export interface DoomLoopOptions {
-  /** How alike two calls' arguments must be: shared words over all words, 0 to 1, inclusive; default 0.85. */
+  /** Minimum similarity of the arguments, inclusive: shared words over all words, 0 to 1; default 0.85. */
   readonly similarityThreshold?: number;
-  /** Newest calls that are compared, 2 to 32; default 5. */
+  /** Number of newest calls that are compared, 2 to 32; default 5. */
   readonly windowSize?: number;
-  /** Alike and unsuccessful calls, the newest one included, from which it applies, 2 to `windowSize`; default 3. */
+  /** Minimum number of similar unsuccessful calls, including the newest, 2 to `windowSize`; default 3. */
   readonly maxRepetitions?: number;
 }
 
 const KINDS: ReadonlySet<string> = new Set(['identical_call', 'ping_pong', 'cycle', 'repetition', 'repeated_error']);
-/** A shorter answer (`ok`, `true`) to different arguments proves nothing. */
+/** A shorter result (`ok`, `true`) of different arguments proves nothing. */
 const MIN_RESULT_CHARS = 10;
 
 /**
- * The agent goes round: within the last `windowSize` calls it tried nearly the same `maxRepetitions` times, each time
- * failing or getting the same answer; or the analysis itself sees a loop at `warn` within that window. A successful
- * new write between ends the row, as does any other success with something new where nothing failed; calls of one turn
- * count once; polls, thoughts and pauses do not count.
+ * The agent is in a loop: `maxRepetitions` of the last `windowSize` calls were nearly the same and failed or had the same
+ * result, or the analysis found a loop at `warn` within that window. A new successful write ends the series, as does any
+ * other new success between calls that did not fail. Calls of one turn count once; polls, thoughts and pauses do not.
  *
- * Confidence is 0.75 at `maxRepetitions` and grows with the count, or is the pattern's own.
+ * Confidence is 0.75 at `maxRepetitions` and grows with the count, or is that of the pattern.
  *
- * @throws CoxswainError "invalid-definition" when an option is outside its range
+ * @throws CoxswainError "invalid-definition" if an option is out of range
  * Cost: `windowSize` merges of at most 64 words.
  */
 export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineProvider(
@@ -51,7 +50,7 @@ export const doomLoop: ProviderDefinition<DoomLoopOptions, Classifier> = defineP
   },
 );
 
-/** Calls like the newest one that were no more successful, the newest included; 0 when it does not count. */
+/** Number of unsuccessful calls similar to the newest, including it; 0 if the newest does not count. */
 function repetitions(calls: readonly RecentCall[], threshold: number): number {
   const newest = calls.at(-1);
   if (newest === undefined || !counts(newest)) return 0;
@@ -61,7 +60,7 @@ function repetitions(calls: readonly RecentCall[], threshold: number): number {
     const call = calls[position];
     if (call === undefined || !counts(call)) continue;
     const again = unsuccessfulAgain(newest, call) && alike(newest, call, threshold);
-    // What is new between two failures may be a look for the cause; between two equal answers it is work.
+    // A new result between two failures may be a search for the cause; between two equal results it is progress.
     if (call.novel && !call.failed && (call.kind === 'write' || !(again || newest.failed))) break;
     if (!again || (call.turn === turn && turn > 0)) continue;
     count += 1;
@@ -87,13 +86,13 @@ function alike(newest: RecentCall, call: RecentCall, threshold: number): boolean
 }
 
 /**
- * Tells the agent that it goes round:
+ * Gives the guidance
  * `Detected repeated unsuccessful pattern. Consider a different approach or consult the planning tool to reassess
  * strategy.`
  *
  * Category `loop`, priority 10, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
  *
- * @throws CoxswainError "invalid-definition" when an option is outside its range
+ * @throws CoxswainError "invalid-definition" if an option is out of range
  */
 export const doomLoopGuidance: ProviderDefinition<DoomLoopOptions, GuidanceProvider> = defineProvider(
   doomLoop.options,

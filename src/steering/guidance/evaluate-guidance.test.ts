@@ -44,7 +44,7 @@ test('maxPerRun ends a provider for the run', () => {
   expect(reasons(evaluate([config], 9, state))).toEqual(['a: max-per-run']);
 });
 
-test('a provider at its limit leaves its category and its room in the turn to others', () => {
+test('a provider at its limit leaves its category and its place in the turn to others', () => {
   const limited = { provider: sayingProvider('a', { priority: 1, category: 'x' }), maxPerTurn: 1 };
   const other = { provider: sayingProvider('b', { priority: 2, category: 'x' }) };
   const first = evaluate([limited, other]);
@@ -53,7 +53,7 @@ test('a provider at its limit leaves its category and its room in the turn to ot
   expect([keys(second), reasons(second)]).toEqual([['b'], ['a: max-per-turn']]);
 });
 
-test('over all providers a turn has room for three, or what the caller says', () => {
+test('the limit per turn of all providers is three by default', () => {
   const configs = ['a', 'b', 'c', 'd'].map((name) => ({ provider: sayingProvider(name) }));
   const evaluation = evaluate(configs);
   expect([keys(evaluation), reasons(evaluation)]).toEqual([['a', 'b', 'c'], ['d: turn-full']]);
@@ -73,7 +73,7 @@ test('a draft without priority and category gets 100 and the provider’s catego
   });
 });
 
-test('what breaks a rule at run time is a recorded skip, not a fault', () => {
+test('invalid guidance at run time is a skip, not a fault', () => {
   const providing = (draft: ReturnType<GuidanceProvider['provide']>): GuidanceProviderConfig => ({
     provider: { ...sayingProvider('p'), provide: () => draft },
   });
@@ -95,9 +95,9 @@ const throwing = (thrown: unknown) => (): never => {
   throw thrown;
 };
 
-test('a provider that throws or returns nonsense is a fault, and the next one still speaks', () => {
+test('an exception or an invalid result is a fault, and the next provider runs', () => {
   const base = sayingProvider('bad');
-  // What plain JavaScript may return.
+  // JavaScript callers may return anything.
   const returning = (value: unknown) => (): never => value as never;
   const hostile = { toString: throwing(new Error('no text')) };
   const getter = Object.defineProperty({ relevant: true }, 'confidence', { get: throwing(new Error('trap')) });
@@ -125,32 +125,32 @@ test('a provider that throws or returns nonsense is a fault, and the next one st
   }
 });
 
-test('a configuration that is none at all is a fault too', () => {
-  // What plain JavaScript may hand over.
+test('a value that is not a configuration is a fault too', () => {
+  // JavaScript callers may pass anything.
   const junk = [null, undefined, {}, { provider: null }] as unknown as readonly GuidanceProviderConfig[];
   expect(evaluate(junk).faults.map(({ phase, code }) => `${phase} ${code}`)).toEqual(
     Array(4).fill('config provider-misconfigured'),
   );
 });
 
-test('admit is asked last, only of what no limit holds back, and what it refuses counts nowhere', () => {
+test('admit is called last, and items it refuses are not counted', () => {
   const configs = ['a', 'b', 'c'].map((name) => ({
     provider: sayingProvider(name, { category: name === 'b' ? 'a' : name }),
   }));
-  const asked: string[] = [];
+  const names: string[] = [];
   const evaluation = evaluateGuidance(configs, guidanceContext(), EMPTY_GUIDANCE_STATE, {
     maxGuidancePerTurn: 1,
     admit(item) {
-      asked.push(item.providerName);
+      names.push(item.providerName);
       return item.providerName !== 'a';
     },
   });
-  expect([asked, keys(evaluation)]).toEqual([['a', 'b'], ['b']]);
+  expect([names, keys(evaluation)]).toEqual([['a', 'b'], ['b']]);
   expect(reasons(evaluation)).toEqual(['a: not-admitted', 'c: turn-full']);
   expect(Object.keys(evaluation.state.providers)).toEqual(['b']);
 });
 
-test('a provider that overruns its time keeps what it said and is told of, one that is disabled is not asked', () => {
+test('the guidance of a slow provider is used and the overrun reported; a disabled provider does not run', () => {
   let nowMs = 0;
   const slow: GuidanceProvider = {
     ...sayingProvider('slow'),
@@ -196,12 +196,12 @@ const configsOf = (given: readonly Declared[]): readonly GuidanceProviderConfig[
     ...config,
   }));
 
-test('guidance comes by priority, equal ones as declared, one a category, and no cap is ever exceeded', () => {
+test('guidance is ordered by priority, then declaration, one per category, and no limit is exceeded', () => {
   fc.assert(
     fc.property(providers, turns, fc.integer({ min: 1, max: 4 }), (given, advances, maxGuidancePerTurn) => {
       let state = EMPTY_GUIDANCE_STATE;
       let turnCount = 0;
-      const spoken: { readonly name: string; readonly turn: number }[] = [];
+      const items: { readonly name: string; readonly turn: number }[] = [];
       for (const advance of advances) {
         turnCount += advance;
         const context = guidanceContext({ turnCount });
@@ -211,13 +211,13 @@ test('guidance comes by priority, equal ones as declared, one a category, and no
         const order = produced.map((item, index) => item.injection.priority * 10 + (places[index] ?? 0));
         expect(order).toEqual(order.toSorted((one, other) => one - other));
         expect(new Set(produced.map((item) => item.injection.category)).size).toBe(produced.length);
-        spoken.push(...produced.map((item) => ({ name: item.providerName, turn: turnCount })));
+        items.push(...produced.map((item) => ({ name: item.providerName, turn: turnCount })));
       }
       for (let turn = 0; turn <= turnCount; turn += 1) {
-        expect(spoken.filter((one) => one.turn === turn).length).toBeLessThanOrEqual(maxGuidancePerTurn);
+        expect(items.filter((one) => one.turn === turn).length).toBeLessThanOrEqual(maxGuidancePerTurn);
       }
       for (const { name, maxPerTurn, maxPerRun, confidence, cooldownTurns } of given) {
-        const own = spoken.filter((one) => one.name === name).map((one) => one.turn);
+        const own = items.filter((one) => one.name === name).map((one) => one.turn);
         expect(own.length).toBeLessThanOrEqual(confidence < 0.5 ? 0 : maxPerRun);
         for (const turn of own) expect(own.filter((one) => one === turn).length).toBeLessThanOrEqual(maxPerTurn);
         const pauses = own.slice(1).map((turn, index) => turn - (own[index] ?? 0));
@@ -227,7 +227,7 @@ test('guidance comes by priority, equal ones as declared, one a category, and no
   );
 });
 
-test('a state that went through JSON half-way changes nothing', () => {
+test('a state that was serialised half-way changes nothing', () => {
   const run = (given: readonly Declared[], advances: readonly number[], cut: number): readonly unknown[] => {
     let state = EMPTY_GUIDANCE_STATE;
     let turnCount = 0;

@@ -9,9 +9,9 @@ import {
 import type { ResolvedGuidanceConfig } from './guidance-config.ts';
 import type { GuidanceFault } from './guidance-fault.ts';
 
-/** How often one provider spoke. */
+/** Counts of one provider. */
 export interface GuidanceUse {
-  /** The last turn in which it spoke. */
+  /** The last turn with guidance. */
   readonly turn: number;
   /** Items in that turn. */
   readonly inTurn: number;
@@ -19,9 +19,9 @@ export interface GuidanceUse {
   readonly inRun: number;
 }
 
-/** What the caps count. Plain JSON, bounded by the number of providers. */
+/** Counts for the limits. Plain JSON, bounded by the number of providers. */
 export interface GuidanceState {
-  /** The turn of the last evaluation that produced something. */
+  /** The last turn with guidance. */
   readonly turn: number;
   /** Items of all providers in that turn. */
   readonly inTurn: number;
@@ -29,21 +29,17 @@ export interface GuidanceState {
   readonly providers: Readonly<Record<string, GuidanceUse>>;
 }
 
-/** Nothing was said yet. */
 export const EMPTY_GUIDANCE_STATE: GuidanceState = { turn: -1, inTurn: 0, providers: {} };
 
-/** How often `provider` spoke; undefined when it never did. */
-export function guidanceUse(state: GuidanceState, provider: string): GuidanceUse | undefined {
+function guidanceUse(state: GuidanceState, provider: string): GuidanceUse | undefined {
   return Object.hasOwn(state.providers, provider) ? state.providers[provider] : undefined;
 }
 
-/** Items of all providers in `turn`. */
-export function itemsInTurn(state: GuidanceState, turn: number): number {
+function itemsInTurn(state: GuidanceState, turn: number): number {
   return state.turn === turn ? state.inTurn : 0;
 }
 
-/** The state after `provider` said one more item in `turn`. */
-export function countItem(state: GuidanceState, provider: string, turn: number): GuidanceState {
+function countItem(state: GuidanceState, provider: string, turn: number): GuidanceState {
   const before = guidanceUse(state, provider);
   const use: GuidanceUse = {
     turn,
@@ -53,35 +49,33 @@ export function countItem(state: GuidanceState, provider: string, turn: number):
   return { turn, inTurn: itemsInTurn(state, turn) + 1, providers: { ...state.providers, [provider]: use } };
 }
 
-/** What came of a decision point. Plain JSON. */
+/** Result at a decision point. Plain JSON. */
 export interface GuidanceEvaluation {
-  /** What is to be said, in order. */
+  /** Guidance to give, in order. */
   readonly produced: readonly ProducedGuidance[];
-  /** What was relevant and is not said. */
   readonly skipped: readonly SkippedGuidance[];
   readonly faults: readonly GuidanceFault[];
-  /** Hand it to the next evaluation. */
+  /** Pass it to the next evaluation. */
   readonly state: GuidanceState;
 }
 
-/** Limits over all providers, and what the host does besides. */
 export interface EvaluateGuidanceOptions {
-  /** Most items of all providers a turn; default 3. */
+  /** Maximum items per turn of all providers; default 3. */
   readonly maxGuidancePerTurn?: number | undefined;
   /**
-   * Asked last, of what no limit holds back: false skips it, and it counts nowhere. Noise control belongs here. It
-   * must not throw. Default: everything is admitted.
+   * Noise control, called last: if it returns false, the item is skipped and not counted. Must not throw. Default:
+   * everything is admitted.
    */
   readonly admit?: ((item: ProducedGuidance) => boolean) | undefined;
-  /** Keys (`guidance:NAME`) of providers that are not asked. Default: none. */
+  /** Keys (`guidance:NAME`) of disabled providers. Default: none. */
   readonly disabled?: ReadonlySet<string> | undefined;
-  /** A steady clock in milliseconds, such as `performance.now`. Default: nothing is measured. */
+  /** A monotonic clock in milliseconds, such as `performance.now`. Default: overruns are not detected. */
   readonly measureMs?: (() => number) | undefined;
-  /** What a provider may take before it counts as an overrun; default 50. */
+  /** Time limit of a provider; default 50. */
   readonly timeLimitMs?: number | undefined;
-  /** Told of each overrun with the provider's key; what it said is kept. It must not throw. */
+  /** Called for each overrun with the provider's key; the guidance is used. Must not throw. */
   readonly onOverrun?: ((key: string, durationMs: number) => void) | undefined;
-  /** Takes secrets out of reasons and of what providers throw, before they are cut. It must not throw. Default: they stay. */
+  /** Removes secrets from reasons and messages of faults. Must not throw. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
@@ -93,15 +87,14 @@ interface Candidate {
 }
 
 /**
- * Asks every provider what to say at the context's decision point. Those that are relevant and sure enough are sorted
- * by priority, lowest number first, equal ones in order of declaration. Then, from the first to the last, one is
- * skipped that is over its provider's limits (cooldown, run, turn), whose category was already served in this
- * evaluation, for which the turn has no room left, or which `admit` refuses.
+ * Runs every provider at the context's decision point. Relevant guidance with enough confidence is sorted by priority,
+ * lowest number first, else in order of declaration. An item is skipped if a limit of its provider is reached (cooldown,
+ * run, turn), its category already has guidance in this evaluation, the turn is full, or `admit` returns false.
  *
- * A provider that throws or returns nonsense is a fault in the answer; the others still count. Counts are kept by
- * provider name, so two configurations of one provider share them.
+ * An exception or an invalid result is a fault in the result. Counts are kept by provider name, so two configurations of
+ * one provider share them.
  *
- * Pure, apart from what providers do. Cost: one `classify` per provider, and a sort of the few that apply.
+ * Pure, apart from providers. Cost: one `classify` per provider, and a sort of the few that are relevant.
  */
 export function evaluateGuidance(
   configs: readonly GuidanceProviderConfig[],
@@ -155,12 +148,12 @@ function askInTime(
   return answer;
 }
 
-/** The key is made only where somebody is disabled: nearly nobody ever is, and this is asked of each provider each time. */
+/** On the hot path: the key is built only if any provider is disabled. */
 function isDisabled(config: GuidanceProviderConfig, disabled: ReadonlySet<string> | undefined): boolean {
   return disabled !== undefined && disabled.size > 0 && disabled.has(guidanceKey(config));
 }
 
-/** Tells a guidance provider from a feedback provider of the same name. */
+/** Distinguishes a guidance provider from a feedback provider of the same name. */
 function guidanceKey(config: GuidanceProviderConfig): string {
   return `guidance:${providerNameOf(config)}`;
 }
@@ -169,7 +162,7 @@ function isServed(category: string, produced: readonly ProducedGuidance[]): bool
   return produced.some(({ injection }) => injection.category === category);
 }
 
-/** Node sorts stably, so equal priorities keep the order of declaration. */
+/** Sorting is stable, so equal priorities keep the order of declaration. */
 function byPriority(one: Candidate, other: Candidate): number {
   return one.item.injection.priority - other.item.injection.priority;
 }
@@ -183,7 +176,7 @@ function ownLimit(
   const use = guidanceUse(state, item.providerName);
   if (use === undefined) return undefined;
   const { cooldownTurns } = config;
-  // A turn below the last one means that the host began to count anew.
+  // A turn below the last one means that the host restarted its count.
   if (cooldownTurns > 0 && turn >= use.turn && turn - use.turn <= cooldownTurns) return 'cooldown';
   if (use.inRun >= config.maxPerRun) return 'max-per-run';
   return use.turn === turn && use.inTurn >= config.maxPerTurn ? 'max-per-turn' : undefined;

@@ -6,22 +6,22 @@ import { errorStreak, recentFailures } from './threshold-classifiers.ts';
 
 /** Options of `diagnosticSignal`. */
 export interface DiagnosticSignalOptions {
-  /** Failed calls in a row from which it speaks; default 3. */
+  /** Minimum failed calls in a row; default 3. */
   readonly errorThreshold?: number;
-  /** The tool that shows the errors; default `view_logs`. Name one that the agent has. */
+  /** A tool of the agent that shows the errors; default `view_logs`. */
   readonly logToolName?: string;
 }
 
 /** Options of `consultationPrompt`. */
 export interface ConsultationPromptOptions {
-  /** Failed calls among the last `2 * failureThreshold` from which it speaks, 1 to 128; default 5. */
+  /** Minimum failed calls among the last `2 * failureThreshold`, 1 to 128; default 5. */
   readonly failureThreshold?: number;
-  /** The tool that asks another agent; default `request_review`. Name one that the agent has. */
+  /** A tool of the agent that consults another agent; default `request_review`. */
   readonly consultationTool?: string;
 }
 
 /**
- * Sends the agent to its logs after errors in a row:
+ * Points the agent to its logs after errors in a row:
  * `Found 3 new console errors. Use the view_logs tool to examine before continuing.`
  *
  * Category `diagnostic`, priority 20, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.
@@ -41,7 +41,7 @@ export const diagnosticSignal: ProviderDefinition<DiagnosticSignalOptions, Guida
 );
 
 /**
- * Suggests asking another agent after many failures, in a row or not:
+ * Suggests consulting another agent after many failures, in a row or not:
  * `Multiple attempts unsuccessful. Consider using request_review to get fresh perspective from specialized agent.`
  *
  * Category `consultation`, priority 30, at `pre_tool_selection`, `pre_tool_execution` and `post_tool_result`.

@@ -2,7 +2,6 @@ import type { GuidanceInjection } from '../../records/guidance.ts';
 import { checkInjection, completeDraft } from './check-injection.ts';
 import { invalidDefinition } from './check-options.ts';
 
-/** An instruction of a bank, without its id. */
 export interface BankInstruction {
   /** 1 to 500 characters. */
   readonly content: string;
@@ -11,18 +10,18 @@ export interface BankInstruction {
   readonly priority?: number;
 }
 
-/** The instructions that a model-backed classifier may choose from. Nothing else is ever said in its name. */
+/** The only texts that a model-backed classifier may choose from. */
 export interface GuidanceBank {
-  /** In the order of definition; at least one. */
+  /** In order of definition; at least one. */
   readonly instructions: readonly GuidanceInjection[];
-  /** The instruction with this id as its key; undefined for any other text. */
+  /** The instruction whose key is `id`. */
   get(id: string): GuidanceInjection | undefined;
 }
 
 /**
  * Defines a bank: `guidanceBank({ 'run-tests': { content: 'Run the tests before you go on.', category: 'testing' } })`.
  *
- * @throws CoxswainError "invalid-definition" when it is empty, or an id, content, priority or category breaks a rule
+ * @throws CoxswainError "invalid-definition" if it is empty, or an id, content, priority or category is invalid
  */
 export function guidanceBank(instructions: Readonly<Record<string, BankInstruction>>): GuidanceBank {
   const byId = new Map<string, GuidanceInjection>();

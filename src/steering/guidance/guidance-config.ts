@@ -2,34 +2,34 @@ import { DECISION_POINTS, type DecisionPoint } from '../../records/guidance.ts';
 import type { GuidanceProvider, GuidanceProviderConfig } from '../prompt/guidance-provider.ts';
 import { checkShare, checkWhole, invalidDefinition } from './check-options.ts';
 
-/** A configuration with its defaults filled in. */
+/** A configuration with defaults. */
 export interface ResolvedGuidanceConfig {
   readonly provider: GuidanceProvider;
   readonly maxPerTurn: number;
   readonly minConfidence: number;
   readonly decisionPoints: readonly DecisionPoint[];
   readonly cooldownTurns: number;
-  /** `Infinity` when there is no limit. */
+  /** `Infinity` without a limit. */
   readonly maxPerRun: number;
 }
 
 const MAX_NAME_CHARS = 64;
 
-// A configuration is not changed once it is given away, so it is checked once and not at every decision point.
-const resolved = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConfig>();
+// Configurations do not change, so each is checked once and not at every decision point.
+const resolvedConfigs = new WeakMap<GuidanceProviderConfig, ResolvedGuidanceConfig>();
 
 /**
- * Fills in the defaults of a configuration. Cost: O(1) for one that was resolved before.
+ * Fills in defaults. Cost: O(1) after the first time.
  *
- * @throws CoxswainError "invalid-definition" when a number is out of range, a decision point is unknown, or the
- *   provider lacks a name, a category, `classify` or `provide`
+ * @throws CoxswainError "invalid-definition" if a number is out of range, a decision point is unknown, or the provider
+ *   lacks a name, a category, `classify` or `provide`
  */
 export function resolveGuidanceConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
-  const known = resolved.get(config);
+  const known = resolvedConfigs.get(config);
   if (known !== undefined) return known;
-  const made = checkedConfig(config);
-  resolved.set(config, made);
-  return made;
+  const resolved = checkedConfig(config);
+  resolvedConfigs.set(config, resolved);
+  return resolved;
 }
 
 function checkedConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
@@ -51,9 +51,9 @@ function checkedConfig(config: GuidanceProviderConfig): ResolvedGuidanceConfig {
 }
 
 /**
- * Checks configurations where they are declared, so that a mistake shows at definition.
+ * Checks the configurations of a run or prompt.
  *
- * @throws CoxswainError "invalid-definition" as `resolveGuidanceConfig`, and when two share a name
+ * @throws CoxswainError "invalid-definition" as `resolveGuidanceConfig`, and if two share a name
  */
 export function checkGuidanceConfigs(configs: readonly GuidanceProviderConfig[]): void {
   const names = new Set<string>();
@@ -66,16 +66,16 @@ export function checkGuidanceConfigs(configs: readonly GuidanceProviderConfig[])
 }
 
 function checkProvider(provider: GuidanceProvider): void {
-  // Users of plain JavaScript may hand over anything.
-  const given = provider as Partial<GuidanceProvider> | null | undefined;
+  // JavaScript callers may pass anything.
+  const unchecked = provider as Partial<GuidanceProvider> | null | undefined;
   for (const member of ['name', 'category'] as const) {
-    const text = given?.[member];
+    const text = unchecked?.[member];
     if (typeof text !== 'string' || text === '' || text.length > MAX_NAME_CHARS) {
       throw invalidDefinition(`a guidance provider's ${member} must be a text of 1 to 64 characters`, { member });
     }
   }
   for (const member of ['classify', 'provide'] as const) {
-    if (typeof given?.[member] === 'function') continue;
-    throw invalidDefinition(`guidance provider "${given?.name}" has no method ${member}`, { member });
+    if (typeof unchecked?.[member] === 'function') continue;
+    throw invalidDefinition(`guidance provider "${unchecked?.name}" has no method ${member}`, { member });
   }
 }

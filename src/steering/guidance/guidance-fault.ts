@@ -1,12 +1,12 @@
 import { messageOf } from '../../base/error.ts';
 
 /**
- * What went wrong in somebody's guidance and was kept away from the agent. Plain JSON.
+ * A fault of a guidance provider or model-backed classifier, which the agent never sees. Plain JSON.
  *
- * - `provider-misconfigured`: a configuration is out of range, or its provider is not one
+ * - `provider-misconfigured`: the configuration is out of range or has no valid provider
  * - `provider-failed`: `classify` or `provide` threw
- * - `provider-invalid`: it returned something of another shape (a promise too)
- * - `provider-recursed`: a provider collected guidance itself; that inner request gave nothing
+ * - `provider-invalid`: it returned a value of another shape, such as a promise
+ * - `provider-recursed`: it collected guidance itself; the inner request returned none
  * - `model-timed-out`, `model-rejected`, `model-junk`, `model-unknown-id`: the same for a model-backed classifier
  */
 export interface GuidanceFault {
@@ -27,13 +27,13 @@ export interface GuidanceFault {
 }
 
 const MAX_MESSAGE_CHARS = 300;
-/** What is looked at of a message before it is cut. */
+/** A longer message is cut before redaction. */
 const MAX_READ_CHARS = 16_000;
 
 /**
- * The message of anything that was thrown, also of a value that refuses to become text.
+ * The message of a thrown value, even of one that cannot be converted to text.
  *
- * @param redact  takes secrets out before the message is cut: half a secret would not be recognised
+ * @param redact  removes secrets before the message is cut: half a secret would not be recognised
  */
 export function thrownText(thrown: unknown, redact: (text: string) => string = (text) => text): string {
   try {

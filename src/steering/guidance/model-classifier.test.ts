@@ -38,7 +38,7 @@ function fakeTimers(): TaskTimers & { readonly waiting: () => number; advance(by
 }
 
 const answering = (classify: ModelClassifier['classify']): ModelClassifier => ({ name: 'small', classify });
-// What a model's adapter may return, whatever its type says.
+// The adapter of a model may return anything.
 const returning = (value: unknown): ModelClassifier => answering(() => Promise.resolve(value as undefined));
 const ask = (classifier: ModelClassifier, timers = fakeTimers()): Promise<ModelAnswer> =>
   askModel(classifier, context, { bank, timers });
@@ -54,11 +54,11 @@ test('a choice from the bank becomes a verdict, and the verdict guidance of the 
   expect(evaluateGuidance(unsure, context, EMPTY_GUIDANCE_STATE).produced).toEqual([]);
 });
 
-test('no choice is no guidance and no fault', async () => {
+test('without a choice there is no guidance and no fault', async () => {
   expect(await ask(returning(undefined))).toEqual({ kind: 'none', classifier: 'small' });
 });
 
-test('nonsense, unknown ids, rejections and throws are faults, and nothing is said', async () => {
+test('invalid results, unknown ids, rejections and exceptions are faults', async () => {
   const throwing = {
     name: 'small',
     classify: (): never => {
@@ -81,12 +81,12 @@ test('nonsense, unknown ids, rejections and throws are faults, and nothing is sa
   }
 });
 
-test('a verdict on an id that the bank does not know says nothing', () => {
+test('a verdict with an unknown id gives no guidance', () => {
   const provider = verdictGuidance('small', bank, { instructionId: 'other', confidence: 1 });
   expect(evaluateGuidance([{ provider }], context, EMPTY_GUIDANCE_STATE)).toMatchObject({ produced: [], faults: [] });
 });
 
-test('a classifier that hangs is a fault when its time is over, and its signal is aborted', async () => {
+test('a classifier that hangs is a fault after the time limit, and its signal is aborted', async () => {
   const timers = fakeTimers();
   let aborted = false;
   let late: ((value: undefined) => void) | undefined;
@@ -98,36 +98,36 @@ test('a classifier that hangs is a fault when its time is over, and its signal i
       late = resolve;
     });
   });
-  const asked = askModel(hanging, context, { bank, timers, timeLimitMs: 500 });
+  const answer = askModel(hanging, context, { bank, timers, timeLimitMs: 500 });
   timers.advance(499);
   expect(aborted).toBe(false);
   timers.advance(1);
-  expect(await asked).toMatchObject({ fault: { code: 'model-timed-out', message: 'no answer within 500 ms' } });
+  expect(await answer).toMatchObject({ fault: { code: 'model-timed-out', message: 'no answer within 500 ms' } });
   expect(aborted).toBe(true);
   late?.(undefined);
 });
 
-test('an answer in time leaves no timer behind', async () => {
+test('a result in time clears the timer', async () => {
   const timers = fakeTimers();
   await ask(returning(undefined), timers);
   expect(timers.waiting()).toBe(0);
 });
 
-test('the digest names tools, kinds and counts, and holds no argument and no result', async () => {
-  let told = '';
+test('the digest has tools, kinds and counts, but no arguments or results', async () => {
+  let sent = '';
   await ask(
     answering((digest) => {
-      told = JSON.stringify(digest);
+      sent = JSON.stringify(digest);
       return Promise.resolve(undefined);
     }),
   );
-  expect(JSON.parse(told)).toMatchObject({
+  expect(JSON.parse(sent)).toMatchObject({
     decisionPoint: 'pre_tool_selection',
     toolCallCount: 1,
     recentCalls: [{ tool: 'read_file', kind: 'read', failed: false, novel: true }],
     instructions: [{ id: 'run-tests', category: 'testing', content: 'Run the tests.' }],
   });
-  expect(told).not.toContain('private');
+  expect(sent).not.toContain('private');
 });
 
 test('a time limit outside its range is refused at once', () => {
@@ -138,7 +138,7 @@ test('a time limit outside its range is refused at once', () => {
 
 test('the machine’s timers end a task that takes too long, and can be stopped', async () => {
   const hang = (): Promise<never> => new Promise(() => undefined);
-  // Something must keep the process alive, because the limit itself does not.
+  // The timers of the limit do not keep the process alive.
   const alive = setTimeout(() => undefined, 5_000);
   expect(await withTimeLimit(hang, { timeLimitMs: 5 })).toEqual({ kind: 'timed-out' });
   let ran = false;

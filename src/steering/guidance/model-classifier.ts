@@ -8,20 +8,20 @@ import { isJsonObject } from '../../base/json.ts';
 import { checkWhole } from './check-options.ts';
 import { type GuidanceFault, thrownText } from './guidance-fault.ts';
 
-/** What a model-backed classifier is told: names, kinds and counts, no arguments, results or messages. Plain JSON. */
+/** Input of a model-backed classifier: names, kinds and counts, but no arguments, results or messages. Plain JSON. */
 export interface ContextDigest {
   readonly decisionPoint: DecisionPoint;
   readonly turnCount: number;
   readonly toolCallCount: number;
   readonly errors: number;
   readonly consecutiveErrors: number;
-  /** The newest calls, oldest first, 12 at most. */
+  /** The newest calls, oldest first, at most 12. */
   readonly recentCalls: readonly DigestCall[];
-  /** Patterns the agent is in, 8 at most. */
+  /** Open patterns, at most 8. */
   readonly patterns: readonly DigestPattern[];
-  /** Tools about to run, 16 at most. */
+  /** Tools about to run, at most 16. */
   readonly pendingTools: readonly string[];
-  /** What it may choose from. */
+  /** The choices. */
   readonly instructions: readonly DigestInstruction[];
 }
 
@@ -29,7 +29,7 @@ interface DigestCall {
   readonly tool: string;
   readonly kind: ToolKind;
   readonly failed: boolean;
-  /** It brought something not seen before. */
+  /** The result was new. */
   readonly novel: boolean;
 }
 
@@ -45,8 +45,7 @@ interface DigestInstruction {
   readonly content: string;
 }
 
-/** The digest of a context. Cost: a few small copies. */
-export function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDigest {
+function contextDigest(context: GuidanceContext, bank: GuidanceBank): ContextDigest {
   const { trajectory } = context;
   return {
     decisionPoint: context.decisionPoint,
@@ -66,47 +65,45 @@ export function contextDigest(context: GuidanceContext, bank: GuidanceBank): Con
 
 /** A classifier's choice. Plain JSON. */
 export interface ModelVerdict {
-  /** An id of the bank. */
+  /** Key of an instruction in the bank. */
   readonly instructionId: string;
   /** 0 to 1. */
   readonly confidence: number;
 }
 
-/** A classifier backed by a model, or anything else that takes time. */
+/** An asynchronous classifier, such as a model. */
 export interface ModelClassifier {
   readonly name: string;
   /**
-   * Chooses at most one instruction of `digest.instructions`. It may throw, reject, hang or answer nonsense: that is
-   * a fault, and nothing is said.
+   * Chooses at most one of `digest.instructions`. An exception, a rejection, a timeout or an invalid result is a fault.
    *
-   * @param options.signal aborted when the time limit is over
-   * @returns undefined when none applies
+   * @param options.signal  aborted when the time limit has passed
+   * @returns undefined if no instruction applies
    */
   classify(digest: ContextDigest, options: { readonly signal: AbortSignal }): Promise<ModelVerdict | undefined>;
 }
 
-/** What came of asking a model. Plain JSON. */
+/** Result of a model-backed classifier. Plain JSON. */
 export type ModelAnswer =
   | { readonly kind: 'verdict'; readonly classifier: string; readonly verdict: ModelVerdict }
   | { readonly kind: 'none'; readonly classifier: string }
   | { readonly kind: 'fault'; readonly fault: GuidanceFault };
 
-/** What a model may choose from, and how long it may take. */
 export interface AskModelOptions {
   readonly bank: GuidanceBank;
   /** Milliseconds, 1 to 600,000; default 2,000. */
   readonly timeLimitMs?: number;
   /** Default: the machine's. */
   readonly timers?: TaskTimers;
-  /** Takes secrets out of what the classifier throws, before it is cut. It must not throw. Default: they stay. */
+  /** Removes secrets from messages of faults. Must not throw. Default: no change. */
   readonly redact?: (text: string) => string;
 }
 
 /**
- * Asks a model-backed classifier. Nobody has to wait for the answer: it is an input for the next decision point
+ * Calls a model-backed classifier. The agent does not wait for the result, which is an input of the next decision point
  * (`verdictGuidance`). The promise never rejects and settles within the time limit.
  *
- * @throws CoxswainError "invalid-definition" (at once, not as a rejection) when `timeLimitMs` is outside its range
+ * @throws CoxswainError "invalid-definition" (synchronously) if `timeLimitMs` is out of range
  */
 export function askModel(
   classifier: ModelClassifier,
@@ -115,7 +112,7 @@ export function askModel(
 ): Promise<ModelAnswer> {
   const { bank, timeLimitMs = 2_000, timers, redact } = options;
   checkWhole('timeLimitMs', timeLimitMs, { max: 600_000 });
-  // Made now: the context may have moved on when the classifier looks.
+  // Built synchronously, because the context may change later.
   const digest = contextDigest(context, bank);
   return withTimeLimit<unknown>((signal) => classifier.classify(digest, { signal }), {
     timeLimitMs,
@@ -159,10 +156,9 @@ function faultOf(classifier: ModelClassifier, code: GuidanceFault['code'], messa
 }
 
 /**
- * A provider that says what a model chose, for the next evaluation: it is sorted and capped like any other. Says
- * nothing when the bank does not know the id.
+ * Wraps a model's choice as a provider for the next evaluation. Not relevant if the bank lacks the instruction.
  *
- * @param name the classifier's name, under which caps count
+ * @param name  the classifier's name, for the limits
  */
 export function verdictGuidance(name: string, bank: GuidanceBank, verdict: ModelVerdict): GuidanceProvider {
   const injection = bank.get(verdict.instructionId);
@@ -176,13 +172,13 @@ export function verdictGuidance(name: string, bank: GuidanceBank, verdict: Model
   };
 }
 
-/** Where delays come from, so that a test needs no real time. */
+/** Timers, replaceable in tests. */
 export interface TaskTimers {
-  /** Calls `callback` once after `delayMs` milliseconds. @returns stops it, if it has not run yet */
+  /** Calls `callback` after `delayMs` milliseconds. @returns cancels the timer */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** The machine's timers. One that waits does not keep the process alive. */
+/** The machine's timers, which do not keep the process alive. */
 export const taskTimers: TaskTimers = {
   after(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
@@ -191,13 +187,11 @@ export const taskTimers: TaskTimers = {
   },
 };
 
-/** How a task with a time limit ended. */
 export type TimedOutcome<Value> =
   | { readonly kind: 'done'; readonly value: Value }
   | { readonly kind: 'failed'; readonly thrown: unknown }
   | { readonly kind: 'timed-out' };
 
-/** How long a task may take. */
 export interface TaskLimit {
   readonly timeLimitMs: number;
   /** Default: the machine's. */
@@ -205,10 +199,10 @@ export interface TaskLimit {
 }
 
 /**
- * Runs a task that may take `timeLimitMs`. The promise never rejects and settles when the task or the time is over,
- * whichever comes first; then the task's signal is aborted if it still runs, and what it does later is ignored.
+ * Runs a task with a time limit. The promise never rejects. After the limit the signal is aborted and the task's later
+ * result is ignored.
  *
- * @param task may throw at once, reject, or ignore its signal
+ * @param task  may throw, reject, or ignore its signal
  */
 export function withTimeLimit<Value>(
   task: (signal: AbortSignal) => PromiseLike<Value> | Value,
@@ -225,7 +219,7 @@ export function withTimeLimit<Value>(
       stop();
       resolve(outcome);
     };
-    // Inside the executor of a promise, so that a task that throws at once is treated as one that rejects.
+    // In the executor of a promise, so that a synchronous exception becomes a rejection.
     new Promise<Value>((started) => started(task(controller.signal))).then(
       (value) => settle({ kind: 'done', value }),
       (thrown: unknown) => settle({ kind: 'failed', thrown }),

@@ -9,7 +9,7 @@ import { sensitiveContentPending } from './sensitive-content-pending.ts';
 const classify = (args: Json, toolName = 'write_file'): ClassificationResult =>
   sensitiveContentPending().classify(guidanceContext({ pendingToolCalls: [{ toolCallId: 'c', toolName, args }] }));
 
-// Put together from pieces, so that no scanner takes this file for a leak.
+// Built from pieces, so that no scanner reports this file as a leak.
 const joined = (...pieces: readonly string[]): string => pieces.join('');
 const SECRETS: readonly (readonly [string, string])[] = [
   ['a private key', joined('-----BEGIN RSA ', 'PRIVATE KEY-----')],
@@ -21,7 +21,7 @@ const SECRETS: readonly (readonly [string, string])[] = [
   ['a secret in an assignment', joined('export API_KEY=', 'a8f3k2l9x0')],
 ];
 
-test.each(SECRETS)('%s in a pending call is found, wherever in the arguments, and never echoed', (what, secret) => {
+test.each(SECRETS)('%s in a pending call is found anywhere in the arguments and never echoed', (what, secret) => {
   for (const args of [{ content: `x ${secret} y` }, { edits: [{ text: secret }] }, secret]) {
     const result = classify(args);
     expect(result.relevant).toBe(true);
@@ -37,7 +37,7 @@ test('a member named for a secret is one, a reference to a secret is not', () =>
   expect(classify({ password: '' }).relevant).toBe(false);
 });
 
-test('ordinary arguments are left alone', () => {
+test('ordinary arguments are not secrets', () => {
   const ordinary: readonly Json[] = [
     { path: 'src/token.ts', content: 'const token = readToken(); // the secret of good code' },
     { command: 'git log --oneline | head -20' },
@@ -53,7 +53,7 @@ test('the name of the tool cannot smuggle anything into the reason', () => {
   expect(reason).toBe("a pending call of a'‹b› c holds what looks like a secret in a member named for one");
 });
 
-test('without pending calls there is nothing to find', () => {
+test('without pending calls it is not relevant', () => {
   expect(sensitiveContentPending().classify(guidanceContext())).toEqual({ relevant: false, confidence: 0 });
 });
 
@@ -72,7 +72,7 @@ test('the search ends soon on hostile arguments: long near-misses and deep nesti
 test('any JSON is taken without a throw', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (args) => {
-      // `jsonValue` makes JSON, which its type says in other words.
+      // `jsonValue` generates JSON, which its type does not express.
       expect(classify(args as Json).confidence).toBeGreaterThanOrEqual(0);
     }),
   );

@@ -1,12 +1,11 @@
 import { isJsonObject } from '../../base/json.ts';
 import { slotText } from '../advice/slot-text.ts';
-import type { PendingToolCall } from '../prompt/guidance-provider.ts';
 import type { Classifier } from './classifier.ts';
 
 interface Secret {
   readonly what: string;
   readonly confidence: number;
-  /** Linear: no quantifier stands inside another, and every run that may be long is bounded. */
+  /** Linear: no nested quantifiers, and every repetition is bounded. */
   readonly pattern: RegExp;
 }
 
@@ -29,24 +28,24 @@ const SECRETS: readonly Secret[] = [
       /(?:api[_-]?key|secret|passwd|password|access[_-]?token|auth[_-]?token)["']{0,2} {0,2}[:=] {0,2}["']?(?=[\w+/=.-]{0,63}\d)[\w+/=.-]{8}/i,
   },
 ];
-/** A member whose name alone says that its value is secret. */
+/** Names of members with a secret value. */
 const SECRET_NAME =
   /^(?:api[_-]?key|(?:client[_-]?)?secret|passwd|password|(?:access|auth|refresh)[_-]?token|private[_-]?key)$/i;
 const MIN_VALUE_CHARS = 6;
-/** A reference to a secret (`$TOKEN`, `{{token}}`, `<token>`) is not one. */
+/** A reference to a secret, such as `$TOKEN`, `{{token}}` or `<token>`. */
 const REFERENCE = /^[$<{]/;
 
 const MAX_DEPTH = 16;
-/** Read of all pending calls together: at most these characters, and this many values. */
+/** Limits for all pending calls together. */
 const MAX_CHARS = 65_536;
 const MAX_VALUES = 2_000;
 
 /**
- * A call about to run carries what looks like a secret: keys, tokens, passwords in a URL or an assignment, members
- * named for a secret. A guess by shape; short or unusual secrets pass. The reason names the tool and the sort of
- * secret, never the content.
+ * A pending call seems to contain a secret: a key, a token, a password in a URL or an assignment, or a member with the
+ * name of a secret. Short or unusual secrets are not found. The reason has the tool and the kind of secret, never the
+ * content.
  *
- * Cost: linear in the arguments; reads at most 65,536 characters and 2,000 values of all pending calls together.
+ * Cost: linear; reads at most 65,536 characters and 2,000 values of all pending calls together.
  */
 export function sensitiveContentPending(): Classifier {
   return {
@@ -54,7 +53,7 @@ export function sensitiveContentPending(): Classifier {
     classify({ pendingToolCalls }) {
       const budget: Budget = { chars: MAX_CHARS, values: MAX_VALUES };
       for (const call of pendingToolCalls) {
-        const found = secretIn(call, budget);
+        const found = search(call.args, budget, 0);
         if (found === undefined) continue;
         const reason = `a pending call of ${slotText(call.toolName, 64)} holds what looks like ${found.what}`;
         return { relevant: true, confidence: found.confidence, reason };
@@ -72,10 +71,6 @@ interface Budget {
 type Finding = Pick<Secret, 'what' | 'confidence'>;
 
 const NAMED: Finding = { what: 'a secret in a member named for one', confidence: 0.85 };
-
-function secretIn(call: PendingToolCall, budget: Budget): Finding | undefined {
-  return search(call.args, budget, 0);
-}
 
 function search(value: unknown, budget: Budget, depth: number): Finding | undefined {
   if (budget.values <= 0 || budget.chars <= 0 || depth > MAX_DEPTH) return undefined;

@@ -10,13 +10,13 @@ test('three turns with one read each of different files could have been one turn
   expect(judged([{}, {}])).toBe(false);
 });
 
-test('a turn with two calls was parallel already and ends the row', () => {
+test('a turn with two calls was parallel already and ends the series', () => {
   expect(judged([{}, {}, {}, { sameTurn: true }])).toBe(false);
   expect(judged([{}, {}, { sameTurn: true }, {}, {}])).toBe(false);
   expect(judged([{}, { sameTurn: true }, {}, {}, {}])).toBe(true);
 });
 
-test('another tool, a write, a failure or the same question again is not independent', () => {
+test('another tool, a write, a failure or the same arguments are not independent', () => {
   expect(judged([{}, { tool: 'grep' }, {}])).toBe(false);
   const write: ScriptedCall = { tool: 'write_file' };
   expect(judged([write, write, write])).toBe(false);
@@ -25,7 +25,7 @@ test('another tool, a write, a failure or the same question again is not indepen
   expect(judged([same, same, same])).toBe(false);
 });
 
-test('a host that reports no turns is never told so', () => {
+test('without turns it is never relevant', () => {
   expect(judged([{ sameTurn: true }, { sameTurn: true }, { sameTurn: true }])).toBe(false);
 });
 

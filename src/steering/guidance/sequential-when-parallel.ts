@@ -6,17 +6,17 @@ import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance } from './define-guidance.ts';
 
 /**
- * The newest `threshold` (default 3) turns or more each held one call of one tool, on different things: they could
- * have been issued together. Only calls that succeeded and, as far as is known, change nothing count. A run whose
- * host reports no turns is never judged. Counts twice the threshold at most.
+ * The newest `threshold` (default 3) turns or more each had one call of the same tool with different arguments, which
+ * could have run in parallel. Counts only successful calls that seem to change nothing, at most `2 * threshold`. Never
+ * relevant if the host reports no turns.
  *
- * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 2 to 16
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 2 to 16
  */
 export const sequentialWhenParallel: ThresholdClassifier = defineThreshold(
   'sequential_when_parallel',
   whole(2, 16, 3),
   ({ trajectory }, threshold) => {
-    // Without turns it is only known which calls overlapped, not which the model issued together.
+    // Without turns it is unknown which calls the model issued together.
     const count = trajectory.turns === 0 ? 0 : singleCalls(trajectory.recentCalls(2 * threshold));
     return [count, `${count} turns of one independent call each`];
   },
@@ -25,15 +25,15 @@ export const sequentialWhenParallel: ThresholdClassifier = defineThreshold(
 /** @param calls oldest first */
 function singleCalls(calls: readonly RecentCall[]): number {
   const tool = calls.at(-1)?.tool;
-  const asked: string[] = [];
+  const argsKeys: string[] = [];
   for (let position = calls.length - 1; position >= 0; position -= 1) {
     const call = calls[position];
     const comparison = call?.comparison;
     if (call === undefined || comparison === undefined || call.tool !== tool || !isIndependent(call)) break;
-    if (asked.includes(comparison.argsKey) || sharesTurn(call, calls, position)) break;
-    asked.push(comparison.argsKey);
+    if (argsKeys.includes(comparison.argsKey) || sharesTurn(call, calls, position)) break;
+    argsKeys.push(comparison.argsKey);
   }
-  return asked.length;
+  return argsKeys.length;
 }
 
 function isIndependent(call: RecentCall): boolean {
@@ -46,17 +46,17 @@ function sharesTurn(call: RecentCall, calls: readonly RecentCall[], position: nu
 
 /** Options of `parallelToolReminder`. */
 export interface ParallelToolReminderOptions {
-  /** Turns in a row with one independent call each from which it speaks, 2 to 16; default 3. */
+  /** Minimum turns in a row with one independent call each, 2 to 16; default 3. */
   readonly sequentialThreshold?: number;
 }
 
 /**
- * Reminds the agent that it may issue calls together:
+ * Reminds the agent that it may run calls in parallel:
  * `Multiple independent operations detected. Consider executing tools in parallel for efficiency.`
  *
  * Category `efficiency`, priority 200, at `pre_tool_selection` and `post_tool_result`.
  *
- * @throws CoxswainError "invalid-definition" when the option is outside its range
+ * @throws CoxswainError "invalid-definition" if the option is out of range
  */
 export const parallelToolReminder: ProviderDefinition<ParallelToolReminderOptions, GuidanceProvider> = defineProvider(
   { sequentialThreshold: sequentialWhenParallel.options.threshold },

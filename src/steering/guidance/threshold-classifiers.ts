@@ -3,10 +3,10 @@ import { defineProvider, type ProviderDefinition } from '../prompt/define-provid
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import { type Classifier, classifyCount, classifyPattern } from './classifier.ts';
 
-/** A classifier that counts and is relevant from `threshold` on. */
+/** A classifier that is relevant from a count of `threshold` on. */
 export type ThresholdClassifier = ProviderDefinition<{ readonly threshold?: number }, Classifier>;
 
-/** @param count  what is counted at a decision point, and the reason that the count gives */
+/** @param count  returns the count at a decision point, and the reason */
 export function defineThreshold(
   name: string,
   shape: NumberShape,
@@ -15,16 +15,16 @@ export function defineThreshold(
   return defineProvider<{ readonly threshold?: number }, Classifier>({ threshold: shape }, ({ threshold }) => ({
     name,
     classify(context) {
-      const [found, reason] = count(context, threshold);
-      return classifyCount(found, threshold, reason);
+      const [total, reason] = count(context, threshold);
+      return classifyCount(total, threshold, reason);
     },
   }));
 }
 
 /**
- * The last calls all failed: `threshold` (default 3) or more in a row, as flagged by the source.
+ * The last `threshold` (default 3) calls or more failed, as flagged by the source.
  *
- * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
  */
 export const errorStreak: ThresholdClassifier = defineThreshold(
   'error_streak',
@@ -33,10 +33,10 @@ export const errorStreak: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * The run has made many tool calls: `threshold` (default 50) or more. Stays relevant from then on; caps and cooldown
- * decide how often that is said.
+ * The run has `threshold` (default 50) tool calls or more. Relevant from then on; limits and cooldown decide how often
+ * guidance is given.
  *
- * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
  */
 export const highToolCount: ThresholdClassifier = defineThreshold(
   'high_tool_count',
@@ -45,9 +45,9 @@ export const highToolCount: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * Many of the last calls failed, in a row or not: `threshold` (default 5) or more among the newest `2 * threshold`.
+ * `threshold` (default 5) or more of the newest `2 * threshold` calls failed.
  *
- * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 1 to 128
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1 to 128
  */
 export const recentFailures: ThresholdClassifier = defineThreshold(
   'recent_failures',
@@ -59,10 +59,10 @@ export const recentFailures: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * One tool only, whatever its arguments: the newest `threshold` (default 5) calls or more all used it. Thoughts and
- * pauses do not count. Counts twice the threshold at most.
+ * The newest `threshold` (default 5) calls or more used the same tool. Thoughts and pauses do not count. Counts at most
+ * `2 * threshold`.
  *
- * @throws CoxswainError "invalid-definition" when `threshold` is not a whole number from 2 to 128
+ * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 2 to 128
  */
 export const singleToolRepeated: ThresholdClassifier = defineThreshold(
   'single_tool_repeated',
@@ -75,9 +75,9 @@ export const singleToolRepeated: ThresholdClassifier = defineThreshold(
 );
 
 /**
- * The last call gave `minChars` (default 20,000) UTF-16 units of text or more.
+ * The last result has `minChars` (default 20,000) UTF-16 units or more.
  *
- * @throws CoxswainError "invalid-definition" when `minChars` is not a whole number from 1
+ * @throws CoxswainError "invalid-definition" if `minChars` is not a whole number from 1
  */
 export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Classifier> = defineProvider(
   { minChars: whole(1, 1_000_000_000, 20_000) },
@@ -94,14 +94,14 @@ export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Cla
 );
 
 const KINDS: ReadonlySet<string> = new Set(['stall', 'stagnation']);
-/** A pattern seen longer ago than this many calls says nothing of now. */
+/** Calls after which a sighting of a pattern is out of date. */
 const MAX_AGE = 5;
 
 /**
- * Nothing new comes: the newest `maxCalls` (default 20) calls or more brought no new result, or the analysis itself
- * sees a stall or stagnation. Thoughts, pauses and polls do not count.
+ * The newest `maxCalls` (default 20) calls or more had no new result, or the analysis found a stall or stagnation.
+ * Thoughts, pauses and polls do not count.
  *
- * @throws CoxswainError "invalid-definition" when `maxCalls` is not a whole number from 1 to 200
+ * @throws CoxswainError "invalid-definition" if `maxCalls` is not a whole number from 1 to 200
  */
 export const progressStall: ProviderDefinition<{ readonly maxCalls?: number }, Classifier> = defineProvider(
   { maxCalls: whole(1, 200, 20) },

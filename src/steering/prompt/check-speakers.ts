@@ -1,20 +1,19 @@
 import { CoxswainError } from '../../base/error.ts';
 import { checkTrigger, type FeedbackTrigger } from './feedback-trigger.ts';
 
-/** The same as `isName` says, of ASCII: the classes of Unicode take a short-lived process a millisecond to compile. */
+/** The ASCII part of `isName`: Unicode classes take 1 ms to compile, which matters in a short-lived process. */
 const ASCII_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/;
 
-/** What is checked of a provider or observer and its configuration. */
 interface ConfiguredSpeaker {
   readonly name: string;
   readonly trigger: FeedbackTrigger | undefined;
 }
 
 /**
- * Checks the providers, or the observers, of one prompt or run.
+ * Checks the providers or the observers of one prompt or run.
  *
- * @throws CoxswainError "invalid-definition" when a name is not 1 to 64 letters, digits, spaces, `.`, `_` and `-`,
- *   two have one name, one has no trigger, or a trigger is out of range
+ * @throws CoxswainError "invalid-definition" if a name is not 1 to 64 letters, digits, spaces, `.`, `_` and `-` or is not
+ *   unique, or a trigger is missing or out of range
  */
 export function checkSpeakers(kind: 'feedback provider' | 'observer', speakers: readonly ConfiguredSpeaker[]): void {
   const names = new Set<string>();

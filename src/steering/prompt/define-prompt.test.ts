@@ -34,7 +34,7 @@ test('sections nest, headings deepen, and placeholders are filled in', () => {
   });
 });
 
-test('$${ is a literal ${, and a value is not read again for placeholders', () => {
+test('$${ is a literal ${, and values are not parsed for placeholders', () => {
   const prompt = definePrompt({ ns: 'a', key: 'b', sections: [{ key: 's', text: 'echo $${HOME} ${what}' }] });
   expect(prompt.render({ what: '${HOME}' }).text).toBe('echo ${HOME} ${HOME}');
 });
@@ -48,7 +48,7 @@ test('any value is rendered as it is', () => {
   );
 });
 
-test('a disabled section takes what is below it along, and its parameters are not needed', () => {
+test('a disabled section hides its children, and its parameters are not required', () => {
   const prompt = definePrompt({
     ns: 'a',
     key: 'b',
@@ -155,7 +155,7 @@ test.each<[string, FeedbackTrigger]>([
   expect(() => definePrompt({ ns: 'a', key: 'b', observers: [{ observer, trigger }] })).toThrow(refused);
 });
 
-test('a provider needs a printable name of its own and a trigger', () => {
+test('a provider needs a unique printable name and a trigger', () => {
   const refused = expect.objectContaining({ code: 'invalid-definition' });
   const trigger = { everyNCalls: 1 };
   const define = (

@@ -8,20 +8,19 @@ import type { PromptParams, PromptSection, RenderedPrompt, RenderOptions, Sectio
 import type { FeedbackCadence, FeedbackDelivery, PromptTemplate } from './prompt-template.ts';
 import type { ObserverConfig } from './trajectory-observer.ts';
 
-/** What a prompt is made from. */
 export interface PromptDefinition {
   /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`, as does `key`. */
   readonly ns: string;
   readonly key: string;
   /** Default: none, for a prompt that only declares providers. */
   readonly sections?: readonly PromptSection[];
-  /** The placeholders that sections may use. Default: those they do use. */
+  /** Placeholders that sections may use. Default: those they use. */
   readonly params?: readonly string[];
   /** In order of priority. Default: none. */
   readonly feedbackProviders?: readonly FeedbackProviderConfig[];
   /** Default: none. */
   readonly guidanceProviders?: readonly GuidanceProviderConfig[];
-  /** Asked after the feedback providers, in order of priority. Default: none. */
+  /** Run after the feedback providers, in order of priority. Default: none. */
   readonly observers?: readonly ObserverConfig[];
   /** Default: none. */
   readonly resources?: readonly ResourceBinding[];
@@ -32,11 +31,11 @@ export interface PromptDefinition {
 }
 
 /**
- * Defines a prompt: sections, and who speaks while the agent works on it.
+ * Defines a prompt: its sections, providers and observers.
  *
- * @throws CoxswainError "invalid-definition" when a key is malformed or double, a text has a malformed placeholder or
- *   one that `params` does not name (`details.section`, `details.placeholder`), a resource is bound twice, or a
- *   provider or observer is configured wrongly
+ * @throws CoxswainError "invalid-definition" if a key is malformed or duplicate, a placeholder is malformed or not in
+ *   `params` (`details.section`, `details.placeholder`), a resource is bound twice, or a provider or observer is
+ *   misconfigured
  */
 export function definePrompt(definition: PromptDefinition): PromptTemplate {
   const { ns, key, sections = [], feedbackProviders = [], observers = [], guidanceProviders = [] } = definition;
@@ -118,11 +117,11 @@ function frozenCopies<Config extends object>(configs: readonly Config[]): readon
   return Object.freeze(configs.map((config) => Object.freeze({ ...config })));
 }
 
-/** Markdown knows six levels of headings; the first is left to the document around the prompt. */
+/** Level 1 is left to the document around the prompt; Markdown has six levels. */
 const TOP_HEADING = 2;
 const LAST_HEADING = 6;
 
-/** Renders what is enabled; guidance comes last. @throws CoxswainError "invalid-argument" as `Prompt.render` */
+/** Renders enabled sections, then guidance. @throws CoxswainError "invalid-argument" as `Prompt.render` */
 function renderSections(sections: readonly PreparedSection[], context: SectionContext): RenderedPrompt {
   const blocks: string[] = [];
   const keys: string[] = [];

@@ -3,18 +3,18 @@ import { CoxswainError } from '../../base/error.ts';
 import { nearestName } from '../../base/nearest-name.ts';
 import type { Shape, ShapesOf } from '../../base/shape.ts';
 
-/** Makes a provider, an observer or a classifier of options, and has the shape of each option, with its default. */
+/** Creates a provider, observer or classifier from options; `options` has the shape and default of each. */
 export interface ProviderDefinition<Options extends object, Made> {
-  /** @throws CoxswainError "invalid-definition" when an option is not of its shape */
+  /** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
   (options?: Options): Made;
   readonly options: ShapesOf<Options>;
 }
 
 /**
- * Defines a built-in provider, observer or classifier. The shapes are the one place of its defaults and ranges: the
- * configuration, its schema and the tables of the documents read them too.
+ * Defines a built-in provider, observer or classifier. The shapes are the single source of its defaults and ranges: the
+ * configuration, its schema and the tables in the docs read them too.
  *
- * @param make  gets every option that was given or has a default
+ * @param make  called with every option that has a value or a default
  */
 export function defineProvider<Options extends object, Made>(
   shapes: ShapesOf<NoInfer<Options>>,

@@ -9,12 +9,12 @@ import type { SeenCall } from './seen-call.ts';
 import type { TrajectoryView } from './trajectory-view.ts';
 import type { Prompt } from './prompt.ts';
 
-/** Where the severity of what was said lately is going. */
+/** Trend of the severity of recent feedback. */
 export type SeverityTrend = 'rising' | 'easing' | 'steady';
 
 /**
- * What a feedback provider may look at. Counts, calls and history are those of the current prompt; a tool call that
- * names no prompt counts under every prompt. A plain object: one of one's own may be spread from another.
+ * The context of a feedback provider. Counts, calls and history are those of the current prompt; a tool call without a
+ * prompt counts under every prompt. A plain object, which may be spread into another.
  */
 export interface FeedbackContext {
   readonly session: Session;
@@ -25,46 +25,45 @@ export interface FeedbackContext {
   readonly resources: PromptResources;
   readonly filesystem: Filesystem | undefined;
   readonly deadline: Deadline | undefined;
-  /** The time of this evaluation in Unix milliseconds: take "now" from here, never from a clock. */
+  /** Unix milliseconds. Use this instead of a clock, so that a replay gives the same result. */
   readonly nowMs: number;
   readonly budget: Budget | undefined;
   readonly usage: BudgetUsage | undefined;
   readonly trajectory: TrajectoryView | undefined;
-  /** The pattern for which `onPattern` fired; undefined when another condition did alone. */
+  /** The pattern for which `onPattern` fired; undefined if only other conditions fired. */
   readonly triggerPattern: TrajectoryPattern | undefined;
-  /** The newest feedback of any provider. */
+  /** The latest feedback of any provider. */
   readonly lastFeedback: StoredFeedback | undefined;
-  /** The newest feedback of the provider that is asked. */
+  /** The latest feedback of this provider. */
   readonly lastOwnFeedback: StoredFeedback | undefined;
-  /** Tool calls that came back, exact. */
+  /** Number of finished tool calls, exact. */
   readonly toolCallCount: number;
   /**
-   * Tool calls since what `everyNCalls` counts from: the newest feedback or assessment of anyone under cadence
-   * `shared`, of the provider itself under `per-provider`; all of them when there is none. Exact.
+   * Number of tool calls since the latest feedback or assessment: of any provider or observer with cadence `shared`, of
+   * this one with `per-provider`. Counts from the start if there was no feedback. Exact.
    */
   toolCallsSinceLastFeedback(): number;
   /**
    * The newest `count` tool calls, oldest first.
    *
-   * @throws CoxswainError "invalid-argument" when `count` is not a whole number from 0 to 1,000 (what is retained)
+   * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to 1,000 (the number retained)
    */
   recentToolCalls(count: number): readonly ToolInvoked[];
   /**
-   * The same calls as providers of both kinds see them: target, arguments, result, cause of a failure.
+   * The same calls with target, arguments, result and cause of a failure.
    *
    * @throws CoxswainError "invalid-argument" as `recentToolCalls`
    */
   recentCalls(count: number): readonly SeenCall[];
   /**
-   * The share of failures among the newest `window` tool calls, 0 to 1; 0 when there is none.
+   * The share of failures among the newest `window` tool calls, 0 to 1; 0 without calls.
    *
    * @throws CoxswainError "invalid-argument" as `recentToolCalls`
    */
   errorRate(window: number): number;
   /**
-   * The newest feedback or assessment against the mean severity of up to four before it: `rising` when it is more
-   * severe, `easing` when less, `steady` when neither or when nothing was said before. Looks at the last 64 pieces of the
-   * session.
+   * Compares the latest feedback or assessment with the mean severity of up to four before it, among the last 64 of the
+   * session: `rising` if it is more severe, `easing` if less, else `steady`.
    */
   severityTrend(): SeverityTrend;
 }

@@ -2,37 +2,34 @@ import { CoxswainError } from '../../base/error.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** Which trajectory patterns a trigger means; each condition narrows, none means every pattern from `warn` up. */
+/** Selects trajectory patterns: those that meet all conditions; `{}` selects every pattern from `warn` up. */
 export interface PatternTrigger {
   readonly kind?: string;
-  /** The lowest level that counts; default `warn`. */
+  /** Minimum level; default `warn`. */
   readonly level?: PatternLevel;
   readonly stuck?: boolean;
 }
 
-/** When a provider or observer is asked. Conditions are OR-ed; a trigger without any never fires. */
+/** When a provider or observer runs. Conditions are OR-ed; without any it never fires. */
 export interface FeedbackTrigger {
-  /** After so many tool calls since the last feedback; a whole number to 1,000; 0: never. */
+  /** Tool calls since the last feedback; a whole number up to 1,000; 0: never. */
   readonly everyNCalls?: number;
-  /** So many seconds after the last feedback, at once when there was none; 0: never. */
+  /** Seconds since the last feedback; the first time at once; 0: never. */
   readonly everyNSeconds?: number;
-  /** After an event of this type was dispatched, until some provider ran for it. */
+  /** An event of this type was dispatched and no provider has run for it yet. */
   readonly onSessionEvent?: SessionEventKind;
-  /** Once for each pattern and level; again when its count doubled, the agent fell back into it, or after a compaction. */
+  /** Once per pattern and level; again if its count doubled, it came back after it was cleared, or after a compaction. */
   readonly onPattern?: PatternTrigger;
-  /** Once a run: as soon as there is a file at this path, written as `Filesystem.exists` reads it. */
+  /** Once per run, as soon as `Filesystem.exists` returns true for this path. */
   readonly onFileCreated?: string;
 }
 
-/** Any event type, as `defineEvent` makes it. */
+/** An event type of `defineEvent`. */
 export interface SessionEventKind {
   readonly eventName: string;
 }
 
-/**
- * @param owner whose trigger it is, for the message
- * @throws CoxswainError "invalid-definition" at the first condition outside its range
- */
+/** @throws CoxswainError "invalid-definition" for the first condition outside its range; `owner` is for its message */
 export function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
   const { everyNCalls, everyNSeconds, onFileCreated } = trigger;
   const limit = ToolInvoked.retain;

@@ -5,86 +5,78 @@ import type { TrajectoryView } from './trajectory-view.ts';
 import type { SeenCall } from './seen-call.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
 
-/** A tool call that the model asked for and that has not run yet. */
+/** A tool call that has not run yet. */
 export interface PendingToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly args: Json;
 }
 
-/** A prompt that may declare guidance. */
-interface GuidancePrompt extends Prompt {
-  /** Default: none. */
-  readonly guidanceProviders?: readonly GuidanceProviderConfig[];
-}
-
-/** The situation at a decision point, as classifiers and providers see it. For reading only. */
+/** The read-only context of classifiers and guidance providers at a decision point. */
 export interface GuidanceContext {
   readonly session: Session;
-  readonly prompt: GuidancePrompt;
-  /** The prompt as last rendered; absent before the first time. */
+  readonly prompt: Prompt & { readonly guidanceProviders?: readonly GuidanceProviderConfig[] };
+  /** The last rendering of the prompt; absent before the first. */
   readonly renderedPrompt?: RenderedPrompt;
   readonly trajectory: TrajectoryView;
-  /** Calls about to run; empty at every other point. */
+  /** Non-empty only at `pre_tool_execution`. */
   readonly pendingToolCalls: readonly PendingToolCall[];
-  /** Text of the model's last answer; absent before the first. */
+  /** Text of the model's last response; absent before the first. */
   readonly lastResponse?: string;
-  /** Model answers so far. Caps per turn count by it, so a host without turns passes its number of calls. */
+  /** Number of model responses. Limits per turn use it, so a host without turns passes its number of calls. */
   readonly turnCount: number;
-  /** Tool calls so far. */
   readonly toolCallCount: number;
   /**
    * The newest `count` calls of the current prompt, oldest first.
    *
-   * @throws CoxswainError "invalid-argument" when `count` is not a whole number from 0 to 1,000 (what is retained)
+   * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to 1,000 (the number retained)
    */
   recentCalls(count: number): readonly SeenCall[];
-  /** Unix milliseconds. The only time a provider may look at. */
+  /** Unix milliseconds. Use this instead of a clock, so that a replay gives the same result. */
   readonly nowMs: number;
   readonly decisionPoint: DecisionPoint;
 }
 
-/** What `provide` gives: a `GuidanceInjection` whose priority and category may be left out. */
+/** A `GuidanceInjection` with optional priority and category. */
 export interface GuidanceDraft {
   /** Matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
   /** 1 to 500 characters. */
   readonly content: string;
-  /** A whole number, lower comes first; default 100. */
+  /** A whole number; lower comes first; default 100. */
   readonly priority?: number;
   /** 1 to 64 characters; default: the provider's category. */
   readonly category?: string;
 }
 
 /**
- * Says something short before a decision, when it applies. Users write their own: a plain object. Both methods are
- * synchronous and depend on the context alone. Either may throw or return nonsense: that provider then stays silent,
- * the fault is recorded, and the next one still runs.
+ * Gives a short instruction before a decision. Both methods are synchronous and depend on the context only. An exception
+ * or an invalid result is recorded as a fault; the next provider still runs.
  */
 export interface GuidanceProvider {
-  /** Unique among a prompt's providers; caps count by it. */
+  /** Unique in a prompt; limits are counted by name. */
   readonly name: string;
-  /** Default category of what it says, such as `diagnostic`. */
+  /** Default category of its guidance, such as `diagnostic`. */
   readonly category: string;
-  /** Where it speaks unless its configuration says otherwise; absent: at every point. */
+  /** Default: every point. */
   readonly decisionPoints?: readonly DecisionPoint[];
-  /** Asked at every decision point: microseconds, no calls elsewhere. */
+  /** Called at every decision point, so it should take microseconds and do no I/O. */
   classify(context: GuidanceContext): ClassificationResult;
-  /** Asked only when `classify` found it relevant with enough confidence. Undefined says nothing after all. */
+  /** Called if `classify` returned relevant with enough confidence. Undefined gives no guidance. */
   provide(context: GuidanceContext): GuidanceDraft | undefined;
 }
 
-/** A provider together with how often it may speak. */
+/** A provider and its limits. */
 export interface GuidanceProviderConfig {
   readonly provider: GuidanceProvider;
-  /** Most items of this provider a turn, a whole number from 1; default 3. */
+  /** Maximum items per turn, a whole number from 1; default 3. */
   readonly maxPerTurn?: number;
-  /** Least confidence, inclusive, 0 to 1; default 0.5. */
+  /** Minimum confidence, inclusive, 0 to 1; default 0.5. */
   readonly minConfidence?: number;
   /** Default: the provider's own. */
   readonly decisionPoints?: readonly DecisionPoint[];
-  /** After it spoke it stays silent for the rest of that turn and this many turns more; default 0, no pause at all. */
+  /** Pause after guidance: the rest of the turn and this many more turns; default 0, no pause. */
   readonly cooldownTurns?: number;
-  /** Most items of this provider a run; default: no limit. */
+  /** Maximum items per run; default: no limit. */
   readonly maxPerRun?: number;
 }

@@ -2,7 +2,7 @@ import { CoxswainError } from '../../base/error.ts';
 import { isDefinitionName } from '../../session/definition-name.ts';
 import type { PromptSection } from './prompt.ts';
 
-/** @throws CoxswainError "invalid-definition" when `key` is not 1 to 64 of `a-z 0-9 . _ -`, a letter or digit first */
+/** @throws CoxswainError "invalid-definition" if `key` does not match `^[a-z0-9][a-z0-9._-]{0,63}$` */
 export function checkPromptKey(what: string, key: string): void {
   if (isDefinitionName(key) && !key.includes('/')) return;
   throw new CoxswainError(
@@ -12,25 +12,18 @@ export function checkPromptKey(what: string, key: string): void {
   );
 }
 
-/** A piece of a text: as it is, or the name of a parameter to insert. */
 export type TextPart = { readonly literal: string } | { readonly placeholder: string };
 
-/** `$${` first, so that an escape is never read as a placeholder; then `${…}`, closed or not. */
+/** The escape `$${`, or `${…}`, closed or not. */
 const MARK = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const PARAM_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** True for what may stand between `${` and `}`: a letter or `_`, then letters, digits and `_`, 64 at most. */
 export function isParamName(name: string): boolean {
   return PARAM_NAME.test(name);
 }
 
-/**
- * Takes a text with `${placeholders}` apart. `$${` is a literal `${`.
- *
- * @returns the parts in order, or what is wrong: the mark that is no placeholder
- * Cost: one pass.
- */
-export function parseTextParts(text: string): readonly TextPart[] | { readonly wrong: string } {
+/** Parses `${placeholders}`; `$${` is a literal `${`. Returns the parts, or the malformed placeholder. */
+function parseTextParts(text: string): readonly TextPart[] | { readonly wrong: string } {
   const parts: TextPart[] = [];
   let from = 0;
   for (const match of text.matchAll(MARK)) {
@@ -48,9 +41,9 @@ export function parseTextParts(text: string): readonly TextPart[] | { readonly w
   return parts;
 }
 
-/** A section with its text taken apart. */
+/** A section with its text parsed. */
 export interface PreparedSection {
-  /** Keys from the top: `parent/child`. */
+  /** `parent/child`. */
   readonly path: string;
   readonly section: PromptSection;
   readonly parts: readonly TextPart[];
@@ -60,10 +53,10 @@ export interface PreparedSection {
 const MAX_DEPTH = 16;
 
 /**
- * Checks sections and reads their placeholders.
+ * Checks sections and parses their placeholders.
  *
- * @throws CoxswainError "invalid-definition" when a key is malformed or not unique among its siblings, a placeholder
- *   is malformed, or sections lie more than 16 deep
+ * @throws CoxswainError "invalid-definition" if a key is malformed or duplicate, a placeholder is malformed, or sections
+ *   are nested more than 16 deep
  */
 export function prepareSections(sections: readonly PromptSection[], parentPath = ''): readonly PreparedSection[] {
   if (parentPath.split('/').length > MAX_DEPTH) throw wrong(parentPath, `lies more than ${MAX_DEPTH} deep`);
@@ -87,7 +80,7 @@ export function prepareSections(sections: readonly PromptSection[], parentPath =
     const children = prepareSections(section.sections ?? [], path);
     const nested =
       section.sections === undefined ? {} : { sections: Object.freeze(children.map((child) => child.section)) };
-    // A frozen copy, so that what was checked is what is rendered.
+    // A frozen copy, so that a later change of the definition has no effect.
     return { path, section: Object.freeze({ ...section, ...nested }), parts, children };
   });
 }

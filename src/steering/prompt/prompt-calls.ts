@@ -3,10 +3,10 @@ import type { Session } from '../../session/session.ts';
 import { ToolCallCount, toolCallCount } from '../../session/tool-call-count.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** The prompt name of a call that was made under no prompt: it counts under every prompt. */
+/** Prompt name of a call without a prompt; it counts under every prompt. */
 const NO_PROMPT = '';
 
-/** Tool calls of a prompt so far, exact. Cost: O(prompts used). */
+/** Exact number of tool calls of a prompt. Cost: O(prompts used). */
 export function promptCallCount(session: Session, promptName: string): number {
   const counts = session.slice(ToolCallCount);
   const own = toolCallCount(counts, promptName);
@@ -16,8 +16,8 @@ export function promptCallCount(session: Session, promptName: string): number {
 /**
  * The newest `count` tool calls of a prompt, oldest first.
  *
- * @throws CoxswainError "invalid-argument" when `count` is not a whole number from 0 to what `ToolInvoked` retains
- * Cost: O(count); O(retained) when calls of other prompts lie between.
+ * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to `ToolInvoked.retain`
+ * Cost: O(count); O(retained) if other prompts have calls among them.
  */
 export function promptCalls(session: Session, promptName: string, count: number): readonly ToolInvoked[] {
   if (!Number.isInteger(count) || count < 0 || count > ToolInvoked.retain) {
@@ -27,8 +27,8 @@ export function promptCalls(session: Session, promptName: string, count: number)
     );
   }
   if (count === 0) return [];
-  const ours = (call: ToolInvoked): boolean => call.promptName === promptName || call.promptName === NO_PROMPT;
+  const belongs = (call: ToolInvoked): boolean => call.promptName === promptName || call.promptName === NO_PROMPT;
   const view = session.slice(ToolInvoked);
   const newest = view.last(count);
-  return newest.every(ours) ? newest : view.all().filter(ours).slice(-count);
+  return newest.every(belongs) ? newest : view.all().filter(belongs).slice(-count);
 }

@@ -1,34 +1,30 @@
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 
-/** A value bound to the resource it is. Made by calling the resource: `Filesystem(disk)`. */
+/** A resource and its value, created by calling the resource: `Filesystem(disk)`. */
 export interface ResourceBinding {
-  /** The very resource it is bound to. */
   readonly resource: ResourceIdentity;
   readonly value: unknown;
 }
 
-/** What tells one resource from another: the object itself; the name is for messages. */
-interface ResourceIdentity {
+/** Compared by reference; the name is for messages. */
+export interface ResourceIdentity {
   readonly resourceName: string;
 }
 
-/** Names a resource and its type: call it to bind a value, hand it to `get` to read one. */
+/** A typed key: call it to bind a value, pass it to `get` to read one. */
 export interface Resource<Value> extends ResourceIdentity {
   (value: Value): ResourceBinding;
 }
 
-/** What a prompt offers to its providers. */
+/** Values that a prompt provides to its providers. */
 export interface PromptResources {
-  /** @throws CoxswainError "invalid-argument" when nothing is bound to `resource` */
+  /** @throws CoxswainError "invalid-argument" if `resource` is not bound */
   get<Value>(resource: Resource<Value>): Value;
-  /** Undefined when nothing is bound to `resource`. */
+  /** Undefined if `resource` is not bound. */
   getOptional<Value>(resource: Resource<Value>): Value | undefined;
 }
 
-/**
- * Defines a kind of resource: `const Tracker = defineResource<IssueTracker>('tracker')`. Two resources of one name
- * are still two.
- */
+/** Defines a resource: `const Tracker = defineResource<IssueTracker>('tracker')`. Names need not be unique. */
 export function defineResource<Value>(name: string): Resource<Value> {
   const resource: Resource<Value> = Object.freeze(
     Object.assign((value: Value): ResourceBinding => ({ resource, value }), { resourceName: name }),
@@ -36,7 +32,7 @@ export function defineResource<Value>(name: string): Resource<Value> {
   return resource;
 }
 
-/** @throws CoxswainError "invalid-definition" when two bindings are of one resource */
+/** @throws CoxswainError "invalid-definition" if a resource is bound twice */
 export function createPromptResources(bindings: readonly ResourceBinding[]): PromptResources {
   const values = new Map<ResourceIdentity, unknown>();
   for (const { resource, value } of bindings) {
@@ -48,7 +44,7 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
     }
     values.set(resource, value);
   }
-  // A value is bound under a resource only by calling it, which takes a `Value`.
+  // A binding of a resource is created only by calling it with a `Value`.
   const getOptional = <Value>(resource: Resource<Value>): Value | undefined =>
     values.get(resource) as Value | undefined;
   return Object.freeze({
@@ -64,14 +60,14 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
   });
 }
 
-/** The files an agent works on, as far as steering looks at them: read-only and synchronous. */
+/** Read-only access to the agent's files. */
 export interface Filesystem {
   /**
-   * True when there is a file or folder at `path`, written as the agent writes it. It may throw: what asked is then
-   * skipped and reported. Asked after a tool call, so it should take microseconds.
+   * True if there is a file or folder at `path`, in the agent's notation. Called after a tool call, so it should take
+   * microseconds. If it throws, the trigger is skipped and a fault is reported.
    */
   exists(path: string): boolean;
 }
 
-/** Binds or reads the files of a prompt: `resources: [Filesystem({ exists: existsSync })]`. */
+/** The resource of a prompt's files: `resources: [Filesystem({ exists: existsSync })]`. */
 export const Filesystem: Resource<Filesystem> = defineResource<Filesystem>('filesystem');

@@ -3,13 +3,13 @@ import type { GuidanceProviderConfig } from './guidance-provider.ts';
 import type { Prompt } from './prompt.ts';
 import type { ObserverConfig } from './trajectory-observer.ts';
 
-/** Whose text is delivered: that of the first provider that speaks, or that of all. */
+/** Deliver the feedback of the first provider that gives any, or of all. */
 export type FeedbackDelivery = 'first' | 'all';
 
-/** What `everyNCalls` and `everyNSeconds` count from: what anyone said last, or what the provider itself said last. */
+/** `everyNCalls` and `everyNSeconds` count from the last feedback of any provider, or of the same provider. */
 export type FeedbackCadence = 'shared' | 'per-provider';
 
-/** A prompt with all that it declares: what `definePrompt` makes. Frozen. */
+/** A prompt with its providers and observers, created by `definePrompt`. Frozen. */
 export interface PromptTemplate extends Prompt {
   readonly feedbackProviders: readonly FeedbackProviderConfig[];
   readonly guidanceProviders: readonly GuidanceProviderConfig[];

@@ -4,29 +4,28 @@ import type { ErrorCategory } from '../../calls/error-class.ts';
 import { makeStep } from '../../patterns/step.ts';
 import type { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** A call as providers see it. Plain JSON of about a kilobyte at most, after redaction. */
+/** A finished call, for providers. Redacted plain JSON, about a kilobyte at most. */
 export interface SeenCall {
   readonly tool: string;
-  /** What the call is about, such as a path, where an argument names it. */
+  /** The argument the call is about, such as a path. */
   readonly target?: string;
-  /** The arguments; where they are long, each text in them is cut. */
+  /** Long texts in the arguments are cut. */
   readonly args: Json;
-  /** The result as text; where it is long, its beginning and its end. */
+  /** A long result keeps its beginning and end. */
   readonly result: string;
   /** UTF-16 units of the whole result. */
   readonly resultChars: number;
   readonly failed: boolean;
-  /** Why it failed, as far as the words of its result tell; absent where it did not. */
+  /** Cause of the failure, classified from the result; absent for a success. */
   readonly cause?: ErrorCategory;
-  /** The line that says what failed, at most 200 characters. */
+  /** The line of the result that states the failure, at most 200 characters. */
   readonly errorLine?: string;
-  /** 0-based position among the calls of the session. */
+  /** 0-based index among the calls of the session. */
   readonly callIndex: number;
-  /** Unix milliseconds when it came back. */
+  /** Unix milliseconds of the end of the call. */
   readonly atMs: number;
 }
 
-/** A call of the session as providers see it. The same live and in a replay. */
 export function callOf(invoked: ToolInvoked): SeenCall {
   const { atMs, callIndex, name: tool, resultPreview: result, resultChars = result.length, success } = invoked;
   const args = argsOf(invoked);
@@ -45,10 +44,10 @@ export function callOf(invoked: ToolInvoked): SeenCall {
 
 function argsOf({ paramsPreview }: ToolInvoked): Json {
   try {
-    // What JSON.parse gives of a text is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(paramsPreview) as Json;
   } catch {
-    // A snapshot of an earlier version holds the beginning alone.
+    // A snapshot of an earlier version holds a cut text.
     return paramsPreview;
   }
 }

@@ -4,27 +4,25 @@ import type { FeedbackContext } from './feedback-context.ts';
 import type { FeedbackDraft } from './feedback-provider.ts';
 import type { FeedbackTrigger } from './feedback-trigger.ts';
 
-/** When an observer is asked: the same conditions as for a feedback provider. */
 export type ObserverTrigger = FeedbackTrigger;
 
-/** What an observer says. */
 export type AssessmentDraft = FeedbackDraft;
 
-/** What an observer may look at: all that a feedback provider sees, and its own history. */
+/** The context of a feedback provider, plus the history of assessments. */
 export interface ObserverContext extends FeedbackContext {
-  /** The newest assessment of any observer under this prompt. */
+  /** The latest assessment of any observer under this prompt. */
   readonly lastAssessment: StoredAssessment | undefined;
-  /** Tool calls since then; all of them when there is none. Exact. */
+  /** Number of tool calls since then, or since the start. Exact. */
   toolCallsSinceLastAssessment(): number;
 }
 
-/** Assesses the agent's trajectory after a tool call. A plain, synchronous object; it fails as a provider fails. */
+/** Assesses the agent's trajectory after a tool call. Synchronous; faults are handled as those of a feedback provider. */
 export interface TrajectoryObserver {
   /** Unique among the observers of a run: 1 to 64 letters, digits, spaces, `.`, `_`, `-`. */
   readonly name: string;
-  /** Used when the configuration has no trigger. */
+  /** Used if the configuration has no trigger. */
   readonly defaultTrigger?: ObserverTrigger;
-  /** Further filtering, asked only after the trigger fired. */
+  /** Called only after the trigger fired. */
   shouldRun(session: Session, context: ObserverContext): boolean;
   observe(session: Session, context: ObserverContext): AssessmentDraft;
 }
@@ -32,6 +30,6 @@ export interface TrajectoryObserver {
 /** Binds an observer to a prompt or a run. */
 export interface ObserverConfig {
   readonly observer: TrajectoryObserver;
-  /** Default: the observer's `defaultTrigger`; one of them is needed. */
+  /** Default: the observer's `defaultTrigger`; one of them is required. */
   readonly trigger?: ObserverTrigger;
 }

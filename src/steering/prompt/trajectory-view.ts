@@ -1,4 +1,4 @@
 import type { TrajectoryAnalysis } from '../../patterns/trajectory-analysis.ts';
 
-/** The trajectory for reading: counters, recent calls, patterns. */
+/** Read-only view of the trajectory: counters, recent calls, patterns. */
 export type TrajectoryView = Omit<TrajectoryAnalysis, 'fold' | 'snapshot'>;
