@@ -6,9 +6,13 @@
  *
  * `npx node bench/viewer.bench.ts [RECORDS]`
  */
+import { join } from 'node:path';
+
 import type { Page } from 'playwright-core';
 
 import { openSqliteReader } from '../src/store/sqlite/sqlite-reader.ts';
+import { sqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { tempFolder } from '../test/support/temp-folder.ts';
 import { findChromium } from '../test/viewer/chromium.ts';
 import { addLargeRun } from '../test/viewer/large-run.ts';
 import { addRun, startOf, viewerScene, type ViewerScene } from '../test/viewer/viewer-scene.ts';
@@ -22,21 +26,23 @@ if (chromium === undefined) {
   console.log('no Chromium on this machine');
   process.exit(0);
 }
-const scene = await viewerScene({
-  chromium,
-  fill: async (store) => {
-    await addLargeRun(store, 'large', RECORDS);
-    for (let at = 0; at < RUNS; at += 1) await addRun(store, `run-${at}`, [startOf(`run-${at}`, `Task ${at}`)]);
-  },
-});
+const folder = await tempFolder();
+const file = join(folder.path, 'runs.db');
+// Closed before the viewer starts: an open store would index its words in this process meanwhile.
+const store = sqliteStore(file, { fsync: 'none' });
+await addLargeRun(store, 'large', RECORDS);
+for (let at = 0; at < RUNS; at += 1) await addRun(store, `run-${at}`, [startOf(`run-${at}`, `Task ${at}`)]);
+await store.close();
+const scene = await viewerScene({ chromium, fill: async () => {}, paths: [file] });
 try {
   await measureRun(scene);
   await measureList(scene);
 } finally {
   await scene.close();
+  await folder.dispose();
 }
 
-async function measureRun({ file, open, viewer }: ViewerScene): Promise<void> {
+async function measureRun({ open, viewer }: ViewerScene): Promise<void> {
   const reader = openSqliteReader(file);
   const readStarted = performance.now();
   for await (const record of reader.readRun('large')) void record;

@@ -7,7 +7,7 @@ import { PAGE_RECORDS, RecordPages, type LoadRecords } from './record-pages.ts';
 import { asError } from './use-loaded.ts';
 
 /** How soon an overview that is not complete is asked for again. */
-const OVERVIEW_MS = 300;
+const OVERVIEW_MS = 20;
 /** A growing run's summary and overview are fetched again at most so often. */
 const FRESH_MS = 2_000;
 

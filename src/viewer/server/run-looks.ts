@@ -97,7 +97,11 @@ export class RunLooks {
     return this.known(run);
   }
 
-  /** The run from far away, as far as it could be read within `waitMs`. @throws CoxswainError when the store cannot be read */
+  /**
+   * The run from far away, as far as it could be read within `waitMs`; 0 starts no reading.
+   *
+   * @throws CoxswainError when the store cannot be read
+   */
   async overview(run: RunSummary, waitMs: number): Promise<Overview> {
     const { failedAt, look } = await this.#opened(run, waitMs);
     const overview = look.overview(run.lastSeq);
@@ -118,7 +122,7 @@ export class RunLooks {
   }
 
   async #within(run: RunSummary, fold: Fold, waitMs: number): Promise<void> {
-    if (fold.look.nextSeq <= run.lastSeq && fold.failedAt !== run.lastSeq) {
+    if (waitMs > 0 && fold.look.nextSeq <= run.lastSeq && fold.failedAt !== run.lastSeq) {
       const reading = (fold.reading ??= this.#read(run, fold));
       const stop = new AbortController();
       const timer = sleep(waitMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});

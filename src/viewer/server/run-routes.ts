@@ -13,7 +13,11 @@ import { trialPair } from './trial-pair.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { runOf, type ViewerState } from './viewer-state.ts';
 
-const OVERVIEW_MS = 200;
+/** Milliseconds that an answer waits for the fold of the run; the page asks again while it is incomplete. */
+const OVERVIEW_MS = 500;
+const CALLS_MS = 200;
+/** The first answer about a longer run does not wait: its rows show before its timeline. About 40 ms of folding. */
+const SHORT_RUN_RECORDS = 2_000;
 /** A call is looked up in the whole run. */
 const CALL_MS = 60_000;
 const MAX_RECORDS = 500;
@@ -28,7 +32,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     runOf(state, context.req.param('source') ?? '', context.req.param('runId') ?? '');
   app.get(path, async (context) => {
     const { listed, run } = await wanted(context);
-    const overview = await listed.looks.overview(run, OVERVIEW_MS);
+    const overview = await listed.looks.overview(run, run.lastSeq < SHORT_RUN_RECORDS ? CALLS_MS : 0);
     const parent = run.parentRunId === undefined ? undefined : listed.source.runs.get(run.parentRunId);
     return context.json({
       run: runRowOf(listed, run, listed.looks.known(run)),
@@ -79,7 +83,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     const { listed, run } = await wanted(context);
     const fromSeq = wholeNumber('from', from);
     const toSeq = Math.min(wholeNumber('to', to), fromSeq + MAX_CALL_RECORDS);
-    return context.json((await listed.looks.look(run, OVERVIEW_MS)).calls(fromSeq, toSeq));
+    return context.json((await listed.looks.look(run, CALLS_MS)).calls(fromSeq, toSeq));
   });
   app.get(`${path}/state`, async (context) => {
     const { listed, run } = await wanted(context);
@@ -107,7 +111,7 @@ export function addRunRoutes(app: Hono<ViewerEnv>, state: ViewerState): void {
     if (known === 'text' && text === '') return context.json({ seq: null });
     return context.json(
       known === 'pattern' || known === 'advice'
-        ? findMark(await listed.looks.overview(run, OVERVIEW_MS), query)
+        ? findMark(await listed.looks.overview(run, CALLS_MS), query)
         : await findRecord(await listed.source.reader(), run, query),
     );
   });
