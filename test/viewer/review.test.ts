@@ -45,9 +45,31 @@ describe.skipIf(chromium === undefined)('the review (needs a Chromium)', () => {
     const lines = (await readFile(join(folder.path, 'labels.csv'), 'utf8')).trim().split('\n').slice(1);
     expect(new Set(lines.map((line) => line.split(',')[0])).size).toBe(20);
     expect(lines.filter((line) => line.includes(',stuck'))).toHaveLength(5);
+    // Undoing leads back to the moment and restores what it had: no label.
+    const after = page.url();
+    await page.keyboard.press('z');
+    await expect.poll(() => page.url()).not.toBe(after);
+    const undone = (await readFile(join(folder.path, 'labels.csv'), 'utf8')).trim().split('\n');
+    expect(undone).toHaveLength(20);
+    await page.locator('.row.is-selected').waitFor();
+    await page.getByLabel('Note').fill('waits for a port');
+    await page.keyboard.press('Enter');
+    const before = page.url();
+    await page.keyboard.press('n');
+    await expect.poll(() => page.url()).not.toBe(before);
+    expect(await readFile(join(folder.path, 'labels.csv'), 'utf8')).toContain(',ok,,waits for a port');
     await page.getByRole('link', { name: 'Review' }).click();
     await page.getByRole('link', { name: 'Random' }).click();
     await expect.poll(() => page.getByRole('status').innerText()).toMatch(/20 of \d+ moments labelled[\s\S]*25 %/);
+    // No pattern was flagged in these runs, so each moment labelled stuck is a disagreement.
+    await page.getByRole('link', { name: 'Disagreements' }).click();
+    await expect.poll(() => page.getByRole('status').innerText()).toContain('5 disagreements');
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.locator('.row.is-selected').waitFor();
+    const first = page.url();
+    await page.keyboard.press('n');
+    await expect.poll(() => page.url()).not.toBe(first);
+    await page.getByText(/^[34] disagreements left$/).waitFor();
     expect(faultsOf(page)).toEqual([]);
     await page.context().close();
   });

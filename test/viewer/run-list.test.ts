@@ -126,6 +126,21 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.context().close();
   });
 
+  test('counts for the filters again after a count that failed', async () => {
+    const page = await scene.open('/?run=none');
+    let requests = 0;
+    await page.route('**/api/runs?*', async (route) => {
+      requests += 1;
+      if (requests === 2) return route.abort();
+      const response = await route.fetch();
+      const answer = Object.assign(await response.json(), requests === 1 ? { notLookedAt: 1, facets: null } : {});
+      return route.fulfill({ response, json: answer });
+    });
+    await page.goto(new URL('/?page=runs', page.url()).href);
+    await expect.poll(() => requests, { timeout: 15_000 }).toBe(3);
+    await page.context().close();
+  });
+
   test('says what to do when nothing matches', async () => {
     const page = await scene.open('/?outcome=no-such-outcome');
     await page.getByText('No run matches').waitFor();

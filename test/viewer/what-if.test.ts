@@ -77,6 +77,18 @@ describe.skipIf(chromium === undefined)('what another configuration would have s
     await page.context().close();
   });
 
+  test('is swept over the values of one number on demand', async () => {
+    const page = await scene.open('/?page=experiments&task=Build+it');
+    await page.getByLabel('Sweep').fill('nothing=2..3');
+    await page.getByRole('button', { name: 'Replay 3 runs' }).click();
+    await page.getByText('nothing', { exact: false }).first().waitFor();
+    await page.getByLabel('Sweep').fill('doomLoop.maxRepetitions=2,3,20');
+    await page.getByRole('button', { name: 'Replay 3 runs' }).click();
+    const table = page.getByRole('region', { name: /^Sweep of guidance.doomLoop.maxRepetitions/ });
+    await expect.poll(() => table.locator('tbody th').allInnerTexts()).toEqual(['2', '3', '20']);
+    await page.context().close();
+  });
+
   test('never runs code that came with a repository', async () => {
     const page = await scene.open('/?source=0&run=stuck-run&under=project');
     await expect.poll(() => page.getByRole('complementary').innerText()).toMatch(/\d+ the same|cannot be used/);

@@ -199,10 +199,11 @@ export function getTried(run: RunAddress, { against, under }: TrialChoice): Prom
 }
 
 /** The stream of a trial over the runs that pass the filters; closing it ends the trial. */
-export function openTrial(filters: RunFilters, { against, under }: TrialChoice): EventSource {
+export function openTrial(filters: RunFilters, { against, under }: TrialChoice, sweep: string): EventSource {
   const query = filterQuery(filters);
   query.set('under', under);
   query.set('against', against);
+  if (sweep !== '') query.set('sweep', sweep);
   return new EventSource(`/api/trial?${query}`);
 }
 
@@ -218,12 +219,12 @@ export function getLabels(): Promise<LabelsAnswer> {
   return get<LabelsAnswer>('/api/labels');
 }
 
-/** Labels a run, or a moment of it as `RUN@CALL` (calls from 1); null takes the label away. */
-export async function putLabel(id: string, target: LabelTarget | null): Promise<LabelsAnswer> {
+/** Labels a run, or a moment as `RUN@CALL` (calls from 1); null removes the label. Without a note the earlier one stays. */
+export async function putLabel(id: string, target: LabelTarget | null, note?: string): Promise<LabelsAnswer> {
   const answer = await request('/api/labels', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...WRITE_HEADER },
-    body: JSON.stringify({ id, target }),
+    body: JSON.stringify({ id, target, note }),
   });
   // As in `get`.
   return (await answer.json()) as LabelsAnswer;

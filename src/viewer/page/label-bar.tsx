@@ -9,8 +9,13 @@ const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
   ['skip', 's'],
 ];
 
-/** What the reader says of the chosen call, or of the run where none is chosen. */
-export function LabelBar({ labels }: { readonly labels: Labels }): ReactElement | null {
+/** The label of the chosen call, or of the run where none is chosen. */
+export function LabelBar(props: {
+  readonly labels: Labels;
+  /** Of the review that the moment belongs to. */
+  readonly progress: string | undefined;
+}): ReactElement | null {
+  const { labels, progress } = props;
   if (!labels.isWritable) return null;
   const { call, target } = labels;
   return (
@@ -26,6 +31,19 @@ export function LabelBar({ labels }: { readonly labels: Labels }): ReactElement 
           remove <kbd>u</kbd>
         </button>
       )}
+      <input
+        aria-label="Note"
+        placeholder="note"
+        maxLength={2_000}
+        value={labels.note}
+        onChange={(event) => labels.setNote(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          if (target !== undefined) labels.put(target);
+          event.currentTarget.blur();
+        }}
+      />
+      {progress === undefined ? null : <span className="dim">{progress}</span>}
     </div>
   );
 }

@@ -43,6 +43,7 @@ export function ReportBody(props: {
       <GatesTable gates={report.gates} />
       <ComparisonTable comparison={report.comparison} />
       <PlacesTable comparison={report.comparison} />
+      <SweepTable sweep={report.sweep} />
       {report.parts.map((part) =>
         part.byConfiguration.map((part_, at) => {
           const name = [
@@ -52,7 +53,6 @@ export function ReportBody(props: {
           return <SignalsTable key={`${part.name} ${at}`} title={safeLine(name)} figures={part_} known={known} />;
         }),
       )}
-      <SweepTable sweep={report.sweep} />
     </>
   );
 }

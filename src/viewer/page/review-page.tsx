@@ -6,16 +6,17 @@ import { getLabels, getReview } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorNotice, Notice } from './notice.tsx';
 import { shareOrDash } from './number-text.ts';
-import { goToNext, reviewProgress } from './review.ts';
+import { beginReview, reviewProgress } from './review.ts';
 import { useLoaded } from './use-loaded.ts';
 
 const KINDS: readonly (readonly [ReviewBy, string, string])[] = [
   ['pattern', 'Patterns', 'where a pattern was flagged: how often is it right?'],
   ['advice', 'Advice', 'where advice was produced: how often was it wanted?'],
   ['random', 'Random', 'any call: what do the detectors miss?'],
+  ['disagreement', 'Disagreements', 'where your label and the patterns disagree: which is right?'],
 ];
 
-/** Moments to be labelled, one after the other. */
+/** Moments to label, one by one. */
 export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
   const queue = useLoaded(`review ${by}`, () => getReview(by));
   const labels = useLoaded('labels', getLabels);
@@ -30,6 +31,7 @@ export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
   if (error !== undefined) return <ErrorNotice error={error} onRetry={reload} />;
   if (queue.value === undefined || labels.value === undefined) return <Notice title="Drawing moments…" />;
   const { moments } = queue.value;
+  const isRecheck = by === 'disagreement';
   const { labelled, precision } = reviewProgress(moments, labels.value.labels);
   return (
     <div className="sheet">
@@ -37,7 +39,7 @@ export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
       <p className="intro">
         One moment after the other, each with one key: stuck (<kbd>y</kbd>), fine (<kbd>n</kbd>) or cannot say (
         <kbd>s</kbd>
-        ). The browser’s Back leads to the one before, <kbd>u</kbd> takes its label away.
+        ). <kbd>z</kbd> undoes the last label, <kbd>u</kbd> removes the label of the moment.
       </p>
       <ul>
         {KINDS.map(([kind, name, what]) => (
@@ -58,12 +60,18 @@ export function ReviewPage({ by }: { readonly by: ReviewBy }): ReactElement {
       ) : (
         <>
           <p role="status">
-            {countText(labelled)} of {countOf(moments.length, 'moment')} labelled
-            {pending > 0 ? `, looking at ${countOf(pending, 'more run')}` : ''}. {by === 'random' ? 'Stuck' : 'Right'}{' '}
-            so far: {shareOrDash(precision)}.
+            {isRecheck
+              ? countOf(moments.length, 'disagreement')
+              : `${countText(labelled)} of ${countOf(moments.length, 'moment')} labelled`}
+            {pending > 0 ? `, looking at ${countOf(pending, 'more run')}` : ''}.
+            {isRecheck ? '' : ` ${by === 'random' ? 'Stuck' : 'Right'} so far: ${shareOrDash(precision)}.`}
           </p>
-          <button type="button" disabled={labelled === moments.length} onClick={() => void goToNext(by, moments)}>
-            {labelled === 0 ? 'Begin' : 'Go on'}
+          <button
+            type="button"
+            disabled={(isRecheck ? 0 : labelled) === moments.length}
+            onClick={() => void beginReview(by)}
+          >
+            {isRecheck || labelled === 0 ? 'Begin' : 'Continue'}
           </button>
         </>
       )}

@@ -1,39 +1,56 @@
 import type { ReviewBy, ReviewMoment } from '../server/cohort-shapes.ts';
 import type { LabelRow } from '../server/api-shapes.ts';
+import { countOf, countText } from '../../base/number-text.ts';
 import { getCall, getLabels, getReview } from './api.ts';
 import { goTo } from './use-route.ts';
 
 /** How far a review has come. */
 export interface ReviewProgress {
   readonly labelled: number;
-  /** Of those that are labelled as stuck or fine, the share that is stuck; null before the first. */
+  /** Of the moments labelled stuck or fine, the share that is stuck; null before the first. */
   readonly precision: number | null;
 }
 
 export function reviewProgress(moments: readonly ReviewMoment[], labels: readonly LabelRow[]): ReviewProgress {
   const targets = new Map(labels.map(({ id, target }) => [id, target]));
-  const said = moments.map((moment) => targets.get(idOf(moment))).filter((target) => target !== undefined);
-  const [stuck, fine] = [said.filter((one) => one === 'stuck').length, said.filter((one) => one === 'ok').length];
-  return { labelled: said.length, precision: stuck + fine === 0 ? null : stuck / (stuck + fine) };
+  const found = moments.map((moment) => targets.get(idOf(moment))).filter((target) => target !== undefined);
+  const [stuck, fine] = [found.filter((one) => one === 'stuck').length, found.filter((one) => one === 'ok').length];
+  return { labelled: found.length, precision: stuck + fine === 0 ? null : stuck / (stuck + fine) };
 }
 
-/** Goes to the first moment without a label; to the page of the review when there is none. */
-export async function goToNext(by: ReviewBy, moments: readonly ReviewMoment[]): Promise<void> {
-  const { labels } = await getLabels();
-  const done = new Set(labels.map(({ id }) => id));
-  const next = moments.find((moment) => !done.has(idOf(moment)));
-  if (next === undefined) {
-    goTo({ page: 'review', by });
-    return;
+/** Disagreements shown since the review began: they have labels already, so a label does not show which are done. */
+const shown = new Set<string>();
+
+/** Starts the review at its first open moment. */
+export async function beginReview(by: ReviewBy): Promise<void> {
+  shown.clear();
+  await goToNext(by);
+}
+
+let progress: string | undefined;
+
+/** How far the review is, in words; undefined before it begins. */
+export function progressText(): string | undefined {
+  return progress;
+}
+
+/** Goes to the next moment, or to the review page after the last one. */
+export async function goToNext(by: ReviewBy): Promise<void> {
+  const [{ moments }, { labels }] = await Promise.all([getReview(by), getLabels()]);
+  const done = by === 'disagreement' ? shown : new Set(labels.map(({ id }) => id));
+  const open = moments.filter((moment) => !done.has(idOf(moment)));
+  const [next] = open;
+  progress =
+    by === 'disagreement'
+      ? `${countOf(open.length, 'disagreement')} left`
+      : `${countText(moments.length - open.length)} of ${countOf(moments.length, 'moment')} labelled`;
+  if (next === undefined) goTo({ page: 'review', by });
+  else {
+    shown.add(idOf(next));
+    const run = { source: next.source, runId: next.runId };
+    const place = await getCall(run, { call: next.call });
+    goTo({ page: 'run', run, at: place?.seq ?? 0, review: by });
   }
-  const run = { source: next.source, runId: next.runId };
-  const place = await getCall(run, { call: next.call });
-  goTo({ page: 'run', run, at: place?.seq ?? 0, review: by });
-}
-
-/** The moment after the one that was just labelled. */
-export async function goOn(by: ReviewBy): Promise<void> {
-  await goToNext(by, (await getReview(by)).moments);
 }
 
 function idOf({ call, runId }: ReviewMoment): string {

@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert-never.ts';
 import { present } from '../../base/present.ts';
-import type { ReviewBy } from '../server/cohort-shapes.ts';
+import { REVIEW_KINDS, type ReviewBy } from '../server/cohort-shapes.ts';
 import { RUN_FILTER_NAMES, type RunAddress, type RunFilters, type TrialChoice } from './api.ts';
 
 /** What the page shows, all of which stands in its address. */
@@ -130,7 +130,7 @@ function setTrial(query: URLSearchParams, trial: TrialChoice | undefined): void 
 }
 
 function reviewBy(text: string | null): ReviewBy | undefined {
-  return text === 'pattern' || text === 'advice' || text === 'random' ? text : undefined;
+  return REVIEW_KINDS.find((kind) => kind === text);
 }
 
 function runRoute(query: URLSearchParams, runId: string): Route {

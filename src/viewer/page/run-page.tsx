@@ -16,7 +16,7 @@ import { LiveBar } from './live-bar.tsx';
 import { ErrorBanner, ErrorNotice, Notice } from './notice.tsx';
 import { countText } from '../../base/number-text.ts';
 import type { RecordPages } from './record-pages.ts';
-import { goOn } from './review.ts';
+import { goToNext, progressText } from './review.ts';
 import { endOfRow, isSaidAt, nextRow, recordRowOf } from './record-row.ts';
 import { runKey, type Route } from './route.ts';
 import { runRouteOf } from './run-list-row.tsx';
@@ -137,9 +137,12 @@ function Loaded(props: {
   const { review } = route;
   const onLabelled = useCallback(() => {
     if (review === undefined) return;
-    goOn(review).catch((error: unknown) => say(asError(error).message));
+    goToNext(review).catch((error: unknown) => say(asError(error).message));
   }, [review, say]);
-  const labels = useLabels(route.run, selected, { say, onLabelled });
+  const onUndone = useCallback(() => {
+    if (review !== undefined) history.back();
+  }, [review]);
+  const labels = useLabels(route.run, selected, { say, onLabelled, onUndone });
   const calls = useCalls(route.run, overview.nextSeq);
   useRunKeys({
     step: (direction) => {
@@ -162,6 +165,7 @@ function Loaded(props: {
     search: focusFind,
     compare: () => goTo({ page: 'compare', a: runKey(route.run) }),
     label: labels.put,
+    undo: labels.undo,
     neighbour: (direction) => {
       const place = placeInList(route.run);
       const row = direction === 1 ? place?.next : place?.before;
@@ -223,7 +227,7 @@ function Loaded(props: {
       <div className="below">
         <div className="talk">
           <h2 className="visually-hidden">Conversation</h2>
-          <LabelBar labels={labels} />
+          <LabelBar labels={labels} progress={review === undefined ? undefined : progressText()} />
           <ChildRunsContext value={answer.children}>
             <FoldedTextContext value={surroundings}>
               <ConversationView

@@ -25,7 +25,8 @@ export function TryConfiguration(props: {
   const choice = route.trial ?? { under: 'standard', against: 'recorded' };
   const list = useLoaded(JSON.stringify(filters), () => getRuns(filters, undefined));
   const runs = list.value?.total ?? 0;
-  const trial = useTrial(filters, choice);
+  const [sweep, setSweep] = useState('');
+  const trial = useTrial(filters, choice, sweep.trim());
   return (
     <>
       <RunFiltersBar
@@ -39,7 +40,7 @@ export function TryConfiguration(props: {
         <h2>What would have been said</h2>
         <p className="dim">
           Replays the runs above through another configuration: what it advises earlier, later, in addition, or no more.
-          It only reads.
+          It only reads. A sweep instead replays them once for each value of one number.
         </p>
         <div className="try">
           <ChooseConfiguration
@@ -48,6 +49,15 @@ export function TryConfiguration(props: {
               goTo({ ...route, ...(chosen === undefined ? {} : { trial: chosen }) }, { replace: true })
             }
           />
+          <label>
+            Sweep
+            <input
+              placeholder="doomLoop.maxRepetitions=2..6"
+              size={28}
+              value={sweep}
+              onChange={({ target }) => setSweep(target.value)}
+            />
+          </label>
           {trial.progress === undefined ? (
             <button type="button" className="primary" disabled={runs === 0} onClick={trial.start}>
               Replay {countOf(runs, 'run')}
@@ -86,7 +96,7 @@ interface Trial {
 }
 
 /** What was measured belongs to the filters and the configurations: with others it goes away, and what runs ends. */
-function useTrial(filters: RunFilters, choice: TrialChoice): Trial {
+function useTrial(filters: RunFilters, choice: TrialChoice, sweep: string): Trial {
   const [state, setState] = useState<Pick<Trial, 'answer' | 'progress' | 'error'>>(NOTHING);
   const events = useRef<EventSource | undefined>(undefined);
   const end = useCallback((next: typeof state): void => {
@@ -94,10 +104,10 @@ function useTrial(filters: RunFilters, choice: TrialChoice): Trial {
     events.current = undefined;
     setState(next);
   }, []);
-  useEffect(() => () => end(NOTHING), [end, JSON.stringify([filters, choice])]);
+  useEffect(() => () => end(NOTHING), [end, JSON.stringify([filters, choice, sweep])]);
   const start = (): void => {
     end({ ...NOTHING, progress: { runs: 0, of: 1 } });
-    const stream = (events.current = openTrial(filters, choice));
+    const stream = (events.current = openTrial(filters, choice, sweep));
     // What the server of the same package sends.
     stream.addEventListener('progress', ({ data }: MessageEvent<string>) =>
       setState({ ...NOTHING, progress: JSON.parse(data) as TrialProgress }),

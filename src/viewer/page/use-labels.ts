@@ -22,8 +22,13 @@ export interface Labels {
   readonly summary: string | undefined;
   /** What was said of calls, by the `seq` that began them. */
   readonly marks: ReadonlyMap<number, string>;
-  /** Labels the chosen call, or the run where none is chosen; null takes the label away. */
+  /** The note of the label; kept for the next label while there is none. */
+  readonly note: string;
+  readonly setNote: (note: string) => void;
+  /** Labels the chosen call, or the run where none is chosen; null removes the label. */
   readonly put: (target: LabelTarget | null) => void;
+  /** Restores the label that the last `put` replaced. */
+  readonly undo: () => void;
 }
 
 /** What the page does beside labelling. */
@@ -31,14 +36,23 @@ export interface LabelHooks {
   readonly say: (text: string) => void;
   /** A label was written. */
   readonly onLabelled: () => void;
+  /** The last label was undone. */
+  readonly onUndone: () => void;
 }
+
+/** The label that the last `put` replaced. */
+let replaced: { readonly id: string; readonly target: LabelTarget | null; readonly note: string } | undefined;
 
 /**
  * The labels of one run, from the file that the viewer was started with.
  *
  * @param selected  `seq` of the chosen row: the call at or before it is labelled
  */
-export function useLabels(run: RunAddress, selected: number | undefined, { onLabelled, say }: LabelHooks): Labels {
+export function useLabels(
+  run: RunAddress,
+  selected: number | undefined,
+  { onLabelled, onUndone, say }: LabelHooks,
+): Labels {
   const loaded = useLoaded('labels', getLabels);
   const [written, setWritten] = useState<typeof loaded.value>();
   const labels = written ?? loaded.value;
@@ -48,8 +62,10 @@ export function useLabels(run: RunAddress, selected: number | undefined, { onLab
     selected === undefined || !isWritable ? undefined : ((await getCall(run, { seq: selected }))?.call ?? undefined),
   );
   const call = selected === undefined ? undefined : chosen.value;
+  const id = call === undefined ? runId : `${runId}@${call}`;
+  const [draft, setDraft] = useState<{ readonly id: string; readonly note: string }>();
   const own = useMemo(() => labelsOf(runId, labels?.labels ?? []), [runId, labels]);
-  const places = useLoaded(`${source}/${runId} ${own.map(({ id }) => id).join(' ')}`, () => placesOf(run, own));
+  const places = useLoaded(`${source}/${runId} ${own.map((one) => one.id).join(' ')}`, () => placesOf(run, own));
   const put = useCallback(
     async (target: LabelTarget | null) => {
       try {
@@ -59,7 +75,11 @@ export function useLabels(run: RunAddress, selected: number | undefined, { onLab
           return;
         }
         const at = selected === undefined ? undefined : (await getCall(run, { seq: selected }))?.call;
-        setWritten(await putLabel(at === undefined ? runId : `${runId}@${at}`, target));
+        const labelId = at === undefined ? runId : `${runId}@${at}`;
+        const before = labels?.labels.find((label) => label.id === labelId);
+        replaced = { id: labelId, target: before?.target ?? null, note: before?.note ?? '' };
+        setWritten(await putLabel(labelId, target, draft?.id === labelId ? draft.note : undefined));
+        setDraft(undefined);
         const what = at === undefined ? 'The run' : `Call ${at}`;
         say(target === null ? `${what} has no label now.` : `${what}: ${LABEL_WORDS[target]}.`);
         if (target !== null) onLabelled();
@@ -67,16 +87,34 @@ export function useLabels(run: RunAddress, selected: number | undefined, { onLab
         say(asError(error).message);
       }
     },
-    [labels, run, runId, selected, say, onLabelled],
+    [labels, run, runId, selected, draft, say, onLabelled],
   );
-  const id = call === undefined ? runId : `${runId}@${call}`;
+  const undo = async (): Promise<void> => {
+    if (replaced === undefined) {
+      say('No label to undo.');
+      return;
+    }
+    try {
+      const { id: undone, note, target } = replaced;
+      replaced = undefined;
+      setWritten(await putLabel(undone, target, note));
+      onUndone();
+      say(`${undone}: ${target === null ? 'no label' : LABEL_WORDS[target]}.`);
+    } catch (error) {
+      say(asError(error).message);
+    }
+  };
+  const label = own.find((one) => one.id === id);
   return {
     isWritable,
     call,
-    target: own.find((label) => label.id === id)?.target,
+    target: label?.target,
     summary: labelText(own, runId),
     marks: places.value ?? NO_MARKS,
+    note: draft?.id === id ? draft.note : (label?.note ?? ''),
+    setNote: (note) => setDraft({ id, note }),
     put: (target) => void put(target),
+    undo: () => void undo(),
   };
 }
 

@@ -15,6 +15,7 @@ export interface RunKeys {
   readonly search: () => void;
   readonly compare: () => void;
   readonly label: (target: 'stuck' | 'ok' | 'skip' | null) => void;
+  readonly undo: () => void;
   readonly unfold: () => void;
   /** To the next run of the list, or the one before. */
   readonly neighbour: (direction: 1 | -1) => void;
@@ -89,6 +90,8 @@ function actionOf(event: KeyboardEvent, keys: RunKeys): (() => void) | undefined
       return () => keys.label('skip');
     case 'u':
       return () => keys.label(null);
+    case 'z':
+      return keys.undo;
     case 'Escape':
       return keys.leave;
     case 'Enter':

@@ -195,6 +195,7 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
   );
 
   const { facets, isLoading, notLookedAt, pending } = state;
+  const [failedCounts, setFailedCounts] = useState(0);
   useEffect(() => {
     if (notLookedAt === 0 || isLoading) return undefined;
     const own = round.current;
@@ -205,9 +206,9 @@ export function useRunList(filters: RunFilters, onSource: () => void): RunListSt
       if (own !== round.current) return;
       setState((before) => ({ ...before, facets: page.facets, notLookedAt: page.notLookedAt }));
     };
-    const timer = setTimeout(() => void count().catch(() => {}), 2_000);
+    const timer = setTimeout(() => void count().catch(() => setFailedCounts((before) => before + 1)), 2_000);
     return () => clearTimeout(timer);
-  }, [facets, isLoading, key, notLookedAt]);
+  }, [facets, failedCounts, isLoading, key, notLookedAt]);
   const isEmpty = state.rows.length === 0;
   // In an empty list nothing can move away under the reader.
   const hasNews = pending > 0 || (isEmpty && arrived.size > 0);

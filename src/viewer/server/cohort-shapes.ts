@@ -9,8 +9,9 @@ export interface RunMoment {
   readonly call: number;
 }
 
-/** Which moments are reviewed. */
-export type ReviewBy = 'pattern' | 'advice' | 'random';
+/** The moments of a review. `disagreement`: labelled moments at which the patterns say otherwise. */
+export const REVIEW_KINDS = ['pattern', 'advice', 'random', 'disagreement'] as const;
+export type ReviewBy = (typeof REVIEW_KINDS)[number];
 
 /** A moment that a person is to look at. */
 export interface ReviewMoment extends RunMoment {

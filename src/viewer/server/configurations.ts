@@ -1,6 +1,12 @@
 import { basename } from 'node:path';
 
-import { makeConfiguration, recordedConfiguration, type Configuration } from '../../backtest/configuration.ts';
+import { present } from '../../base/present.ts';
+import {
+  makeConfiguration,
+  recordedConfiguration,
+  type Configuration,
+  type ConfigurationSpec,
+} from '../../backtest/configuration.ts';
 import { readSources } from '../../config/config-sources.ts';
 import type { ConfigurationChoice } from './trial-shapes.ts';
 import { viewerFault } from './viewer-fault.ts';
@@ -39,17 +45,19 @@ export class Configurations {
   }
 
   /**
-   * Reads the configuration again, so that an edited file counts at once.
+   * Reads the configuration again, so an edited file counts at once.
    *
+   * @param set  a number to set in it, as a sweep does
    * @throws CoxswainError `not-found` for another id, `invalid-argument` when its file has a problem
    */
-  async make(id: string): Promise<Configuration> {
+  async make(id: string, set?: ConfigurationSpec['set']): Promise<Configuration> {
     const { files, projectFolder } = this.#places;
     if (id === 'recorded') return recordedConfiguration();
-    if (id === 'standard') return makeConfiguration({});
-    if (id === 'project' && projectFolder !== undefined) return makeConfiguration({ projectFolder });
+    if (id === 'standard') return makeConfiguration(present({ set }));
+    if (id === 'project' && projectFolder !== undefined)
+      return makeConfiguration({ projectFolder, ...present({ set }) });
     const file = /^file-\d{1,4}$/.test(id) ? files[Number(id.slice(5))] : undefined;
     if (file === undefined) throw viewerFault('not-found', `there is no configuration ${id.slice(0, 80)}`);
-    return makeConfiguration({ file });
+    return makeConfiguration({ file, ...present({ set }) });
   }
 }

@@ -5,7 +5,7 @@ import { feedEvents } from './event-feed.ts';
 import { readRunsQuery, wholeNumber } from './run-query.ts';
 import { followRun } from './run-tail.ts';
 import { trial } from './trial.ts';
-import { trialPair } from './trial-pair.ts';
+import { trialConfigurations } from './trial-pair.ts';
 import type { TrialProgress } from './trial-shapes.ts';
 import type { ApiContext, ViewerEnv } from './viewer-env.ts';
 import { problemOf, viewerFault } from './viewer-fault.ts';
@@ -44,14 +44,14 @@ export function addEventRoutes(app: Hono<ViewerEnv>, state: ViewerState, signal:
     });
   });
   app.get('/api/trial', async (context) => {
-    const pair = await trialPair(state, context);
     const { runs } = await state.list.matching(readRunsQuery(context.req.query()).filter, true);
     return serve(context, async (stream, ended) => {
       const tell = (event: string, data: unknown): Promise<void> =>
         stream.writeSSE({ event, data: JSON.stringify(data) });
       try {
         const onProgress = (progress: TrialProgress): Promise<void> => tell('progress', progress);
-        const answer = await trial(runs, pair, { onProgress, signal: ended });
+        const configurations = await trialConfigurations(state, context);
+        const answer = await trial(runs, configurations, { onProgress, signal: ended });
         if (answer !== undefined) await tell('done', answer);
       } catch (error) {
         await tell('problem', problemOf(error).problem);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
+import type { Label } from '../../backtest/labels.ts';
 import type { MatchedRun } from './match-runs.ts';
-import { reviewQueue } from './review-queue.ts';
+import { disagreements, reviewQueue } from './review-queue.ts';
 
 function run(runId: string, calls: number, patternCalls: readonly number[]): MatchedRun {
   // Of a run its id, its calls and these extras are read.
@@ -26,4 +27,21 @@ test('moments are drawn from what is asked for, at most three of a run, in the s
   const random = reviewQueue(runs, 'random');
   expect(random.every(({ call, runId }) => call >= 1 && call <= (runId === 'a' ? 9 : 4))).toBe(true);
   expect(new Set(random.map(({ runId }) => runId))).toEqual(new Set(['a', 'b']));
+});
+
+test('a disagreement is a label that the patterns contradict', () => {
+  const stuck = {
+    ...run('a', 9, [4]),
+    extras: { patternCalls: [4], adviceCalls: [], stuck: true, wasted: { call: 4 } },
+  };
+  const runs = [stuck as never, run('b', 5, [])];
+  const label = (id: string, target: 'stuck' | 'ok' | 'skip'): Label => ({ id, target, split: '', note: '' });
+  const found = (labels: readonly Label[]): readonly string[] =>
+    disagreements(runs, labels).map(({ call, runId }) => `${runId}@${call}`);
+  expect(found([label('a@2', 'stuck')])).toEqual(['a@2']);
+  expect(found([label('a@4', 'ok')])).toEqual(['a@4']);
+  expect(found([label('a@4', 'stuck'), label('a@3', 'ok'), label('a@2', 'skip'), label('b@1', 'ok')])).toEqual([]);
+  expect(found([label('a', 'ok')])).toEqual(['a@4']);
+  expect(found([label('b', 'stuck')])).toEqual(['b@5']);
+  expect(found([label('a', 'stuck'), label('b', 'ok')])).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { Label } from '../../backtest/labels.ts';
 import { hashText } from '../../base/hash.ts';
 import type { ReviewBy, ReviewMoment } from './cohort-shapes.ts';
 import type { MatchedRun } from './match-runs.ts';
@@ -6,24 +7,60 @@ const MAX_MOMENTS = 500;
 const MAX_OF_RUN = 3;
 
 /**
- * Moments to be looked at: where a pattern was flagged, where advice was produced, or any call at all. Drawn by their hash, so that what
- * is looked at first says something about all of them, and is the same every time.
+ * The moments to review: where a pattern was flagged, where advice was produced, or any call, at most three of a run. They are
+ * ordered by hash, so the first ones are a sample of all, and the order is always the same.
  */
-export function reviewQueue(runs: readonly MatchedRun[], by: ReviewBy): readonly ReviewMoment[] {
-  const moments = runs.flatMap((matched) => {
-    const { listed, run } = matched;
-    return callsOf(matched, by)
-      .map((call) => ({ source: listed.source.id, runId: run.runId, call, place: hashText(`${run.runId}@${call}`) }))
-      .sort((a, b) => (a.place < b.place ? -1 : 1))
-      .slice(0, MAX_OF_RUN);
-  });
-  return moments
-    .sort((a, b) => (a.place < b.place ? -1 : 1))
-    .slice(0, MAX_MOMENTS)
-    .map(({ call, runId, source }) => ({ call, runId, source }));
+export function reviewQueue(
+  runs: readonly MatchedRun[],
+  by: Exclude<ReviewBy, 'disagreement'>,
+): readonly ReviewMoment[] {
+  return inOrder(
+    runs.flatMap((matched) =>
+      inOrder(callsOf(matched, by).map((call) => momentOf(matched, call))).slice(0, MAX_OF_RUN),
+    ),
+  );
 }
 
-function callsOf({ extras, run }: MatchedRun, by: ReviewBy): readonly number[] {
+/**
+ * Labelled moments at which the patterns say otherwise: a call labelled stuck that no warning precedes, or a call labelled fine at
+ * which a pattern was flagged. A label of a whole run is compared with whether the run was ever stuck; its moment is the first
+ * warning, or else the last call.
+ */
+export function disagreements(runs: readonly MatchedRun[], labels: readonly Label[]): readonly ReviewMoment[] {
+  const targets = new Map(labels.map(({ id, target }) => [id, target]));
+  const calls = Map.groupBy(labels, ({ id }) => id.replace(/@\d+$/, ''));
+  return inOrder(
+    runs.flatMap((matched) => {
+      const { extras, run } = matched;
+      if (extras === undefined) return [];
+      const { patternCalls, stuck, wasted } = extras;
+      const whole = targets.get(run.runId);
+      const moments = (calls.get(run.runId) ?? []).flatMap(({ id, target }) => {
+        if (id === run.runId) return [];
+        const call = Number(id.slice(run.runId.length + 1));
+        const isWrong =
+          target === 'stuck' ? call < (wasted?.call ?? Infinity) : target === 'ok' && patternCalls.includes(call);
+        return isWrong ? [momentOf(matched, call)] : [];
+      });
+      const isWrong = whole === 'stuck' ? !stuck : whole === 'ok' && stuck;
+      return isWrong ? [...moments, momentOf(matched, wasted?.call ?? run.calls)] : moments;
+    }),
+  );
+}
+
+function momentOf({ listed, run }: MatchedRun, call: number): ReviewMoment {
+  return { source: listed.source.id, runId: run.runId, call };
+}
+
+function inOrder(moments: readonly ReviewMoment[]): readonly ReviewMoment[] {
+  return moments
+    .map((moment) => ({ moment, hash: hashText(`${moment.runId}@${moment.call}`) }))
+    .sort((a, b) => (a.hash < b.hash ? -1 : 1))
+    .slice(0, MAX_MOMENTS)
+    .map(({ moment }) => moment);
+}
+
+function callsOf({ extras, run }: MatchedRun, by: Exclude<ReviewBy, 'disagreement'>): readonly number[] {
   if (by === 'random') {
     const draws = Array.from({ length: Math.min(MAX_OF_RUN, run.calls) }, (_, at) => hashText(`${run.runId} ${at}`));
     return [...new Set(draws.map((hash) => 1 + (Number.parseInt(hash.slice(0, 8), 16) % run.calls)))];

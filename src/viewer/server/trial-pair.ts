@@ -1,3 +1,5 @@
+import type { Configuration } from '../../backtest/configuration.ts';
+import { parseSweep } from '../../backtest/sweep-report.ts';
 import type { TrialPair } from './trial.ts';
 import type { ApiContext } from './viewer-env.ts';
 import type { ViewerState } from './viewer-state.ts';
@@ -6,4 +8,16 @@ import type { ViewerState } from './viewer-state.ts';
 export async function trialPair({ configurations }: ViewerState, context: ApiContext): Promise<TrialPair> {
   const { against = 'recorded', under = 'standard' } = context.req.query();
   return [await configurations.make(against), await configurations.make(under)];
+}
+
+/**
+ * The configurations of a trial: one for each value of `sweep` (`doomLoop.maxRepetitions=2..6`), else a pair.
+ *
+ * @throws CoxswainError as `trialPair` and `parseSweep`
+ */
+export async function trialConfigurations(state: ViewerState, context: ApiContext): Promise<readonly Configuration[]> {
+  const { sweep, under = 'standard' } = context.req.query();
+  if (sweep === undefined) return trialPair(state, context);
+  const { field, values } = parseSweep(sweep);
+  return Promise.all(values.map((value) => state.configurations.make(under, { field, value })));
 }

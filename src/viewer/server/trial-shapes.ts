@@ -45,7 +45,7 @@ export interface TrialProgress {
 
 /** Many runs under another configuration. */
 export interface TrialAnswer {
-  /** The first configuration is what is compared with, the second the one that was tried. */
+  /** Of a pair, the first configuration is the one to compare with, the second the one tried; of a sweep, one for each value. */
   readonly report: BacktestReport;
   /** What followed the advice that was recorded. */
   readonly effect: EffectReport;

@@ -78,7 +78,7 @@ function compared(before: readonly Fired[], after: readonly Fired[]): readonly T
 }
 
 /**
- * Replays runs under two configurations, one after the other, and lets other requests pass meanwhile.
+ * Replays runs under each configuration, run by run, and lets other requests pass meanwhile. Two that are not swept are compared.
  *
  * @param onProgress  called a few times a second; the trial waits for it
  * @returns undefined when `signal` ended it
@@ -87,7 +87,7 @@ function compared(before: readonly Fired[], after: readonly Fired[]): readonly T
  */
 export async function trial(
   runs: readonly { readonly listed: ListedSource; readonly run: RunSummary }[],
-  pair: TrialPair,
+  configurations: readonly Configuration[],
   {
     onProgress,
     signal,
@@ -104,8 +104,8 @@ export async function trial(
       await onProgress({ runs: at, of: runs.length });
       toldMs = steadyMs();
     }
-    const replay = new RunReplay(run.runId, pair, keys);
-    const effect = new EffectRowFold(run.runId, present({ prices: pair[1].prices }));
+    const replay = new RunReplay(run.runId, configurations, keys);
+    const effect = new EffectRowFold(run.runId, present({ prices: configurations.at(-1)?.prices }));
     const take = (record: TrajectoryRecord): void => {
       replay.take(record);
       effect.fold(record);
@@ -115,9 +115,10 @@ export async function trial(
     effects.push(effect.row());
   }
   if (signal.aborted) return undefined;
+  const isSweep = configurations[0]?.swept !== undefined;
   const report = buildReport(
     { keys: keys.keys, rows, problems: [] },
-    { paths, configurations: pair, truth: truthOfOutcomes(), gates: {}, compares: true, stopEarly: false },
+    { paths, configurations, truth: truthOfOutcomes(), gates: {}, compares: !isSweep, stopEarly: false },
   );
   return { report, effect: measureEffect({ paths, worthwhile: DEFAULT_WORTHWHILE, rows: effects }) };
 }

@@ -2,11 +2,11 @@ import { Hono } from 'hono';
 
 import { CoxswainError } from '../../base/error.ts';
 import type { ErrorAnswer } from './api-shapes.ts';
-import type { CohortAnswer, ReviewAnswer, TasksAnswer } from './cohort-shapes.ts';
+import { REVIEW_KINDS, type CohortAnswer, type ReviewAnswer, type TasksAnswer } from './cohort-shapes.ts';
 import { cohortOf } from './cohort.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
-import { reviewQueue } from './review-queue.ts';
+import { disagreements, reviewQueue } from './review-queue.ts';
 import { readRunKey, readRunsQuery } from './run-query.ts';
 import { addCompareRoutes } from './compare-routes.ts';
 import { addRunRoutes } from './run-routes.ts';
@@ -132,11 +132,14 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     return context.json({ tasks: taskGroups(runs), pending } satisfies TasksAnswer);
   });
   app.get('/api/review', async (context) => {
-    const { by = 'pattern', ...query } = context.req.query();
-    if (by !== 'pattern' && by !== 'advice' && by !== 'random')
-      throw new CoxswainError('invalid-argument', `by=${by.slice(0, 80)}: give pattern, advice or random`);
+    const { by: name = 'pattern', ...query } = context.req.query();
+    const by = REVIEW_KINDS.find((kind) => kind === name);
+    if (by === undefined)
+      throw new CoxswainError('invalid-argument', `by=${name.slice(0, 80)}: give ${REVIEW_KINDS.join(', ')}`);
     const { pending, runs } = await list.matching(readRunsQuery(query).filter, by !== 'random');
-    return context.json({ moments: reviewQueue(runs, by), pending } satisfies ReviewAnswer);
+    const moments =
+      by === 'disagreement' ? disagreements(runs, (await state.labels.read()).labels) : reviewQueue(runs, by);
+    return context.json({ moments, pending } satisfies ReviewAnswer);
   });
   app.get('/api/configurations', (context) =>
     context.json({ configurations: state.configurations.choices() } satisfies ConfigurationsAnswer),
