@@ -1,5 +1,5 @@
 import type { AdviceCandidate } from '../steering/advice/advice.ts';
-import { recordAdvice, type AdviceLedger } from '../steering/advice/advice-ledger.ts';
+import { recordAdvice, type AdviceLedger, type AdviceView } from '../steering/advice/advice-ledger.ts';
 import { decideAdvice } from '../steering/advice/decide-advice.ts';
 import type { DerivedDraft } from '../records/derived-draft.ts';
 import type { Evaluation } from '../records/trajectory-record.ts';
@@ -75,11 +75,19 @@ class NoiseGate {
   }
 
   admits(candidate: AdviceCandidate): boolean {
-    const { analysis, steering } = this.#input;
-    const view = { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
-    const { say } = decideAdvice(this.ledger, candidate, view, steering.noise);
-    if (say) this.ledger = recordAdvice(this.ledger, candidate, view, steering.retain.identities);
-    return say;
+    const isAdmitted = this.wouldAdmit(candidate);
+    const { retain } = this.#input.steering;
+    if (isAdmitted) this.ledger = recordAdvice(this.ledger, candidate, this.#view, retain.identities);
+    return isAdmitted;
+  }
+
+  wouldAdmit(candidate: AdviceCandidate): boolean {
+    return decideAdvice(this.ledger, candidate, this.#view, this.#input.steering.noise).say;
+  }
+
+  get #view(): AdviceView {
+    const { analysis } = this.#input;
+    return { callIndex: analysis.calls, turn: turnsOf(analysis), compactions: analysis.compactions };
   }
 }
 
@@ -102,6 +110,7 @@ function speakFeedback(evaluation: Evaluation, input: PointInput, noise: NoiseGa
       cadence: speakers.cadence,
       disabled: overran(state),
       admit: (item) => noise.admits(feedbackCandidate(item)),
+      refuses: (pattern) => !noise.wouldAdmit({ source: 'feedback', ...pattern }),
       measureMs: input.measureMs,
       timeLimitMs: steering.providerTimeLimitMs,
       onOverrun: input.onOverrun,

@@ -5,9 +5,11 @@ import { quoted } from '../advice/quote.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackProvider } from '../prompt/feedback-provider.ts';
-import { callOf, type SeenCall } from '../prompt/seen-call.ts';
+import { argsOf, callOf } from '../prompt/seen-call.ts';
 import { MAX_QUOTE_CHARS, patternSentences, type PatternQuotes } from './pattern-sentences.ts';
+import type { ToolInvoked } from '../../session/tool-invoked.ts';
 import { choice } from '../../base/shape.ts';
+import type { TriggerPatternProvider } from './speaker.ts';
 import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 
 /** Options of `patternFeedback`. */
@@ -26,8 +28,9 @@ const LOOK_BACK = 16;
  */
 export const patternFeedback: ProviderDefinition<PatternFeedbackOptions, FeedbackProvider> = defineProvider(
   { level: choice<'warn' | 'strong'>({ warn: true, strong: true }, 'warn') },
-  ({ level }): FeedbackProvider => ({
+  ({ level }): TriggerPatternProvider => ({
     name: 'Pattern',
+    refersToTriggerPattern: true,
     defaultTrigger: { onPattern: { stuck: true, level } },
     shouldRun: (context) => patternOf(context, level) !== undefined,
     provide: (context) => {
@@ -62,29 +65,30 @@ function flagged(pattern: TrajectoryPattern): number {
 /** Quotations from the last call of the pattern, if it is still retained. */
 function quotesOf({ evidence, tool }: TrajectoryPattern, context: FeedbackContext): PatternQuotes {
   const index = evidence.at(-1);
-  // Only this call is read: reading takes as long as analysing it.
   const invoked = context.recentToolCalls(LOOK_BACK).findLast(({ callIndex }) => callIndex === index);
   if (invoked === undefined || (tool !== undefined && invoked.name !== tool)) return {};
-  const call = callOf(invoked);
   // The analysis saw the whole result; the session holds its beginning and end.
   const failed = context.trajectory?.recentCalls(LOOK_BACK).findLast((recent) => recent.index === index)?.errorLine;
   return present({
-    tool: call.tool,
-    argument: quoted(askedOf(call), MAX_QUOTE_CHARS.argument),
-    result: quoted(failed ?? call.result, MAX_QUOTE_CHARS.result),
+    tool: invoked.name,
+    argument: quoted(askedOf(invoked), MAX_QUOTE_CHARS.argument),
+    result: quoted(failed ?? invoked.resultPreview, MAX_QUOTE_CHARS.result),
   });
 }
 
 /** The command of a shell call or the only text, else the target argument, else the longest text. */
-function askedOf({ args, target }: SeenCall): string {
+function askedOf(invoked: ToolInvoked): string {
+  const args = argsOf(invoked);
   if (typeof args === 'string') return args;
-  if (!isJsonObject(args)) return target ?? '';
+  if (!isJsonObject(args)) return callOf(invoked).target ?? '';
   const command = args['command'] ?? args['cmd'];
   const line = Array.isArray(command) ? command.at(-1) : command;
   const texts = Object.values(args).filter((value) => typeof value === 'string');
   const only = typeof line === 'string' ? line : texts.length === 1 ? texts[0] : undefined;
   // Without a leading `cd`.
   if (only !== undefined) return only.replace(/^\s*cd [^&;|]+(?:&&|;)\s*/, '');
+  // Finding the target takes as long as analysing the call.
+  const { target } = callOf(invoked);
   const ordered = texts.toSorted((a, b) => a.length - b.length);
   // The whole argument: the target of a command is only a part of it.
   return (target === undefined ? ordered.at(-1) : ordered.find((text) => text.includes(target))) ?? target ?? '';

@@ -1,5 +1,6 @@
 import type { StoredAssessment } from '../../records/assessment.ts';
 import type { Severity, StoredFeedback } from '../../records/feedback.ts';
+import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { FeedbackContext } from '../prompt/feedback-context.ts';
 import type { FeedbackDelivery } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
@@ -46,6 +47,8 @@ export interface RunSpeakersOptions extends AskOptions {
    * next speaker runs. Must not throw. Default: everything is admitted.
    */
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
+  /** Returns true if `admit` would refuse a provider's feedback on this pattern; then the provider does not run. */
+  readonly refuses?: ((pattern: TrajectoryPattern) => boolean) | undefined;
   readonly onFault?: FeedbackFaultHandler | undefined;
   /** Removes secrets from drafts and messages of faults. Must not throw. Default: no change. */
   readonly redact?: ((text: string) => string) | undefined;
@@ -73,7 +76,7 @@ export function runSpeakers(
     for (const speaker of speakers) {
       if (options.disabled?.has(speaker.key) === true) continue;
       const triggers = triggersOf(speaker, situation, faults);
-      if (triggers.length === 0) continue;
+      if (triggers.length === 0 || isRefused(speaker, triggers, options)) continue;
       state.asking = speaker;
       const context = contextFor({ speaker, triggers }, contextOf(), situation);
       const { ran: hasRun, draft } = askSpeaker(speaker, context, faults, options);
@@ -91,6 +94,16 @@ export function runSpeakers(
   }
   if (ran.length > 0) settleTriggers(session, ran, situation.nowMs);
   return { produced, faults: faults.list() };
+}
+
+function isRefused(
+  { provider }: Speaker,
+  triggers: readonly FiredTrigger[],
+  { refuses }: Pick<RunSpeakersOptions, 'refuses'>,
+): boolean {
+  if (refuses === undefined || !('refersToTriggerPattern' in provider)) return false;
+  const fired = triggers.find((trigger) => trigger.condition === 'onPattern');
+  return fired !== undefined && refuses(fired.pattern);
 }
 
 function triggersOf(speaker: Speaker, situation: Situation, faults: FeedbackFaults): readonly FiredTrigger[] {

@@ -39,6 +39,11 @@ export interface Speaker {
   readonly trigger: FeedbackTrigger;
 }
 
+/** A provider whose draft refers to the pattern that fired its trigger, so noise control can refuse it before it runs. */
+export interface TriggerPatternProvider extends FeedbackProvider {
+  readonly refersToTriggerPattern: true;
+}
+
 // Configurations are frozen with their prompt, so they are checked once and not after every tool call.
 const speakersByConfigs = new WeakMap<object, readonly Speaker[]>();
 

@@ -42,7 +42,8 @@ export function callOf(invoked: ToolInvoked): SeenCall {
   return call;
 }
 
-function argsOf({ paramsPreview }: ToolInvoked): Json {
+/** The arguments as the session holds them. */
+export function argsOf({ paramsPreview }: ToolInvoked): Json {
   try {
     // JSON.parse returns JSON.
     return JSON.parse(paramsPreview) as Json;
