@@ -6,7 +6,7 @@ import { readRunGroups, type ReadRun, type ReadRunsItem } from '../formats/read-
 import type { Configuration } from './configuration.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';
 import { shownSource, type Shard } from './list-shards.ts';
-import { RunReplay } from './run-replay.ts';
+import { replaysOf, type OpenReplay } from './sweep-replay.ts';
 import { withoutPath } from './run-items.ts';
 import { FiringKeys, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
 
@@ -18,7 +18,7 @@ const MAX_PROBLEMS = 20;
 /**
  * Replays every run of a shard. What cannot be read is a problem in the answer, and the rest is read all the same.
  *
- * Memory: what the importers hold, the folds of runs that are open (1,000 at most), and a row a run.
+ * Memory: what the importers hold, the folds of open runs (1,000 at most; in a sweep also their records), and a row a run.
  */
 export async function replayShard(shard: Shard, configurations: readonly Configuration[]): Promise<ShardResult> {
   const replay = new ShardReplay(shard, configurations);
@@ -35,26 +35,26 @@ export async function replayShard(shard: Shard, configurations: readonly Configu
 
 class ShardReplay {
   readonly #path: string;
-  readonly #configurations: readonly Configuration[];
+  readonly #replayOf: (id: string) => OpenReplay;
   readonly #keys = new FiringKeys();
   readonly #rows: RunRow[] = [];
   readonly #problems: ShardProblem[] = [];
-  readonly #open = new Map<ReadRun, RunReplay>();
+  readonly #open = new Map<ReadRun, OpenReplay>();
   readonly #cut = new Set<ReadRun>();
   #problemsLeft = 0;
   #last: ReadRun | undefined;
-  #lastReplay: RunReplay | undefined;
+  #lastReplay: OpenReplay | undefined;
 
   constructor(shard: Shard, configurations: readonly Configuration[]) {
     this.#path = shownSource(shard);
-    this.#configurations = configurations;
+    this.#replayOf = replaysOf(configurations, this.#keys);
   }
 
   async store({ address, runs }: Extract<Shard, { readonly kind: 'store' }>): Promise<void> {
     const store = await openStoreReader(address);
     try {
       for (const id of runs) {
-        const replay = new RunReplay(id, this.#configurations, this.#keys);
+        const replay = this.#replayOf(id);
         try {
           for await (const record of store.readRun(id)) replay.take(record);
         } catch (error) {
@@ -113,14 +113,14 @@ class ShardReplay {
   }
 
   /** Makes this run the last one touched, and room for it where it is new. */
-  #turnTo(run: ReadRun): RunReplay | undefined {
+  #turnTo(run: ReadRun): OpenReplay | undefined {
     this.#last = run;
     let replay = this.#open.get(run);
     if (replay !== undefined) {
       this.#open.delete(run);
       this.#open.set(run, replay);
     } else if (!this.#cut.has(run)) {
-      replay = new RunReplay(run.id, this.#configurations, this.#keys);
+      replay = this.#replayOf(run.id);
       this.#open.set(run, replay);
       this.#makeRoom();
     }

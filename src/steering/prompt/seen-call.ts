@@ -26,7 +26,19 @@ export interface SeenCall {
   readonly atMs: number;
 }
 
+// A classifier reads the same few calls at every decision point, and reading one takes as long as analysing it.
+const read = new WeakMap<ToolInvoked, SeenCall>();
+
+/** A call of the session as providers see it. Live runs and replays give the same. */
 export function callOf(invoked: ToolInvoked): SeenCall {
+  const known = read.get(invoked);
+  if (known !== undefined) return known;
+  const call = readInvoked(invoked);
+  read.set(invoked, call);
+  return call;
+}
+
+function readInvoked(invoked: ToolInvoked): SeenCall {
   const { atMs, callIndex, name: tool, resultPreview: result, resultChars = result.length, success } = invoked;
   const args = argsOf(invoked);
   const { failure, target } = makeStep(

@@ -1,0 +1,141 @@
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
+import type { PatternDetector, Sighting } from '../patterns/pattern-detector.ts';
+import type { Configuration } from './configuration.ts';
+import { RunReplay } from './run-replay.ts';
+import type { FiringKeys, RunRow } from './run-row.ts';
+
+/** The replay of one run. */
+export type OpenReplay = Pick<RunReplay, 'take' | 'row'>;
+
+/** Records of a run that are kept; a longer run is replayed under every configuration from here on. */
+const MAX_RECORDS = 10_000;
+
+/**
+ * Returns what starts the replay of a run under all configurations.
+ *
+ * A sweep of a detector's option replays most runs once: the detector of every configuration sees each step of the first
+ * one's replay. Configurations whose detector sees the same share the result; the others replay the run when it ends.
+ */
+export function replaysOf(configurations: readonly Configuration[], keys: FiringKeys): (id: string) => OpenReplay {
+  const watch: Watch = { differing: new Set() };
+  const lead = leadOf(configurations, watch);
+  return lead === undefined
+    ? (id) => new RunReplay(id, configurations, keys)
+    : (id) => new SweepReplay(id, { configurations, keys, lead, watch });
+}
+
+/** Indices of the configurations that differ from the first one in the run at hand. */
+interface Watch {
+  differing: Set<number>;
+}
+
+interface SweepSetup {
+  readonly configurations: readonly Configuration[];
+  readonly keys: FiringKeys;
+  /** The first configuration; its swept part also runs those of the others. */
+  readonly lead: Configuration;
+  readonly watch: Watch;
+}
+
+class SweepReplay implements OpenReplay {
+  readonly #id: string;
+  readonly #setup: SweepSetup;
+  readonly #lead: RunReplay;
+  readonly #differing = new Set<number>();
+  #records: TrajectoryRecord[] = [];
+  /** By configuration; the first one has none. Undefined while the results may still be shared. */
+  #others: readonly (RunReplay | undefined)[] | undefined;
+
+  constructor(id: string, setup: SweepSetup) {
+    this.#id = id;
+    this.#setup = setup;
+    this.#lead = new RunReplay(id, [setup.lead], setup.keys);
+  }
+
+  take(record: TrajectoryRecord): void {
+    this.#setup.watch.differing = this.#differing;
+    this.#lead.take(record);
+    if (this.#others !== undefined) {
+      for (const other of this.#others) other?.take(record);
+      return;
+    }
+    this.#records.push(record);
+    const { payload } = record;
+    // A run recorded under one of these configurations is replayed otherwise under that one.
+    const isSteered = payload.kind === 'run_started' && payload.steering !== undefined;
+    if (isSteered || this.#records.length > MAX_RECORDS) this.#replayOthers(() => true);
+  }
+
+  row(): RunRow {
+    if (this.#others === undefined) this.#replayOthers((index) => this.#differing.has(index));
+    const lead = this.#lead.row();
+    const rows = this.#setup.configurations.map((_, index) => this.#others?.[index]?.row() ?? lead);
+    return {
+      ...lead,
+      fired: rows.flatMap(({ fired }) => fired),
+      stops: rows.flatMap(({ stops }) => stops),
+    };
+  }
+
+  #replayOthers(isReplayed: (index: number) => boolean): void {
+    const { configurations, keys } = this.#setup;
+    this.#others = configurations.map((configuration, index) => {
+      if (index === 0 || !isReplayed(index)) return undefined;
+      const replay = new RunReplay(this.#id, [configuration], keys);
+      for (const record of this.#records) replay.take(record);
+      return replay;
+    });
+    this.#records = [];
+  }
+}
+
+/** Returns undefined unless the configurations are a sweep of a detector's option. */
+function leadOf(configurations: readonly Configuration[], watch: Watch): Configuration | undefined {
+  const [lead] = configurations;
+  const [section, name = ''] = lead?.swept?.path.split('.') ?? [];
+  const swept = configurations.flatMap(({ steering }) => steering.detectors.filter((one) => one.name === name));
+  const [first, ...others] = swept;
+  if (lead === undefined || first === undefined || section !== 'detectors') return undefined;
+  if (others.length === 0 || swept.length !== configurations.length) return undefined;
+  const watched = watchDetector(first, others, watch);
+  const detectors = lead.steering.detectors.map((one) => (one === first ? watched : one));
+  return { ...lead, steering: { ...lead.steering, detectors } };
+}
+
+/** The first detector; the others see the same steps. */
+function watchDetector(first: PatternDetector, others: readonly PatternDetector[], watch: Watch): PatternDetector {
+  return {
+    name: first.name,
+    start() {
+      const fold = first.start();
+      const otherFolds = others.map((detector) => detector.start());
+      return {
+        observe(step, context) {
+          const { differing } = watch;
+          let seen: readonly Sighting[] | undefined;
+          try {
+            seen = fold.observe(step, context);
+          } catch (error) {
+            for (const at of others.keys()) differing.add(at + 1);
+            throw error;
+          }
+          for (const [at, other] of otherFolds.entries()) {
+            if (!differing.has(at + 1) && !isSame(() => other.observe(step, context), seen)) differing.add(at + 1);
+          }
+          return seen;
+        },
+        snapshot: () => fold.snapshot(),
+      };
+    },
+  };
+}
+
+function isSame(observe: () => readonly Sighting[] | undefined, expected: readonly Sighting[] | undefined): boolean {
+  try {
+    const seen = observe();
+    const isEmpty = (seen?.length ?? 0) === 0 && (expected?.length ?? 0) === 0;
+    return isEmpty || JSON.stringify(seen) === JSON.stringify(expected);
+  } catch {
+    return false;
+  }
+}
