@@ -38,7 +38,7 @@ function detectorOf(kind: string, fields: Readonly<Record<string, Shape>>): Dete
   const file = new RegExp(`import \\{ ${variable} \\} from '\\./(.+)';`).exec(list)?.[1] ?? '';
   const source = readFileSync(`${FOLDER}/${file}`, 'utf8');
   const [, comment = '', name = ''] =
-    /\/\*\*\n((?: \*(?!\/).*\n)*) \*\/\nexport function (\w+Detector)\(/.exec(source) ?? [];
+    /\/\*\*\n((?: \*(?!\/).*\n)*) \*\/\nexport const (\w+Detector):/.exec(source) ?? [];
   const about = comment.split('\n').map((line) => line.replace(/^ \* ?/, ''));
   return { kind, name, stuck: !source.includes('stuck: false'), about, source, fields };
 }
@@ -47,7 +47,7 @@ function pageOf({ kind, name, stuck, about, source, fields }: Detector): string 
   const text = about
     .join('\n')
     .replace(/\nSource of the numbers?:[^]*?(?=\n\n|$)/, '')
-    .replaceAll(/\n(Warns at|Begins anew at|Does not count):\n/g, '\n## $1\n\n')
+    .replaceAll(/\n(Warns at|Resets on|Ignores):\n/g, '\n## $1\n\n')
     .trim();
   const rows = Object.entries(fields).map(([option, shape]) => {
     const means = new RegExp(`/\\*\\* ([^]*?) \\*/\n  readonly ${option}\\?`).exec(source)?.[1] ?? '';
@@ -84,8 +84,8 @@ function listOf(detectors: readonly Detector[]): string {
       })
       .join('');
   const head = '| kind | detector | is |\n|---|---|---|\n';
-  return `\n## Patterns: stuck\n\nEach page says when it warns, what begins its count anew, what does not count, and its options.\n\n${head}${table(true)}
-## Patterns: inefficient\n\nThey have \`stuck: false\`. \`patternFeedback\` does not speak of them by default; \`driftFeedback\` speaks of \`drift\`.\n\n${head}${table(false)}\n`;
+  return `\n## Patterns: stuck\n\nEach page lists what it warns at, what resets its count, what it ignores, and its options.\n\n${head}${table(true)}
+## Patterns: inefficient\n\nThey have \`stuck: false\`. \`patternFeedback\` ignores them by default; \`driftFeedback\` reports \`drift\`.\n\n${head}${table(false)}\n`;
 }
 
 if (process.argv[1] === import.meta.filename) {

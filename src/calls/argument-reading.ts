@@ -1,71 +1,55 @@
-import type { Mutable } from '../base/mutable.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
+import { present } from '../base/present.ts';
 import { loopArgs } from './declared-keys.ts';
-import { tokensOf, type TokensAside } from './tokens.ts';
+import { tokensOf } from './tokens.ts';
 import { readCall, type CallSemantics, type ToolDeclarations } from './tool-semantics.ts';
 
 /** What the arguments of a call say, before its result. */
 export interface ArgumentReading {
   readonly semantics: CallSemantics;
-  /** Equal for calls of one tool with equal arguments, whatever the order of keys. */
+  /** Equal for calls of one tool with equal arguments, in any order of keys. */
   readonly argsKey: string;
-  /** Hashes of the words of the arguments, ascending, 64 at most. */
+  /** Hashes of the words of the arguments, ascending, at most 64. */
   readonly tokens: readonly number[];
-  /** Equal for calls that differ in nothing but numbers. */
+  /** Equal for calls that differ only in numbers. */
   readonly frameKey: number;
-  /** For a write: a key of the state it leaves the target in. */
+  /** For a write: a key of the state in which it leaves the target. */
   readonly leavesKey?: string;
-  /** For a replacement: a key of the state it starts from. */
+  /** For a replacement: a key of the state that it starts from. */
   readonly fromKey?: string;
 }
 
 /**
  * Reads the arguments of a call.
  *
- * Cost: one pass for their text, one for its words and one for a hash; what a command line does is remembered
- * (`readShellCommand`). To remember whole readings saved nothing in recorded runs, and cost 3 percent of a fold where no call
- * comes again.
+ * Cost: one pass each for their text, its words and a hash. Remembering whole readings saved nothing in recorded runs and cost 3
+ * percent of a fold in which no call recurs.
  */
 export function readArguments(tool: string, args: Json, declarations: ToolDeclarations): ArgumentReading {
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const compared = loopArgs(args, declaration);
-  const text = canonicalJson(compared);
-  const call = `${tool}\n${text}`;
-  // Arguments that are no part of the comparison may still say what the call does.
+  const text = canonicalJson(loopArgs(args, declaration));
+  // Arguments outside the comparison may still say what the call does.
   const semantics = readCall(tool, args, declarations);
-  const aside: TokensAside = { frameKey: 0 };
-  const reading: Mutable<ArgumentReading> = {
-    semantics,
-    argsKey: hashText(comparedCall(tool, call, semantics)),
-    tokens: tokensOf(text, aside),
-    frameKey: aside.frameKey,
-  };
   const { content, replaces } = semantics;
-  if (content !== undefined) reading.leavesKey = hashText(content);
-  else if (replaces !== undefined) {
-    reading.leavesKey = hashText(replaces.after);
-    reading.fromKey = hashText(replaces.before);
-  }
-  return reading;
+  const leaves = content ?? replaces?.after;
+  return {
+    semantics,
+    argsKey: hashText(comparedCall(tool, `${tool}\n${text}`, semantics)),
+    ...tokensOf(text),
+    ...present({
+      leavesKey: leaves === undefined ? undefined : hashText(leaves),
+      fromKey: replaces && hashText(replaces.before),
+    }),
+  };
 }
 
-/**
- * The text by which a call is told from others: how long it waits makes no other one, nor do runs of blanks, how long a command line
- * sleeps before it looks, and how that is joined to it.
- */
+/** The text by which calls are compared: without the length of a pause and without extra blanks. */
 function comparedCall(tool: string, call: string, { kind, shell }: CallSemantics): string {
   if (kind === 'wait') return tool;
-  const lines = call.includes('\\n');
-  // Within a text of several lines blanks may mean something, but not in a question.
-  const isLoose = !(shell ? lines : kind === 'write') && (lines || call.includes('  ') || call.includes(' "'));
-  const squeezed = isLoose
-    ? call
-        .replaceAll(/(?: |\\[nrt])+/g, ' ')
-        .replaceAll(' "', '"')
-        .replaceAll('" ', '"')
-    : call;
-  if (!shell || !squeezed.includes('sleep ')) return squeezed;
-  return squeezed.replaceAll(/\bsleep \d+(?:\.\d+)?[smh]?(?: *(?:&&|;) *)?/g, 'sleep;');
+  // Blanks in a text of several lines may have a meaning.
+  const isLoose = kind !== 'write' && !call.includes('\\n') && (call.includes('  ') || call.includes(' "'));
+  const squeezed = isLoose ? call.replaceAll(/ +/g, ' ').replaceAll(' "', '"') : call;
+  return shell && squeezed.includes('sleep ') ? squeezed.replaceAll(/\bsleep \d+(?:\.\d+)?[smh]?/g, 'sleep') : squeezed;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { openAnswer, withoutFooter } from './open-answer.ts';
+import { openAnswer } from './open-answer.ts';
 
 const inner = 'Order W1 is\nopen.';
 
@@ -14,8 +14,6 @@ test.each([
   { success: true, data: inner },
   { ok: true, error: null, result: inner, request_id: 'r-1', took_ms: 12 },
   { status: 'success', message: 'fetched', response: inner },
-  `<output>${inner}</output>\n`,
-  `### Ran Playwright code\n\`\`\`js\nawait page.click('#a');\n\`\`\`\n\n${inner}`,
 ])('%j is opened, as a value and as its text', (result) => {
   const opened = { result: inner, failed: false };
   expect(openAnswer(result)).toEqual(opened);
@@ -44,12 +42,9 @@ test.each([
   expect(openAnswer(JSON.stringify(result))).toEqual({ result: inner, failed: true });
 });
 
-test.each([`Observation: ${inner}`, `[2026-03-01 10:07:07] ${inner}`, `\`\`\`text\n${inner}\n\`\`\``])(
-  'how %j is introduced goes',
-  (text) => {
-    expect(openAnswer(text)).toEqual({ result: inner, failed: false });
-  },
-);
+test.each([`Observation: ${inner}`, `[2026-03-01 10:07:07] ${inner}`])('how %j is introduced goes', (text) => {
+  expect(openAnswer(text)).toEqual({ result: inner, failed: false });
+});
 
 test('a wrapping within a wrapping is opened too', () => {
   const server = JSON.stringify({
@@ -57,23 +52,6 @@ test('a wrapping within a wrapping is opened too', () => {
   });
   expect(openAnswer(server)).toEqual({ result: inner, failed: true });
 });
-
-test.each([
-  `${inner}\n\n[Step 16/45 | tokens left: 30600]`,
-  `${inner}\n(87 of 120 actions units remaining)\n`,
-  `${inner}\n<system-reminder>The list is empty.\nIgnore this.</system-reminder>`,
-  `${inner}\n... (output truncated)`,
-  `${inner}\n[Step 3 of 30]\n<system-reminder>Again.</system-reminder>`,
-])('what a harness adds to the end of every answer is taken off: %j', (text) => {
-  expect(withoutFooter(text).trimEnd()).toBe(inner);
-});
-
-test.each([inner, `${inner}\n(3 rows)`, `${inner}\n[12 of 40 tests]`, `${inner}\n(14 items left)`, '[1, 2]', ''])(
-  'what may be progress is not: %j',
-  (text) => {
-    expect(withoutFooter(text)).toBe(text);
-  },
-);
 
 test('an image whose data was left out tells nothing, one with its data is what it is', () => {
   const bare = { type: 'image', source: { type: 'base64', data: '<omitted>' } };

@@ -11,15 +11,6 @@ test('the patch of one file tells what gives way to what', () => {
   });
 });
 
-test('so does a unified difference, in which dashes may stand at the beginning of a line', () => {
-  const patch =
-    'diff --git a/x.sql b/x.sql\n--- a/x.sql\n+++ b/x.sql\n@@ -1,2 +1,2 @@\n--- old note\n+-- new note\n select 1;\n';
-  expect(patchedFile(patch)).toEqual({
-    target: 'x.sql',
-    replaces: { before: '-- old note', after: '-- new note' },
-  });
-});
-
 test.each([
   ['several files', '*** Begin Patch\n*** Update File: a\n-1\n+2\n*** Update File: b\n-1\n+2\n*** End Patch'],
   ['no file', '*** Begin Patch\n-1\n+2\n*** End Patch'],

@@ -1,32 +1,27 @@
-/** What a patch of one file leaves there, as far as its text tells. */
+/** The change that a patch makes to one file. */
 export interface PatchedFile {
   readonly target: string;
-  /** What its lines take away, and what they put there instead; context is in neither. */
+  /** The lines removed and the lines added, without context. */
   readonly replaces: { readonly before: string; readonly after: string };
 }
 
-/** How Codex heads the part of each file, and how unified differences do. */
-const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$|^\+\+\+ (?:b\/)?(\S+)/gm;
-const MAY_BE_PATCH = /^\*\*\* Begin Patch|^(?:diff --git |--- )\S/m;
+const FILE_HEAD = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
 
 /**
- * Reads a patch as `apply_patch` takes it (`*** Begin Patch`), or a unified difference. Undefined for any other text, and for a
- * patch of several files: what one of them goes back to says nothing of the others.
+ * Reads a patch in the form of `apply_patch` (`*** Begin Patch`). Returns undefined for any other text and for a patch of several
+ * files.
  *
- * Cost: one pass over the text, where it opens like a patch.
+ * Cost: one pass over a text that contains such a head.
  */
 export function patchedFile(text: string): PatchedFile | undefined {
-  if (!MAY_BE_PATCH.test(text)) return undefined;
-  const heads = [...text.matchAll(FILE_HEAD)];
-  const target = heads[0]?.[1] ?? heads[0]?.[2];
-  if (target === undefined || heads.length > 1) return undefined;
-  const before: string[] = [];
-  const after: string[] = [];
-  // Of a unified difference the names of the files stand between, with the same signs.
-  const start = heads[0]?.[2] === undefined ? 0 : text.indexOf('\n@@');
-  for (const line of text.slice(start).split('\n')) {
-    if (line.startsWith('-')) before.push(line.slice(1));
-    else if (line.startsWith('+')) after.push(line.slice(1));
-  }
-  return { target: target.trim(), replaces: { before: before.join('\n'), after: after.join('\n') } };
+  if (!text.includes('*** Begin Patch')) return undefined;
+  const [head, second] = text.matchAll(FILE_HEAD);
+  const target = head?.[1];
+  if (target === undefined || second !== undefined) return undefined;
+  const linesWith = (sign: string): string =>
+    text
+      .split('\n')
+      .flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []))
+      .join('\n');
+  return { target: target.trim(), replaces: { before: linesWith('-'), after: linesWith('+') } };
 }

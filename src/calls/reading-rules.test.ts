@@ -5,8 +5,8 @@ import { readAnswer } from './answer-reading.ts';
 import { masksOf, VOLATILE } from './mask.ts';
 import type { ReadingRule } from './reading-rule.ts';
 
-/** By the id of the rule: texts in which it finds something, and texts that it passes over. */
-const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], passes: readonly string[]]>> = {
+/** By the id of the rule: texts that it matches, and texts that it skips. */
+const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], skips: readonly string[]]>> = {
   time: [
     [
       '2026-03-01T10:10:00.123Z',
@@ -65,7 +65,6 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], pa
       '[ERROR] - x',
       'fatal: not a git repository',
       'panic: x',
-      'An error occurred (AccessDenied)',
       'MCP error -32602',
     ],
     ['0 errors', 'errors: 0', 'error handling chapter', '# Error handling', 'the error was fixed'],
@@ -74,56 +73,35 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], pa
     ['ValueError: bad', 'a.b.MyException(x', 'Traceback (most recent call last):\n'],
     ['export class NotFoundError extends Error {}', 'src/a.ts:12: throw new Error("boom")'],
   ],
-  'opens-with-could-not': [
-    ['failed to read', 'Unable to open', 'cannot find x', 'Validation failed: x', 'no such file', 'Unknown command'],
-    ['unknown', 'Validation errors: 0', 'invalidated'],
-  ],
   'opens-with-refusal': [
     [
+      'failed to read',
+      'Unable to open',
+      'no such file',
       'Permission denied',
-      'Tool "bash" is denied.',
       'task_7: refused: too deep',
-      "You don't have permission to x",
-      'Permission to a/b.git denied',
-    ],
-    ['tool "bash" is allowed', 'rejected 5 rows', 'the review says: access is denied to nobody'],
-  ],
-  'opens-with-unreachable': [
-    [
       'connect ECONNREFUSED 10.0.0.5',
       'curl: (7) Failed',
-      "HTTPSConnectionPool(host='x'): Max",
-      'write EPIPE',
-      'fetch failed',
+      'Command timed out after 120 s',
+      'HTTP/1.1 404',
+      '404 Not Found',
+      'Too many requests',
     ],
-    ['connection established', 'EIOPA publishes its report'],
-  ],
-  'opens-with-time-out': [
-    ['Command timed out after 120 s', 'page.goto: Timeout 30000ms exceeded.', 'time out'],
-    ['the time is out'],
-  ],
-  'opens-with-status': [
-    ['HTTP/1.1 404', 'status: 503', '404 Not Found', 'Too many requests', '  Internal Server Error'],
-    ['404', '200 OK', 'bad luck, no requests'],
-  ],
-  'opens-with-no-edit': [
-    ['String to replace not found in file', 'No replacement was performed', 'Ref e5 not found in the page'],
-    ['Table orders not found', 'no matches'],
+    ['unknown', 'invalidated', 'rejected 5 rows', 'connection established', 'the time is out', '404', '200 OK'],
   ],
   'line-complains': [
     [
       'bash: foo: command not found',
       'x\nls: cannot access /nope: No such file or directory',
       'added\nnpm error code ENOENT',
-      'make: *** [all] Error 2',
     ],
     ['42 matches for "permission denied" in 7 files', 'The tests cover what happens when a file is not found.'],
   ],
   'refuses-softly': [
-    ['Wrong flag!', 'the table does not exist', 'verify you are human'],
-    ['exist in both: 7', 'a page about captains', 'a wrong flag'],
+    ['Wrong flag!', 'the table does not exist'],
+    ['exist in both: 7', 'a wrong flag'],
   ],
-  'line-tells-failure': [
+  'line-reports-failure': [
     [
       'cc -c util.c\nutil.c:14:10: fatal error: zlib.h: No such file',
       'INFO read\n2026-03-01 10:00:00,123 [w-1] ERROR c.a.Sink - cannot merge',
@@ -131,7 +109,6 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], pa
       'Tests: 2 failed, 5 passed',
       'BUILD FAILED in 12s',
       'process exited with code 137',
-      'nothing was encoded',
     ],
     [
       '12 passed, 0 failed',
@@ -147,12 +124,8 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], pa
     ['5 tests', 'undone'],
   ],
   'no-change': [
-    ['No changes detected', 'nothing to commit', 'already exists', '0 rows affected'],
+    ['No changes detected', 'nothing to commit', 'already exists'],
     ['[main 1a2b3c] Fix', 'already 3 there'],
-  ],
-  ineffective: [
-    ['Nothing happens.', "I don't understand that.", 'The path is blocked'],
-    ['You open the drawer. It is empty.'],
   ],
   none: [
     ['0 results', 'none', '{"items":[]}', 'not there'],
@@ -162,67 +135,42 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], pa
     [
       'Status: in_progress',
       'still running',
+      'PROVISIONING',
       '{"state":"pending_approval"}',
       '{"status":"transcoding"}',
       '{"percent":37}',
-      '{"done":false}',
-      '37 % complete',
     ],
-    [
-      'completed',
-      '{"percent":100}',
-      '{"done":true}',
-      'a discount of 20 %',
-      '{"queued":0,"pending":3}',
-      'const value = await load()',
-    ],
+    ['completed', '{"percent":100}', 'a discount of 20 %', '{"queued":0,"pending":3}', 'const value = await load()'],
   ],
-  over: [['{"status":"succeeded"}'], ['{"status":"running"}']],
   done: [
     ['ok', 'File written successfully', 'true', '3 rows deleted', 'null'],
     ['42', 'src/a.ts', 'token', 'unfinished'],
   ],
-  'done-in-json': [
-    ['{"statusCode":202,"body":""}', '{"updates":{"updatedRows":1}}'],
-    ['{"statusCode":404,"body":""}', '{"rows":3}'],
-  ],
-  'hands-on': [
-    ['Build queued', 'started job 7', '{"status":"submitted"}'],
-    ['the queue', 'restarted'],
-  ],
-  'not-run': [
-    ['Sibling tool call errored', 'Cancelled: parallel tool call Bash(x) errored', '[Request interrupted by user]'],
-    ['the request was served', 'cancelled order 7'],
-  ],
-  'acts-on-screen': [
-    ['Clicked element e3', 'I typed it'],
-    ['A click', 'the moved file'],
-  ],
+  'not-run': [['Sibling tool call errored'], ['the request was served']],
 };
 
 const rules: readonly ReadingRule[] = [...VOLATILE, ...ANSWER_RULES];
 
-test('each reading rule has an id of its own, and texts that it matches and that it passes over', () => {
-  expect(new Set(rules.map(({ id }) => id)).size).toBe(rules.length);
-  expect(Object.keys(EXAMPLES).sort()).toEqual(rules.map(({ id }) => id).sort());
+test('each reading rule has a unique id and examples', () => {
+  expect(rules.map(({ id }) => id).sort()).toEqual(Object.keys(EXAMPLES).sort());
 });
 
-test.each(rules.map((rule) => [rule.id, rule] as const))('the rule %s matches its examples alone', (id, rule) => {
-  const [matches, passes] = EXAMPLES[id] ?? [[], []];
+test.each(rules.map((rule) => [rule.id, rule] as const))('the rule %s matches only its examples', (id, rule) => {
+  const [matches, skips] = EXAMPLES[id] ?? [[], []];
   const holds = (text: string): boolean =>
     VOLATILE.includes(rule) ? masksOf(text).includes(id) : rule.form.test(text);
-  expect(matches.length * passes.length).toBeGreaterThan(0);
+  expect(matches.length * skips.length).toBeGreaterThan(0);
   expect(matches.filter((text) => !holds(text))).toEqual([]);
-  expect(passes.filter((text) => holds(text))).toEqual([]);
+  expect(skips.filter((text) => holds(text))).toEqual([]);
 });
 
 test.each(['error ', 'a', 'fail\n', '1', 'a1', 'a1-', '[', '12:', '/tmp/', '{"a":'])(
-  'an answer of many %j is read in a bounded time',
+  'an answer of many %j is read in bounded time',
   (piece) => {
     const text = piece.repeat(20_000 / piece.length);
     const cost = cpuMs(() => {
-      const { masked, refuses, tellsAnywhere, failure, isPending, acknowledges } = readAnswer(text);
-      expect([masked, refuses, tellsAnywhere, failure, isPending, acknowledges]).toHaveLength(6);
+      const { masked, refuses, reportsFailureAnywhere, failure, isPending, acknowledges } = readAnswer(text);
+      expect([masked, refuses, reportsFailureAnywhere, failure, isPending, acknowledges]).toHaveLength(6);
     });
     expect(cost).toBeLessThan(500);
   },

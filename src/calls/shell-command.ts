@@ -1,27 +1,35 @@
 import { type Command, forEachChild, parse, type Redirect, type SyntaxNode } from 'unbash';
+import { present } from '../base/present.ts';
 import { RecentTexts } from '../base/recent-texts.ts';
-import { kindOfProgram, SCENERY } from './shell-program.ts';
-import type { ToolKind } from './tool-kind.ts';
 import { patchedFile } from './patch-text.ts';
+import { kindOfProgram, SETUP_PROGRAMS } from './shell-program.ts';
+import type { ToolKind } from './tool-kind.ts';
 
 /** What a shell command line does, read from its syntax tree. */
 export interface ShellCommand {
-  /** The first program that is more than scene-setting (`cd`, `export`, `echo`), such as `grep`; empty if none. */
+  /** The first program that does more than prepare another one (`cd`, `export`, `echo`), such as `grep`; empty if none. */
   readonly program: string;
   readonly kind: ToolKind;
   /** Files named by redirections and by programs that write; at most 8. */
   readonly writes: readonly string[];
-  /** The last file that the first program which reads is given, where one is. */
+  /** The last file among the arguments of the first program that reads. */
   readonly reads?: string;
   /** It changes a file and then runs a program. */
   readonly editsAndRuns?: true;
-  /** Programs hand on to each other what they print, so the exit code is that of the last one only. */
+  /** The exit code is that of the last program of a pipeline only. */
   readonly piped?: true;
-  /** What the line leaves the one file in that it writes, where its text tells. */
+  /** The state of the one file that the line writes, if its text holds it. */
   readonly state?: ShellState;
 }
 
-/** Longest command that is parsed; a longer one counts as executing something unknown. */
+/** The state in which a command leaves a file: the whole content, or a replacement. */
+interface ShellState {
+  readonly target: string;
+  readonly content?: string;
+  readonly replaces?: { readonly before: string; readonly after: string };
+}
+
+/** A longer command is not parsed and counts as unknown. */
 const MAX_COMMAND_CHARS = 20_000;
 const RANK: Readonly<Record<ToolKind, number>> = {
   note: 0,
@@ -34,20 +42,18 @@ const RANK: Readonly<Record<ToolKind, number>> = {
   write: 5,
 };
 
-/** Longer lines are read anew: they seldom come again. */
+/** Longer lines rarely recur. */
 const REMEMBERED_CHARS = 4_096;
-/** Equal commands are common in the runs that matter. */
-const known = new RecentTexts(512, readTree);
+const recent = new RecentTexts(512, parseCommand);
 
 /**
- * Reads what a command line does with a real shell parser. Of several commands the most consequential one decides
- * the kind (a write before an execution before a read). An empty or comment-only line is a `note`.
- * Pure: what is remembered only saves work.
+ * Reads a command line with a shell parser. The most consequential command decides the kind (a write before an execution before a
+ * read). An empty or comment-only line is a `note`.
  *
  * Cost: a few microseconds for a new line of 100 characters, a comparison for one of the last 512.
  */
 export function readShellCommand(line: string): ShellCommand {
-  return line.length > REMEMBERED_CHARS ? readTree(line) : known.get(line);
+  return line.length > REMEMBERED_CHARS ? parseCommand(line) : recent.get(line);
 }
 
 interface Reading {
@@ -56,19 +62,18 @@ interface Reading {
   writes: string[];
   states: ShellState[];
   reads: string | undefined;
-  /** A pause was seen, and nothing but pauses and looks. */
   waits: boolean;
   edits: boolean;
   editsAndRuns: boolean;
   piped: boolean;
-  seen: boolean;
+  isEmpty: boolean;
+  /** Nothing but `cd`. */
   movesOnly: boolean;
-  /** Shells within shells that were opened. */
-  depth: number;
 }
 
-function readTree(line: string): ShellCommand {
-  if (line.length > MAX_COMMAND_CHARS) return { program: '', kind: 'execute', writes: [] };
+function parseCommand(line: string): ShellCommand {
+  const unreadable: ShellCommand = { program: '', kind: 'execute', writes: [] };
+  if (line.length > MAX_COMMAND_CHARS) return unreadable;
   const reading: Reading = {
     program: '',
     kind: 'note',
@@ -79,49 +84,33 @@ function readTree(line: string): ShellCommand {
     edits: false,
     editsAndRuns: false,
     piped: false,
-    seen: false,
+    isEmpty: true,
     movesOnly: false,
-    depth: 0,
   };
   try {
     visit(parse(line), reading);
   } catch {
-    // The parser gives a partial tree for broken input; whatever it still refuses is a command nobody can read.
-    return { program: '', kind: 'execute', writes: [] };
+    // The parser returns a partial tree for broken input and rarely throws.
+    return unreadable;
   }
-  // A `cd` alone moves the shell; in front of another command it only says where that one runs.
+  // A `cd` alone moves the shell; before another command it only says where that one runs.
   if (reading.movesOnly) return { program: 'cd', kind: 'write', writes: [] };
-  // Who pauses and then looks asks whether something has changed.
-  const kind = reading.waits && reading.kind === 'read' ? 'poll' : reading.kind;
-  const [state] = reading.states;
-  const writes = reading.writes.slice(0, 8);
-  // Of several writes none tells the state of all.
   return {
     program: reading.program,
-    kind,
-    writes,
-    ...(reading.reads === undefined ? {} : { reads: reading.reads }),
+    // A pause followed by a look asks for a status.
+    kind: reading.waits && reading.kind === 'read' ? 'poll' : reading.kind,
+    writes: reading.writes.slice(0, 8),
+    ...present({ reads: reading.reads, state: reading.states.length === 1 ? reading.states[0] : undefined }),
     ...(reading.editsAndRuns ? { editsAndRuns: true } : {}),
     ...(reading.piped ? { piped: true } : {}),
-    ...(state === undefined || reading.states.length > 1 ? {} : { state }),
   };
 }
 
-const MOVERS = new Set(['cd', 'pushd', 'popd']);
-/** What other shells call them. */
-const MOVES: ReadonlyMap<string, string> = new Map([
-  ['chdir', 'cd'],
-  ['set-location', 'cd'],
-]);
-
-function visit(root: SyntaxNode, reading: Reading): void {
-  const walk = (node: SyntaxNode): void => {
-    if (node.type === 'Command') visitCommand(node, reading);
-    if (node.type === 'Redirect') visitRedirect(node, reading);
-    if (node.type === 'Pipeline' && node.commands.length > 1) reading.piped = true;
-    forEachChild(node, walk);
-  };
-  walk(root);
+function visit(node: SyntaxNode, reading: Reading): void {
+  if (node.type === 'Command') visitCommand(node, reading);
+  if (node.type === 'Redirect') visitRedirect(node, reading);
+  if (node.type === 'Pipeline' && node.commands.length > 1) reading.piped = true;
+  forEachChild(node, (child) => visit(child, reading));
 }
 
 function visitRedirect(node: Redirect, reading: Reading): void {
@@ -132,51 +121,39 @@ function visitRedirect(node: Redirect, reading: Reading): void {
   reading.writes.push(target);
 }
 
+const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
+
 function visitCommand(node: Command, reading: Reading): void {
-  const words = unwrap(wordsOf(node));
-  const program = MOVES.get(words[0]?.toLowerCase() ?? '') ?? baseName(words[0] ?? '');
+  const [name = '', ...args] = unwrap(wordsOf(node));
+  const program = name.slice(name.lastIndexOf('/') + 1);
   if (program === '') return;
-  const args = words.slice(1);
-  const inner = SHELLS.has(program) ? args[args.findIndex((word) => /^-\w*c$/.test(word)) + 1] : undefined;
-  if (inner !== undefined && reading.depth < MAX_NESTED_SHELLS && args[0] !== inner) {
-    reading.depth += 1;
-    visit(parse(inner), reading);
-    return;
-  }
   const kind = kindOfProgram(program, args);
   if (kind === 'wait') reading.waits = true;
   if (kind === 'read') reading.reads ??= args.findLast((word) => FILE.test(word));
-  const state = stateWrittenBy(node, program, args);
+  const state = writtenState(node, program, args);
   if (state !== undefined) reading.states.push(state);
-  reading.movesOnly = MOVERS.has(program) && (!reading.seen || reading.movesOnly);
+  reading.movesOnly = program === 'cd' && (reading.isEmpty || reading.movesOnly);
   if (kind === 'write' || state !== undefined) reading.edits = true;
   else if (kind === 'execute' && reading.edits) reading.editsAndRuns = true;
-  if (
-    (reading.program === '' || kindOfProgram(reading.program, []) === 'wait') &&
-    (!SCENERY.has(program) || words.length === 1)
-  )
-    reading.program = program;
+  const isFirst = reading.program === '' || kindOfProgram(reading.program, []) === 'wait';
+  if (isFirst && (!SETUP_PROGRAMS.has(program) || args.length === 0)) reading.program = program;
   raise(reading, kind);
   if (kind === 'write') reading.writes.push(...args.filter((word) => !word.startsWith('-')).slice(-2));
 }
 
-const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
-const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash']);
-const MAX_NESTED_SHELLS = 3;
+/** Programs that run the rest of the line: `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */
+const WRAPPERS =
+  /^(?:(?:sudo|env|time|nohup|command|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
 
-/** Programs that run the rest of the line, and words of theirs: `sudo -u root`, `env A=1`, `timeout 60`, `python -m`, `bundle exec`. */
-const WRAPPED =
-  /^(?:(?:(?:sudo|env|time|nohup|command|exec|nice|timeout|stdbuf) (?:-[ugCnksioe] \S+ |-\S+ |\w+=\S* |[\d.]+[smhd]? )*)+|(?:bundle|pnpm|npm) exec |(?:poetry|uv|pipenv|hatch) run |npx (?!-)|\S*python[\d.]* -m )+(?=\S)/;
-
-/** The words from the program that is really run. */
+/** The words from the program that actually runs. */
 function unwrap(words: readonly string[]): readonly string[] {
-  const wrapped = WRAPPED.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
-  return wrapped === null ? words : words.slice(wrapped[0].split(' ').length - 1);
+  const wrappers = WRAPPERS.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
+  return wrappers === null ? words : words.slice(wrappers[0].split(' ').length - 1);
 }
 
 function raise(reading: Reading, kind: ToolKind): void {
-  if (!reading.seen || RANK[kind] > RANK[reading.kind]) reading.kind = kind;
-  reading.seen = true;
+  if (reading.isEmpty || RANK[kind] > RANK[reading.kind]) reading.kind = kind;
+  reading.isEmpty = false;
 }
 
 function wordsOf(node: Command): readonly string[] {
@@ -186,60 +163,42 @@ function wordsOf(node: Command): readonly string[] {
   return words;
 }
 
-function baseName(program: string): string {
-  return program.slice(program.lastIndexOf('/') + 1);
-}
-
-/** The state in which a command leaves a file, as far as its text tells. */
-interface ShellState {
-  readonly target: string;
-  /** The whole content. */
-  readonly content?: string;
-  /** Or what is replaced by what. */
-  readonly replaces?: { readonly before: string; readonly after: string };
-}
-
 const PRINTERS = new Set(['cat', 'tee', 'echo', 'printf']);
-/** `s/before/after/g` with any mark that is no letter, digit or backslash. */
+/** `s/before/after/g` with any delimiter except a letter, a digit or a backslash. */
 const SUBSTITUTION = /^s([^\w\s\\])((?:(?!\1).)*)\1((?:(?!\1).)*)\1[gimI]*$/s;
 
 /**
- * The state of the file that a command writes: of a patch, of a here-document, `echo` or `printf` sent into it, or of a plain
- * substitution by `sed -i`. Undefined for whatever else, and for text that is added to a file.
+ * The state of the file that a command writes: by a patch, by a here-document, `echo` or `printf` redirected into it, or by a plain
+ * substitution of `sed -i`. Undefined for other commands and for text that is appended.
  */
-function stateWrittenBy(node: Command, program: string, args: readonly string[]): ShellState | undefined {
+function writtenState(node: Command, program: string, args: readonly string[]): ShellState | undefined {
   if (program === 'sed') return substitutionOf(args);
-  if (program === 'apply_patch') return patchedFile(args[0] ?? hereTextOf(node) ?? '');
-  if (!PRINTERS.has(program)) return undefined;
+  if (!PRINTERS.has(program) && program !== 'apply_patch') return undefined;
   let target: string | undefined;
-  let body: string | undefined;
+  let hereText: string | undefined;
   for (const redirect of node.redirects) {
     if (redirect.operator === '>>') return undefined;
     if (redirect.type === 'Redirect' && redirect.operator.startsWith('>')) target = redirect.target?.value;
-    if (redirect.type === 'HereDoc') body = redirect.body?.text;
-    if (redirect.type === 'HereString') body = redirect.target?.value;
+    if (redirect.type === 'HereDoc') hereText = redirect.body?.text;
+    if (redirect.type === 'HereString') hereText = redirect.target?.value;
   }
+  if (program === 'apply_patch') return patchedFile(args[0] ?? hereText ?? '');
   if (program === 'tee' && !args.some((word) => word.startsWith('-'))) target ??= args[0];
-  const content = program === 'cat' || program === 'tee' ? body : args.join(' ');
+  const content = program === 'cat' || program === 'tee' ? hereText : args.join(' ');
   return target === undefined || content === undefined ? undefined : { target, content };
-}
-
-function hereTextOf(node: Command): string | undefined {
-  for (const redirect of node.redirects) if (redirect.type === 'HereDoc') return redirect.body?.text;
-  return undefined;
 }
 
 function substitutionOf(args: readonly string[]): ShellState | undefined {
   if (!args.some((word) => /^-\w*i/.test(word))) return undefined;
   const words = args.filter((word) => !word.startsWith('-') && word !== '');
   const [expression = '', target] = words;
-  const found = SUBSTITUTION.exec(expression);
-  if (found === null || target === undefined || words.length !== 2) return undefined;
-  const [, , before = '', after = ''] = found;
+  const parts = SUBSTITUTION.exec(expression);
+  if (parts === null || target === undefined || words.length !== 2) return undefined;
+  const [, , before = '', after = ''] = parts;
   return { target, replaces: { before: plainText(before.replace(/^\^|\$$/g, '')), after: plainText(after) } };
 }
 
-/** What an expression stands for where it is a text: without the marks that keep signs from meaning something. */
+/** The expression without the backslashes that quote punctuation. */
 function plainText(expression: string): string {
   return expression.replace(/\\([^\w\s])/g, '$1');
 }

@@ -1,96 +1,76 @@
 import type { ToolKind } from './tool-kind.ts';
+import { wordSet } from './word-set.ts';
 
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
-}
-
-/** Programs that set the scene for another one. */
-export const SCENERY: ReadonlySet<string> = words(
+/** Programs that prepare another one. */
+export const SETUP_PROGRAMS: ReadonlySet<string> = wordSet(
   'cd pushd popd export set unset source . alias echo printf true : sudo env time nohup command exec eval then',
 );
-/** Programs that do one thing only. Any other one runs something. */
-const TRADES: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  ['wait', words('sleep wait start-sleep')],
-  ['read', SCENERY],
+/** Programs that do one thing. Any other program executes something. */
+const SINGLE_PURPOSE: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
+  ['wait', wordSet('sleep wait')],
+  ['read', SETUP_PROGRAMS],
   [
     'read',
-    words(
-      `cat head tail less more grep egrep fgrep rg ag ls dir tree find fd stat file wc diff cmp which whereis type pwd whoami id
-       printenv date uname hostname df du ps top lsof netstat ss jq yq awk cut sort uniq tr xxd od strings nl basename dirname
-       realpath readlink md5sum sha256sum test [ false man help history nm objdump zcat bat ft`,
+    wordSet(
+      `cat head tail less more grep egrep fgrep rg ag ls dir tree find fd stat file wc diff cmp which type pwd whoami id printenv
+       date uname hostname df du ps lsof jq yq awk cut sort uniq tr xxd od strings nl basename dirname realpath md5sum sha256sum
+       test [ false man`,
     ),
   ],
   [
     'write',
-    words(
+    wordSet(
       `rm mv cp mkdir rmdir touch chmod chown ln tee dd truncate install patch tar unzip zip gzip gunzip wget rsync scp kill pkill
-       crontab service mount umount apply_patch`,
+       apply_patch`,
     ),
   ],
-  ['poll', words('squeue sacct qstat bjobs')],
 ];
-/** Programs of many trades: one of their words says what is done. */
-const MANY_TRADES = words(
-  `git gh glab kubectl oc docker podman helm npm pnpm yarn pip pip3 apt apt-get uv poetry conda brew gem bundle cargo go systemctl
-   az aws gcloud heroku flyctl vercel`,
+/** Programs whose first words say what they do. */
+const MULTI_PURPOSE = wordSet(
+  'git gh glab kubectl docker podman helm npm pnpm yarn pip pip3 apt apt-get uv poetry conda brew cargo go systemctl',
 );
-/** Those that say how something stands that goes on elsewhere. */
-const WATCHERS = words('gh glab kubectl oc docker podman helm systemctl');
-const LOOKS = /^(?:status|get|logs?|ps|rollout|checks|watch|run|ci|is-active|workflow)$/;
+/** Programs that report the state of something that runs elsewhere. */
+const WATCHERS = wordSet('gh glab kubectl docker podman helm systemctl');
+const WATCHES = /^(?:status|get|logs?|ps|rollout|checks|watch|run|ci|workflow)$/;
 const READS =
-  /^(?:status|log|logs|diff|show|branch|blame|grep|ls-files|remote|rev-parse|ls|list|get|view|info|freeze|search|inspect|images|api|query|head|ps|(?:describe|list|get)(?:-\S+)?)$/;
+  /^(?:status|log|logs|diff|show|branch|blame|grep|ls-files|remote|rev-parse|ls|list|get|view|info|freeze|search|inspect|api|query|describe|ps)$/;
 const WRITES =
-  /^(?:add|commit|checkout|switch|merge|rebase|reset|restore|stash|push|pull|fetch|clone|apply|rm|mv|bisect|cherry-pick|revert|am|clean|init|install|i|ci|uninstall|upgrade|sync|mod|close|reopen|edit|comment|rerun|cancel|rollback|scale|(?:create|delete|update|start|stop|restart|remove|set|put|enable|disable|deploy|deallocate|terminate|modify)(?:-\S+)?)$/;
-/** `Get-PrintJob`: PowerShell names what is done first, in any case. */
-const CMDLET = /^([A-Za-z]+)-[A-Za-z]\w+$/;
-const CMDLET_READS = words(
-  'get test select where measure find resolve format sort compare show convertfrom convertto write',
-);
-const CMDLET_WRITES = words(
-  'set new remove add copy move rename clear install uninstall out stop start restart enable disable',
+  /^(?:add|commit|checkout|switch|merge|rebase|reset|restore|stash|push|pull|fetch|clone|apply|rm|mv|cherry-pick|revert|clean|init|install|i|ci|uninstall|upgrade|sync|mod|close|reopen|edit|comment|rerun|cancel|create|delete|update|start|stop|restart|remove|set)$/;
+/** Programs by which a command line is recognised; no word of plain language. */
+const KNOWN_PROGRAMS = wordSet(
+  `ls cat grep rg wc diff jq awk pwd sed curl wget rm mv cp mkdir chmod tar bash sh python python3 node deno bun npx make gcc java
+   pytest vitest tsc eslint psql mysql sqlite3 ssh echo cd export sleep`,
 );
 
-/** Whether a text is the name of a program that is no word of plain language. */
+/** Returns true if the word is the name of a common program and not a word of plain language. */
 export function isProgram(word: string): boolean {
-  return MANY_TRADES.has(word) || PROGRAMS.has(word);
+  return MULTI_PURPOSE.has(word) || KNOWN_PROGRAMS.has(word);
 }
 
-const PROGRAMS = words(
-  `ls cat grep egrep rg ag stat wc diff cmp whoami printenv uname df du ps lsof netstat jq awk pwd sed perl curl wget rm mv cp mkdir
-   chmod tar unzip gzip bash sh zsh python python3 node deno bun npx make gcc java mvn gradle pytest jest vitest ruby php dotnet
-   terraform ansible psql mysql sqlite3 ssh scp adb echo cd export tsc eslint ruff mypy ffmpeg sleep squeue`,
-);
-
-/**
- * What a program does, by its name and its words. One that is not known runs something.
- *
- * @param args  the words behind it
- */
+/** The kind of a command by its program and arguments; an unknown program executes something. */
 export function kindOfProgram(program: string, args: readonly string[]): ToolKind {
-  const small = program.toLowerCase();
-  const trade = TRADES.find(([, programs]) => programs.has(small));
-  if (trade !== undefined) return trade[0];
-  if (MANY_TRADES.has(program)) return kindOfWords(program, args);
-  const option = (pattern: RegExp): boolean => args.some((word) => pattern.test(word));
-  if (program === 'sed' || program === 'perl')
-    return option(/^-\w*i/) ? 'write' : program === 'sed' ? 'read' : 'execute';
-  if (program === 'curl') return option(/^(?:-X|-d|--data|--request|-o|-O|-F|-T)/) ? 'write' : 'read';
-  const verb = CMDLET.exec(small)?.[1] ?? '';
-  if (CMDLET_READS.has(verb)) return 'read';
-  return CMDLET_WRITES.has(verb) ? 'write' : 'execute';
+  const single = SINGLE_PURPOSE.find(([, programs]) => programs.has(program));
+  if (single !== undefined) return single[0];
+  if (MULTI_PURPOSE.has(program)) return kindOfSubcommand(program, args);
+  const hasOption = (pattern: RegExp): boolean => args.some((word) => pattern.test(word));
+  if (program === 'sed') return hasOption(/^-\w*i/) ? 'write' : 'read';
+  if (program === 'perl') return hasOption(/^-\w*i/) ? 'write' : 'execute';
+  if (program === 'curl') return hasOption(/^(?:-X|-d|--data|--request|-o|-O|-F|-T)/) ? 'write' : 'read';
+  return 'execute';
 }
 
-/** By the first word that says something: `az vm stop`, `gh pr create`, `npm run list` runs a script. */
-function kindOfWords(program: string, args: readonly string[]): ToolKind {
-  const named = args.filter((word, at) => !word.startsWith('-') && !/^-[CcnR]$/.test(args[at - 1] ?? '')).slice(0, 3);
-  if (program === 'npm' || program === 'pnpm' || program === 'yarn') named.length = Math.min(named.length, 1);
-  // What has happened is read; only what goes on is waited for.
-  const looks = WATCHERS.has(program) && !named.some((word) => /^ev(?:ents?)?$/.test(word));
-  const written = named.find((word) => WRITES.test(word));
-  if (written !== undefined && !(looks && LOOKS.test(written))) return 'write';
-  if (program !== 'docker' && looks && named.some((word) => LOOKS.test(word))) return 'poll';
-  if (looks && /^(?:ps|logs)$/.test(named[0] ?? '')) return 'poll';
-  return named.some((word) => READS.test(word)) || (looks && /^(?:pr|issue|release|repo|mr)$/.test(named[0] ?? ''))
+/** By the first words that are not options: `gh pr create`; `npm run list` runs a script. */
+function kindOfSubcommand(program: string, args: readonly string[]): ToolKind {
+  const isPackageManager = program === 'npm' || program === 'pnpm' || program === 'yarn';
+  const words = args
+    .filter((word, at) => !word.startsWith('-') && !/^-[CcnR]$/.test(args[at - 1] ?? ''))
+    .slice(0, isPackageManager ? 1 : 3);
+  const watches = WATCHERS.has(program);
+  const write = words.find((word) => WRITES.test(word));
+  if (write !== undefined && !(watches && WATCHES.test(write))) return 'write';
+  if (watches && program !== 'docker' && words.some((word) => WATCHES.test(word))) return 'poll';
+  if (watches && /^(?:ps|logs)$/.test(words[0] ?? '')) return 'poll';
+  return words.some((word) => READS.test(word)) || (watches && /^(?:pr|issue|release|repo|mr)$/.test(words[0] ?? ''))
     ? 'read'
     : 'execute';
 }

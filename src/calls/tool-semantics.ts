@@ -1,67 +1,44 @@
-import type { Mutable } from '../base/mutable.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
-import {
-  asksForPage,
-  databaseChange,
-  isRemark,
-  isShellLine,
-  kindOfArguments,
-  namesThing,
-  opensWithProgram,
-  stringAt,
-  argumentText,
-  writtenState,
-  type Arguments,
-} from './argument-shape.ts';
+import { present } from '../base/present.ts';
 import { patchedFile } from './patch-text.ts';
 import { readShellCommand } from './shell-command.ts';
+import { isProgram } from './shell-program.ts';
 import type { ToolKind } from './tool-kind.ts';
+import { wordSet } from './word-set.ts';
 
-/** What an MCP server says of a tool. Hints, as the protocol calls them: what is absent says nothing here. */
+/** Hints of an MCP server about a tool; an absent hint says nothing. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
 }
 
-/** What a host declares of a tool, by an adapter or in the configuration. Declared beats guessed. */
+/** What a host declares about a tool, by an adapter or in the configuration. A declaration beats a guess. */
 export interface ToolDeclaration {
   readonly kind?: ToolKind;
-  /**
-   * Arguments that say what a call is about, as names or paths (`filter.id`): calls equal in these count as equal,
-   * whatever a comment, a cursor or a request id beside them says. Default: all arguments.
-   */
+  /** Arguments by which calls are compared, as names or paths (`filter.id`). Default: all arguments. */
   readonly loopKey?: readonly string[];
-  /**
-   * Fields of a JSON answer that show progress, as names or paths: answers equal in these count as equal, whatever else
-   * they say. Default: the whole answer, masked.
-   */
+  /** Fields of a JSON answer by which answers are compared, as names or paths. Default: the whole answer, masked. */
   readonly progressKey?: readonly string[];
-  /** What the tool's MCP server says; `kind` beats it. */
+  /** Hints of the tool's MCP server; `kind` beats them. */
   readonly annotations?: ToolAnnotations;
 }
 
 /** Declarations by tool name. */
 export type ToolDeclarations = Readonly<Record<string, ToolDeclaration>>;
 
-/** What is known of a call before its result. */
+/** What is known about a call before its result. */
 export interface CallSemantics {
   readonly kind: ToolKind;
-  /** The tool, or for a shell call the program it runs: what `repeated tool` should speak of. */
+  /** The tool, or for a shell call the program it runs. */
   readonly program: string;
-  /** The file or page the call is about, where an argument names one. */
+  /** The file, page or folder that the call is about. */
   readonly target?: string;
   /** For a write of a whole content: that content. */
   readonly content?: string;
   /** For a replacement: the text before and after. */
   readonly replaces?: { readonly before: string; readonly after: string };
-  /** A text is the only argument. */
-  readonly remark?: boolean;
-  /** It asks about a thing by its name: `{domain: 'larkspur.com'}`. */
-  readonly names?: boolean;
-  /** It asks for a further page of something. */
-  readonly pages?: boolean;
-  /** True for a shell call. */
+  /** A shell call. */
   readonly shell: boolean;
   /** A shell call that changes a file and then runs a program. */
   readonly editsAndRuns?: true;
@@ -69,10 +46,12 @@ export interface CallSemantics {
   readonly piped?: true;
 }
 
-/** Names of shells, alone or behind a sign. */
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Names of shells, alone or after a separator. */
 const SHELL_NAME =
-  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|run_command|execute_command|exec_command|run_terminal_cmd|ipython_run_cell)$/i;
-const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'] as const;
+  /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)_command|run_terminal_cmd)$/i;
+const COMMAND_KEYS = ['command', 'cmd', 'script', 'input', 'commands', 'argv'];
 const PATH_KEYS = [
   'path',
   'file_path',
@@ -84,88 +63,70 @@ const PATH_KEYS = [
   'uri',
   'url',
   'dir',
-  'directory',
 ];
-const PATCH_KEYS = ['patch', 'diff', 'input', 'patch_text', 'patchText'];
-const FOLDER_KEYS = ['cwd', 'workdir', 'working_dir', 'working_directory'];
-/** `old_string`, `oldText`, `search`; and what takes its place. */
-const BEFORE = /^(?:old(?:_?(?:str|string|text|value|code))?|search(?:_text)?|find)$/i;
-const AFTER = /^(?:new(?:_?(?:str|string|text|value|code))?|replace(?:ment|_with)?|with)$/i;
+const PATCH_KEYS = ['patch', 'input', 'patchText'];
+const FOLDER_KEYS = ['cwd', 'workdir', 'working_directory'];
+const CONTENT_KEYS = ['content', 'contents', 'file_text', 'text', 'new_content', 'code_edit', 'body', 'new_source'];
+/** Arguments that place a text within a file. */
+const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
+const BEFORE_KEYS = ['old_string', 'old_str', 'oldString', 'oldText', 'old_text', 'old', 'search'];
+const AFTER_KEYS = ['new_string', 'new_str', 'newString', 'newText', 'new_text', 'new', 'replace', 'replacement'];
 
-/** Words of a tool's name, in the order in which they decide. */
+/** Words of a tool's name; the first match decides. */
 const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
-  ['note', words('think thought thinking todo todos scratchpad')],
-  ['wait', words('wait sleep pause')],
-  [
-    'ui',
-    words(
-      `click tap key keypress press type scroll swipe drag hover screenshot mouse cursor move navigate
-       step tick advance jog rotate`,
-    ),
-  ],
+  ['note', wordSet('think thought thinking todo todos plan')],
+  ['wait', wordSet('wait sleep pause')],
+  ['ui', wordSet('click tap key keypress press type scroll swipe drag hover screenshot mouse move navigate step')],
   [
     'write',
-    words(
-      `write edit create delete remove update apply insert append patch set put post send rename copy upload save
-       replace commit push deploy install add cancel book modify transfer submit undo redo revert restore toggle
-       buy pay charge reserve assign enroll grant revoke approve`,
+    wordSet(
+      `write edit create delete remove update apply insert append patch set put post send submit rename copy upload save replace
+       commit push deploy install add cancel undo revert`,
     ),
   ],
-  ['poll', words('poll status output progress monitor stdin task tasks process')],
+  ['poll', wordSet('poll status output progress monitor stdin task tasks process')],
   [
     'read',
-    words(
-      `read get list ls search find grep glob view open cat show fetch query lookup describe inspect browse look head
-       tail stat retrieve calculate job jobs sql`,
+    wordSet(
+      'read get list ls search find grep glob view open cat show fetch query lookup describe inspect browse job jobs',
     ),
   ],
-  ['execute', words('run execute exec python bash shell test build compile ipython jupyter eval code')],
+  ['execute', wordSet('run execute exec python bash shell test build compile code')],
 ];
 
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
-}
-
 /**
- * What a call is, from declarations first, then from a shell command's syntax tree, the shape of its arguments
- * and the words of its name. A tool that nothing tells about is `unknown`.
+ * What a call does: by declarations, else by the syntax tree of a shell command, the shape of the arguments and the words of the
+ * tool's name. `unknown` if none of these tell.
  */
 export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
   const object = isJsonObject(args) ? args : {};
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
-  const declared = declaration?.kind;
   const command = commandOf(tool, args, object);
-  if (command !== undefined) return shellSemantics(tool, command, declared);
+  if (command !== undefined) return shellSemantics(tool, command, declaration?.kind);
   const path = stringAt(object, PATH_KEYS);
-  const before = stringNamed(object, BEFORE);
-  const after = before === undefined ? undefined : stringNamed(object, AFTER);
-  const given = stringAt(object, PATCH_KEYS);
-  const patch = given === undefined ? undefined : patchedFile(given);
-  const change = databaseChange(object);
-  const isTold = change !== undefined || after !== undefined || patch !== undefined;
-  const written = isTold ? undefined : writtenState(tool, object, path);
-  const target = patch?.target ?? written?.target ?? path ?? change ?? stringAt(object, FOLDER_KEYS);
-  const writes =
-    change !== undefined ||
-    patch !== undefined ||
-    after !== undefined ||
-    (path !== undefined && argumentText(object) !== undefined);
-  const semantics: Mutable<CallSemantics> = {
-    kind: declared ?? annotated(kindOf(tool, object, writes), declaration?.annotations),
+  const before = stringAt(object, BEFORE_KEYS);
+  const after = before === undefined ? undefined : stringAt(object, AFTER_KEYS);
+  const patch = patchedFile(stringAt(object, PATCH_KEYS) ?? '');
+  const replaces = patch?.replaces ?? (before === undefined || after === undefined ? undefined : { before, after });
+  const text = path === undefined ? undefined : stringAt(object, CONTENT_KEYS);
+  // The text of an insertion is not the whole content.
+  const isWhole = object['insert_line'] === undefined && !/append|insert/i.test(tool);
+  const placeKey = text === undefined ? undefined : PLACE_KEYS.find((key) => object[key] !== undefined);
+  const place = placeKey === undefined ? path : `${path}:${String(object[placeKey])}`;
+  const kind = kindOf(tool, object, replaces !== undefined || text !== undefined);
+  return {
+    kind: declaration?.kind ?? annotated(kind, declaration?.annotations),
     program: tool,
     shell: false,
+    ...present({
+      target: patch?.target ?? place ?? stringAt(object, FOLDER_KEYS),
+      content: replaces === undefined && isWhole ? text : undefined,
+      replaces,
+    }),
   };
-  if (target !== undefined) semantics.target = target;
-  if (written !== undefined) semantics.content = written.content;
-  if (patch !== undefined) semantics.replaces = patch.replaces;
-  else if (before !== undefined && after !== undefined) semantics.replaces = { before, after };
-  if (isRemark(object)) semantics.remark = true;
-  if (namesThing(object)) semantics.names = true;
-  if (asksForPage(object)) semantics.pages = true;
-  return semantics;
 }
 
-/** The kind with what annotations add: they tell reading from changing, and leave what is finer than that. */
+/** The guessed kind, corrected by annotations: they only tell reading from changing. */
 function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined): ToolKind {
   if (annotations?.readOnlyHint === true) {
     return guessed === 'write' || guessed === 'execute' || guessed === 'unknown' ? 'read' : guessed;
@@ -175,24 +136,23 @@ function annotated(guessed: ToolKind, annotations: ToolAnnotations | undefined):
 }
 
 function shellSemantics(tool: string, command: string, declared: ToolKind | undefined): CallSemantics {
-  const read = readShellCommand(command);
-  // An empty line sent to a terminal asks whether the running command has said more.
-  const kind = command.trim() === '' ? 'poll' : read.kind;
-  const target = read.state?.target ?? read.writes[0] ?? read.reads;
-  const semantics: Mutable<CallSemantics> = {
-    kind: declared ?? kind,
-    program: read.program === '' ? tool : read.program,
+  const { kind, program, state, writes, reads, editsAndRuns, piped } = readShellCommand(command);
+  return {
+    // An empty line sent to a terminal asks for new output.
+    kind: declared ?? (command.trim() === '' ? 'poll' : kind),
+    program: program === '' ? tool : program,
     shell: true,
+    ...present({
+      target: state?.target ?? writes[0] ?? reads,
+      content: state?.content,
+      replaces: state?.replaces,
+      editsAndRuns,
+      piped,
+    }),
   };
-  if (target !== undefined) semantics.target = target;
-  if (read.state?.content !== undefined) semantics.content = read.state.content;
-  if (read.state?.replaces !== undefined) semantics.replaces = read.state.replaces;
-  if (read.editsAndRuns === true) semantics.editsAndRuns = true;
-  if (read.piped === true) semantics.piped = true;
-  return semantics;
 }
 
-/** The command line of a call that looks like a shell call: by its tool's name, or by a lone `command` argument. */
+/** The command line of a call that looks like a shell call, by its tool's name or by its arguments. */
 function commandOf(tool: string, args: Json, object: Arguments): string | undefined {
   if (!SHELL_NAME.test(tool)) return commandLike(object);
   if (typeof args === 'string') return args;
@@ -204,99 +164,95 @@ function commandOf(tool: string, args: Json, object: Arguments): string | undefi
   return undefined;
 }
 
-/** `['bash', '-lc', LINE]`, or a program and its arguments one by one. */
-function lineOf(given: readonly string[]): string {
-  return given.length === 1 || asksShell(given) ? (given.at(-1) ?? '') : given.join(' ');
+/** `['bash', '-lc', LINE]`, or a program and its arguments. */
+function lineOf(words: readonly string[]): string {
+  return words.length === 1 || isShellCall(words) ? (words.at(-1) ?? '') : words.join(' ');
 }
 
-/** Whether a line is handed to a shell to be read. */
-function asksShell([program = '', option = '']: readonly string[]): boolean {
-  return /^(?:\S*\/)?(?:ba|z|da|k)?sh$|^(?:cmd|powershell|pwsh)(?:\.exe)?$/i.test(program) && /^[-/]\w/.test(option);
+function isShellCall([program = '', option = '']: readonly string[]): boolean {
+  return /^(?:\S*\/)?(?:ba|z|da)?sh$|^(?:powershell|pwsh|cmd)(?:\.exe)?$/i.test(program) && /^[-/]\w/.test(option);
 }
 
-/**
- * What reads like a command line where the tool's name tells nothing. Editors also call an argument `command` (`view`,
- * `create`), and so do games.
- */
+const SHELL_SYNTAX = /[|;&<>$`\\\n]|(?:^|\s)-{1,2}[a-z]|(?:^|\s)\.{0,2}\/\S|\w=\S|\w\.\w{1,5}(?:\s|$)|^sleep \d/i;
+
+/** A command line under a tool name that says nothing. Editors and games also have an argument `command` (`view`, `go north`). */
 function commandLike(object: Arguments): string | undefined {
-  const command = object['command'];
-  if (typeof command === 'string') return isShellLine(command) ? command : undefined;
+  const { command } = object;
+  if (typeof command === 'string') {
+    return command.trim() === '' || opensWithProgram(command) || SHELL_SYNTAX.test(command) ? command : undefined;
+  }
   const other = object['cmd'] ?? object['input'] ?? object['script'] ?? object['argv'] ?? command;
   if (typeof other === 'string') return opensWithProgram(other) ? other : undefined;
   if (!Array.isArray(other) || !other.every((item) => typeof item === 'string')) return undefined;
   const line = lineOf(other);
-  return asksShell(other) || opensWithProgram(line) ? line : undefined;
+  return isShellCall(other) || opensWithProgram(line) ? line : undefined;
+}
+
+function opensWithProgram(command: string): boolean {
+  return isProgram(command.trimStart().split(/\s/, 1)[0] ?? '');
 }
 
 function kindOf(tool: string, args: Arguments, writes: boolean): ToolKind {
   const action = actionOf(args);
-  if (/^(?:poll|status|wait)$/i.test(action)) return 'poll';
-  if (args['chars'] === '' || args['input'] === '') return 'poll';
+  if (/^(?:poll|status|wait)$/i.test(action) || args['chars'] === '' || args['input'] === '') return 'poll';
   if (writes) return 'write';
-  // A subagent that is sent off does work of unknown effect, whatever its tool's name holds.
+  // A subagent does work of unknown effect.
   if (typeof args['prompt'] === 'string' && /^(?:task|agent)$/i.test(tool)) return 'execute';
-  // An editor that is asked for a part of a file shows it.
-  if (args['view_range'] !== undefined && typeof args['old_str'] !== 'string' && action === '') return 'read';
-  // A tool of several actions is what the action's first word says, whatever else its name holds.
-  const byAction = action === '' ? 'unknown' : kindOfWords(wordsOf(action.trimStart().split(/\s/, 1)[0] ?? ''));
+  // For a tool with several actions, the action decides.
+  const byAction = kindOfWords(action.trimStart().split(/\s/, 1)[0] ?? '');
   const named = byAction === 'unknown' ? kindOfName(tool) : byAction;
   return named === 'unknown' ? kindOfArguments(args) : named;
 }
 
-/** What a tool of several actions is to do: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
+/** The action of a tool with several: `{action: 'view'}`, `{action: {type: 'click'}}`, `{command: 'view'}`. */
 function actionOf({ action, command }: Arguments): string {
-  const told = isJsonObject(action) ? action['type'] : action;
-  if (typeof told === 'string') return told;
+  const type = isJsonObject(action) ? action['type'] : action;
+  if (typeof type === 'string') return type;
   return typeof command === 'string' ? command : '';
 }
 
-/** Words of a remark, where the rest of the name says no more than that it is made: `update_plan`, but not `route_plan`. */
-const REMARK_WORDS = words('plan reason reflect note notes memo');
-const MAKING_WORDS = words('update write make set create add take save edit exit enter mode my agent');
+/** Kinds by the name and type of the only argument. */
+const LONE_ARGUMENTS: readonly (readonly [RegExp, 'string' | 'number', ToolKind])[] = [
+  [/^(?:thoughts?|thinking|reasoning)$/, 'string', 'note'],
+  [/^(?:code|script)$/, 'string', 'execute'],
+  [/^(?:seconds|ms|duration(?:_\w+)?)$/, 'number', 'wait'],
+  [/^keys?$/, 'string', 'ui'],
+];
 
-/** What is moved from one place to another, and no pointer or figure that moves itself. */
-const MOVED_THINGS = words(
-  'file files folder folders directory dir path email emails mail message messages card cards issue issues item items row rows page pages document documents record records task tasks event events object objects ticket tickets',
-);
-
-function kindOfWords(named: readonly string[]): ToolKind {
-  const hasRemark = named.some((word) => REMARK_WORDS.has(word));
-  if (hasRemark && named.every((word) => REMARK_WORDS.has(word) || MAKING_WORDS.has(word))) return 'note';
-  if (named.includes('move') && named.some((word) => MOVED_THINGS.has(word))) return 'write';
-  for (const [kind, names] of NAME_KINDS) if (named.some((word) => names.has(word))) return kind;
-  return 'unknown';
+function kindOfArguments(args: Arguments): ToolKind {
+  if (typeof args['x'] === 'number' && typeof args['y'] === 'number') return 'ui';
+  if (Array.isArray(args['coordinate'])) return 'ui';
+  const [name = '', ...others] = Object.keys(args);
+  if (others.length > 0) return 'unknown';
+  return LONE_ARGUMENTS.find(([names, type]) => names.test(name) && typeof args[name] === type)?.[2] ?? 'unknown';
 }
 
-/** Names come again at every call; the cache only saves work. */
-const kinds = new LruMap<ToolKind>(512);
+function kindOfWords(name: string): ToolKind {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return NAME_KINDS.find(([, kindWords]) => words.some((word) => kindWords.has(word)))?.[0] ?? 'unknown';
+}
 
+const recentKinds = new LruMap<ToolKind>(512);
+
+/** MCP tools are named `mcp__server__tool`; the server's name says nothing about the tool. */
 function kindOfName(tool: string): ToolKind {
-  const known = kinds.get(tool);
+  const known = recentKinds.get(tool);
   if (known !== undefined) return known;
-  const name = lastSegment(tool);
-  // Our own tool, with which advice is answered: no step of the work.
-  const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(wordsOf(name));
-  kinds.set(tool, kind);
+  const name = tool.slice(tool.lastIndexOf('__') + 1);
+  // Our own tool, which answers advice.
+  const kind = name === 'acknowledge_advice' ? 'note' : kindOfWords(name);
+  recentKinds.set(tool, kind);
   return kind;
 }
 
-function stringNamed(args: Arguments, names: RegExp): string | undefined {
-  for (const name in args) {
-    const value = args[name];
-    if (typeof value === 'string' && names.test(name)) return value;
+/** The first argument with one of these names that holds a string. */
+function stringAt(args: Arguments, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const value = args[key];
+    if (typeof value === 'string') return value;
   }
   return undefined;
-}
-
-/** MCP tools are named `mcp__server__tool`; the server says nothing of what the tool does. */
-function lastSegment(tool: string): string {
-  return tool.slice(tool.lastIndexOf('__') + 1).replace(/^_/, '');
-}
-
-function wordsOf(name: string): readonly string[] {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
 }

@@ -4,7 +4,7 @@ import type { NoiseOptions } from '../steering/advice/decide-advice.ts';
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { DETECTORS } from '../patterns/detectors/default-detectors.ts';
-import type { DetectorDefinition } from '../patterns/detectors/define-detector.ts';
+import type { DetectorFactory } from '../patterns/detectors/define-detector.ts';
 import type { ProviderDefinition } from '../steering/prompt/define-provider.ts';
 import type { StaticFeedbackOptions } from '../steering/feedback/static-feedback.ts';
 import type { DoomLoopOptions } from '../steering/guidance/doom-loop.ts';
@@ -132,7 +132,7 @@ export type Condition =
 /** Detectors by the kind of pattern that reports name: `false` is off, `true` the default thresholds. */
 export type DetectorSection = {
   readonly [Kind in keyof typeof DETECTORS]?: Switch<
-    (typeof DETECTORS)[Kind] extends DetectorDefinition<infer Options> ? Options : never
+    (typeof DETECTORS)[Kind] extends DetectorFactory<infer Options> ? Options : never
   >;
 };
 

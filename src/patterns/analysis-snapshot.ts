@@ -14,7 +14,7 @@ export interface DetectorFault {
 
 /** The whole state of an analysis as JSON. */
 export interface TrajectoryAnalysisSnapshot {
-  readonly schema_version: 5;
+  readonly schema_version: 6;
   readonly counters: Counters;
   readonly pending: readonly (readonly [string, PendingCall])[];
   readonly recentCalls: readonly PackedCall[];

@@ -71,16 +71,6 @@ test('a tool that is named like a member of every object has no declaration', ()
   expect(makeStep({ ...call, tool: 'constructor' }, {}).kind).toBe('unknown');
 });
 
-test('receipts, and handles of labelled elements, make no other call', () => {
-  const keyOf = (args: Json): string => stepOf({}, args, 'x').argsKey;
-  expect(keyOf({ q: 'a b', request_id: '9f-1' })).toBe(keyOf({ q: 'a b', request_id: '9f-2' }));
-  expect(keyOf({ element: 'Sign in', ref: 'e44' })).toBe(keyOf({ element: 'Sign in', ref: 'e85' }));
-  expect(keyOf({ element: 'Sign in', ref: 'e44' })).not.toBe(keyOf({ element: 'Cancel', ref: 'e44' }));
-  expect(keyOf({ ref: 'e44' })).not.toBe(keyOf({ ref: 'e85' }));
-  expect(keyOf({ button: 1, ref: 'e44' })).not.toBe(keyOf({ button: 1, ref: 'e85' }));
-  expect(keyOf({ branch: 'fix it', ref: 'main' })).not.toBe(keyOf({ branch: 'fix it', ref: 'next' }));
-});
-
 test('a remark beside what is meant makes no other call, a remark alone does', () => {
   const keyOf = (args: Json): string => stepOf({}, args, 'x').argsKey;
   expect(keyOf({ path: 'a.rb', explanation: 'look first' })).toBe(keyOf({ path: 'a.rb', explanation: 'once more' }));

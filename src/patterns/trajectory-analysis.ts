@@ -68,8 +68,8 @@ export class TrajectoryAnalysis {
     const snapshot = options.adopt === true ? options.snapshot : structuredClone(options.snapshot);
     // A snapshot from elsewhere may hold anything in that field, whatever its type says.
     const version: number | undefined = snapshot?.schema_version;
-    if (version !== undefined && version !== 5) {
-      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 5`);
+    if (version !== undefined && version !== 6) {
+      throw new CoxswainError('snapshot-version', `analysis snapshot has version ${version}, this build reads 6`);
     }
     this.#counters = snapshot === undefined ? newCounters() : { ...newCounters(), ...snapshot.counters };
     this.#pending = new OpenCalls(snapshot?.pending);
@@ -181,7 +181,7 @@ export class TrajectoryAnalysis {
     const detectors: Record<string, Json> = {};
     for (const [name, fold] of this.#folds) detectors[name] = fold.snapshot();
     const snapshot: TrajectoryAnalysisSnapshot = {
-      schema_version: 5,
+      schema_version: 6,
       counters: this.#counters,
       pending: this.#pending.entries(),
       recentCalls: this.#recentCalls.toArray().map(packCall),

@@ -22,7 +22,7 @@ const SHORT_CHARS = 400;
 
 /**
  * Replaces a tool result by one of a fixed list of texts that the analysis reads the same way: a failure with its cause,
- * `Nothing happens.`, `no changes`, `pending`, `ok`. For stores that keep no content.
+ * `no changes`, `pending`, `ok`. For stores that keep no content.
  *
  * Cost: a few linear passes.
  */
@@ -35,7 +35,6 @@ function substituteOf(text: string): string {
   const answer = readAnswer(text);
   const { category } = classifyError(text);
   if (answer.refuses) return `Error: ${CAUSES[category]}`;
-  if (answer.isIneffective) return 'Nothing happens.';
   if (answer.isUnchanged) return 'no changes';
   if (answer.isPending) return 'pending';
   if (answer.acknowledges) return 'ok';

@@ -1,10 +1,8 @@
 import { hashText } from '../../base/hash.ts';
-import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import type { PatternDetector } from '../pattern-detector.ts';
-import { gradeCount, withEvidence } from './level.ts';
 import { whole } from '../../base/shape.ts';
-import { defineDetector, MAX_COUNT, type DetectorDefinition } from './define-detector.ts';
+import { defineDetector, MAX_COUNT, type DetectorFactory } from './define-detector.ts';
+import { gradeCount } from './level.ts';
 
 /** Options of `contextDegradationDetector`. */
 export interface ContextDegradationOptions {
@@ -20,59 +18,41 @@ interface State {
 }
 
 /**
- * The agent seems to forget: it keeps re-reading what it has read and nobody has changed, or an edit undoes its own
- * earlier one. Inefficient, not stuck: the finer loops have their own detectors.
+ * The agent seems to forget: it re-reads what it has read and nothing has changed, or an edit undoes its own
+ * earlier one.
  *
  * Warns at:
  * - 8 re-reads (`rereadsWarnAt`) within 40 calls (`windowSize`).
  * - An edit that undoes an earlier one is a `hint`.
  */
-export function contextDegradationDetector(options: ContextDegradationOptions = {}): PatternDetector {
-  const { windowSize = 40, rereadsWarnAt = 8 } = options;
-  return {
-    name: 'context_degradation',
-    start(snapshot?: Json) {
-      // A snapshot given to a detector is its own: the analysis keeps them by name.
-      const state = (snapshot as unknown as State | undefined) ?? { rereads: [], edits: [] };
-      let rereads = state.rereads;
-      const edits = new LruMap<number>(64, state.edits);
-      return {
-        observe(step, context) {
-          if (step.failure !== undefined || step.resultMissing) return undefined;
-          const base = { kind: 'context_degradation', stuck: false, tool: step.tool } as const;
-          if (
-            step.kind === 'write' &&
-            step.target !== undefined &&
-            step.leavesKey !== undefined &&
-            step.fromKey !== undefined
-          ) {
-            const undone = edits.get(hashText(`${step.target}:${step.leavesKey}>${step.fromKey}`));
-            edits.set(hashText(`${step.target}:${step.fromKey}>${step.leavesKey}`), step.index);
-            if (undone === undefined) return undefined;
-            const evidence = withEvidence([undone], step.index);
-            return [{ ...base, key: `edit:${step.target}`, level: 'hint', confidence: 0.5, occurrences: 1, evidence }];
-          }
-          if (step.kind !== 'read' || context.novel) return undefined;
-          rereads = [
-            ...rereads.filter(([ordinal]) => context.ordinal - ordinal < windowSize),
-            [context.ordinal, step.index] as const,
-          ];
-          const grade = gradeCount(rereads.length, rereadsWarnAt);
-          if (grade === undefined) return undefined;
-          const evidence = rereads.map(([, index]) => index);
-          return [{ ...base, key: 'rereads', ...grade, occurrences: rereads.length, evidence }];
-        },
-        snapshot: () => ({ rereads, edits: edits.entries() }),
-      };
-    },
-  };
-}
-
-export const contextDegradation: DetectorDefinition<ContextDegradationOptions> =
-  defineDetector<ContextDegradationOptions>(
-    {
-      windowSize: whole(2, 500, 40),
-      rereadsWarnAt: whole(1, MAX_COUNT, 8),
-    },
-    contextDegradationDetector,
-  );
+export const contextDegradationDetector: DetectorFactory<ContextDegradationOptions> = defineDetector<
+  ContextDegradationOptions,
+  State
+>(
+  'context_degradation',
+  { windowSize: whole(2, 500, 40), rereadsWarnAt: whole(1, MAX_COUNT, 8) },
+  ({ windowSize, rereadsWarnAt }, state = { rereads: [], edits: [] }) => {
+    let { rereads } = state;
+    const edits = new LruMap<number>(64, state.edits);
+    return {
+      observe({ failure, resultMissing, kind, tool, index, target, leavesKey, fromKey }, { novel, ordinal }) {
+        if (failure !== undefined || resultMissing) return undefined;
+        const base = { kind: 'context_degradation', stuck: false, tool } as const;
+        if (kind === 'write' && target !== undefined && leavesKey !== undefined && fromKey !== undefined) {
+          const undone = edits.get(hashText(`${target}:${leavesKey}>${fromKey}`));
+          edits.set(hashText(`${target}:${fromKey}>${leavesKey}`), index);
+          if (undone === undefined) return undefined;
+          const evidence = [undone, index];
+          return [{ ...base, key: `edit:${target}`, level: 'hint', confidence: 0.5, occurrences: 1, evidence }];
+        }
+        if (kind !== 'read' || novel) return undefined;
+        rereads = [...rereads.filter(([at]) => ordinal - at < windowSize), [ordinal, index]];
+        const grade = gradeCount(rereads.length, rereadsWarnAt);
+        if (grade === undefined) return undefined;
+        const evidence = rereads.map(([, call]) => call);
+        return [{ ...base, key: 'rereads', ...grade, occurrences: rereads.length, evidence }];
+      },
+      snapshot: () => ({ rereads, edits: edits.entries() }),
+    };
+  },
+);

@@ -1,53 +1,53 @@
 import type { PatternDetector } from '../pattern-detector.ts';
-import { contextDegradation } from './context-degradation.ts';
-import { cycle } from './cycle.ts';
-import { drift } from './drift.ts';
-import { errorCascade } from './error-cascade.ts';
-import { identicalCall } from './identical-call.ts';
-import { polling } from './polling.ts';
-import { repeatedError } from './repeated-error.ts';
-import { repetition } from './repetition.ts';
-import { sameFailure } from './same-failure.ts';
-import { sequentialCalls } from './sequential-calls.ts';
-import { stagnation } from './stagnation.ts';
-import { stall } from './stall.ts';
-import { thrash } from './thrash.ts';
-import { toolAvoidance } from './tool-avoidance.ts';
+import { contextDegradationDetector } from './context-degradation.ts';
+import { cycleDetector } from './cycle.ts';
+import { driftDetector } from './drift.ts';
+import { errorCascadeDetector } from './error-cascade.ts';
+import { identicalCallDetector } from './identical-call.ts';
+import { pollingDetector } from './polling.ts';
+import { repeatedErrorDetector } from './repeated-error.ts';
+import { repetitionDetector } from './repetition.ts';
+import { sameFailureDetector } from './same-failure.ts';
+import { sequentialCallsDetector } from './sequential-calls.ts';
+import { stagnationDetector } from './stagnation.ts';
+import { stallDetector } from './stall.ts';
+import { thrashDetector } from './thrash.ts';
+import { toolAvoidanceDetector } from './tool-avoidance.ts';
 
-/** The built-in detectors by the kind of pattern that reports and configurations name, in the order in which they look. */
+/** The built-in detectors by the kind of their patterns, in the order in which they observe a step. */
 export const DETECTORS: {
-  readonly identical_call: typeof identicalCall;
-  readonly cycle: typeof cycle;
-  readonly repeated_error: typeof repeatedError;
-  readonly error_cascade: typeof errorCascade;
-  readonly polling_no_progress: typeof polling;
-  readonly stagnation: typeof stagnation;
-  readonly repetition: typeof repetition;
-  readonly thrash: typeof thrash;
-  readonly same_failure_after_edits: typeof sameFailure;
-  readonly stall: typeof stall;
-  readonly drift: typeof drift;
-  readonly tool_avoidance: typeof toolAvoidance;
-  readonly context_degradation: typeof contextDegradation;
-  readonly sequential_when_parallel: typeof sequentialCalls;
+  readonly identical_call: typeof identicalCallDetector;
+  readonly cycle: typeof cycleDetector;
+  readonly repeated_error: typeof repeatedErrorDetector;
+  readonly error_cascade: typeof errorCascadeDetector;
+  readonly polling_no_progress: typeof pollingDetector;
+  readonly stagnation: typeof stagnationDetector;
+  readonly repetition: typeof repetitionDetector;
+  readonly thrash: typeof thrashDetector;
+  readonly same_failure_after_edits: typeof sameFailureDetector;
+  readonly stall: typeof stallDetector;
+  readonly drift: typeof driftDetector;
+  readonly tool_avoidance: typeof toolAvoidanceDetector;
+  readonly context_degradation: typeof contextDegradationDetector;
+  readonly sequential_when_parallel: typeof sequentialCallsDetector;
 } = {
-  identical_call: identicalCall,
-  cycle,
-  repeated_error: repeatedError,
-  error_cascade: errorCascade,
-  polling_no_progress: polling,
-  stagnation,
-  repetition,
-  thrash,
-  same_failure_after_edits: sameFailure,
-  stall,
-  drift,
-  tool_avoidance: toolAvoidance,
-  context_degradation: contextDegradation,
-  sequential_when_parallel: sequentialCalls,
+  identical_call: identicalCallDetector,
+  cycle: cycleDetector,
+  repeated_error: repeatedErrorDetector,
+  error_cascade: errorCascadeDetector,
+  polling_no_progress: pollingDetector,
+  stagnation: stagnationDetector,
+  repetition: repetitionDetector,
+  thrash: thrashDetector,
+  same_failure_after_edits: sameFailureDetector,
+  stall: stallDetector,
+  drift: driftDetector,
+  tool_avoidance: toolAvoidanceDetector,
+  context_degradation: contextDegradationDetector,
+  sequential_when_parallel: sequentialCallsDetector,
 };
 
 /** Every built-in detector with its default thresholds: what `coxswain analyze` runs. */
 export function defaultDetectors(): readonly PatternDetector[] {
-  return Object.values(DETECTORS).map(({ make }) => make());
+  return Object.values(DETECTORS).map((create) => create());
 }

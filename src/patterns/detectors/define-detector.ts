@@ -1,28 +1,58 @@
+import type { Json } from '../../base/json.ts';
 import { object, whole, type NumberShape, type ObjectShape, type ShapesOf } from '../../base/shape.ts';
-import type { PatternDetector } from '../pattern-detector.ts';
+import type { PatternDetector, PatternFold } from '../pattern-detector.ts';
 
-/** A built-in detector, as `DETECTORS` lists it. */
-export interface DetectorDefinition<Options extends object> {
-  /** What a configuration may say of its options, with their defaults. */
+/** Creates a built-in detector. */
+export interface DetectorFactory<Options extends object> {
+  (options?: Options): PatternDetector;
+  /** The shapes of its options with their defaults, for configurations. */
   readonly options: ObjectShape;
-  readonly make: (options?: Options) => PatternDetector;
 }
 
-/** A built-in detector: the shape of each of its options, and what makes it of them. */
-export function defineDetector<Options extends object>(
-  options: ShapesOf<Options>,
-  make: (options?: Options) => PatternDetector,
-): DetectorDefinition<Options> {
-  return { options: object(options), make };
+/** Options with defaults: numbers always have one. */
+type Resolved<Options> = {
+  readonly [Name in keyof Options as NonNullable<Options[Name]> extends number ? Name : never]-?: number;
+} & Options;
+
+/** A `PatternFold` with a typed state. */
+interface StatefulFold<State> extends Pick<PatternFold, 'observe'> {
+  /** JSON. */
+  snapshot(): State;
 }
 
-/** Far beyond what makes sense; it keeps states small. */
+/**
+ * Defines a built-in detector.
+ *
+ * @param name  also the kind of its patterns
+ * @param shapes  of its options; the only place of their defaults
+ * @param start  starts a run, or continues it from a state that is the detector's to change
+ */
+export function defineDetector<Options extends object, State>(
+  name: string,
+  shapes: ShapesOf<Options>,
+  start: (options: Resolved<Options>, state: State | undefined) => StatefulFold<State>,
+): DetectorFactory<Options> {
+  const options = object(shapes);
+  const defaults = Object.entries(options.fields).map(([option, shape]) => [
+    option,
+    'default' in shape ? shape.default : undefined,
+  ]);
+  const create = (chosen?: Options): PatternDetector => {
+    // The defaults of all numbers come first.
+    const resolved = { ...Object.fromEntries(defaults), ...chosen } as Resolved<Options>;
+    // The analysis keeps snapshots by name, and a state is JSON.
+    return { name, start: (snapshot?: Json) => start(resolved, snapshot as State | undefined) as PatternFold };
+  };
+  return Object.assign(create, { options });
+}
+
+/** Far beyond any useful value; it bounds states. */
 export const MAX_COUNT = 1_000;
 
-/** Detectors that remember what was asked remember so many. */
+/** Number of questions that detectors remember. */
 export const MAX_REMEMBERED = 32;
 
-/** How often something must come again: one call is no repetition. */
+/** A count of repetitions. */
 export function repeats(standard: number): NumberShape {
   return whole(2, MAX_COUNT, standard);
 }

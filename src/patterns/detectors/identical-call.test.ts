@@ -79,11 +79,6 @@ test('a flaky test that is being measured may come out the same three times in a
   expect(firstFlag(identicalCallDetector(), [...row, run(true)])).toBe(6);
 });
 
-test('a screen that was scrolled through and has come to its end is flagged at the third same answer', () => {
-  const scroll = (at: number): ScriptedCall => ({ tool: 'scroll_down', result: `lines from ${Math.min(at, 3) * 100}` });
-  expect(firstFlag(identicalCallDetector(), times(6, scroll))).toBe(5);
-});
-
 test('a status that stood and moved on before is given two more', () => {
   const ready = [0, 1, 1, 2, 2, 2, 3].map((pods): ScriptedCall => ({
     tool: 'get_pods',

@@ -1,14 +1,14 @@
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { Sighting } from '../pattern-detector.ts';
 
-/** Where a count stands against its threshold. */
+/** A count compared with its threshold. */
 export interface Grade {
   readonly level: PatternLevel;
   readonly confidence: number;
 }
 
 /**
- * Grades a count: `hint` one below the threshold, `warn` at it, `strong` at twice it; undefined further below.
+ * Grades a count: `hint` one below the threshold, `warn` at it, `strong` at twice the threshold, else undefined.
  * Confidence rises from 0.5 over 0.75 to at most 0.99.
  */
 export function gradeCount(count: number, warnAt: number): Grade | undefined {
@@ -19,7 +19,7 @@ export function gradeCount(count: number, warnAt: number): Grade | undefined {
   return { level, confidence: Math.round(confidence * 100) / 100 };
 }
 
-/** What is surer of two views of one thing; the first where they are equally sure. */
+/** The view with the higher confidence; the first one if they are equal. */
 export function surer<View extends { readonly confidence: number }>(
   one: View | undefined,
   other: View | undefined,
@@ -27,12 +27,12 @@ export function surer<View extends { readonly confidence: number }>(
   return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one;
 }
 
-/** Says that a pattern is over: see `Sighting.over`. */
+/** Says that a pattern has ended: see `Sighting.over`. */
 export function overSighting(kind: string, key: string): Sighting {
   return { kind, key, stuck: true, level: 'hint', confidence: 0, occurrences: 0, evidence: [], over: true };
 }
 
-/** Adds a call to a list of evidence, keeping the last 32. */
+/** Appends a call to the evidence; keeps the last 32. */
 export function withEvidence(evidence: readonly number[], index: number): readonly number[] {
-  return evidence.length < 32 ? [...evidence, index] : [...evidence.slice(-31), index];
+  return [...evidence.slice(-31), index];
 }

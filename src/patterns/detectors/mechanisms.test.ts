@@ -44,40 +44,10 @@ const shell = (command: string, result: string, isError = false): Call => ({
   isError,
 });
 
-test('a counter of the steps of the agent in every answer hides no loop', () => {
-  const loop = times(4, (at) => ({
-    tool: 'get_page',
-    args: { of: 'cart' },
-    result: `Current step: ${at + 3}/20\nYour cart is empty`,
-  }));
-  expect(flagged(loop).kinds).toContain('identical_call');
-});
-
-test('digits that jump about are no movement, digits that lead somewhere are', () => {
-  const look = (result: string): Call => ({ tool: 'get_balance', args: { of: 'a' }, result });
-  expect(flagged(times(14, (at) => look(`queue depth ${(at * 389) % 1_000}, node x`))).kinds).toContain(
-    'identical_call',
-  );
-  expect(flagged(times(20, (at) => look(`done ${40 * at} rows of 9000`))).kinds).toEqual([]);
-});
-
 test('a failure whose line numbers grow is one failure', () => {
   const fail = (at: number): Call =>
     shell(`cd fastxml/ # ${at}`, `/bin/bash: line ${1_270 + at}: cd: fastxml/: No such file or directory`, true);
   expect(flagged(times(6, fail)).kinds).toContain('repeated_error');
-});
-
-test('the same click with the same effect is a loop though an advertisement changes, and going through pages is none', () => {
-  const page = 'Shop of things\nOne thing\nTwo things\nThree things\nFour things\nFive things\nSix things\nSeven';
-  const click = (rest: string): Call => ({
-    tool: 'browser_click',
-    args: { ref: 'buy' },
-    result: `Clicked 'BUY'\nURL: http://a/b\n${rest}`,
-  });
-  expect(flagged(times(4, (at) => click(`${page}\nad ${'xyzw'[at] ?? ''}`))).kinds).toContain('identical_call');
-  const next = (at: number): Call =>
-    click(['a', 'b', 'c', 'd', 'e'].map((line) => `${line} item ${'klmnop'[at] ?? ''}`).join('\n'));
-  expect(flagged(times(5, next)).kinds).toEqual([]);
 });
 
 test('pictures are told apart by their digest', () => {

@@ -9,27 +9,6 @@ test('ten unchanged answers are flagged, nine are not', () => {
   expect(firstFlag(pollingDetector(), times(9, POLL))).toBeNull();
 });
 
-test('command lines that ask one program are one status where their last lines are equal, until one moves', () => {
-  const lines = ['squeue -j 7', 'sleep 30; squeue -j 7', 'sleep 60 && squeue -u dev | tail -1', 'squeue'];
-  const ask = (at: number, state: string): ScriptedCall => ({
-    tool: 'bash',
-    args: { command: lines[at % lines.length] ?? '' },
-    result: `${at % 2 === 0 ? 'JOBID ST\n' : ''}7 large ${state} (ReqNodeNotAvail)`,
-  });
-  expect(
-    firstFlag(
-      pollingDetector(),
-      times(12, (at) => ask(at, 'PD')),
-    ),
-  ).toBe(9);
-  const pods = (at: number): ScriptedCall => ({
-    tool: 'bash',
-    args: { command: 'kubectl get pods' },
-    result: `web-${at} Running\ndb-0 Pending`,
-  });
-  expect(firstFlag(pollingDetector(), times(20, pods))).toBeNull();
-});
-
 test('pauses between do not count', () => {
   const wait: ScriptedCall = { tool: 'wait', args: { seconds: 30 } };
   expect(

@@ -1,16 +1,13 @@
-import type { Json } from '../../base/json.ts';
 import { LruMap } from '../../base/lru-map.ts';
-import type { PatternDetector, Sighting, StepContext } from '../pattern-detector.ts';
-import type { Step } from '../step.ts';
-import { gradeCount, overSighting, withEvidence } from './level.ts';
 import { above0 } from '../../base/shape.ts';
-import { defineDetector, repeats, type DetectorDefinition } from './define-detector.ts';
+import { defineDetector, repeats, type DetectorFactory } from './define-detector.ts';
+import { gradeCount, overSighting, withEvidence } from './level.ts';
 
 /** Options of `pollingDetector`. */
 export interface PollingOptions {
   /** Unchanged answers at which it warns; default 10. */
   readonly warnAt?: number;
-  /** Time without a change after which fewer answers are enough, if less than five minutes lie between; default 30 minutes. */
+  /** Milliseconds without a change after which 5 answers are enough, if the agent asks at least every five minutes; default 30 minutes. */
   readonly maxUnchangedMs?: number;
 }
 
@@ -25,113 +22,69 @@ interface Entry {
 
 interface State {
   readonly entries: readonly (readonly [string, Entry])[];
+  /** New steps that were no polls. */
   readonly work: number;
 }
 
 const MIN_TIMED_POLLS = 5;
-/** Who looks so seldom has settled down to wait. */
+/** An agent that asks less often has decided to wait. */
 const PATIENT_PACE_MS = 5 * 60_000;
-/** Who lets so much time pass between two looks waits, and does not hammer. */
-const WAITING_PACE_MS = 20_000;
-const DEFAULT_UNCHANGED_MS = 30 * 60_000;
+/** Average time between two looks of an agent that waits rather than hammers. */
+const SLOW_PACE_MS = 20_000;
 
 /**
- * Asking for a status that never changes. Waiting is right, so it takes ten unchanged answers (or fewer over half an
- * hour, where less than five minutes lie between); any change of the answer, real work done in between, or a message of the user,
- * begins anew. Command lines that ask one program are one status where their last lines are equal, until one of them moves.
+ * Asking for a status that never changes. Waiting is right, so it takes ten unchanged answers, or fewer over half an hour.
  *
  * Warns at:
  * - 10 unchanged answers (`warnAt`).
- * - 5 unchanged answers over half an hour (`maxUnchangedMs`), where less than five minutes lie between.
+ * - 5 unchanged answers over half an hour (`maxUnchangedMs`), less than five minutes apart.
  *
- * Begins anew at:
+ * Resets on:
  * - A change of the answer.
  * - More than one new step between two polls.
  * - A message of the user.
+ *
+ * Ignores:
+ * - Polls on average 20 seconds apart or more of a program that prints nothing, before half an hour has passed.
  */
-export function pollingDetector(options: PollingOptions = {}): PatternDetector {
-  const { warnAt = 10, maxUnchangedMs = DEFAULT_UNCHANGED_MS } = options;
-  return {
-    name: 'polling_no_progress',
-    start(snapshot?: Json) {
-      // A snapshot given to a detector is its own: the analysis keeps them by name.
-      const state = (snapshot as unknown as State | undefined) ?? { entries: [], work: 0 };
-      const entries = new LruMap<Entry>(64, state.entries);
-      let work = state.work;
-      return {
-        observe(step, context) {
-          if (step.transparent || step.resultMissing) return undefined;
-          if (step.kind !== 'poll') {
-            if (context.novel) work += 1;
-            return undefined;
-          }
-          const own = entries.get(step.argsKey);
-          const entry = further(own, step.resultKey, step, { work, context });
-          entries.set(step.argsKey, entry);
-          if (own !== undefined && own.count >= MIN_TIMED_POLLS && entry.count === 1)
-            return [overSighting('polling_no_progress', step.argsKey)];
-          if (step.tailKey === undefined) return seen(entry, step.argsKey, step);
-          // However the line is put that asks one program: its last line is the same.
-          const key = `${step.tool}:${step.program}`;
-          const moved = own !== undefined && own.resultKey !== step.resultKey;
-          const byProgram = further(moved ? undefined : entries.get(key), step.tailKey, step, { work, context });
-          entries.set(key, byProgram);
-          return byProgram.count > entry.count ? seen(byProgram, key, step) : seen(entry, step.argsKey, step);
-        },
-        snapshot: () => ({ entries: entries.entries(), work }) as unknown as Json,
-      };
-      function seen(entry: Entry, key: string, step: Step): readonly Sighting[] | undefined {
-        const unchangedMs = entry.firstAtMs > 0 ? step.atMs - entry.firstAtMs : 0;
-        // A program that prints nothing for half a minute each time is at work: only the time counts then.
-        const paced = step.empty && unchangedMs >= WAITING_PACE_MS * (entry.count - 1) && entry.firstAtMs > 0;
-        if (paced && unchangedMs < maxUnchangedMs) return undefined;
-        const hurried = unchangedMs < PATIENT_PACE_MS * (entry.count - 1);
-        const needed = hurried && unchangedMs >= maxUnchangedMs ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt;
-        const grade = gradeCount(entry.count, needed);
+export const pollingDetector: DetectorFactory<PollingOptions> = defineDetector<PollingOptions, State>(
+  'polling_no_progress',
+  { warnAt: repeats(10), maxUnchangedMs: above0(86_400_000, 1_800_000) },
+  ({ warnAt, maxUnchangedMs }, state = { entries: [], work: 0 }) => {
+    const entries = new LruMap<Entry>(64, state.entries);
+    let { work } = state;
+    return {
+      observe(step, context) {
+        if (step.transparent || step.resultMissing) return undefined;
+        if (step.kind !== 'poll') {
+          if (context.novel) work += 1;
+          return undefined;
+        }
+        const { argsKey: key, tool, resultKey } = step;
+        const { userMessages } = context;
+        const before = entries.get(key);
+        const same =
+          before !== undefined &&
+          before.resultKey === resultKey &&
+          work - before.work <= 1 &&
+          before.userMessages === userMessages;
+        // The first call was no poll yet if only the pause before this one makes it a poll.
+        const count = same ? before.count + 1 : before === undefined && !context.novel ? 2 : 1;
+        const firstAtMs = same ? before.firstAtMs : step.atMs;
+        const evidence = withEvidence(same ? before.evidence : [], step.index);
+        entries.set(key, { resultKey, count, work, userMessages, firstAtMs, evidence });
+        if (!same && before !== undefined && before.count >= MIN_TIMED_POLLS)
+          return [overSighting('polling_no_progress', key)];
+        const unchangedMs = firstAtMs > 0 ? step.atMs - firstAtMs : 0;
+        // A program that prints nothing for long is at work: only the time counts.
+        const isSlow = step.empty && firstAtMs > 0 && unchangedMs >= SLOW_PACE_MS * (count - 1);
+        if (isSlow && unchangedMs < maxUnchangedMs) return undefined;
+        const isLate = unchangedMs >= maxUnchangedMs && unchangedMs < PATIENT_PACE_MS * (count - 1);
+        const grade = gradeCount(count, isLate ? Math.min(warnAt, MIN_TIMED_POLLS) : warnAt);
         if (grade === undefined) return undefined;
-        return [
-          {
-            kind: 'polling_no_progress',
-            key,
-            stuck: true,
-            ...grade,
-            occurrences: entry.count,
-            tool: step.tool,
-            evidence: entry.evidence,
-          },
-        ];
-      }
-    },
-  };
-}
-
-/** The row of equal answers with one more, or a new one. */
-function further(
-  before: Entry | undefined,
-  resultKey: string,
-  step: Step,
-  { work, context }: { readonly work: number; readonly context: StepContext },
-): Entry {
-  const same =
-    before !== undefined &&
-    before.resultKey === resultKey &&
-    work - before.work <= 1 &&
-    before.userMessages === context.userMessages;
-  return {
-    resultKey,
-    // A look that was no poll yet when it was new: only asking again after a pause made it one.
-    count: same ? before.count + 1 : before === undefined && !context.novel ? 2 : 1,
-    work,
-    userMessages: context.userMessages,
-    firstAtMs: same ? before.firstAtMs : step.atMs,
-    evidence: withEvidence(same ? before.evidence : [], step.index),
-  };
-}
-
-export const polling: DetectorDefinition<PollingOptions> = defineDetector<PollingOptions>(
-  {
-    warnAt: repeats(10),
-    maxUnchangedMs: above0(86_400_000, 1_800_000),
+        return [{ kind: 'polling_no_progress', key, stuck: true, ...grade, occurrences: count, tool, evidence }];
+      },
+      snapshot: () => ({ entries: entries.entries(), work }),
+    };
   },
-  pollingDetector,
 );

@@ -25,27 +25,6 @@ test('clocks and ids in the message do not hide the repeat', () => {
   expect(firstFlag(repeatedErrorDetector(), times(3, stamped))).toBe(2);
 });
 
-test('legitimate twins are left alone', () => {
-  const detector = repeatedErrorDetector();
-  const write = (at: number): ScriptedCall => ({ tool: 'write', args: { path: 'f', content: `${at}` }, result: 'ok' });
-  expect(
-    firstFlag(
-      detector,
-      times(6, fail('1 test failed')).flatMap((call, at) => [call, write(at)]),
-    ),
-  ).toBeNull();
-  expect(firstFlag(detector, times(6, { ...fail('boom'), turn: 0 }))).toBeNull();
-  expect(firstFlag(detector, times(4, { ...fail('boom'), userBefore: true }))).toBeNull();
-  expect(firstFlag(detector, times(6, fail('')))).toBeNull();
-  const kinds = ['boom one', 'cannot parse', 'wrong type', 'assert failed'];
-  expect(
-    firstFlag(
-      detector,
-      times(4, (at) => fail(kinds[at] ?? '')),
-    ),
-  ).toBeNull();
-});
-
 test('one call that fails naming another missing module each time is progress', () => {
   const lacks = (at: number): ScriptedCall => fail(`ModuleNotFoundError: No module named 'm${'abcdefgh'[at]}'`);
   expect(firstFlag(repeatedErrorDetector(), times(8, lacks))).toBeNull();
@@ -84,13 +63,6 @@ test('failures that were overcome do not count with the next ones', () => {
   expect(firstFlag(repeatedErrorDetector(), [put(1, true), put(1, true), put(1, true)])).toBe(2);
 });
 
-test('pauses before the next try earn patience where nothing tells how long they were', () => {
-  const wait: ScriptedCall = { tool: 'sleep', args: { seconds: 4 }, result: 'slept' };
-  const fetch: ScriptedCall = { tool: 'fetch', args: { url: 'u' }, result: '503 Service Unavailable', isError: true };
-  expect(firstFlag(repeatedErrorDetector(), [fetch, wait, fetch, wait, fetch, wait, fetch])).toBeNull();
-  expect(firstFlag(repeatedErrorDetector(), [fetch, wait, fetch, wait, fetch, wait, fetch, wait, fetch])).toBe(8);
-});
-
 test('one failure under changing lines of a log is one failure', () => {
   const job = (at: number): ScriptedCall => ({
     tool: 'Bash',
@@ -120,36 +92,12 @@ test('a failure that an answer declares counts like a flagged one, one that is r
   expect(firstFlag(repeatedErrorDetector(), times(4, worded))).toBe(3);
 });
 
-test('things that are looked up and not there take one more, and none once another is found', () => {
-  const absent = (at: number): ScriptedCall => fail('ERROR: unable to find the key', `${at}`);
-  expect(firstFlag(repeatedErrorDetector(), times(4, absent))).toBe(3);
-  const found: ScriptedCall = { tool: 'api', args: { q: 'x' }, result: 'HKEY x 1.2' };
-  expect(firstFlag(repeatedErrorDetector(), [absent(0), found, absent(1), absent(2), absent(3)])).toBeNull();
-});
-
-test('who waits longer each time for a lock is given one more', () => {
-  const locked = (atMs: number): ScriptedCall => ({
-    ...fail('E: could not get lock, is another process using it?'),
-    atMs,
-  });
-  expect(firstFlag(repeatedErrorDetector(), [1_000, 31_000, 92_000].map(locked))).toBeNull();
-  expect(firstFlag(repeatedErrorDetector(), [1_000, 31_000, 61_000].map(locked))).toBe(2);
-});
-
 test('what is dealt with before the next thing fails alike is no repeat, the same thing again is', () => {
   const empty = (commit: string): ScriptedCall => fail('nothing to commit, the pick is now empty', commit);
   const skip: ScriptedCall = { tool: 'write', args: { path: 'skip' }, result: 'ok' };
   const many = times(12, (at) => (at % 2 === 0 ? empty(`c${at}`) : skip));
   expect(firstFlag(repeatedErrorDetector(), [skip, ...many])).toBeNull();
   expect(firstFlag(repeatedErrorDetector(), [skip, ...times(6, (at) => (at % 2 === 0 ? empty('c') : skip))])).toBe(5);
-});
-
-test('pauses made on purpose give two more, wherever the way is not open yet', () => {
-  const closed = (atMs: number): ScriptedCall => ({ ...fail('connect: no route to host'), atMs });
-  const pause: ScriptedCall = { tool: 'pause', args: { seconds: 30 }, result: '' };
-  const tries = [50_000, 90_000, 130_000, 170_000].flatMap((atMs) => [closed(atMs), pause]);
-  expect(firstFlag(repeatedErrorDetector(), tries)).toBeNull();
-  expect(firstFlag(repeatedErrorDetector(), [50_000, 51_000, 52_000].map(closed))).toBe(2);
 });
 
 test('a text of several lines is quoted by its first', () => {
@@ -161,46 +109,6 @@ test('a text of several lines is quoted by its first', () => {
     isError: true,
   });
   expect(firstFlag(repeatedErrorDetector(), [0, 2, 3, 4, 5].map(refuse))).toBe(4);
-});
-
-test('a refusal that quotes what was asked is one cause', () => {
-  const refuse = (at: number): ScriptedCall => ({
-    tool: 'sheet_get',
-    args: { range: `Sales 25!${'ABCDEF'.charAt(at)}${at}:D` },
-    result: `Error 400: cannot read Sales 25!${'ABCDEF'.charAt(at)}${at}:D`,
-    isError: true,
-  });
-  expect(firstFlag(repeatedErrorDetector(), times(6, refuse))).toBe(3);
-});
-
-test('a refusal that hands back what it was given, in several lines, is one cause', () => {
-  const texts = [
-    '  if (failed) {\n    retry();',
-    '  retry();\n  fail(error);',
-    '  fail(error);\n}',
-    '}\n\nlog(failed, error);',
-  ];
-  const refuse = (at: number): ScriptedCall => ({
-    tool: 'edit',
-    args: { path: 'a.ts', old_string: texts[at] ?? '', new_string: `const next = ${at};` },
-    result: `<tool_use_error>String to replace not found in file.\nString: ${texts[at] ?? ''}</tool_use_error>`,
-    isError: true,
-  });
-  expect(firstFlag(repeatedErrorDetector(), times(4, refuse))).toBe(3);
-});
-
-test('a refusal in which only a number differs is flagged at the fourth', () => {
-  const refuse = (at: number): ScriptedCall => ({
-    tool: 'write',
-    args: { text: `chapter, attempt ${'abcdef'.charAt(at)}` },
-    result: `Unterminated string at position ${4_000 + at * 17}. Send less.`,
-    isError: true,
-  });
-  expect(firstFlag(repeatedErrorDetector(), times(5, refuse))).toBe(3);
-});
-
-test('five equal refusals of one call are flagged though the user spoke before each', () => {
-  expect(firstFlag(repeatedErrorDetector(), times(5, { ...fail('Error: refund denied'), userBefore: true }))).toBe(4);
 });
 
 test('a shell that counts the lines it was given does not make a failure move', () => {

@@ -68,47 +68,9 @@ test('legitimate twins are left alone', () => {
   ).toBeNull();
 });
 
-test('here-documents, substitutions, places and settings go back and forth too', () => {
-  const flips: readonly ((one: boolean) => Pick<ScriptedCall, 'tool' | 'args'>)[] = [
-    (one) => ({ tool: 'Bash', args: { command: `cat > a.conf <<'X'\nmode ${one ? 'a' : 'b'}\nX` } }),
-    (one) => ({ tool: 'edit_lines', args: { path: 'f', line: 3, text: one ? 'a' : 'b' } }),
-    (one) => ({ tool: 'set_config', args: { key: 'pool', value: one ? 10 : 50 } }),
-  ];
-  for (const flip of flips) {
-    expect(
-      firstFlag(
-        thrashDetector(),
-        times(4, (at) => ({ ...flip(at % 2 === 0), result: 'ok' })),
-      ),
-    ).toBe(3);
-  }
-  const sed = (at: number): ScriptedCall => ({
-    tool: 'Bash',
-    args: { command: at % 2 === 0 ? "sed -i 's/int/long/' a.c" : "sed -i 's/long/int/' a.c" },
-    result: '',
-  });
-  expect(firstFlag(thrashDetector(), times(3, sed))).toBe(2);
-});
-
 test('what the user wants back is no thrash', () => {
   const asked = times(5, (at): ScriptedCall => ({ ...write(at % 2 === 0 ? 'a' : 'b'), userBefore: true }));
   expect(firstFlag(thrashDetector(), asked)).toBeNull();
-});
-
-test('a find and replace there and back is seen, what is sent to an address is no rewrite', () => {
-  const flip = (find: string, replace: string): ScriptedCall => ({
-    tool: 'apply_edit',
-    args: { path: 'a.scss', find, replace },
-    result: '1 replacement',
-  });
-  const [there, back] = [flip('hidden', 'visible'), flip('visible', 'hidden')];
-  expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
-  const post = (at: number): ScriptedCall => ({
-    tool: 'http_post',
-    args: { url: 'http://localhost/orders', body: `{"n":${at}}` },
-    result: 'created',
-  });
-  expect(firstFlag(thrashDetector(), times(12, post))).toBeNull();
 });
 
 test('an expression with signs that mean something is undone by its plain twin', () => {
@@ -119,11 +81,6 @@ test('an expression with signs that mean something is undone by its plain twin',
   });
   const [there, back] = [sed('s/vat String?$/vat String/'), sed('s/vat String$/vat String?/')];
   expect(firstFlag(thrashDetector(), [there, back, there])).toBe(2);
-});
-
-test('a text that only grows is being written, however often', () => {
-  const grow = (at: number): ScriptedCall => write('x'.repeat(at + 1));
-  expect(firstFlag(thrashDetector(), times(14, grow))).toBeNull();
 });
 
 test('to take a fix out, test without it and put it back is method, going on with it is not', () => {
