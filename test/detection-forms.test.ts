@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { isJsonObject } from '../src/base/json.ts';
 import { readCases, scoreScenario, totalOf, type ScoreTotal } from './support/score-scenarios.ts';
 
-/** Failures that words alone tell of: an exit code of 0 beside them, as some forms have it, says otherwise. */
-const TOLD_BY_WORDS: ReadonlySet<unknown> = new Set(['pos-ffmpeg-nothing-encoded', 'pos-ctf-wrong-flag-guesses']);
+/** Failures that only words report; the exit code of 0 in some forms contradicts them. */
+const REPORTED_BY_WORDS: ReadonlySet<unknown> = new Set(['pos-ffmpeg-nothing-encoded', 'pos-ctf-wrong-flag-guesses']);
 
 const cases = readCases(fileURLToPath(new URL('cases', import.meta.url))).filter(
-  ({ document }) => document['set'] === 'heldout' && !TOLD_BY_WORDS.has(document['id']),
+  ({ document }) => document['set'] === 'heldout' && !REPORTED_BY_WORDS.has(document['id']),
 );
 const SHELL = /bash|shell|exec|terminal/i;
 
-/** A call of a case as far as a form changes it. */
+/** The part of a labelled call that a form changes. */
 interface Call {
   readonly tool: string;
   readonly args: unknown;
@@ -21,7 +21,7 @@ interface Call {
   readonly index: number;
 }
 
-/** How harnesses hand over what a tool gave: the result, and the flag where they have none. */
+/** The forms in which harnesses return a result, and the flag if they have none. */
 const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unknown>>>> = {
   'parts of content': ({ text }) => ({ result: [{ type: 'text', text }] }),
   'JSON with an exit code and no flag': ({ text, isError, index }) => ({
@@ -31,7 +31,7 @@ const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unk
       metadata: { exit_code: isError ? 1 : 0, duration_seconds: (index % 7) / 10 },
     }),
   }),
-  'an exit code and a time above it': ({ text, isError, index }) => ({
+  'an exit code and a time above the output': ({ text, isError, index }) => ({
     isError: false,
     result: `Exit code: ${isError ? 1 : 0}\nWall time: ${(index % 9) / 10} seconds\nOutput:\n${text}`,
   }),
@@ -42,11 +42,11 @@ const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unk
           result: `Command: x\nDirectory: (root)\nStdout: ${text}\nStderr: (empty)\nError: (none)\nExit Code: ${isError ? 1 : 0}\nSignal: (none)\nProcess Group PGID: ${4_000 + 7 * index}`,
         }
       : {},
-  'a return code before it': ({ text, isError }) => ({
+  'a return code before the output': ({ text, isError }) => ({
     isError: false,
     result: `<returncode>${isError ? 1 : 0}</returncode>\n<output>\n${text}\n</output>`,
   }),
-  'an exit code on its first line': ({ tool, text, isError }) =>
+  'an exit code on the first line': ({ tool, text, isError }) =>
     SHELL.test(tool) && isError ? { result: `Exit code 1\n${text}` } : {},
   'a footer in brackets': ({ tool, text, isError }) =>
     SHELL.test(tool)
@@ -59,13 +59,13 @@ const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unk
     isError: false,
     result: { content: [{ type: 'text', text }], isError },
   }),
-  'parts of content as their text': ({ text }) => ({ result: JSON.stringify([{ type: 'text', text }]) }),
-  'a value under a name, as text': ({ text }) => ({ result: JSON.stringify({ result: text }) }),
-  'an envelope that says how it went': ({ text, isError }) => ({
+  'parts of content as JSON text': ({ text }) => ({ result: JSON.stringify([{ type: 'text', text }]) }),
+  'a value under a name, as JSON text': ({ text }) => ({ result: JSON.stringify({ result: text }) }),
+  'an envelope that reports the outcome': ({ text, isError }) => ({
     isError: false,
     result: isError ? { success: false, error: text } : { success: true, data: text },
   }),
-  'an envelope as text, with numbers of its own': ({ text, isError, index }) => ({
+  'an envelope as text, with changing numbers': ({ text, isError, index }) => ({
     isError: false,
     result: JSON.stringify(
       isError
@@ -73,20 +73,16 @@ const FORMS: Readonly<Record<string, (call: Call) => Readonly<Record<string, unk
         : { status: 'success', result: text, request_id: `r-${7_919 * index}` },
     ),
   }),
-  'a count of steps behind it': ({ text, index }) => ({
-    result: `${text}\n\n[Step ${index + 1}/60 | tokens left: ${90_000 - 731 * index}]`,
-  }),
-  'a time before it': ({ text, index }) => ({ result: `[2026-03-01 10:${10 + (index % 50)}:07] ${text}` }),
-  'a fence around it': ({ text }) => ({ result: `\`\`\`\n${text}\n\`\`\`` }),
+  'a time before the output': ({ text, index }) => ({ result: `[2026-03-01 10:${10 + (index % 50)}:07] ${text}` }),
   'a tag around a failure': ({ text, isError }) =>
     isError ? { result: `<tool_use_error>${text}</tool_use_error>` } : {},
   'colours of a terminal': ({ text }) => ({ result: `\u001b[32m${text}\u001b[0m` }),
   'line breaks of Windows': ({ text }) => ({ result: text.replaceAll('\n', '\r\n') }),
-  'a command line for a shell of its own': ({ tool, args }) =>
+  'a command line for another shell': ({ tool, args }) =>
     SHELL.test(tool) && isJsonObject(args) && typeof args['command'] === 'string'
       ? { args: { ...args, command: ['bash', '-lc', args['command']], timeout_ms: 10_000 } }
       : {},
-  'an explanation that is new each time': ({ args, index }) =>
+  'a new explanation in each call': ({ args, index }) =>
     isJsonObject(args) && Object.keys(args).length > 1 ? { args: { ...args, explanation: `Look ${index}` } } : {},
 };
 
@@ -97,9 +93,9 @@ function textOf(result: unknown): string {
 
 function scoredAs(form: (call: Call) => Readonly<Record<string, unknown>>): ScoreTotal {
   const scores = cases.map(({ name, document }) => {
-    // The form that the folder's README gives, which `callsImporter` checks.
-    const given = document['calls'] as readonly (Omit<Call, 'text'> & { readonly result: unknown })[];
-    const calls = given.map((call, index) =>
+    // The form in the folder's README, which `callsImporter` checks.
+    const originals = document['calls'] as readonly (Omit<Call, 'text'> & { readonly result: unknown })[];
+    const calls = originals.map((call, index) =>
       Object.assign({}, call, form({ ...call, text: textOf(call.result), index })),
     );
     return scoreScenario({ ...document, calls }, { name });
@@ -107,7 +103,7 @@ function scoredAs(form: (call: Call) => Readonly<Record<string, unknown>>): Scor
   return totalOf(scores.filter((score) => !score.debatable));
 }
 
-test.each(Object.entries(FORMS))('the same is seen where answers and calls come as %s', (_name, form) => {
+test.each(Object.entries(FORMS))('detection is the same with %s', (_name, form) => {
   const { found, falseAlarms, premature } = scoredAs(() => ({}));
   expect(scoredAs(form)).toMatchObject({ found, falseAlarms, premature });
 });

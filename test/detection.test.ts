@@ -7,7 +7,7 @@ import { verdictLines } from './support/verdict-lines.ts';
 
 const scenarios = sharedPath('scenarios');
 const windows = sharedPath('windows');
-const without = ' (skipped where the labelled data does not lie beside the project)';
+const without = ' (skipped without the labelled data)';
 const folder = fileURLToPath(new URL('cases', import.meta.url));
 
 function clearCut(path: string | undefined, opaque = false): ScoreTotal {
@@ -15,7 +15,7 @@ function clearCut(path: string | undefined, opaque = false): ScoreTotal {
   return totalOf(scoreCases(readCases(path), { opaque }).filter((score) => !score.debatable));
 }
 
-test.skipIf(scenarios === undefined)(`the scenarios are told apart, in time${without}`, () => {
+test.skipIf(scenarios === undefined)(`the scenarios are classified in time${without}`, () => {
   const total = clearCut(scenarios);
   expect(total.stuck + total.legitimate).toBeGreaterThan(60);
   expect(total.found / total.stuck).toBeGreaterThanOrEqual(0.97);
@@ -31,20 +31,20 @@ test.skipIf(scenarios === undefined)(`tool names without meaning cost at most on
   expect(opaque.falseAlarms).toBeLessThanOrEqual(named.falseAlarms + 1);
 });
 
-test.skipIf(windows === undefined)(`the windows of real runs are told apart${without}`, () => {
+test.skipIf(windows === undefined)(`the windows of real runs are classified${without}`, () => {
   const total = clearCut(windows);
   expect(total.stuck + total.legitimate).toBeGreaterThan(20);
   expect(total.found / total.stuck).toBeGreaterThanOrEqual(0.9);
   expect(total.falseAlarms).toBeLessThanOrEqual(1);
 });
 
-// A lost case is not made up for by a won one: accept a change with `npm run score -- test/cases --accept` and read the diff.
-test('each labelled case has the verdict that was last accepted', () => {
+// A gained case does not outweigh a lost one: accept a change with `npm run score -- test/cases --accept` and read the diff.
+test('each labelled case has the last accepted verdict', () => {
   const accepted = readFileSync(`${folder}/verdicts.tsv`, 'utf8').trimEnd().split('\n');
   expect(verdictLines(readCases(folder))).toEqual(accepted);
 });
 
-test('each labelled case says what it is, where it comes from, and how it was first scored', () => {
+test('each labelled case has a set, a first score and a reason', () => {
   const cases = readCases(folder);
   expect(new Set(cases.map(({ document }) => document['id'])).size).toBe(cases.length);
   for (const { document } of cases) {

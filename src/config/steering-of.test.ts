@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCoxswain } from '../run/coxswain.ts';
@@ -175,39 +174,4 @@ test('a threshold reaches the provider that it is for', () => {
   expect(heard({ ...alone, guidance: { diagnosticSignal: { errorThreshold: 4, logToolName: 'view_logs' } } })).toBe(
     false,
   );
-});
-
-test('the default of every threshold of a detector is the one in the code that uses it', () => {
-  const folders = ['../patterns/detectors'].map((name) => new URL(`${name}/`, import.meta.url));
-  const sources = folders.flatMap((folder) =>
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .map((name) => [name.replace('.ts', ''), readFileSync(new URL(name, folder), 'utf8')] as const),
-  );
-  const fileOf: Readonly<Record<string, string>> = {
-    'detectors.identical_call': 'identical-call',
-    'detectors.cycle': 'cycle',
-    'detectors.repeated_error': 'repeated-error',
-    'detectors.error_cascade': 'error-cascade',
-    'detectors.stagnation': 'stagnation',
-    'detectors.thrash': 'thrash',
-    'detectors.same_failure_after_edits': 'same-failure',
-    'detectors.stall': 'stall',
-    'detectors.drift': 'drift',
-    'detectors.tool_avoidance': 'tool-avoidance',
-    'detectors.context_degradation': 'context-degradation',
-    'detectors.sequential_when_parallel': 'sequential-calls',
-  };
-  const limits = /\.(?:maxPerTurn|minConfidence|cooldownTurns|maxPerRun)$/;
-  let compared = 0;
-  for (const { path, shape } of configFields()) {
-    const [, owner = '', name = ''] = /^(.*)\.([^.]+)$/.exec(path) ?? [];
-    const file = fileOf[owner];
-    if (shape.kind !== 'number' || file === undefined || limits.test(path)) continue;
-    const source = sources.find(([one]) => one === file)?.[1] ?? '';
-    const written = new RegExp(`\\b${name}(?: =| \\?\\?) ([\\d_.]+)`).exec(source)?.[1];
-    expect([path, Number(written?.replaceAll('_', ''))]).toEqual([path, shape.default]);
-    compared += 1;
-  }
-  expect(compared).toBeGreaterThan(20);
 });
