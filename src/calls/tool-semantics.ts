@@ -111,15 +111,17 @@ export function readCall(tool: string, args: Json, declarations: ToolDeclaration
   const text = path === undefined ? undefined : stringAt(object, CONTENT_KEYS);
   // The text of an insertion is not the whole content.
   const isWhole = object['insert_line'] === undefined && !/append|insert/i.test(tool);
-  const placeKey = text === undefined ? undefined : PLACE_KEYS.find((key) => object[key] !== undefined);
-  const place = placeKey === undefined ? path : `${path}:${String(object[placeKey])}`;
+  const place = PLACE_KEYS.map((key) => object[key]).find((at) => typeof at === 'string' || typeof at === 'number');
   const kind = kindOf(tool, object, replaces !== undefined || text !== undefined);
   return {
     kind: declaration?.kind ?? annotated(kind, declaration?.annotations),
     program: tool,
     shell: false,
     ...present({
-      target: patch?.target ?? place ?? stringAt(object, FOLDER_KEYS),
+      target:
+        patch?.target ??
+        (text === undefined || place === undefined ? path : `${path}:${place}`) ??
+        stringAt(object, FOLDER_KEYS),
       content: replaces === undefined && isWhole ? text : undefined,
       replaces,
     }),
