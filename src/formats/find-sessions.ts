@@ -3,25 +3,23 @@ import { join } from 'node:path';
 
 import type { FormatName } from './import-item.ts';
 
-/** What says where the agent programs of a user keep their sessions. */
+/** Inputs that determine where agent programs keep a user's sessions. */
 export interface SessionPlaces {
-  /** The user's home folder. */
   readonly home: string;
-  /** The environment: each program has a variable that moves its folder. An empty one counts as none. */
+  /** The environment. Each program has a variable that moves its folder; an empty value is ignored. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An agent program, and where it keeps its sessions. */
+/** An agent program and the location of its sessions. */
 interface SessionHost {
   readonly format: FormatName;
   readonly title: string;
-  /** Its folder. */
   readonly folder: (places: SessionPlaces) => string;
-  /** Where in it sessions lie. */
+  /** Globs of session files, relative to the folder. */
   readonly sessions: readonly string[];
 }
 
-/** Every agent program whose sessions are found. Folders, names and variables are those of the programs as of November 2026. */
+/** Agent programs whose sessions are found. Folders, names and variables as of November 2026. */
 const SESSION_HOSTS: readonly SessionHost[] = [
   {
     format: 'claude-code',
@@ -61,36 +59,35 @@ const SESSION_HOSTS: readonly SessionHost[] = [
   },
 ];
 
-/** The folder where an agent program keeps its own files; that of the user for a program that is not known. */
+/** The folder where an agent program keeps its files; the user's home for an unknown program. */
 export function hostFolder(format: string, places: SessionPlaces): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.folder(places) ?? places.home;
 }
 
-/** What an agent program is called; a program that is not known by the name it was given. */
+/** The name of an agent program; `format` itself if the program is unknown. */
 export function hostTitle(format: string): string {
   return SESSION_HOSTS.find((host) => host.format === format)?.title ?? format;
 }
 
-/** A file with sessions of one agent program. */
 export interface FoundSession {
   readonly path: string;
   readonly modifiedAtMs: number;
 }
 
-/** What was found of one agent program. */
+/** Session files of one agent program. */
 export interface HostSessions {
   readonly format: FormatName;
-  /** The program's name. */
+  /** Name of the program. */
   readonly title: string;
-  /** The folder that was looked at. */
+  /** The folder searched. */
   readonly folder: string;
   readonly sessions: readonly FoundSession[];
 }
 
 /**
- * Finds the session files of every known agent program, the newest of each first. A program that is not installed has none.
+ * Finds the session files of every known agent program, newest first. A program that is not installed has none.
  *
- * Cost: lists the folders, and one `stat` a session.
+ * Cost: lists the folders, and one `stat` per session.
  */
 export async function findSessions(places: SessionPlaces): Promise<readonly HostSessions[]> {
   return Promise.all(
@@ -105,10 +102,10 @@ async function sessionsIn(folder: string, patterns: readonly string[]): Promise<
   const found: FoundSession[] = [];
   for await (const name of glob([...patterns], { cwd: folder })) {
     const path = join(folder, name);
-    // A file that was deleted meanwhile, or a link to nothing.
+    // Skips deleted files and dangling links.
     const stats = await stat(path).catch(() => undefined);
     if (stats?.isFile() !== true) continue;
-    // A database is written to its log first.
+    // SQLite writes to the log first.
     const log = name.endsWith('.db') ? await stat(`${path}-wal`).catch(() => undefined) : undefined;
     found.push({ path, modifiedAtMs: Math.max(stats.mtimeMs, log?.mtimeMs ?? 0) });
   }

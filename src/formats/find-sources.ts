@@ -3,14 +3,14 @@ import { basename, dirname, join } from 'node:path';
 
 /** A file to import. */
 export interface FoundSource {
-  /** A file's path, or `-` for standard input. */
+  /** Path, or `-` for standard input. */
   readonly path: string;
   /**
-   * True when the user named it, also by a glob, or when it belongs to a named file; false when it was met in a
-   * folder. A file met in a folder that no importer recognises (`format-unknown`) is no problem worth reporting.
+   * True for a file that the user named, directly or by a glob, and for files that belong to it; false for a file found in a
+   * folder. An unrecognised file in a folder (`format-unknown`) is not worth reporting.
    */
   readonly named: boolean;
-  /** Absent for standard input and for what is no regular file. */
+  /** Absent for standard input and for anything but a regular file. */
   readonly sizeBytes?: number;
 }
 
@@ -18,17 +18,17 @@ const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git']);
 const GLOB_MARKS = /[*?[{]/;
 
 /**
- * Lists what to import, in order, each real file once:
+ * Lists the files to import, in order, each real file once:
  *
  * - a file: itself, then the subagent files of a Claude Code session (`X.jsonl` → `X/subagents/agent-*.jsonl`);
- * - a folder: its files, then its folders, each in the order of their names; hidden ones, `node_modules` and
- *   linked folders are passed over, linked files are not;
- * - a glob, when no file has that name: what matches, files first;
+ * - a folder: its files, then its folders, each by name; hidden entries, `node_modules` and linked folders are
+ *   skipped, linked files are not;
+ * - a glob, if no file has that name: the matches, files first;
  * - `-`: standard input.
  *
- * What does not exist or cannot be listed is given as named too, so that opening it reports the reason.
+ * A path that does not exist or cannot be listed is yielded as named, so that opening it reports the reason.
  *
- * Cost: one `stat` and one `realpath` a file; holds the real path of every file given.
+ * Cost: one `stat` and one `realpath` per file; keeps the real path of every file yielded.
  */
 export async function* findSources(paths: Iterable<string>): AsyncGenerator<FoundSource> {
   const search = new Search();
@@ -70,7 +70,7 @@ class Search {
         isFile: entry.isFile() || entry.isSymbolicLink(),
       }));
     } catch {
-      // Opening it as a file fails with the same reason, and the consumer reports that.
+      // Opening it as a file fails with the same reason, which the consumer reports.
       yield { path: folder, named: true };
       return;
     }
@@ -114,7 +114,6 @@ async function globMatches(pattern: string): Promise<readonly string[]> {
 async function subagentFiles(session: string): Promise<readonly string[]> {
   if (!session.endsWith('.jsonl')) return [];
   const folder = join(dirname(session), basename(session, '.jsonl'), 'subagents');
-  // Most sessions have no such folder.
   const names = await readdir(folder).catch((): string[] => []);
   const agents = names.filter((name) => name.startsWith('agent-') && name.endsWith('.jsonl'));
   return agents.sort().map((name) => join(folder, name));

@@ -7,41 +7,41 @@ import { withPath } from './import-source.ts';
 import { importers } from './importers.ts';
 import { candidatesOf } from './reading/choose-importer.ts';
 import { FollowedText } from './reading/followed-text.ts';
-import { GrowingFile, type AnewReason } from './reading/growing-file.ts';
+import { GrowingFile, type RestartReason } from './reading/growing-file.ts';
 
-/** Where following stands, besides the items. */
+/** State of following, reported separately from the items. */
 export type FollowState =
-  /** There is no file of that name; following waits for it. */
+  /** The file does not exist; following waits for it. */
   | { readonly type: 'missing' }
-  /** All that is there was read; told when something was, and once at the beginning. */
+  /** Everything has been read. Reported once at the beginning, then after each read. */
   | { readonly type: 'caught_up'; readonly waitingLines: number }
-  /** It is another file now; its runs are new ones. */
-  | { readonly type: 'anew'; readonly reason: AnewReason };
+  /** The file was replaced; its runs are new. */
+  | { readonly type: 'restarted'; readonly reason: RestartReason };
 
-/** What `followSource` takes besides the path. */
+/** Options of `followSource`. */
 export interface FollowOptions {
-  /** Reads it as this format. Default: recognised by its content. */
+  /** Format of the file. Default: recognised by content. */
   readonly format?: FormatName | undefined;
-  /** Milliseconds between two looks; default 250. */
+  /** Polling interval in milliseconds; default 250. */
   readonly intervalMs?: number;
-  /** Following ends when it is aborted, without an error. */
+  /** Ends following without an error when aborted. */
   readonly signal?: AbortSignal;
-  /** Whether a file that is not there yet is waited for; default true. */
+  /** Waits for a file that does not exist yet; default true. */
   readonly wait?: boolean;
-  /** Told, and waited for, after everything read before it was taken. */
+  /** Called and awaited after all items read before it were consumed. */
   readonly onState?: (state: FollowState) => void | Promise<void>;
 }
 
 /**
- * Reads the runs of a file of JSON lines as it grows, by looking at it again and again: what is there, then every line
- * as soon as its line break is written. A file that was cut short, rewritten or replaced under its name is read from its
- * beginning; the runs that were open end, and the new ones have the same keys.
+ * Reads the runs of a JSON Lines file as it grows, by polling: first the existing content, then every line once its
+ * line break is written. A file that was truncated, rewritten or replaced is read from its beginning; open runs end,
+ * and the new runs have the same keys.
  *
- * Importers may hold an item until the next one is there (Claude Code's answers come in several lines).
+ * Importers may hold an item until the next one arrives (Claude Code splits answers over several lines).
  *
  * @throws CoxswainError `input-io`, `format-unknown`, `format-invalid` as `importSource`; `invalid-argument` for a
- *   format that is not of lines
- * Cost: two `stat` a look. Memory: one line and what the importer keeps.
+ *   format that does not consist of lines
+ * Cost: two `stat` per poll. Memory: one line and the state of the importer.
  */
 export async function* followSource(path: string, options: FollowOptions = {}): AsyncGenerator<ImportItem> {
   const { intervalMs = 250, wait = true, signal, onState } = options;
@@ -52,10 +52,10 @@ export async function* followSource(path: string, options: FollowOptions = {}): 
   const source = { path, name: basename(path) };
   const file = new GrowingFile(path);
   let text = new FollowedText(source, candidates);
-  let told: FollowState['type'] | undefined;
-  const tell = async (state: FollowState): Promise<void> => {
-    if (state.type === told) return;
-    told = state.type;
+  let reported: FollowState['type'] | undefined;
+  const report = async (state: FollowState): Promise<void> => {
+    if (state.type === reported) return;
+    reported = state.type;
     await onState?.(state);
   };
   try {
@@ -64,21 +64,21 @@ export async function* followSource(path: string, options: FollowOptions = {}): 
       const read = await file.read();
       switch (read.type) {
         case 'bytes':
-          told = undefined;
+          reported = undefined;
           yield* text.take(read.bytes);
           continue;
-        case 'anew':
+        case 'restarted':
           yield* text.end();
           text = new FollowedText(source, candidates);
-          await tell(read);
+          await report(read);
           continue;
         case 'missing':
           if (!wait) throw new CoxswainError('input-io', 'no such file');
-          await tell(read);
+          await report(read);
           break;
         default:
           yield* text.pause();
-          await tell({ type: 'caught_up', waitingLines: text.waitingLines });
+          await report({ type: 'caught_up', waitingLines: text.waitingLines });
       }
       await pause(intervalMs, signal);
     }

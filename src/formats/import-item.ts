@@ -22,26 +22,26 @@ export type FormatName =
   | 'tau-bench'
   | 'tau2';
 
-/** One run found in a source. */
+/** A run found in a source. */
 export interface ImportedRun {
-  /** Tells the runs of one source apart; the other items name it. */
+  /** Unique in the source; the other items refer to it. */
   readonly key: string;
-  /** The source's own id of the run; made from the file name and position where it has none. */
+  /** Id in the source; derived from file name and position if the source has none. */
   readonly id: string;
   readonly format: FormatName;
   readonly task?: string;
-  /** `key` or run id of the run that started this one (a subagent). */
+  /** `key` or run id of the parent run, for a subagent. */
   readonly parentId?: string;
   readonly conversationId?: string;
   readonly agentName?: string;
   readonly modelId?: string;
   /** Unix milliseconds. */
   readonly startedAtMs?: number;
-  /** How its steering began, for a run that coxswain steered. */
+  /** Initial steering, for a run steered by coxswain. */
   readonly steering?: SteeringStart;
 }
 
-/** Something an importer could not use, or repaired. */
+/** Content that an importer could not use, or repaired. */
 export interface ImportDiagnostic {
   /** `error`: something was lost. `note`: something was repaired or left out on purpose. */
   readonly severity: 'error' | 'note';
@@ -49,14 +49,14 @@ export interface ImportDiagnostic {
   readonly message: string;
   /** 1-based, for line-based formats. */
   readonly line?: number;
-  /** The run it belongs to; absent for the whole source. */
+  /** The run concerned; absent for the whole source. */
   readonly runKey?: string;
 }
 
 /**
- * What an importer yields, in source order. A run's `run` item comes before its records; runs of one source
- * may be interleaved. Importers emit no `run_started`: the reader makes it from the `run` item. They emit
- * `run_ended` only where the source says how the run ended.
+ * Output of an importer, in source order. A run's `run` item precedes its records; runs of one source
+ * may be interleaved. Importers emit no `run_started`: the reader derives it from the `run` item. They emit
+ * `run_ended` only if the source says how the run ended.
  */
 export type ImportItem =
   | { readonly type: 'run'; readonly run: ImportedRun }
@@ -64,9 +64,9 @@ export type ImportItem =
       readonly type: 'record';
       readonly runKey: string;
       readonly payload: TrajectoryPayload;
-      /** Unix milliseconds, where the source says. */
+      /** Unix milliseconds; absent if the source has no time. */
       readonly atMs?: number;
     }
-  /** No more records of this run will come; runs still open at the end of the source end there. */
+  /** The run has no more records. Runs still open at the end of the source end there. */
   | { readonly type: 'end'; readonly runKey: string }
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic };

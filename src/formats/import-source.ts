@@ -23,46 +23,45 @@ import { openZipArchive } from './reading/zip-archive.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Limits on what is held in memory at once. */
+/** Limits on data held in memory at once, in bytes. */
 interface ImportLimits {
   /** One line; default 64 MiB. A longer one is skipped with an error. */
   readonly lineBytes?: number;
-  /** One document; default 256 MiB. A larger one is refused. */
+  /** One document; default 256 MiB. A larger one is an error. */
   readonly documentBytes?: number;
   /** One archive entry, unpacked; default 256 MiB. */
   readonly entryBytes?: number;
 }
 
-/** What `importSource` takes besides the path. */
+/** Options of `importSource`. */
 export interface ImportOptions {
-  /** Reads it as this format, whatever it looks like. Default: recognised by its content. */
+  /** Format of the source. Default: recognised by content. */
   readonly format?: FormatName | undefined;
-  /** What `-` reads; default the process' standard input. */
+  /** Content of `-`; default: standard input of the process. */
   readonly stdin?: Readable | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told after every read: bytes of the file as it lies there, maybe compressed, and of how many. Not for zip archives. */
+  /** Called after every read with the bytes read so far (of the file, possibly compressed) and the file size. Not for zip archives. */
   readonly onBytes?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
   readonly limits?: ImportLimits | undefined;
-  /** Default: all of this version. */
+  /** Default: all. */
   readonly importers?: readonly Importer[] | undefined;
 }
 
 /**
- * Reads the runs of a file, or of standard input for `-`: a text (UTF-8, or UTF-16 with a byte order mark) of
- * JSON lines or of one JSON document, packed with gzip or zstd or not, or a zip archive or a database (from a file only).
- * What it is is told by its content, not by its name.
+ * Reads the runs of a file, or of standard input for `-`: text (UTF-8, or UTF-16 with a byte order mark) of
+ * JSON lines or one JSON document, optionally packed with gzip or zstd, or a zip archive or a database (files only).
+ * The content decides the form, not the name.
  *
- * Damaged lines and runs are diagnostics among the items, and reading goes on. Stopping early closes the file.
+ * Damaged lines and runs become diagnostics among the items, and reading continues. Stopping early closes the file.
  *
- * Messages of errors begin with the path; those of diagnostics do not.
+ * Error messages begin with the path; diagnostics do not.
  *
  * @param path  a file, or `-`
- * @throws CoxswainError `input-io` when it cannot be opened or read, `format-unknown` when nothing recognises it
- *   (also when it is empty or binary), `format-invalid` when the whole document is broken, `input-too-large` over
- *   a limit, `invalid-argument` for a format that does not exist; the signal's reason when it is aborted
+ * @throws CoxswainError `input-io` if it cannot be opened or read, `format-unknown` if nothing recognises it
+ *   (also if it is empty or binary), `format-invalid` if the whole document is broken, `input-too-large` over
+ *   a limit, `invalid-argument` for an unknown format; the signal's reason on abort
  *
- * Cost: lines and archives stream, so memory is one line or entry and what the importer keeps; a document is held
- * whole.
+ * Cost: lines and archives stream: memory is one line or entry and the importer's state; a document is held whole.
  */
 export async function* importSource(path: string, options: ImportOptions = {}): AsyncGenerator<ImportItem> {
   try {
@@ -73,8 +72,8 @@ export async function* importSource(path: string, options: ImportOptions = {}): 
 }
 
 /**
- * The same for those who read much: items come in lists, one wait a list and not one an item. A list must be taken to its
- * end before the next is asked for. What taking it throws does not name the path.
+ * Like `importSource`, but yields lists: one await per list, not per item. Consume a list completely before
+ * requesting the next. Errors thrown by the consumer are not prefixed with the path.
  */
 export async function* importGroups(path: string, options: ImportOptions = {}): AsyncGenerator<Iterable<ImportItem>> {
   const candidates = candidatesOf(options.importers ?? allImporters, options.format);
@@ -113,7 +112,7 @@ async function* itemGroups(source: ImportSource, context: ReadContext): AsyncGen
   }
 }
 
-/** The functions below know no path, so that their errors read well behind it. Of an unknown form the known ones are listed. */
+/** These functions do not know the path: `withPath` adds it. */
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof CoxswainError)) return error;
   const { code, details, cause } = error;

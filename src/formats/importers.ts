@@ -19,7 +19,7 @@ import { sweAgentImporter } from './swe-agent/swe-agent.ts';
 import { tauBenchImporter } from './tau/tau-bench.ts';
 import { tau2Importer } from './tau/tau2.ts';
 
-/** Every importer of this version. Of two that are equally sure the earlier one is taken. */
+/** All importers. Between two with equal confidence the earlier one wins. */
 export const importers: readonly Importer[] = [
   clarkAgentImporter,
   coxswainImporter,
@@ -48,7 +48,7 @@ export const importers: readonly Importer[] = [
   intercodeImporter,
   tauBenchImporter,
   tau2Importer,
-  // The loosest form last: others hold messages of this form too.
+  // The loosest form is last: others also hold messages of this form.
   openaiChatImporter,
   openaiChatLinesImporter,
 ];

@@ -1,4 +1,4 @@
-/** What users import from `coxswain/formats`: reading recorded runs of any supported format. */
+/** Public entry `coxswain/formats`: reads recorded runs of any supported format. */
 export { findSources, type FoundSource } from './find-sources.ts';
 export type { FormatName, ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 export { importSource, type ImportOptions } from './import-source.ts';

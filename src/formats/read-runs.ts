@@ -9,39 +9,39 @@ import { withoutBytes } from '../records/without-bytes.ts';
 import type { ImportDiagnostic, ImportedRun, ImportItem } from './import-item.ts';
 import { RunIds } from './run-ids.ts';
 
-/** A run as it is read from a source. */
+/** A run read from a source. */
 export interface ReadRun {
-  /** The importer's key: unique in its source. */
+  /** The importer's key, unique in its source. */
   readonly key: string;
-  /** The run's id in its records: unique among all that share the `RunIds`. */
+  /** Id of the run in its records, unique among all that share the `RunIds`. */
   readonly id: string;
   readonly parentId?: string;
-  /** 0 for a root run; a run whose parent was not met counts as its child all the same. */
+  /** 0 for a root run; 1 or more also if the parent was not found. */
   readonly depth: number;
 }
 
-/** What `readRuns` gives, in source order. */
+/** Output of `readRuns`, in source order. */
 export type ReadRunsItem =
   | { readonly type: 'record'; readonly run: ReadRun; readonly record: TrajectoryRecord }
-  /** No more records of this run will come. */
+  /** The run has no more records. */
   | { readonly type: 'end'; readonly run: ReadRun }
-  /** `run` is set when it belongs to one run and that run is open. */
+  /** `run` is set if it belongs to one open run. */
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic; readonly run?: ReadRun };
 
-/** What `readRuns` takes besides the items. */
+/** Options of `readRuns`. */
 export interface ReadRunsOptions {
-  /** What `run_started.source` names before `#` and the source's own id. */
+  /** Prefix of `run_started.source`, before `#` and the id in the source. */
   readonly source: string;
   /** Shared by all sources of one invocation; default: ids are unique in this source only. */
   readonly ids?: RunIds;
 }
 
 /**
- * Makes records of what an importer gives: `run_started` first, from the run item, then `seq` gapless per run.
- * A record without a time gets 0. Every run that began ends, at the latest when the items do, also by an error.
+ * Turns import items into records: `run_started` first, from the run item, then `seq` without gaps per run.
+ * A record without a time gets 0. Every run that began ends, at the latest with the items or with an error.
  *
- * @throws whatever reading the items throws, after the runs that were open have ended
- * Cost: O(1) an item; holds one small object an open run and two ids a run.
+ * @throws errors of the items, after open runs have ended
+ * Cost: O(1) per item; keeps one small object per open run and two ids per run.
  */
 export async function* readRuns(
   items: AsyncIterable<ImportItem>,
@@ -59,9 +59,9 @@ export async function* readRuns(
 }
 
 /**
- * The same for the lists of `importGroups`: one wait a list. A list must be taken to its end before the next is asked for.
+ * Like `readRuns` for the lists of `importGroups`: one await per list. Consume a list completely before requesting the next.
  *
- * @throws whatever reading the items throws, after the runs that were open have ended
+ * @throws errors of the items, after open runs have ended
  */
 export async function* readRunGroups(
   groups: AsyncIterable<Iterable<ImportItem>>,
@@ -69,8 +69,8 @@ export async function* readRunGroups(
 ): AsyncGenerator<Iterable<ReadRunsItem>> {
   const stamps = new Stamps(options.source, options.ids ?? new RunIds());
   let failure: { readonly error: unknown } | undefined;
-  // A list is taken by the caller: what that throws must not pass by the end of the runs.
-  function* taken(items: Iterable<ImportItem>): Generator<ReadRunsItem> {
+  // Lists are consumed by the caller: its errors must not skip the end of the runs.
+  function* recordsOf(items: Iterable<ImportItem>): Generator<ReadRunsItem> {
     try {
       for (const item of items) {
         if (item.type === 'record') yield stamps.record(item.runKey, item.payload, item.atMs);
@@ -82,7 +82,7 @@ export async function* readRunGroups(
   }
   try {
     for await (const items of groups) {
-      yield taken(items);
+      yield recordsOf(items);
       if (failure !== undefined) break;
     }
   } catch (error) {
@@ -94,7 +94,7 @@ export async function* readRunGroups(
 
 interface OpenRun {
   readonly run: ReadRun;
-  /** A record of the run to make others from: what they have in common is put together once. */
+  /** Template of the run's records: their common fields are built once. */
   readonly blank: Omit<TrajectoryRecord, 'payload'>;
   nextSeq: number;
 }
@@ -103,7 +103,7 @@ class Stamps {
   readonly #source: string;
   readonly #ids: RunIds;
   readonly #open = new Map<string, OpenRun>();
-  /** Run ids of keys, also of runs that are over: a later run may name one as its parent. */
+  /** Run ids by key, also of ended runs: a later run may name one as its parent. */
   readonly #idOfKey = new Map<string, string>();
 
   constructor(source: string, ids: RunIds) {
@@ -129,7 +129,7 @@ class Stamps {
     }
   }
 
-  /** What there is for a record: always one item. */
+  /** The output for a record: always one item. */
   record(key: string, payload: TrajectoryPayload, atMs: number | undefined): ReadRunsItem {
     const open = this.#open.get(key);
     if (open === undefined) return lost(`a ${payload.kind} record outside its run ${key}`);
@@ -166,7 +166,7 @@ class Stamps {
 
   #parentOf({ key, parentId }: ImportedRun): string | undefined {
     if (parentId === undefined || parentId === key) return undefined;
-    return this.#idOfKey.get(parentId) ?? this.#ids.given(parentId);
+    return this.#idOfKey.get(parentId) ?? this.#ids.latest(parentId);
   }
 
   #started({ id, parentId, depth }: ReadRun, imported: ImportedRun): TrajectoryPayload {

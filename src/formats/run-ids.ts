@@ -1,23 +1,23 @@
 import { hashText } from '../base/hash.ts';
 import { UniqueNames } from './parts/unique-names.ts';
 
-/** Longest run id given, in UTF-16 units; leaves room below what stores take. */
+/** Longest run id, in UTF-16 units; below the limit of the stores. */
 const MAX_ID_CHARS = 512;
 
 /**
- * Gives every run of an invocation an id of its own, also when sources use the same one, and remembers where
- * runs lie in the tree of parents. The same sources in the same order get the same ids.
+ * Gives every run of an invocation a unique id, also if sources use the same one, and tracks the depth of
+ * runs in the tree of parents. The same sources in the same order get the same ids.
  *
- * Cost: O(1) amortised; holds one short string a run.
+ * Cost: O(1) amortised; keeps one short string per run.
  */
 export class RunIds {
   readonly #names = new UniqueNames();
-  /** What a wanted id last became, where that is something else. */
+  /** The last id given for a wanted id, if they differ. */
   readonly #renamed = new Map<string, string>();
-  /** Depths of runs that are no root. */
+  /** Depths of non-root runs. */
   readonly #depths = new Map<string, number>();
 
-  /** `wanted` as a well-formed text of bounded length, with `#2`, `#3` … behind it when it was given before. */
+  /** `wanted` as well-formed text of bounded length, with the suffix `#2`, `#3` … if it is already in use. */
   take(wanted: string): string {
     const id = this.#names.take(storable(wanted));
     if (id !== wanted) this.#renamed.set(wanted, id);
@@ -25,12 +25,12 @@ export class RunIds {
     return id;
   }
 
-  /** What a source's own id was last given as; the id itself for a run that was not met. */
-  given(wanted: string): string {
+  /** The last id given for a source's id; the id itself for an unknown run. */
+  latest(wanted: string): string {
     return this.#renamed.get(wanted) ?? storable(wanted);
   }
 
-  /** Puts a run one level below its parent and says how deep that is; 0 without a parent. */
+  /** Puts a run one level below its parent and returns its depth; 0 without a parent. */
   place(id: string, parentId: string | undefined): number {
     if (parentId === undefined) return 0;
     const depth = (this.#depths.get(parentId) ?? 0) + 1;

@@ -2,12 +2,12 @@ import { open } from 'node:fs/promises';
 
 import { isJsonObject, jsonOf } from '../base/json.ts';
 
-/** Programs name the folder in the first entries. */
+/** Programs write the folder in the first entries. */
 const HEAD_BYTES = 262_144;
 
 /**
- * The folder that the session in a file worked in at its beginning, as Claude Code, Codex, Copilot CLI and pi write it; undefined
- * where the file does not say, is packed or cannot be read.
+ * Initial working folder of the session in a file, as Claude Code, Codex, Copilot CLI and pi write it; undefined
+ * if the file does not say, is compressed or cannot be read.
  *
  * Cost: reads the first 256 kB.
  */
@@ -30,7 +30,7 @@ export async function sessionFolder(path: string): Promise<string | undefined> {
 
 function folderIn(line: string): string | undefined {
   if (!line.includes('"cwd"')) return undefined;
-  // The last line of the head is most often cut.
+  // The last line of the head is usually truncated.
   const entry = jsonOf(line);
   if (!isJsonObject(entry)) return undefined;
   const { data, payload } = entry;

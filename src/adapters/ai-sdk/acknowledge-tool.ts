@@ -3,7 +3,7 @@ import { readAdviceAnswer, type AdviceAnswer } from '../../steering/feedback/ack
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import type { Run } from '../../run/run.ts';
 
-/** A schema by the Standard Schema convention, which the SDK takes as `inputSchema`. */
+/** A schema in the Standard Schema convention, which the SDK accepts as `inputSchema`. */
 export interface AnswerSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -19,7 +19,7 @@ export interface AnswerSchema {
   };
 }
 
-/** The tool with which an agent answers advice, as the SDK takes it in `tools`. */
+/** The tool with which an agent answers advice, for the SDK's `tools`. */
 export interface AcknowledgeTool {
   readonly description: string;
   readonly inputSchema: AnswerSchema;
@@ -27,9 +27,9 @@ export interface AcknowledgeTool {
 }
 
 /**
- * Makes the tool. What it answers is for the model: that the answer was recorded, or why not.
+ * Creates the tool. Its result tells the model that the answer was recorded, or why not.
  *
- * @param run  the run that the answer belongs to
+ * @param run  the run of the answer
  */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { description, inputSchema } = acknowledgeToolDefinition;

@@ -16,7 +16,7 @@ import { assistantMessage, brokenMessage, requestPrepared } from './to-events.ts
 import { withAnswer, withMessage } from './to-output.ts';
 import type { ToolGate } from './tool-gate.ts';
 
-/** How a loop is watched, defaults filled in. */
+/** Resolved options of a loop. */
 export interface LoopOptions {
   readonly maxChars: number;
   readonly gates: readonly ToolGate[];
@@ -28,20 +28,20 @@ export interface LoopOptions {
 /** A request on its way to the model. */
 export interface PreparedRequest {
   readonly request: ModelRequest;
-  /** The same without the message that brings guidance. */
+  /** The same without the guidance message. */
   readonly plain: ModelRequest;
   readonly advice: PlacedAdvice | undefined;
-  /** As the model that is asked names itself. */
+  /** Id of the model that is called. */
   readonly modelId: string;
-  /** How often it was asked with a higher output cap. */
+  /** Number of repetitions with a higher output cap. */
   readonly attempts: number;
 }
 
 type Phase = 'idle' | 'waiting' | 'answered' | 'failed' | 'aborted';
 
 /**
- * One agent's loop as its model and its tools see it: requests, answers, results. Tells the run of them, and brings its
- * advice to the next request. The SDK asks for one thing at a time.
+ * One agent's loop from the side of its model and tools: requests, answers, results. Reports them to the run and adds its
+ * advice to the next request. The SDK makes one request at a time.
  */
 export class AgentLoop {
   readonly calls: CallBook;
@@ -71,14 +71,14 @@ export class AgentLoop {
     return this.#run;
   }
 
-  /** Reads a request and makes it ready. Undefined for a shape that is not known: then it goes out as it is. */
+  /** Reads and prepares a request. Undefined for an unknown shape, which is sent unchanged. */
   async prepare(options: unknown, modelId: string): Promise<PreparedRequest | undefined> {
     const given = modelRequestOf(options);
     if (given === undefined) {
       this.unrecognised('request', typeof options);
       return undefined;
     }
-    // The SDK tries again with the very same request.
+    // The SDK retries with the same request object.
     const isRetry = this.#phase === 'failed' && given.prompt.length === this.#promptLength;
     this.#promptLength = given.prompt.length;
     this.#guard('reading a request', () => this.#begin(given, modelId, isRetry), undefined);
@@ -88,12 +88,12 @@ export class AgentLoop {
     return this.#guard('preparing a request', () => this.#complete(asItIs, isRetry), asItIs);
   }
 
-  /** The model has begun to answer: what the request brought has arrived. */
+  /** The model has begun to answer: the advice in the request was delivered. */
   opened({ advice }: PreparedRequest): void {
     this.#next.arrived(advice);
   }
 
-  /** A piece of the answer came. */
+  /** A piece of the answer arrived. */
   heardDelta(delta: string): void {
     this.#run.emit({ type: 'message_update', delta });
   }
@@ -101,7 +101,7 @@ export class AgentLoop {
   /**
    * An answer is complete.
    *
-   * @returns what to ask instead, where the answer does not stand: it was cut off, or guidance forces another turn
+   * @returns the next request if the answer is discarded: it was truncated, or guidance forces another turn
    */
   answered(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const longer = this.#longer(asked, answer);
@@ -110,14 +110,14 @@ export class AgentLoop {
     return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(asked, answer);
   }
 
-  /** The answer is the one that the SDK gets. */
+  /** The SDK gets this answer. */
   stands({ modelId }: PreparedRequest, answer: GeneratedAnswer): void {
     this.#phase = 'answered';
     this.calls.ask([...answer.providerCalls, ...answer.calls]);
     const message = assistantMessage(answer, modelId, (id) => this.calls.recordedId(id));
     this.#run.emit({ type: 'message_end', message });
     for (const type of answer.unknownTypes) this.unrecognised('answer part', type);
-    // The results of calls that the provider has run are in the answer, where nothing can be added.
+    // The provider ran these calls, so nothing can be added to their results.
     for (const { id, result, isError } of answer.providerResults) {
       this.calls.end(id, result, isError);
       this.#next.wait(this.calls.takeAdvice(id));
@@ -132,14 +132,14 @@ export class AgentLoop {
     this.#next.wait(this.#run.advise('pre_tool_execution', { pendingToolCalls }));
   }
 
-  /** Asking again went wrong: the earlier answer stands after all. */
+  /** The repeated request failed: the earlier answer stands. */
   gaveUp(again: PreparedRequest, error: unknown): void {
     this.#next.lost(again.advice, 'the request failed');
     this.#phase = 'answered';
     this.#run.reportFault('asking again', error);
   }
 
-  /** A request was not answered, or not to its end. @param answer what there was of it */
+  /** A request failed, or its answer broke off. @param answer the part that arrived */
   failed(asked: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const aborted = this.isAborted(error);
     this.#phase = aborted ? 'aborted' : 'failed';
@@ -154,19 +154,19 @@ export class AgentLoop {
     return isAbort(error) || this.#signal?.aborted === true;
   }
 
-  /** The API took the request only without the message that brings guidance. */
+  /** The API accepted the request only without the guidance message. */
   refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
     this.#next.refused(advice);
     this.#run.reportFault('a message with guidance', error);
   }
 
-  /** True when the next answer may be discarded, so that a stream must be held back until it is whole. */
+  /** True if the next answer may be discarded, so that a stream must be buffered until it is complete. */
   get mayDiscard(): boolean {
     const { escalation, forceTurn } = this.#options;
     return escalation !== undefined || (forceTurn && !this.#hasForced);
   }
 
-  /** Something without a name here; told once for each type. */
+  /** Unknown content, reported once per type. */
   unrecognised(what: string, type: string): void {
     const key = `${what} ${type}`;
     if (this.#unrecognised.has(key)) return;
@@ -175,7 +175,7 @@ export class AgentLoop {
     this.#run.emit({ type: 'unrecognised', original });
   }
 
-  /** The run is about to end. @returns how it went, where that is known */
+  /** The run is about to end. @returns how it ended, if known */
   closing(): string | undefined {
     const phase = this.#phase;
     const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
@@ -217,7 +217,7 @@ export class AgentLoop {
     }
   }
 
-  /** Advice comes after transforms and gates, so that neither cuts it away. */
+  /** Advice is added after transforms and gates, so that neither removes it. */
   #complete(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
     const { modelId } = prepared;
     const place = { iteration: this.#iteration, modelId };
@@ -230,18 +230,18 @@ export class AgentLoop {
       ...(this.#isTask ? this.#run.advise('pre_render') : []),
       ...(isRetry ? [] : this.#run.advise('pre_tool_selection')),
     ]);
-    // As in every other host: what is said before a turn is asked for before it begins.
+    // Guidance for a turn is requested before the turn begins, as in every other host.
     if (!isRetry) this.#run.emit({ type: 'turn_start' });
     const request = advice === undefined ? plain : { ...plain, prompt: withMessage(plain.prompt, advice.text) };
     this.#run.emit(requestPrepared(request, this.#iteration, modelId));
     return { ...prepared, request, plain, advice };
   }
 
-  /** The same request with a higher cap, where the answer was cut off and there is room. */
+  /** The same request with a higher cap, if the answer was truncated and there is room. */
   #longer(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const { escalation } = this.#options;
     if (escalation === undefined || answer.finishReason !== 'length') return undefined;
-    // Without a cap of the request's own the provider's counts, and the answer came to just that.
+    // A request without a cap has the provider's, which the answer has just reached.
     const cap = outputCapOf(asked.request) ?? answer.usage?.outputTokens;
     const next = nextAttempt(escalation, asked.attempts, cap);
     if (next === undefined) return undefined;
@@ -250,7 +250,7 @@ export class AgentLoop {
     return { ...asked, request: raise(asked.request), plain: raise(asked.plain), attempts: next.attempt };
   }
 
-  /** The agent is about to stop: guidance at that point forces another turn, where the host wants that. */
+  /** The agent is about to stop: guidance at this point forces another turn, if the host enabled that. */
   #lastWord(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const handles = this.#run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {

@@ -4,22 +4,22 @@ import type { AgentEvent } from '../../records/agent-event.ts';
 import { partsOf, textField, toolNamesOf, type ModelRequest } from './sdk-shapes.ts';
 import { resolveGates, type GateOpinion, type ToolGate, type ToolGateContext } from './tool-gate.ts';
 
-/** The request as the gates leave it, and what to record of them. */
+/** A request after the gates, and the record of their decision. */
 export interface GatedRequest {
   readonly request: ModelRequest;
   readonly events: readonly AgentEvent[];
 }
 
-/** Where in the run a request stands. */
+/** Position of a request in the run. */
 export interface RequestPlace {
   readonly iteration: number;
   readonly modelId: string;
 }
 
 /**
- * Takes out of a request the tools that the gates do not allow. A `toolChoice` that names one of those becomes `auto`.
+ * Removes tools that the gates do not allow. A `toolChoice` that names one of them becomes `auto`.
  *
- * @param ask  asks one gate; guards against one that throws
+ * @param ask  asks one gate; guards against exceptions
  */
 export function applyGates(
   request: ModelRequest,
@@ -46,7 +46,7 @@ export function applyGates(
   return { request: allow.length === available.length ? request : offering(request, allow), events };
 }
 
-/** What a gate says. @throws CoxswainError "invalid-argument" for what is no list, whatever its type says */
+/** The names that a gate allows. @throws CoxswainError "invalid-argument" if it does not return a list */
 export function askGate(gate: ToolGate, context: ToolGateContext): readonly string[] | undefined {
   const allow: unknown = gate.allow(context);
   if (allow === undefined) return undefined;

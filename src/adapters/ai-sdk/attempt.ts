@@ -6,7 +6,7 @@ import { readModelAnswer } from './read-answer.ts';
 import { isRefusal } from './sdk-shapes.ts';
 import { addModelUsage } from './to-output.ts';
 
-/** What stands between the SDK and a model. */
+/** Inputs of an attempt. */
 export interface ModelWatch {
   readonly loop: AgentLoop;
   readonly guard: Guard;
@@ -17,14 +17,14 @@ export interface ModelWatch {
 /** Sends a request to the model. */
 export type AskModel = (request: unknown) => PromiseLike<unknown>;
 
-/** One time the model is asked for an answer; the SDK gets the last one. */
+/** One model request for an answer; the SDK gets the last one. */
 export interface Attempt {
   readonly asked: PreparedRequest;
-  /** Usage, in the SDK's form, of the answers before it, which the SDK does not see. */
+  /** Usage, in the SDK's form, of earlier answers, which the SDK does not see. */
   readonly discarded: unknown;
-  /** What of it no recorded message has. */
+  /** Usage that no recorded message contains. */
   readonly unrecorded: unknown;
-  /** The answer before it, which the SDK gets should this attempt fail. */
+  /** The previous answer, used if this attempt fails. */
   readonly instead?: {
     readonly asked: PreparedRequest;
     readonly answer: GeneratedAnswer;
@@ -33,10 +33,10 @@ export interface Attempt {
 }
 
 /**
- * Asks for the first time. Where an API refuses the message that brings guidance, it is asked again without, for the
+ * First attempt. If the API rejects the guidance message, repeats the request without it, because the
  * agent must not fail through us.
  *
- * @throws what the model throws, told of
+ * @throws errors of the model, after reporting them
  */
 export async function askFirst(asked: PreparedRequest, ask: AskModel, { loop, guard }: ModelWatch): Promise<unknown> {
   try {
@@ -64,7 +64,7 @@ export async function askFirst(asked: PreparedRequest, ask: AskModel, { loop, gu
   }
 }
 
-/** Takes a whole answer. @returns the attempt to make instead, where it does not stand */
+/** Takes a whole answer. @returns the next attempt if it is discarded */
 export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: ModelWatch): Attempt | undefined {
   const answer = readModelAnswer(withUsage(result, attempt.unrecorded));
   if (answer === undefined) {
@@ -73,7 +73,7 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
   }
   const asked = guard('an answer', () => loop.answered(attempt.asked, answer), undefined);
   if (asked === undefined) return undefined;
-  // Only what was cut off is asked for with a higher cap; what was complete is a turn of its own.
+  // Only a truncated answer is repeated with a higher cap; a complete one is a separate turn.
   const isRecorded = asked.attempts === 0;
   const usage = usageOf(result);
   return {
@@ -84,7 +84,7 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
   };
 }
 
-/** A later attempt failed. @returns true when the answer before it stands in for it */
+/** A later attempt failed. @returns true if the previous answer replaces it */
 export function standsIn({ asked, instead }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
   const canStandIn = instead !== undefined && !loop.isAborted(error);
   guard(
@@ -99,7 +99,7 @@ export function standsIn({ asked, instead }: Attempt, error: unknown, { loop, gu
   return canStandIn;
 }
 
-/** The result, with the usage of earlier answers added to its own. */
+/** The result, including the usage of earlier answers. */
 export function withUsage(result: unknown, earlier: unknown): unknown {
   if (earlier === undefined || !isJsonObject(result)) return result;
   return { ...result, usage: addModelUsage(earlier, result['usage']) };

@@ -9,28 +9,28 @@ import type { PromptMessage } from './sdk-shapes.ts';
 import { readOutput, resultsIn } from './to-events.ts';
 import { withResults, withText, type ToolOutput } from './to-output.ts';
 
-/** What a result of the SDK's own for models is changed to. */
+/** Replacement for a result in the SDK's form. */
 type OutputChange = (output: unknown) => ToolOutput | undefined;
 
 interface BookedCall {
   readonly name: string;
   readonly args: unknown;
-  /** As recorded: the SDK's id, and a number where the model has used it before. */
+  /** Recorded id: the SDK's, with a number if the model repeats it. */
   readonly recordedId: string;
   state: 'asked' | 'running' | 'ended';
-  /** Advice after the result that has no place yet. */
+  /** Advice after the result that is not placed yet. */
   waiting: readonly AdviceHandle[];
-  /** Advice that has its place after the result; every later request repeats it. */
+  /** Advice placed after the result; every later request repeats it. */
   text?: string;
-  /** The SDK's own history has the text: it came through `toModelOutput`. */
+  /** The SDK's history contains the text: it was added by `toModelOutput`. */
   isInHistory: boolean;
 }
 
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
 /**
- * The calls of a run between the model that asks for them, the tools that run them, and the request that brings their
- * results. Keeps the calls of the last turn and those with advice; the rest is forgotten.
+ * The calls of a run, shared by the model that requests them, the tools that run them, and the request with their
+ * results. Keeps the calls of the last turn and those with advice.
  */
 export class CallBook {
   readonly #run: Run;
@@ -43,36 +43,36 @@ export class CallBook {
     this.#maxChars = maxChars;
   }
 
-  /** The model asked for calls. */
+  /** The model requested calls. */
   ask(calls: readonly AnsweredCall[]): void {
     for (const { id, name, args } of calls) this.#open(id, name, args);
   }
 
-  /** Whether the call is known, and not forgotten. */
+  /** True if the call is remembered. */
   has(id: string): boolean {
     return this.#calls.has(id);
   }
 
-  /** The id under which the latest call of that id is recorded. */
+  /** The recorded id of the latest call with this id. */
   recordedId(id: string): string {
     return this.#calls.get(id)?.recordedId ?? id;
   }
 
-  /** A tool began. */
+  /** A tool started. */
   begin(id: string, name: string, args: unknown): void {
     const known = this.#calls.get(id);
     const call = known === undefined || known.state !== 'asked' ? this.#open(id, name, args) : known;
     this.#start(call, args);
   }
 
-  /** A call gave something, and goes on. */
+  /** A call yielded a preliminary result. */
   update(id: string, partial: unknown): void {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     this.#run.emit({ type: 'tool_execution_update', toolCallId: call.recordedId, toolName: call.name, partial });
   }
 
-  /** A call has a result; asks for advice on it. */
+  /** A call has a result; requests advice on it. */
   end(id: string, result: unknown, isError: boolean): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
@@ -84,7 +84,7 @@ export class CallBook {
     call.waiting = this.#run.advise('post_tool_result');
   }
 
-  /** Takes the advice after a call that has no place after its result, such as one that the provider ran. */
+  /** Takes the advice after a call without a place for it, such as one run by the provider. */
   takeAdvice(id: string): readonly AdviceHandle[] {
     const call = this.#calls.get(id);
     const waiting = call?.waiting ?? [];
@@ -92,7 +92,7 @@ export class CallBook {
     return waiting;
   }
 
-  /** The SDK asks what the model should see of a result: what it would be, with the advice after it. */
+  /** The result as the model should see it, followed by advice. */
   inHistory(id: string, output: ToolOutput): ToolOutput {
     const call = this.#calls.get(id);
     if (call === undefined) return output;
@@ -100,7 +100,7 @@ export class CallBook {
     return this.#placed(call)(output) ?? output;
   }
 
-  /** Ends the calls whose results a request brings and that no tool of ours has run: refused, denied, run by the host. */
+  /** Ends the calls whose results are in a request but were not run by our tools: refused, denied, run by the host. */
   endAnswered(prompt: readonly PromptMessage[]): void {
     for (const { id, output } of resultsIn(prompt)) {
       if (this.#calls.get(id)?.state !== 'asked') continue;
@@ -109,7 +109,7 @@ export class CallBook {
     }
   }
 
-  /** The request with the advice that the SDK's history does not hold, each after the result of its call. */
+  /** The request with advice that the SDK's history lacks, each after the result of its call. */
   inRequest(prompt: readonly PromptMessage[]): readonly PromptMessage[] {
     const placed = withResults(prompt, (id, output) => {
       const call = this.#calls.get(id);
@@ -119,7 +119,7 @@ export class CallBook {
     return placed;
   }
 
-  /** No request will follow: advice without a place did not reach the model. */
+  /** No request follows: unplaced advice did not reach the model. */
   close(): void {
     for (const call of this.#calls.values()) {
       for (const handle of call.waiting) handle.undelivered('no request followed');
@@ -164,7 +164,7 @@ export class CallBook {
   }
 }
 
-/** The result of an MCP tool has a flag of its own, which the SDK hands on with it. */
+/** The result of an MCP tool carries its own error flag. */
 function saysThatItFailed(result: unknown): boolean {
   return isJsonObject(result) && result['isError'] === true && Array.isArray(result['content']);
 }

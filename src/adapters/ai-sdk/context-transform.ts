@@ -1,15 +1,15 @@
 import type { PromptMessage } from './sdk-shapes.ts';
 
 /**
- * Changes what the model reads in a request, such as cutting old tool results. It changes that request alone: the SDK's
- * history stays as it is, so the transform meets the whole of it again the next time. It runs before guidance is added.
+ * Changes the messages of a request, such as removing old tool results. Affects only that request: the SDK's
+ * history is unchanged, so the transform sees all of it next time. Runs before guidance is added.
  */
 export interface ContextTransform {
-  /** Names it in records. */
+  /** Name in records. */
   readonly name: string;
   /**
-   * @param messages  of the request, instructions first, in the form the SDK gives to models; not to be changed in place
-   * @returns the messages to send. What throws, or gives no list of messages, is passed over and recorded as a fault
+   * @param messages  of the request, instructions first, in the SDK's form for models; do not modify in place
+   * @returns the messages to send. An exception, or a result that is not a list of messages, is ignored and recorded as a fault
    */
   transform(
     messages: readonly PromptMessage[],
@@ -17,9 +17,9 @@ export interface ContextTransform {
   ): readonly PromptMessage[] | Promise<readonly PromptMessage[]>;
 }
 
-/** What a transform knows. */
+/** Context of a transform. */
 export interface ContextTransformContext {
-  /** Turns of the model before this one. */
+  /** Previous turns of the model. */
   readonly iteration: number;
   readonly modelId: string;
 }

@@ -17,51 +17,51 @@ import { listenToSdkLoops } from './sdk-loop.ts';
 import { watchModel } from './watch-model.ts';
 import { watchTools } from './watch-tools.ts';
 
-/** How a run is joined to the SDK. Everything that changes more than advice is off until it is named. */
+/** Options of `coxswainAgent`. Everything beyond advice is off by default. */
 export interface CoxswainAgentOptions extends AdapterOptions {
-  /** Change what the model reads, in order; default: none. */
+  /** Change the messages of requests, in order; default: none. */
   readonly transforms?: readonly ContextTransform[];
-  /** Choose the tools that the model is offered; default: none. */
+  /** Choose the tools offered to the model; default: none. */
   readonly gates?: readonly ToolGate[];
-  /** Ask again for an answer that the output cap cut off; default: no. A streamed answer is then held back until it is whole. */
+  /** Repeat an answer truncated by the output cap; default: no. Buffers a streamed answer until it is complete. */
   readonly outputEscalation?: OutputEscalation;
   /**
-   * Guidance at `pre_response` makes the model answer once more, at most once a run; default false: such guidance is
-   * recorded as undelivered. Until it has happened, a streamed answer is held back until it is whole.
+   * Guidance at `pre_response` forces one more turn, at most once per run; default false: such guidance is
+   * recorded as undelivered. Until that happened, a streamed answer is buffered until it is complete.
    */
   readonly forceTurn?: boolean;
 }
 
-/** What the SDK is given, as far as it is watched. */
+/** Settings of the SDK that are watched. */
 export interface AgentSettings {
   readonly model: LanguageModelShape | string;
   readonly tools?: object | undefined;
 }
 
-/** A run joined to the SDK. */
+/** A run connected to the SDK. */
 export interface CoxswainAgent {
   /**
-   * Model and tools in one: `generateText({ ...cox.wrap({ model, tools }), prompt })`. The models and tools that `prepareStep` and
-   * `prepareCall` return are watched too. Other members stay as they are.
+   * Model and tools at once: `generateText({ ...cox.wrap({ model, tools }), prompt })`. Models and tools returned by `prepareStep`
+   * and `prepareCall` are watched too. Other members are unchanged.
    */
   wrap<Settings extends AgentSettings>(settings: Settings): Settings;
   /**
-   * A model that is watched: for `generateText`, `streamText`, `ToolLoopAgent`, and what `prepareStep` returns. A name (a
-   * string) becomes the model that the SDK would find for it; where none is found it stays a name, with a fault.
+   * A watched model, for `generateText`, `streamText`, `ToolLoopAgent`, and `prepareStep`. A name (string)
+   * becomes the model that the SDK would resolve; if there is none, it stays a name, with a fault.
    */
   model<Model extends LanguageModelShape | string>(model: Model): Model;
-  /** Tools whose calls are watched. Results, errors and types stay what they are. */
+  /** Tools with watched calls. Results, errors and types are unchanged. */
   tools<Tools extends object>(tools: Tools): Tools;
   /** The tool with which the agent answers advice: `tools: { ...tools, acknowledge_advice: cox.acknowledgeTool() }`. */
   acknowledgeTool(): AcknowledgeTool;
 }
 
 /**
- * Joins a run to the AI SDK (ai 7, and 6): what model and tools do is told to the run, and its advice reaches the model.
- * End the run with `run.end()`. A loop within a tool has a child run, and so has, in ai 7, one that begins while another is at work.
+ * Connects a run to the AI SDK (ai 7 and 6): records model requests and tool calls, and delivers advice to the model.
+ * End the run with `run.end()`. A loop inside a tool gets a child run; so does, in ai 7, a concurrent loop.
  *
- * @throws CoxswainError "invalid-argument" for an option outside its range, or two plugins of one kind with one name
- * Cost: some tens of microseconds a request, plus what the run's own steering costs.
+ * @throws CoxswainError "invalid-argument" for an option out of range, or two plugins of one kind with the same name
+ * Cost: some tens of microseconds per request, plus the run's steering.
  */
 export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): CoxswainAgent {
   const { gates = [], transforms = [], maxChars = 9_000, forceTurn = false, outputEscalation } = options;
@@ -86,7 +86,7 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
     if (found === undefined || watched.has(found)) return given;
     const result = watchModel<LanguageModelShape>(found, watchOf);
     watched.add(result);
-    // The SDK takes a model in the place of a name, and the watched model has the given one as its prototype.
+    // The SDK accepts a model instead of a name, and the watched model has the original as its prototype.
     return result as Model;
   };
   const tools = <Tools extends object>(given: Tools): Tools => {
@@ -115,19 +115,19 @@ function checkNames(what: string, plugins: readonly { readonly name: string }[])
   });
 }
 
-/** The functions of the settings that may change model and tools of a step or a call, with what they give watched. */
+/** Functions in the settings that may change model and tools of a step or call; their results are watched. */
 function prepared(settings: AgentSettings, watch: Pick<CoxswainAgent, 'model' | 'tools'>): object {
   const functions = ['prepareStep', 'prepareCall'].flatMap((name): readonly [string, unknown][] => {
     const own: unknown = Reflect.get(settings, name);
     if (typeof own !== 'function') return [];
     const prepare = async (...args: readonly unknown[]): Promise<unknown> => {
-      // Called as the SDK calls it.
+      // Called like the SDK calls it.
       const changes: unknown = await Reflect.apply(own, settings, args);
       if (!isJsonObject(changes)) return changes;
       const { model, tools } = changes;
       return {
         ...changes,
-        // What the SDK takes as a model or as tools.
+        // The SDK's types for a model and for tools.
         ...(model === undefined ? {} : { model: watch.model(model as LanguageModelShape) }),
         ...(isJsonObject(tools) ? { tools: watch.tools(tools) } : {}),
       };

@@ -1,4 +1,4 @@
-/** What users import from `coxswain/ai-sdk`. */
+/** Public entry `coxswain/ai-sdk`. */
 export type { AcknowledgeTool, AnswerSchema } from './acknowledge-tool.ts';
 export { aiSdkCapabilities } from './capabilities.ts';
 export type { ContextTransform, ContextTransformContext } from './context-transform.ts';

@@ -2,33 +2,33 @@ import type { Json } from '../../base/json.ts';
 import type { Usage } from '../../records/agent-message.ts';
 import type { SdkFields } from './sdk-shapes.ts';
 
-/** One answer of the model, read from what the SDK's model gave; streamed or not. */
+/** One answer of the model, streamed or not. */
 export interface GeneratedAnswer {
-  /** Parts in the SDK's own form, for asking again with the answer in the prompt. */
+  /** Parts in the SDK's form, for repeating the request with the answer in the prompt. */
   readonly parts: readonly SdkFields[];
   readonly text: string;
-  /** Calls that the SDK or the host is to run. */
+  /** Calls that the SDK or the host runs. */
   readonly calls: readonly AnsweredCall[];
-  /** Calls that the provider has run itself. */
+  /** Calls that the provider ran. */
   readonly providerCalls: readonly AnsweredCall[];
-  /** Results of calls that the provider has run itself. */
+  /** Results of calls that the provider ran. */
   readonly providerResults: readonly ProviderResult[];
-  /** The unified reason, such as `stop`, `length`, `tool-calls`; absent where there is none. */
+  /** Unified reason, such as `stop`, `length`, `tool-calls`; absent if unknown. */
   readonly finishReason?: string;
   readonly modelId?: string;
   readonly usage?: Usage;
-  /** Types of parts that have no name here. */
+  /** Unknown part types. */
   readonly unknownTypes: readonly string[];
 }
 
-/** A call that the model asked for. */
+/** A call requested by the model. */
 export interface AnsweredCall {
   readonly id: string;
   readonly name: string;
   readonly args: Json;
 }
 
-/** What a tool of the provider's answered. */
+/** A result of a provider's tool. */
 export interface ProviderResult {
   readonly id: string;
   readonly name: string;

@@ -4,11 +4,11 @@ import { placeAdvice, type PlacedAdvice } from './placed-advice.ts';
 
 const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
 
-/** Advice on its way to the model as the last message of one request: what waits for the next, and what the last one brought. */
+/** Advice for the model, sent as the last message of one request: waiting advice and the advice in the last request. */
 export class NextAdvice {
   readonly #maxChars: number;
   #waiting: readonly AdviceHandle[] = [];
-  /** Brought by the last request, which nobody has answered yet. */
+  /** Advice in the last request, which is not answered yet. */
   #sent: PlacedAdvice | undefined;
   #isRefused = false;
 
@@ -16,15 +16,15 @@ export class NextAdvice {
     this.#maxChars = maxChars;
   }
 
-  /** Keeps advice for the next request. */
+  /** Queues advice for the next request. */
   wait(handles: readonly AdviceHandle[]): void {
     this.#waiting = [...this.#waiting, ...handles];
   }
 
   /**
-   * What a request brings: what has waited, and what is new.
+   * Advice for a request: queued and new.
    *
-   * @param isRetry  the last request is tried again, and brings what it brought
+   * @param isRetry  the last request is retried and carries the same advice
    */
   take(isRetry: boolean, news: () => readonly AdviceHandle[]): PlacedAdvice | undefined {
     if (isRetry && this.#sent !== undefined) return this.#sent;
@@ -36,7 +36,7 @@ export class NextAdvice {
     return this.#isRefused ? undefined : this.place(handles);
   }
 
-  /** The same for a request that is not one of the SDK's: nothing that waits goes with it. */
+  /** The same for a request outside the SDK: it carries no queued advice. */
   place(handles: readonly AdviceHandle[]): PlacedAdvice | undefined {
     this.#sent = placeAdvice(handles, this.#maxChars);
     return this.#sent;
@@ -48,24 +48,24 @@ export class NextAdvice {
     this.#sent = undefined;
   }
 
-  /** The request failed, and may come again; then it brings the same, be it that it arrived with an answer that broke off. */
+  /** The request failed and may be retried with the same advice, even if that arrived with a truncated answer. */
   failed(advice: PlacedAdvice | undefined): void {
     this.#sent = advice;
   }
 
-  /** The request failed, and will not come again. */
+  /** The request failed for good. */
   lost(advice: PlacedAdvice | undefined, reason: string): void {
     advice?.undelivered(reason);
     this.#sent = undefined;
   }
 
-  /** The API takes no message at that place: from now on none is sent. */
+  /** The API accepts no message in this position: none is sent from now on. */
   refused(advice: PlacedAdvice | undefined): void {
     this.#isRefused = true;
     this.lost(advice, 'the API refused a message after the last one');
   }
 
-  /** No request will follow. */
+  /** No request follows. */
   close(): void {
     this.lost(this.#sent, 'the request was not answered');
     for (const handle of this.#waiting) handle.undelivered('no request followed');

@@ -1,24 +1,24 @@
 import { CoxswainError } from '../../base/error.ts';
 
-/** How an answer that the output cap cut off is asked for again. Every attempt is paid for. */
+/** Repetition of answers truncated by the output cap. Every attempt costs tokens. */
 export interface OutputEscalation {
-  /** The next cap is the last one times this; from 1.1, default 4. */
+  /** Factor between caps; at least 1.1, default 4. */
   readonly factor?: number;
-  /** No cap goes beyond this many tokens; default 64,000, which the large models of 2026 allow. */
+  /** Highest cap in tokens; default 64,000, which the large models of 2026 allow. */
   readonly maxTokens?: number;
-  /** Most times an answer is asked for again; default 3. */
+  /** Most repetitions per answer; default 3. */
   readonly maxAttempts?: number;
 }
 
 /** One more attempt. */
 export interface EscalatedAttempt {
-  /** 1 for the first time an answer is asked for again. */
+  /** 1 for the first repetition. */
   readonly attempt: number;
   readonly previousCap: number;
   readonly newCap: number;
 }
 
-/** @throws CoxswainError "invalid-argument" for a number outside its range */
+/** @throws CoxswainError "invalid-argument" for a number out of range */
 export function checkEscalation(options: OutputEscalation): Required<OutputEscalation> {
   const { factor = 4, maxTokens = 64_000, maxAttempts = 3 } = options;
   check('factor', factor, factor >= 1.1 && factor <= 100, 'from 1.1 to 100');
@@ -28,11 +28,11 @@ export function checkEscalation(options: OutputEscalation): Required<OutputEscal
 }
 
 /**
- * The next attempt after one that was cut off.
+ * The next attempt after a truncated answer.
  *
- * @param attempts  made so far
- * @param cap  of the answer that was cut off: as the request states it, else the tokens it came to; undefined: unknown
- * @returns undefined when it is enough
+ * @param attempts  made before
+ * @param cap  of the truncated answer: from the request, else its token count; undefined: unknown
+ * @returns undefined at the limit
  */
 export function nextAttempt(
   { factor, maxTokens, maxAttempts }: Required<OutputEscalation>,

@@ -1,18 +1,18 @@
 import { joinAdvice } from '../../steering/advice/join-advice.ts';
 import type { AdviceHandle } from '../../run/advice-handle.ts';
 
-/** Advice that stands in one text and waits for a verdict, of which the first counts. */
+/** Advice joined into one text, awaiting a verdict; only the first verdict counts. */
 export interface PlacedAdvice {
   readonly text: string;
   /** It reached the model. */
   delivered(channel: string): void;
-  /** It did not. */
+  /** It did not reach the model. */
   undelivered(reason: string): void;
 }
 
 /**
- * Joins advice into one text, loudest first. What does not fit has its verdict with the rest: it did not reach the model.
- * Undefined when nothing is left to say.
+ * Joins advice into one text, loudest first. Advice that does not fit is recorded as undelivered with the rest.
+ * Undefined if nothing is left.
  */
 export function placeAdvice(handles: readonly AdviceHandle[], maxChars: number): PlacedAdvice | undefined {
   const { text, included, omitted } = joinAdvice(handles, { maxChars });

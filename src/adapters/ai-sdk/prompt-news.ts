@@ -2,26 +2,26 @@ import type { AgentMessage } from '../../records/agent-message.ts';
 import type { PromptMessage } from './sdk-shapes.ts';
 import { systemTextOf, unansweredMessages } from './to-events.ts';
 
-/** What a request says that no request before it has said. */
+/** The part of a request that no earlier request contained. */
 export interface News {
   readonly messages: readonly AgentMessage[];
-  /** The user has said something: the agent has a task. */
+  /** The user has written: the agent has a task. */
   readonly isTask: boolean;
 }
 
-/** Tells what is new in requests of which each repeats the whole conversation. Keeps the last instructions and messages. */
+/** Finds new content in requests that each repeat the whole conversation. Keeps the last instructions and messages. */
 export class PromptNews {
   #system = '';
   #unanswered = '';
 
   /**
-   * @param isFresh  the last request was answered for good, so that whatever the user says now is new, be it the same words
+   * @param isFresh  the last request has its final answer, so any user message is new, even with the same words
    */
   take(prompt: readonly PromptMessage[], isFresh: boolean): News {
     const system = systemTextOf(prompt);
     const users = unansweredMessages(prompt);
     const unanswered = users.map(({ content }) => JSON.stringify(content)).join('\n');
-    // A retry, or a host that says the same at the end of every request, brings nothing new.
+    // A retry, or a host that repeats the same message at the end of every request, has no news.
     const isTask = users.length > 0 && (isFresh || unanswered !== this.#unanswered);
     const isNewSystem = system !== '' && system !== this.#system;
     this.#system = system;

@@ -5,7 +5,7 @@ import type { Usage } from '../../records/agent-message.ts';
 import type { AnsweredCall, GeneratedAnswer, ProviderResult } from './model-answer.ts';
 import { partsOf, textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Parts that mean something here; of others the answer says only that there were some. */
+/** Known parts; of others the answer only lists the types. */
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
   'text',
   'reasoning',
@@ -18,7 +18,7 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
   'tool-approval-request',
 ]);
 
-/** What a model gave, in the form that `doGenerate` resolves to. Undefined for what is no answer. */
+/** A model's result in the form of `doGenerate`. Undefined if it is not an answer. */
 export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
   const parts = partsOf(result['content']);
@@ -41,12 +41,12 @@ export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   };
 }
 
-/** The arguments of a call: models send them as JSON text; what is none stays the text it is. */
+/** The arguments of a call: models send JSON text; other text stays text. */
 export function readArgs(input: unknown): Json {
   if (typeof input !== 'string') return toJson(input);
   if (input.trim() === '') return {};
   try {
-    // JSON.parse gives JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(input) as Json;
   } catch {
     return input;
@@ -61,7 +61,7 @@ export function readUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const input = isJsonObject(value['inputTokens']) ? value['inputTokens'] : { total: value['inputTokens'] };
   const output = isJsonObject(value['outputTokens']) ? value['outputTokens'] : { total: value['outputTokens'] };
-  // The SDK's own form, which its telemetry has.
+  // The SDK's own form, used by its telemetry.
   const inputDetails = isJsonObject(value['inputTokenDetails']) ? value['inputTokenDetails'] : {};
   const outputDetails = isJsonObject(value['outputTokenDetails']) ? value['outputTokenDetails'] : {};
   const usage: Usage = {
@@ -76,7 +76,7 @@ export function readUsage(value: unknown): Usage | undefined {
 
 function amount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usage, Name> {
   const counts = typeof value === 'number' && Number.isFinite(value) && value >= 0;
-  // One member of that name, or none: every member of Usage is optional.
+  // One member or none: every member of Usage is optional.
   return (counts ? { [name]: value } : {}) as Pick<Usage, Name>;
 }
 

@@ -8,7 +8,7 @@ import { AgentLoop, type PreparedRequest } from './agent-loop.ts';
 import { readModelAnswer } from './read-answer.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-/** What the SDK tells its telemetry of, as far as it is recorded: ai 7. Events are read by shape. */
+/** Telemetry events of ai 7 that are recorded. Events are read by shape. */
 export interface RecordingTelemetry {
   onStart(event: unknown): void;
   onLanguageModelCallStart(event: unknown): void;
@@ -29,14 +29,14 @@ interface RecordedLoop {
   readonly run: Run;
   readonly loop: AgentLoop;
   asked: PreparedRequest | undefined;
-  /** What happened before is recorded first: reading a request takes a moment. */
+  /** Events are recorded in order: reading a request takes time. */
   done: Promise<void>;
 }
 
 const LOOPS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamText']);
 const OPTIONS = { maxChars: 9_000, gates: [], transforms: [], escalation: undefined, forceTurn: false } as const;
 
-/** Records every loop of the SDK as a run, and loops within tools as runs below it. Nothing is said and nothing is changed. */
+/** Records every loop of the SDK as a run, and loops within tools as child runs. Gives no advice and changes nothing. */
 export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
   const scope = new RunScope(() => cox.startRun());
   const loops = new WeakMap<Run, AgentLoop>();
@@ -65,7 +65,7 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
         loop.failed(asked, failure);
       }
       calls.delete(textField(fields, 'callId'));
-      // A run below ends with its tool.
+      // A child run ends with its tool.
       if (run.depth === 0) run.emit({ type: 'agent_end', ...(outcome === undefined ? {} : { outcome }) });
     });
   return {

@@ -2,16 +2,16 @@ import type { Run } from '../../run/run.ts';
 import type { AgentLoop } from './agent-loop.ts';
 import { sdkLoop, type SdkLoop } from './sdk-loop.ts';
 
-/** The loops of one run: its own, and those beside it. */
+/** The loops of one run: the main loop and concurrent ones. */
 interface Loops {
   readonly own: AgentLoop;
-  /** By what the SDK calls them, as long as they are at work. */
+  /** Active loops by the SDK's identity of them. */
   readonly open: Map<SdkLoop, AgentLoop>;
 }
 
 /**
- * Which loop, and so which run, something belongs to. A run has one loop at a time; one that begins beside it has a run below, which ends
- * when the SDK says that the loop is over. Loops one after the other share the run.
+ * Assigns events to loops and their runs. A run has one loop at a time; a concurrent one gets a child run, which ends
+ * when the SDK reports the end of the loop. Consecutive loops share the run.
  */
 export class RunLoops {
   readonly #newLoop: (run: Run) => AgentLoop;
@@ -21,7 +21,7 @@ export class RunLoops {
     this.#newLoop = newLoop;
   }
 
-  /** The loop that asks a model now, in a run. */
+  /** The loop that calls a model now, in a run. */
   asking(run: Run): AgentLoop {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
@@ -40,7 +40,7 @@ export class RunLoops {
     const { open, own } = this.of(run);
     const sdk = sdkLoop();
     const known = sdk === undefined ? undefined : open.get(sdk);
-    // The SDK puts some results together outside of its loop.
+    // The SDK builds some results outside of its loop.
     return known ?? [...open.values()].find(({ calls }) => calls.has(callId)) ?? own;
   }
 

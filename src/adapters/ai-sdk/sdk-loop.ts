@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isJsonObject } from '../../base/json.ts';
 import { textField } from './sdk-shapes.ts';
 
-/** A call of `generateText` or `streamText`, from its start to its end. */
+/** A call of `generateText` or `streamText`, from start to end. */
 export class SdkLoop {
-  /** The name that the user gave it for telemetry; empty without one. */
+  /** The user's name for it in telemetry; empty without one. */
   readonly functionId: string;
   readonly #onEnd: (() => void)[] = [];
   #isOver = false;
@@ -34,18 +34,18 @@ const open = new Map<string, SdkLoop>();
 let isListening = false;
 
 /**
- * The innermost loop of the SDK that this code runs in, as the diagnostics channel `ai:telemetry` of ai 7 tells it; undefined outside of
- * loops, in ai 6, with `telemetry: { isEnabled: false }`, and where there is no such channel.
+ * The innermost SDK loop around this code, according to the diagnostics channel `ai:telemetry` of ai 7; undefined outside of
+ * loops, in ai 6, with `telemetry: { isEnabled: false }`, and without such a channel.
  */
 export function sdkLoop(): SdkLoop | undefined {
   return storage.getStore()?.loop;
 }
 
-/** From now on `sdkLoop` knows of the loops that begin. Once a process. */
+/** Starts tracking loops for `sdkLoop`. Once per process. */
 export function listenToSdkLoops(): void {
   if (isListening) return;
   isListening = true;
-  // Not imported: some runtimes have no such module.
+  // Loaded on demand: some runtimes lack this module.
   const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
   const channel = diagnostics?.tracingChannel('ai:telemetry');
   channel?.start.bindStore(storage, (message) => ({ loop: loopOf(message) ?? sdkLoop() }));

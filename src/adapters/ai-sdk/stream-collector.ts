@@ -1,7 +1,7 @@
 import { present } from '../../base/present.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
-/** Parts of a stream that say nothing of the answer. */
+/** Stream parts without content of the answer. */
 const PASSING: ReadonlySet<string> = new Set([
   'stream-start',
   'ping',
@@ -14,14 +14,14 @@ const PASSING: ReadonlySet<string> = new Set([
   'tool-input-end',
 ]);
 
-/** Puts a streamed answer together, in the form that `doGenerate` resolves to. */
+/** Assembles a streamed answer in the form of `doGenerate`. */
 export class StreamCollector {
   readonly #content: SdkFields[] = [];
   readonly #texts = new Map<string, { type: 'text' | 'reasoning'; text: string; providerMetadata?: unknown }>();
   #finish: SdkFields = {};
   #response: SdkFields = {};
 
-  /** @returns what of the answer's text the part brings */
+  /** @returns the answer text in the part */
   add(part: SdkFields): string {
     const type = textField(part, 'type');
     switch (type) {
@@ -51,7 +51,7 @@ export class StreamCollector {
     }
   }
 
-  /** What there is so far. */
+  /** The answer so far. */
   result(): SdkFields {
     const { finishReason, usage } = this.#finish;
     return { content: [...this.#content], finishReason, usage, response: this.#response };

@@ -7,19 +7,19 @@ import type { GeneratedAnswer } from './model-answer.ts';
 import { readArgs } from './read-answer.ts';
 import { partsOf, textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
-/** A tool's result in a request: what the model is about to read. */
+/** A tool's result in a request, as the model will read it. */
 export interface PromptResult {
   readonly id: string;
   readonly name: string;
-  /** In the SDK's own form: `{ type: 'text' | 'json' | 'error-text' | …, value }`. */
+  /** In the SDK's form: `{ type: 'text' | 'json' | 'error-text' | …, value }`. */
   readonly output: unknown;
 }
 
 /**
  * The answer as a message.
  *
- * @param modelId  of the model that was asked, where the answer names none
- * @param recordedId  the id under which a call is recorded; default: the SDK's own
+ * @param modelId  default if the answer names no model
+ * @param recordedId  maps a call id to its recorded id; default: unchanged
  */
 export function assistantMessage(
   answer: GeneratedAnswer,
@@ -39,7 +39,7 @@ export function assistantMessage(
   };
 }
 
-/** What is recorded of an answer that broke off: what there was of it, and why. */
+/** The record of a truncated answer: its beginning, and the reason. */
 export function brokenMessage(
   answer: GeneratedAnswer | undefined,
   broke: { readonly stopReason: 'aborted' | 'error'; readonly errorMessage: string; readonly modelId: string },
@@ -56,7 +56,7 @@ export function systemTextOf(prompt: readonly PromptMessage[]): string {
     .join('\n\n');
 }
 
-/** Messages of the user at the end of a request: what nobody has answered yet. */
+/** User messages at the end of a request, which have no answer yet. */
 export function unansweredMessages(prompt: readonly PromptMessage[]): readonly AgentMessage[] {
   const last = prompt.findLastIndex(({ role }) => role === 'assistant' || role === 'tool');
   return prompt
@@ -64,7 +64,7 @@ export function unansweredMessages(prompt: readonly PromptMessage[]): readonly A
     .flatMap((message): readonly AgentMessage[] => (message.role === 'user' ? [userMessage(message)] : []));
 }
 
-/** Results of tools that the request holds, in order; those the provider ran itself are not among them. */
+/** Tool results in the request, in order; without those of the provider's own calls. */
 export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResult[] {
   return prompt.flatMap(({ role, content }) =>
     role === 'tool'
@@ -77,7 +77,7 @@ export function resultsIn(prompt: readonly PromptMessage[]): readonly PromptResu
   );
 }
 
-/** A result in the SDK's form for models, as it is recorded. */
+/** A result in the SDK's form for models, as recorded. */
 export function readOutput(output: unknown): { readonly result: unknown; readonly isError: boolean } {
   if (!isJsonObject(output)) return { result: output, isError: false };
   const type = textField(output, 'type');
@@ -85,7 +85,7 @@ export function readOutput(output: unknown): { readonly result: unknown; readonl
   return { result: output['value'], isError: type.startsWith('error') };
 }
 
-/** The request as an event, as it goes out. */
+/** The request as sent, as an event. */
 export function requestPrepared(request: ModelRequest, iteration: number, modelId: string): AgentEvent {
   return {
     type: 'provider_request_prepared',
@@ -105,7 +105,7 @@ function userMessage(message: PromptMessage): AgentMessage {
   return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
 }
 
-/** One part. Of the bytes of a file their digest and number are kept. */
+/** One part. File bytes are replaced with their digest and size. */
 function blockOf(part: SdkFields): ContentBlock {
   const type = textField(part, 'type');
   switch (type) {

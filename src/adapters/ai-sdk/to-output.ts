@@ -2,17 +2,17 @@ import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { partsOf, textField, type SdkFields, type PromptMessage } from './sdk-shapes.ts';
 
-/** A tool's result in the form the SDK gives to models. */
+/** A tool's result in the SDK's form for models. */
 export type ToolOutput = SdkFields & { readonly type: string };
 
-/** Stands for the reason of a denied call where nobody gave one; providers have much the same words. */
+/** Default reason of a denied call; providers use similar words. */
 const DENIED = 'Tool call execution denied.';
 
 /**
- * The output with advice after it, a blank line between. Its kind stays what it is: an error stays an error. JSON goes out as
- * its text, which is what providers send for it anyway.
+ * The output followed by a blank line and advice. Its kind is kept: an error stays an error. JSON becomes
+ * text, which is what providers send anyway.
  *
- * @returns undefined for a shape that has no place for a text
+ * @returns undefined for a shape without room for text
  */
 export function withText(output: unknown, text: string): ToolOutput | undefined {
   if (!isJsonObject(output)) return undefined;
@@ -35,22 +35,22 @@ export function withText(output: unknown, text: string): ToolOutput | undefined 
   }
 }
 
-/** What the SDK gives to the model for a result of a tool that has no `toModelOutput` of its own. */
+/** The SDK's output for the model if a tool has no `toModelOutput`. */
 export function plainOutput(result: unknown): ToolOutput {
   if (typeof result === 'string') return { type: 'text', value: result };
-  // As the SDK does: what JSON cannot say becomes null, and a value that has no JSON at all throws.
+  // Like the SDK: values outside JSON become null, and a value without JSON throws.
   return { type: 'json', value: JSON.parse(jsonText(result)) };
 }
 
-/** The prompt with one message of the user after it. What was there stays as it is, byte by byte. */
+/** The prompt followed by one user message. Existing messages are unchanged, byte by byte. */
 export function withMessage(prompt: readonly PromptMessage[], text: string): readonly PromptMessage[] {
   return [...prompt, { role: 'user', content: [{ type: 'text', text }] }];
 }
 
 /**
- * The prompt after an answer and what is said about it.
+ * The prompt followed by an answer and a text about it.
  *
- * @param parts  of the answer, in the SDK's own form; only what may go back to a model is kept
+ * @param parts  of the answer, in the SDK's form; only parts that may be sent to a model are kept
  */
 export function withAnswer(
   prompt: readonly PromptMessage[],
@@ -66,10 +66,10 @@ export function withAnswer(
 }
 
 /**
- * The prompt with the results of some calls changed; where an id occurs twice, its last result is meant.
+ * The prompt with changed results of some calls; of a repeated id the last result is changed.
  *
- * @param change  gives the new output, or undefined where the result stays as it is
- * @returns the same list where nothing changes
+ * @param change  returns the new output, or undefined to keep the result
+ * @returns the same list if nothing changes
  */
 export function withResults(
   prompt: readonly PromptMessage[],
@@ -94,7 +94,7 @@ export function withResults(
   return changed.size === 0 ? prompt : prompt.map((message, index) => changed.get(index) ?? message);
 }
 
-/** Two counts of tokens in the SDK's form, added up member by member; what only one has is kept. */
+/** Adds two token counts in the SDK's form, member by member; a member of only one count is kept. */
 export function addModelUsage(before: unknown, after: unknown): unknown {
   if (typeof before === 'number' && typeof after === 'number') return before + after;
   if (!isJsonObject(before) || !isJsonObject(after)) return after ?? before;
@@ -103,6 +103,6 @@ export function addModelUsage(before: unknown, after: unknown): unknown {
 }
 
 function jsonText(value: unknown): string {
-  // JSON.stringify answers undefined for undefined itself, a function and a symbol.
+  // JSON.stringify returns undefined for undefined, functions and symbols.
   return JSON.stringify(value) ?? 'null';
 }

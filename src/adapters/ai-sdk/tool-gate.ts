@@ -1,25 +1,25 @@
-/** Says which tools the model is offered in a turn. What it does not offer can still run, should the model name it. */
+/** Limits the tools offered to the model in a turn. A tool that is not offered still runs if the model calls it. */
 export interface ToolGate {
-  /** Names it in records; unique. */
+  /** Unique name in records. */
   readonly name: string;
-  /** Decides, between gates of one priority, whose list wins when they have nothing in common; default `advisory`. */
+  /** Decides between gates of one priority whose lists have nothing in common; default `advisory`. */
   readonly class?: 'required' | 'advisory';
   /** Lower wins, as in guidance; default 100. */
   readonly priority?: number;
-  /** The tools it allows now, by name; undefined allows all. One that throws allows all, and the fault is recorded. */
+  /** Names of the allowed tools; undefined allows all. An exception allows all and is recorded as a fault. */
   allow(context: ToolGateContext): readonly string[] | undefined;
 }
 
-/** What a gate knows. */
+/** Context of a gate. */
 export interface ToolGateContext {
-  /** Turns of the model before this one. */
+  /** Previous turns of the model. */
   readonly iteration: number;
   readonly modelId: string;
   /** Names of the tools that the SDK offers in this turn. */
   readonly tools: readonly string[];
 }
 
-/** What one gate said. */
+/** The list of one gate. */
 export interface GateOpinion {
   readonly name: string;
   readonly class: 'required' | 'advisory';
@@ -27,26 +27,26 @@ export interface GateOpinion {
   readonly allow: readonly string[];
 }
 
-/** What is offered. */
+/** The tools offered. */
 export interface GateResolution {
-  /** In the order in which the tools were available. Empty only when none was. */
+  /** In the order of the available tools. Empty only if none was available. */
   readonly allow: readonly string[];
-  /** Set when the allowlists had nothing in common. */
+  /** Set if the allowlists had nothing in common. */
   readonly conflict?: GateConflict;
 }
 
-/** How lists that have nothing in common were settled. */
+/** Resolution of allowlists with nothing in common. */
 export interface GateConflict {
-  /** Every gate that had an opinion, the winner first. */
+  /** Every gate with a list, the winner first. */
   readonly plugins: readonly string[];
-  /** Whose list is offered; absent when no list names a tool that there is, and all are offered. */
+  /** Gate whose list is offered; absent if no list names an available tool, so that all are offered. */
   readonly chosenPlugin?: string;
   readonly reason: string;
 }
 
 /**
- * Intersects allowlists with what is available. Would nothing be left, the model could do nothing: then one list wins
- * whole, by priority (lower first), then class (`required` first), then name; a list that names no tool there is cannot
+ * Intersects allowlists with the available tools. If nothing were left, the model could do nothing: then one list wins
+ * completely, by priority (lower first), then class (`required` first), then name; a list without an available tool cannot
  * win. The order of `opinions` does not matter.
  *
  * Cost: O(gates × tools).
@@ -71,6 +71,6 @@ export function resolveGates(opinions: readonly GateOpinion[], available: readon
 function compareOpinions(a: GateOpinion, b: GateOpinion): number {
   if (a.priority !== b.priority) return a.priority - b.priority;
   if (a.class !== b.class) return a.class === 'required' ? -1 : 1;
-  // By code unit, so that it is the same in every locale.
+  // By code unit, for the same order in every locale.
   return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
 }

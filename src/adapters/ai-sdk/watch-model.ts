@@ -3,15 +3,15 @@ import type { LanguageModelShape } from './sdk-shapes.ts';
 import { watchStream } from './watch-stream.ts';
 
 /**
- * A model like the given one, of the same specification, whose requests and answers are watched.
+ * A model like the original, of the same specification, with watched requests and answers.
  *
- * @param watchOf  what stands between the SDK and the model in the run that asks now
+ * @param watchOf  the watch of the run that calls now
  */
 export function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () => ModelWatch): Model {
-  // The SDK made the request for this model, so the model takes it.
+  // The SDK made the request for this model, so the model accepts it.
   const generate: AskModel = (request) => model.doGenerate(request as never);
   const stream: AskModel = (request) => model.doStream(request as never);
-  // Read from the model itself: a getter may need it as its `this`.
+  // Called on the original model: a getter may need it as its `this`.
   const field = (name: string): PropertyDescriptor => ({
     get: (): unknown => Reflect.get(model, name),
     enumerable: true,
@@ -26,7 +26,7 @@ export function watchModel<Model extends LanguageModelShape>(model: Model, watch
     },
     doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watchOf()) },
   });
-  // The model is its prototype, and the two methods take and give what the model's own do.
+  // The original model is the prototype, and the two methods have its signatures.
   return watched as Model;
 }
 

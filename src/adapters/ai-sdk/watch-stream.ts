@@ -4,14 +4,14 @@ import { standsIn, takeAnswer, withUsage, type AskModel, type Attempt, type Mode
 import { readModelAnswer } from './read-answer.ts';
 import { StreamCollector } from './stream-collector.ts';
 
-/** What a watched stream needs besides. */
+/** Inputs of `watchStream` besides the stream. */
 export interface StreamWatch extends ModelWatch {
   readonly ask: AskModel;
-  /** The answer may be discarded: nothing is let through before it is whole. */
+  /** The answer may be discarded: nothing passes before it is complete. */
   readonly isHeld: boolean;
 }
 
-/** The result of `doStream` with its stream watched; what has no stream comes back as it is. */
+/** The result of `doStream` with its stream watched; unchanged if it has no stream. */
 export function watchStream(result: unknown, attempt: Attempt, watch: StreamWatch): unknown {
   const source = streamOf(result);
   if (source === undefined || !isJsonObject(result)) {
@@ -27,7 +27,7 @@ function streamOf(result: unknown): ReadableStream<unknown> | undefined {
   return isStream(stream) ? stream : undefined;
 }
 
-/** By what it can do, not by its class: a model may bring a stream of another realm, or of its own. */
+/** Checks methods, not the class: a stream may come from another realm, or be the model's own implementation. */
 function isStream(value: unknown): value is ReadableStream<unknown> {
   return typeof value === 'object' && value !== null && 'getReader' in value && typeof value.getReader === 'function';
 }
@@ -35,8 +35,8 @@ function isStream(value: unknown): value is ReadableStream<unknown> {
 type Controller = ReadableStreamDefaultController<unknown>;
 
 /**
- * Passes the parts of a stream on, one for one that is asked for, and puts the answer together beside. What the answer
- * leads to has happened before its last part goes out, because then the SDK runs the tools.
+ * Passes the parts of a stream on demand, one by one, and assembles the answer. The effects of the answer
+ * happen before its last part passes, because then the SDK runs the tools.
  */
 class WatchedStream {
   readonly readable: ReadableStream<unknown>;
@@ -45,12 +45,12 @@ class WatchedStream {
   #attempt: Attempt;
   #collector = new StreamCollector();
   #held: unknown[] = [];
-  /** Parts of the answer that stands in should the next one fail. */
+  /** Parts of the answer that is used if the next one fails. */
   #instead: readonly unknown[] = [];
   #isHeld: boolean;
-  /** What came of the answer is told. */
+  /** The result of the answer was reported. */
   #isDone = false;
-  /** The fault that ends the stream once what was held is read: an error takes unread parts with it. */
+  /** The fault that ends the stream after the buffered parts: an error would discard unread parts. */
   #fault: { readonly error: unknown } | undefined;
 
   constructor(source: ReadableStream<unknown>, attempt: Attempt, watch: StreamWatch) {
@@ -58,7 +58,7 @@ class WatchedStream {
     this.#attempt = attempt;
     this.#isHeld = watch.isHeld;
     this.#reader = source.getReader();
-    // A high-water mark of 0: the model is read when somebody reads here, as it would be without us.
+    // High-water mark 0: the model is read on demand, as without us.
     this.readable = new ReadableStream(
       {
         pull: async (controller) => await this.#pull(controller),
@@ -72,7 +72,7 @@ class WatchedStream {
     if (this.#fault !== undefined) throw this.#fault.error;
     try {
       while (!(await this.#step(controller))) {
-        // Held parts let nothing through; read on.
+        // Buffered parts pass nothing; read on.
       }
     } catch (error) {
       if (this.#isDone) throw error;
@@ -84,7 +84,7 @@ class WatchedStream {
     }
   }
 
-  /** Reads one part. @returns true when something went out */
+  /** Reads one part. @returns true if something passed */
   async #step(controller: Controller): Promise<boolean> {
     const { done, value } = await this.#reader.read();
     if (done) return this.#end(controller);
@@ -124,7 +124,7 @@ class WatchedStream {
     return true;
   }
 
-  /** @returns false when the model gave no other stream */
+  /** @returns false if the model has no other stream */
   async #askAgain(again: Attempt, instead: readonly unknown[]): Promise<boolean> {
     try {
       const result = await this.#watch.ask(again.asked.request);
@@ -147,7 +147,7 @@ class WatchedStream {
     return true;
   }
 
-  /** The stream broke: the answer before it is let out where there is one, else the fault is told of. */
+  /** The stream broke: releases the previous answer if there is one, else reports the fault. */
   #letStandIn(error: unknown, controller: Controller): boolean {
     const { instead } = this.#attempt;
     if (instead === undefined) {
@@ -186,11 +186,11 @@ class WatchedStream {
   }
 }
 
-/** Gives a stream up that nobody reads any more; should that fail, the stream has ended by itself. */
+/** Cancels a stream without a reader; if that fails, the stream has already ended. */
 async function closed(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
   try {
     await reader.cancel();
   } catch {
-    // Nothing is left to give up.
+    // Nothing is left to cancel.
   }
 }

@@ -7,22 +7,22 @@ import type { CallBook } from './call-book.ts';
 import { textField } from './sdk-shapes.ts';
 import { plainOutput, type ToolOutput } from './to-output.ts';
 
-/** What stands between the SDK and its tools. */
+/** Inputs of `watchTools`. */
 export interface ToolWatch {
   readonly scope: RunScope;
   /** The loop that makes a call. */
   readonly loopOf: (callId: string) => Pick<AgentLoop, 'calls' | 'run'>;
   readonly guard: Guard;
-  /** Tools that are watched already. */
+  /** Tools that are already watched. */
   readonly watched: WeakSet<object>;
 }
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** The tools with their calls watched. A tool that the SDK does not run itself stays as it is. */
+/** The tools with watched calls. A tool that the SDK does not run is unchanged. */
 export function watchTools<Tools extends object>(tools: Tools, watch: ToolWatch): Tools {
   const entries = Object.entries(tools).map(([name, tool]: [string, unknown]) => [name, watchTool(name, tool, watch)]);
-  // The same names, and each tool has the type it had: only its functions are others of the same type.
+  // The same names and types: functions are replaced with others of the same type.
   return Object.fromEntries(entries) as Tools;
 }
 
@@ -40,10 +40,10 @@ function watchTool(name: string, tool: unknown, watch: ToolWatch): unknown {
   return watched;
 }
 
-/** The tool's function, with the tool as its `this`, as the SDK calls it. */
+/** The tool's function, bound to the tool as the SDK calls it. */
 function functionOf(tool: Readonly<Record<string, unknown>>, name: string): AnyFunction | undefined {
   const value = tool[name];
-  // Called with what the SDK gives, whatever that is.
+  // Called with the SDK's arguments.
   return typeof value === 'function' ? (...args) => Reflect.apply(value, tool, args) as unknown : undefined;
 }
 
@@ -51,12 +51,12 @@ function method(value: AnyFunction): PropertyDescriptor {
   return { value, configurable: true, enumerable: true, writable: true };
 }
 
-/** Runs a tool; its result, or what it throws, goes on untouched: a value, a promise, or results one after another. */
+/** Runs a tool; its result or exception passes unchanged: a value, a promise, or an iterable of results. */
 function executeWatched(name: string, run: () => unknown, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard, scope } = watch;
   const [input, options] = args;
   const id = isJsonObject(options) ? textField(options, 'toolCallId') : '';
-  // Not a call of the model's: somebody runs the tool by hand.
+  // Not a call of the model: someone runs the tool directly.
   if (id === '') return run();
   const { calls, run: caller } = loopOf(id);
   const tool = scope.tool(caller, name);
@@ -83,7 +83,7 @@ function executeWatched(name: string, run: () => unknown, args: readonly unknown
   return isPromiseLike(result) ? Promise.resolve(result).then(succeed, fail) : succeed(result);
 }
 
-/** What stands around a tool that gives results one after another. */
+/** Handles for a tool that yields several results. */
 interface EachWatch {
   readonly id: string;
   readonly calls: CallBook;
@@ -113,7 +113,7 @@ async function* eachWatched(results: AsyncIterable<unknown>, { id, calls, tool, 
   }
 }
 
-/** The same results: what gives each one runs within the tool. */
+/** The same results; the code that produces each one runs within the tool. */
 function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterable<unknown> {
   const iterator = tool.run(() => results[Symbol.asyncIterator]());
   return {
@@ -124,7 +124,7 @@ function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterab
   };
 }
 
-/** What the model sees of a result: what the tool says, else what the SDK makes of it, with advice after it. */
+/** The model's view of a result: from the tool, else from the SDK, followed by advice. */
 function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard } = watch;
   const [given] = args;
@@ -149,7 +149,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** What the SDK tells the model of a failure. */
+/** The SDK's message to the model about a failure. */
 function errorText(error: unknown): string {
   try {
     return error instanceof Error ? String(error) : (JSON.stringify(error) ?? 'unknown error');

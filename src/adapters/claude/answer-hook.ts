@@ -6,7 +6,7 @@ import type { ClaudeThread } from './claude-thread.ts';
 import type { ClaudeHookAnswer } from './sdk-shapes.ts';
 import { channelOf, contextAnswer } from './to-output.ts';
 
-/** What a hook call goes by besides its input. */
+/** Context of a hook call besides its input. */
 export interface HookContext {
   readonly session: ClaudeSession;
   readonly forceTurnAtStop: boolean;
@@ -15,12 +15,12 @@ export interface HookContext {
   readonly isCancelled: boolean;
 }
 
-/** Tells the run what happened, and answers the hook with the advice that comes of it. */
+/** Reports the event to the run, and answers the hook with the resulting advice. */
 export function answerHook(event: HostEvent, context: HookContext): ClaudeHookAnswer {
   const { session } = context;
   if (event.sessionId !== undefined) session.identify({ conversationId: event.sessionId });
   if (event.kind === 'session_started' && event.modelId !== undefined) session.identify({ modelId: event.modelId });
-  // The messages tell how a query ends.
+  // Messages report the end of a query.
   if (event.kind === 'session_ended') return {};
   const thread = threadOf(event, session);
   if (thread === undefined) return {};
@@ -28,13 +28,13 @@ export function answerHook(event: HostEvent, context: HookContext): ClaudeHookAn
   return contextAnswer(event.name, text, stopAt(event, thread.run));
 }
 
-/** The thread of an event; undefined for the SDK's own agents, as for a summary: they stop without having started. */
+/** The thread of an event; undefined for the SDK's internal agents (such as for summaries), which stop without a start. */
 function threadOf({ kind, agentId, agentType }: HostEvent, session: ClaudeSession): ClaudeThread | undefined {
   if (agentId === undefined) return session.root;
   return kind === 'stopped' ? session.threadOf(agentId) : session.agentThread(agentId, agentType);
 }
 
-/** A thread of the program, with what the hook call knows. */
+/** A thread of the program with the context of the hook call. */
 function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: HookContext): HostThread {
   return {
     run: thread.run,
@@ -50,7 +50,7 @@ function inMemory(thread: ClaudeThread, { session, maxChars, isCancelled }: Hook
     endCall: (call) => thread.endCall(call),
     unreported: (calls) => thread.unreported(calls),
     endBatch: () => thread.endBatch(),
-    // Not every answer of a subagent comes as a message.
+    // Not every answer of a subagent arrives as a message.
     stop: (text) => thread.stop(text, thread === session.root && session.isObserved),
     forced: () => {
       thread.hasForcedTurn = true;

@@ -2,8 +2,8 @@ import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
 import { channelOf } from './to-output.ts';
 
 /**
- * What the Claude Agent SDK lets advice do, per decision point. All of it is persistent: what a hook adds to the
- * context stays in the conversation.
+ * Advice capabilities of the Claude Agent SDK, per decision point. All are persistent: context added by a hook
+ * stays in the conversation.
  */
 export const claudeAgentSdkCapabilities: AdapterCapabilities = {
   pre_render: {

@@ -8,13 +8,13 @@ import { claudeSessionOf } from './claude-session.ts';
 import { readHookInput } from './read-hook-input.ts';
 import type { ClaudeHookCallback, ClaudeHookEvent, ClaudeHookMatcher, ClaudeHooks } from './sdk-shapes.ts';
 
-/** How `claudeHooks` is set up. */
+/** Options of `claudeHooks`. */
 export interface ClaudeHookOptions<Theirs extends object = object> extends AdapterOptions {
-  /** Hooks of your own: kept as they are, and called with ours. */
+  /** Your own hooks: kept and called together with ours. */
   readonly hooks?: Theirs;
   /**
-   * Whether advice before the last answer may be said, which makes the agent go on for another turn: at most once a run,
-   * and once for each subagent. Default false: such advice is recorded as undelivered.
+   * Allows advice before the last answer, which forces another turn: at most once per run,
+   * and once per subagent. Default false: such advice is recorded as undelivered.
    */
   readonly forceTurnAtStop?: boolean;
 }
@@ -32,16 +32,16 @@ const EVENTS: readonly ClaudeHookEvent[] = [
   'PreCompact',
 ];
 
-/** A longer text is put into a file, of which the model is shown the beginning. */
+/** The SDK writes longer texts to a file and shows the model only the beginning. */
 const MAX_CHARS = 9_000;
 
 /**
- * The `hooks` option of the Claude Agent SDK: what happens is told to `run`, advice goes to the model. Subagents become
- * runs below it, each with advice of its own. The run stays open: end it with `run.end()`, or let `observed` do it.
+ * The `hooks` option of the Claude Agent SDK: reports events to `run` and gives its advice to the model. Subagents become
+ * child runs with their own advice. The run stays open: end it with `run.end()`, or let `observed` do it.
  *
- * No hook ever denies, changes or holds up a call; a fault of coxswain is recorded and the SDK gets an empty answer.
+ * No hook ever denies, changes or delays a call; an error of coxswain is recorded and the SDK gets an empty answer.
  *
- * @param run       of one session; more queries may go on in it
+ * @param run       of one session, which may have several queries
  * @throws CoxswainError "invalid-argument" for `maxChars` outside 1 to 9,000
  */
 export function claudeHooks<Theirs extends object = object>(
@@ -58,7 +58,7 @@ export function claudeHooks<Theirs extends object = object>(
     const ours: ClaudeHookMatcher = { hooks: [callback] };
     merged[event] = [...(merged[event] ?? []), ours];
   }
-  // Every event of theirs and of ours, each list their matchers and then ours.
+  // Every event of the user's hooks and ours, each list with the user's matchers first.
   return merged as ClaudeHooks<Theirs>;
 }
 
@@ -77,7 +77,7 @@ function hookCallback(run: Run, options: ClaudeHookOptions & { readonly maxChars
           session.unrecognised('hook', isJsonObject(input) ? input['hook_event_name'] : typeof input, input);
           return {};
         }
-        // A version that hands over no signal cannot cancel.
+        // SDK versions without a signal cannot cancel.
         const isCancelled = (hook as Partial<typeof hook> | undefined)?.signal?.aborted === true;
         return answerHook(read, { session, forceTurnAtStop, maxChars, isCancelled });
       },

@@ -8,15 +8,15 @@ import type { MessagePlace } from './read-message.ts';
 import type { QueryResult } from './read-result.ts';
 import { unrecognisedEvent } from './to-events.ts';
 
-/** Different things without a name that are kept in one run. */
+/** Most distinct unknown items recorded per run. */
 const MAX_UNRECOGNISED = 100;
 
-/** What the hooks and the messages of one run share: its threads, and what was told already. */
+/** State shared by the hooks and messages of one run: its threads, and what was already reported. */
 export class ClaudeSession {
   readonly root: ClaudeThread;
-  /** Somebody looks at the messages: answers come from there, not from hooks. */
+  /** Messages are observed: answers come from there, not from hooks. */
   isObserved = false;
-  /** Hooks tell when calls begin and end. */
+  /** Hooks report the start and end of calls. */
   isHooked = false;
   /** The last `result` message. */
   result: QueryResult | undefined;
@@ -24,10 +24,10 @@ export class ClaudeSession {
   /** Subagents by the call that started them. */
   readonly #agentOfCall = new Map<string, string>();
   readonly #unrecognised = new Set<unknown>();
-  /** The user has a name for the conversation, which the SDK's does not replace. */
+  /** The user named the conversation; the SDK's name does not replace it. */
   readonly #isConversationNamed: boolean;
   #identity: KnownIdentity = {};
-  /** Compactions that a hook told of and no message yet. */
+  /** Compactions reported by a hook but not yet by a message. */
   #compactionsAhead = 0;
 
   constructor(run: Run) {
@@ -39,13 +39,13 @@ export class ClaudeSession {
     });
   }
 
-  /** What is known beyond the records, for an evaluation. */
+  /** Facts beyond the records, for an evaluation. */
   get known(): AdviseContext {
     const costUsd = this.result?.costUsd;
     return costUsd === undefined ? {} : { usage: { costUsd } };
   }
 
-  /** Tells the run who it is, where that is news. */
+  /** Identifies the run, if that is news. */
   identify(known: KnownIdentity): void {
     const identity: Mutable<KnownIdentity> = { ...this.#identity, ...known };
     if (this.#isConversationNamed) delete identity.conversationId;
@@ -55,12 +55,12 @@ export class ClaudeSession {
     this.root.emit({ type: 'run_identified', identity: identityOf(this.root.run, identity) });
   }
 
-  /** The thread a hook was called on, as far as it has begun. */
+  /** The thread of a hook call, if it has begun. */
   threadOf(agentId: string | undefined): ClaudeThread | undefined {
     return agentId === undefined ? this.root : this.#agents.get(agentId);
   }
 
-  /** The thread of a subagent, which becomes a run below the main one. */
+  /** The thread of a subagent, which becomes a child of the main run. */
   agentThread(agentId: string, agentType: string | undefined): ClaudeThread {
     const known = this.#agents.get(agentId);
     if (known !== undefined) return known;
@@ -76,7 +76,7 @@ export class ClaudeSession {
     return thread;
   }
 
-  /** The thread a message belongs to; a subagent that is new begins. */
+  /** The thread of a message; a new subagent begins. */
   threadAt(place: MessagePlace): ClaudeThread {
     const { agentId, agentType, parentCallId } = place;
     if (agentId !== undefined && parentCallId !== undefined) this.startedBy(parentCallId, agentId);
@@ -84,12 +84,12 @@ export class ClaudeSession {
     return id === undefined ? this.root : this.agentThread(id, agentType);
   }
 
-  /** The same, where it has begun. */
+  /** The thread of a message, if it has begun. */
   knownThreadAt(place: MessagePlace): ClaudeThread | undefined {
     return this.threadOf(this.#agentAt(place));
   }
 
-  /** The run that a call belongs to; the main one where the call is not known. */
+  /** The run of a call; the main run for an unknown call. */
   runOfCall(callId: string | undefined): Run {
     const threads = [...this.#agents.values()];
     const caller = callId === undefined ? undefined : threads.find((thread) => thread.knowsCall(callId));
@@ -101,7 +101,7 @@ export class ClaudeSession {
     this.#agentOfCall.set(callId, agentId);
   }
 
-  /** The conversation was compacted. Hook and message tell of the same. */
+  /** The conversation was compacted. Hook and message report the same event. */
   compacted(trigger: string, source: 'hook' | 'message'): void {
     if (source === 'message' && this.#compactionsAhead > 0) {
       this.#compactionsAhead -= 1;
@@ -111,27 +111,27 @@ export class ClaudeSession {
     this.root.emit({ type: 'compaction', trigger });
   }
 
-  /** What has no name here is kept as it came, once for each name it goes by. */
+  /** Records unknown content unchanged, once per name. */
   unrecognised(what: 'hook' | 'message', name: unknown, value: unknown): void {
     if (this.#unrecognised.has(name) || this.#unrecognised.size >= MAX_UNRECOGNISED) return;
     this.#unrecognised.add(name);
     this.root.emit(unrecognisedEvent(what, value));
   }
 
-  /** The query is over, and with it the run. */
+  /** The query has ended, and with it the run. */
   end(result: QueryResult): void {
     const { outcome, labels } = result;
     this.result = result;
     this.root.emit({ type: 'agent_end', outcome, labels });
   }
 
-  /** A version that does not tell which agent it is still tells by which call it was started. */
+  /** Versions that do not name the agent still name the call that started it. */
   #agentAt({ agentId, parentCallId }: MessagePlace): string | undefined {
     if (agentId !== undefined || parentCallId === undefined) return agentId;
     return this.#agentOfCall.get(parentCallId) ?? parentCallId;
   }
 
-  /** No subagent outlives the run. */
+  /** Subagents end with the run. */
   #close(): void {
     this.root.close();
     for (const thread of this.#agents.values()) thread.end(this.result?.outcome);
@@ -140,7 +140,7 @@ export class ClaudeSession {
 
 const sessions = new WeakMap<Run, ClaudeSession>();
 
-/** The one session of a run: hooks, messages and tools that were made for it share it. */
+/** The session of a run, shared by its hooks, messages and tools. */
 export function claudeSessionOf(run: Run): ClaudeSession {
   const known = sessions.get(run);
   if (known !== undefined) return known;

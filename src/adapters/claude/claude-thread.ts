@@ -9,20 +9,20 @@ import { PendingAnswer } from './pending-answer.ts';
 import type { StreamedPart, ShownResult } from './read-message.ts';
 import { answerEvent, callCutOff, callEnded, callStarted } from './to-events.ts';
 
-/** Calls that are remembered, so that what hooks and messages both tell of is recorded once. */
+/** Most calls remembered to record each only once, although hooks and messages both report it. */
 const REMEMBERED_CALLS = 1_024;
 
-/** A call of which something was told. */
+/** A reported call. */
 interface KnownCall extends HostCall {
-  /** `asked`: the model asked for it. `heard`: it is over, and advice was asked for after its result. */
+  /** `asked`: the model requested it. `heard`: it has ended, and advice was requested after its result. */
   readonly state: 'asked' | 'started' | 'ended' | 'heard';
-  /** What the model is shown as its result, while it is not over. */
+  /** The result shown to the model before the call has ended. */
   readonly shown?: ShownResult;
 }
 
 /**
- * What the main thread or a subagent has told so far. Hooks tell of calls as they happen; messages tell of the same
- * calls and of the answers that ask for them, mostly a little earlier, sometimes later. Each thing reaches the run once.
+ * State of the main thread or a subagent. Hooks report calls as they happen; messages report the same
+ * calls and the answers that request them, usually a little earlier, sometimes later. The run gets each event once.
  */
 export class ClaudeThread {
   readonly run: Run;
@@ -31,18 +31,18 @@ export class ClaudeThread {
   readonly #calls = new LruMap<KnownCall>(REMEMBERED_CALLS);
   #answer: PendingAnswer | undefined;
   #isTurnOpen = false;
-  /** The answer that the open turn belongs to, where that is known. */
+  /** The answer of the open turn, if known. */
   #turnOwner: string | undefined;
   /** The last answer without calls. */
   #lastText: string | undefined;
-  /** Verdicts on advice that was handed over, for the moment at which it is clear whether the model reads it. */
+  /** Handed-over advice, until it is clear whether the model reads it. */
   readonly #unread: ((isRead: boolean) => void)[] = [];
 
   constructor(run: Run) {
     this.run = run;
   }
 
-  /** Text of an answer that the run does not know of yet. */
+  /** Text of an answer not yet reported to the run. */
   get pendingText(): string | undefined {
     const text = this.#answer?.text ?? '';
     return text === '' ? undefined : text;
@@ -57,9 +57,9 @@ export class ClaudeThread {
   }
 
   /**
-   * The advice as one text, to be handed to the SDK. It counts as delivered when the model answers after it.
+   * The advice as one text for the SDK. It counts as delivered when the model answers after it.
    *
-   * @returns undefined when there is nothing to say
+   * @returns undefined if there is none
    */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
     if (advice.length === 0) return undefined;
@@ -74,7 +74,7 @@ export class ClaudeThread {
     return text === '' ? undefined : text;
   }
 
-  /** A hook says that a call is about to run; the first call of a turn opens it. @returns false if it ran before */
+  /** A hook reports that a call is about to run; the first call of a turn opens the turn. @returns false if it ran before */
   expectCall(call: HostCall): boolean {
     const known = this.#calls.get(call.id);
     if (known !== undefined) return known.state === 'asked';
@@ -83,7 +83,7 @@ export class ClaudeThread {
     return true;
   }
 
-  /** A call begins to run. */
+  /** A call starts. */
   startCall(call: HostCall): void {
     this.expectCall(call);
     if (this.#calls.get(call.id)?.state !== 'asked') return;
@@ -91,7 +91,7 @@ export class ClaudeThread {
     this.emit(callStarted(call));
   }
 
-  /** A hook says that a call is over: now its result is heard. @returns false if it was heard before */
+  /** A hook reports the end of a call: handles its result. @returns false if that happened before */
   endCall(call: EndedCall): boolean {
     if (this.#calls.get(call.id)?.state === 'heard') return false;
     this.#end(call, callEnded(call));
@@ -99,7 +99,7 @@ export class ClaudeThread {
     return true;
   }
 
-  /** Calls whose end no hook reported, because they were refused; with the result that the model was shown, if there is one. */
+  /** Calls whose end no hook reported, because they were refused; with the result shown to the model, if any. */
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
     return calls.flatMap((call) => {
       const known = this.#calls.get(call.id);
@@ -109,7 +109,7 @@ export class ClaudeThread {
     });
   }
 
-  /** All calls of an answer are through. */
+  /** All calls of an answer are done. */
   endBatch(): void {
     this.tellAnswer(false);
     this.#isTurnOpen = false;
@@ -118,7 +118,7 @@ export class ClaudeThread {
   /**
    * A part of an answer arrived.
    *
-   * @param startsCalls nobody else tells when a call begins
+   * @param startsCalls nothing else reports the start of a call
    */
   hear(part: StreamedPart, startsCalls: boolean): void {
     const { messageId } = part;
@@ -136,7 +136,7 @@ export class ClaudeThread {
     }
   }
 
-  /** The answer is through; its use is final. */
+  /** The answer is complete; its usage is final. */
   finish(messageId: string | undefined, rest: Pick<StreamedPart, 'usage' | 'stopReason'>): void {
     if (messageId === undefined || this.#answer?.messageId === messageId) this.#answer?.add({ blocks: [], ...rest });
   }
@@ -144,7 +144,7 @@ export class ClaudeThread {
   /**
    * The model is shown a result.
    *
-   * @param endsCall nobody else tells when a call ends
+   * @param endsCall nothing else reports the end of a call
    */
   show(shown: ShownResult, endsCall: boolean): void {
     const call = this.#calls.get(shown.callId);
@@ -154,9 +154,9 @@ export class ClaudeThread {
   }
 
   /**
-   * Tells of the answer, as far as it has arrived.
+   * Reports the available part of the answer.
    *
-   * @param isWhole no part of it is still coming: without a call by now it has none, and is a turn of its own
+   * @param isWhole no part is still coming: an answer without a call is then a separate turn
    */
   tellAnswer(isWhole: boolean): void {
     const answer = this.#answer;
@@ -173,10 +173,10 @@ export class ClaudeThread {
    * The agent wants to stop.
    *
    * @param text its last answer
-   * @param comesToo the same answer comes as a message, or has come
+   * @param comesToo the same answer arrives as a message
    */
   stop(text: string | undefined, comesToo: boolean): void {
-    // An answer that is not all there yet is told of when it is.
+    // An incomplete answer is reported once it is complete.
     if (!comesToo || this.#answer?.text === text) this.tellAnswer(true);
     this.#settle(true);
     if (!comesToo && text !== undefined && text !== this.#lastText) {
@@ -187,13 +187,13 @@ export class ClaudeThread {
     this.closeTurn();
   }
 
-  /** The thread is over, or paused until the next prompt. */
+  /** The thread has ended, or paused until the next prompt. */
   pause(): void {
     this.tellAnswer(false);
     this.closeTurn();
   }
 
-  /** Nothing more is coming: what the model has not read by now it does not read. */
+  /** Nothing follows: the model will not read advice that it has not read yet. */
   close(): void {
     this.tellAnswer(true);
     this.pause();
@@ -204,7 +204,7 @@ export class ClaudeThread {
     this.#settle(false);
   }
 
-  /** The subagent of this thread is through. */
+  /** The subagent of this thread has finished. */
   end(outcome: string | undefined): void {
     this.close();
     this.emit({ type: 'agent_end', ...present({ outcome }) });
@@ -217,7 +217,7 @@ export class ClaudeThread {
     this.#turnOwner = undefined;
   }
 
-  /** Calls whose result was shown and that no hook ended, such as one that was stopped. */
+  /** Calls with a shown result and no end from a hook, such as stopped ones. */
   #endShown(): void {
     for (const [, call] of this.#calls.entries()) {
       if (call.shown !== undefined && !isOver(call)) this.#endAsShown(call, call.shown);
@@ -231,7 +231,7 @@ export class ClaudeThread {
 
   #hearCall(answer: PendingAnswer, call: HostCall): void {
     const isNew = !this.#calls.has(call.id);
-    // A call that is known was told of by a hook that was faster: its turn is this answer's.
+    // A known call was reported by a faster hook: its turn is this answer's.
     if (isNew && this.#turnOwner !== answer.messageId) this.#openTurn(answer.messageId);
     this.#turnOwner = answer.messageId;
     answer.hasTurn = true;
@@ -245,7 +245,7 @@ export class ClaudeThread {
     this.#turnOwner = owner;
   }
 
-  /** What it was called with and what it answered are not kept: both may be large. */
+  /** Drops arguments and result: both may be large. */
   #mark({ id, name }: HostCall, state: KnownCall['state']): void {
     this.#calls.set(id, { id, name, args: null, state });
   }

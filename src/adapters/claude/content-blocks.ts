@@ -2,13 +2,13 @@ import { isJsonObject } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 import type { ContentBlock } from '../../records/agent-message.ts';
 
-/** Parts of a message of the Messages API. A plain text is one part; what has no name here is kept whole. */
+/** Parts of a message of the Messages API. Plain text is one part; unknown parts are kept whole. */
 export function claudeContentBlocks(content: unknown): readonly ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return Array.isArray(content) ? content.map(contentBlock) : [];
 }
 
-/** The text parts, a line each. */
+/** The text parts, one per line. */
 export function textOfBlocks(blocks: readonly ContentBlock[]): string {
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

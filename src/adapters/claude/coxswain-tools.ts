@@ -10,7 +10,7 @@ import { guarded } from '../../host/guarded.ts';
 import type { Run } from '../../run/run.ts';
 import { claudeSessionOf } from './claude-session.ts';
 
-/** What is needed of the SDK and of zod: hand in `createSdkMcpServer` and `z` as you import them. */
+/** Parts of the SDK and zod: pass `createSdkMcpServer` and `z` as imported. */
 export interface ClaudeToolHandles<Server> {
   readonly createSdkMcpServer: (options: {
     name: string;
@@ -21,7 +21,7 @@ export interface ClaudeToolHandles<Server> {
   readonly z: ZodHandle;
 }
 
-/** The part of zod that describes the arguments. */
+/** The zod functions that describe the arguments. */
 export interface ZodHandle {
   string(): ZodText;
   enum(values: string[]): { describe(text: string): unknown };
@@ -33,25 +33,25 @@ export interface ZodText {
   describe(text: string): { optional(): unknown };
 }
 
-/** A tool as the SDK's `tool()` makes it. */
+/** A tool as made by the SDK's `tool()`. */
 export interface ClaudeTool {
   name: string;
   description: string;
-  // The SDK's type of a shape is of zod's own; `z` above makes it.
+  // The SDK uses zod's own type for a shape; `z` above creates it.
   inputSchema: Record<string, never>;
   handler: (args: unknown, extra: unknown) => Promise<{ content: { type: 'text'; text: string }[] }>;
 }
 
-/** How the tools are set up. */
+/** Options of `coxswainTools`. */
 export type ClaudeToolOptions = Pick<AdapterOptions, 'onError'>;
 
-/** Where the SDK puts the id of the call. */
+/** Member in which the SDK passes the call id. */
 const CALL_ID = 'claudecode/toolUseId';
 
 /**
- * An MCP server in this process with the tool `acknowledge_advice`, by which the agent says whether it follows advice. Give
- * it to the SDK as `mcpServers: { coxswain: … }` and allow `mcp__coxswain__acknowledge_advice`. A subagent's answer goes to
- * the subagent's run where `claudeHooks` is in use.
+ * An in-process MCP server with the tool `acknowledge_advice`, with which the agent accepts or rejects advice. Pass
+ * it to the SDK as `mcpServers: { coxswain: … }` and allow `mcp__coxswain__acknowledge_advice`. With `claudeHooks`,
+ * a subagent's answer goes to the subagent's run.
  *
  * @param handles  `createSdkMcpServer` of the SDK and `z` of zod: coxswain imports neither
  */
@@ -84,7 +84,7 @@ export function coxswainTools<Server>(
       return { content: [{ type: 'text', text }] };
     },
   };
-  // Always there: the agent should not have to search for it.
+  // Always listed: the agent should not have to search for it.
   return handles.createSdkMcpServer({ name: 'coxswain', version: '1.0.0', alwaysLoad: true, tools: [acknowledge] });
 }
 

@@ -52,10 +52,10 @@ function take(session: ClaudeSession, message: SessionMessage): void {
 function hearUser(session: ClaudeSession, message: Extract<SessionMessage, { readonly kind: 'user' }>): void {
   const thread = session.threadAt(message.place);
   for (const result of message.results) thread.show(result, !session.isHooked);
-  // What is echoed was told of when it was submitted.
+  // The prompt was reported when it was submitted.
   if (message.blocks.length === 0 || message.isReplay) return;
   thread.tellAnswer(false);
-  // What the SDK puts in is no word of a user: it begins nothing anew.
+  // Text added by the SDK is not a user message and starts nothing.
   const role = message.isSynthetic ? 'system' : 'user';
   thread.emit({ type: 'message_end', message: { role, content: plainContent(message.blocks) } });
 }

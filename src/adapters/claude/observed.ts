@@ -5,19 +5,19 @@ import { claudeSessionOf, type ClaudeSession } from './claude-session.ts';
 import { observeMessage } from './observe-message.ts';
 import { resultOfError, type QueryResult } from './read-result.ts';
 
-/** How `observed` is set up. */
+/** Options of `observed`. */
 export type ObserveOptions = Pick<AdapterOptions, 'onError'>;
 
 /**
- * Passes the messages of a query on, one by one and untouched, and tells `run` what hooks cannot: answers, the model, use
- * and cost, and how the query ended. With `claudeHooks` at the same time each thing is recorded once; without them
- * everything is recorded and nothing is said.
+ * Passes the messages of a query through, one by one and unchanged, and reports to `run` what hooks cannot: answers, model,
+ * usage and cost, and how the query ended. With `claudeHooks` each event is recorded once; without them
+ * everything is recorded and no advice is given.
  *
- * When the messages are over the run is ended: `ended`, `limit` (turns or budget), `error`, or `aborted` (also when the
- * loop is left early). `run.end()` after it only waits for the store.
+ * The run ends with the messages: `ended`, `limit` (turns or budget), `error`, or `aborted` (also if the
+ * loop is left early). A later `run.end()` only waits for the store.
  *
- * @param messages  what `query()` returns; keep it where you need its methods
- * @throws what `messages` throws, in the same way
+ * @param messages  the result of `query()`; keep it if you need its methods
+ * @throws errors of `messages`, unchanged
  */
 export function observed<Message>(
   run: Run,
@@ -25,15 +25,15 @@ export function observed<Message>(
   options: ObserveOptions = {},
 ): AsyncGenerator<Message, void> {
   const session = claudeSessionOf(run);
-  // Before the first hook, which may come before the first message.
+  // Before the first hook, which may precede the first message.
   session.isObserved = true;
   session.result = undefined;
   return passOn(session, messages, guarded(run, options));
 }
 
-/** A loop that was left early, where nothing else is known. */
+/** A loop that was left early, if nothing else is known. */
 const LEFT: QueryResult = { outcome: 'aborted', labels: {} };
-/** A stream that ended without a word of how. */
+/** A stream without a result message. */
 const OVER: QueryResult = { outcome: 'ended', labels: {} };
 
 async function* passOn<Message>(
@@ -53,7 +53,7 @@ async function* passOn<Message>(
     throw error;
   } finally {
     session.isObserved = false;
-    // Who leaves the loop at the result has seen the end.
+    // A caller that leaves the loop at the result has seen the end.
     const last = end === LEFT ? (session.result ?? LEFT) : end;
     guard('the end of a query', () => session.end(last), undefined);
   }

@@ -5,7 +5,7 @@ import { plainContent } from '../../host/content-blocks.ts';
 import { textOfBlocks } from './content-blocks.ts';
 import type { StreamedPart } from './read-message.ts';
 
-/** A model's answer that arrives part by part. Told of once it is whole, or once a result of it is there. */
+/** A model's answer that arrives in parts. Reported once it is complete, or once one of its calls has a result. */
 export class PendingAnswer {
   readonly messageId: string;
   /** Its turn has begun, by itself or by one of its calls. */
@@ -21,14 +21,14 @@ export class PendingAnswer {
     this.messageId = messageId;
   }
 
-  /** Text of the parts that were not told of yet. */
+  /** Text of the unreported parts. */
   get text(): string {
     return textOfBlocks(this.#blocks);
   }
   get isTold(): boolean {
     return this.#blocks.length === 0;
   }
-  /** No model gave it: a failed request stands in its place. */
+  /** A failed request, shown in place of an answer. */
   get isFault(): boolean {
     return this.#errorMessage !== undefined;
   }
@@ -41,7 +41,7 @@ export class PendingAnswer {
     this.#usage = { ...this.#usage, ...part.usage };
   }
 
-  /** The parts that were not told of yet as a message, with the use that was not told of yet. */
+  /** The unreported parts as a message, with the unreported usage. */
   tell(): AgentEvent {
     const usage = usageSince(this.#told, this.#usage);
     this.#told = this.#usage;
@@ -60,7 +60,7 @@ export class PendingAnswer {
 
 const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 
-/** What came on top; undefined when nothing did. Each count of an answer grows while it streams. */
+/** The increase; undefined if there is none. Each count of an answer grows while it streams. */
 function usageSince(before: Usage, now: Usage): Usage | undefined {
   const more = TOKENS.flatMap((name) => {
     const count = now[name];

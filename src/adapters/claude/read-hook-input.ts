@@ -4,17 +4,17 @@ import { failedEnding } from '../../formats/claude-code/claude-ending.ts';
 import type { EndedCall, HostCall, HostEvent } from '../../host/host-event.ts';
 import { toolResultOf } from './tool-response.ts';
 
-/** The members that all events share. */
+/** Members of all events. */
 type Place = Pick<HostEvent, 'name' | 'sessionId' | 'agentId' | 'agentType'>;
 
-/** Who gives a prompt that counts as a user's; other sources are the program itself. */
+/** Sources of prompts that count as the user's; other prompts come from the program. */
 const USER_SOURCES: ReadonlySet<unknown> = new Set(['user', 'sdk']);
 
 /**
- * The dialect of Claude Code: the input of a hook, in process or on the standard input of a command. Unknown fields are ignored.
+ * The dialect of Claude Code: the input of a hook, in process or on standard input of a command. Ignores unknown fields.
  *
- * @param toolUseId  the call, if the SDK hands it over beside the input
- * @returns undefined for an event that coxswain does not listen to, or one without what it must have
+ * @param toolUseId  the call, if the SDK passes it separately
+ * @returns undefined for an event that coxswain does not handle, or one without its required members
  */
 export function readHookInput(input: unknown, toolUseId?: string): HostEvent | undefined {
   if (!isJsonObject(input)) return undefined;
@@ -81,7 +81,7 @@ export function readHookInput(input: unknown, toolUseId?: string): HostEvent | u
   }
 }
 
-/** Not every version tells the source; a notification of the program itself is no user's word and begins nothing new. */
+/** Not every version includes the source; a notification of the program is not a user message and starts nothing. */
 function promptEvent(input: Readonly<Record<string, unknown>>, place: Place): HostEvent | undefined {
   const { prompt: text, source } = input;
   if (typeof text !== 'string') return undefined;
@@ -113,12 +113,12 @@ function batchCall(item: unknown): readonly EndedCall[] {
   return [{ ...call, result: toolResultOf(item['tool_response']), isError: true }];
 }
 
-/** A text that is not empty. */
+/** The value if it is a non-empty text. */
 function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The member, where there is a value. */
+/** The member, if it has a value. */
 function optional<Name extends string, Value>(
   name: Name,
   value: Value | undefined,

@@ -7,33 +7,33 @@ import { toolResultOf } from './tool-response.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The thread a message belongs to; empty for the main one. */
+/** The thread of a message; empty for the main one. */
 export interface MessagePlace {
   readonly agentId?: string;
   readonly agentType?: string;
-  /** The call that started the subagent, where its id is not told. */
+  /** The call that started the subagent, if the message has no agent id. */
   readonly parentCallId?: string;
 }
 
-/** A part of a model's answer: the SDK gives each content block as a message of its own, with the answer's id. */
+/** A part of a model's answer: the SDK sends each content block as a separate message with the answer's id. */
 export interface StreamedPart {
   readonly messageId: string;
   readonly blocks: readonly ContentBlock[];
   readonly modelId?: string;
   readonly usage?: Usage;
   readonly stopReason?: string;
-  /** A failed request that the SDK shows in the model's place. */
+  /** A failed request, shown in place of an answer. */
   readonly errorMessage?: string;
 }
 
-/** A tool's result as the model is shown it. */
+/** A tool's result as shown to the model. */
 export interface ShownResult {
   readonly callId: string;
   readonly result: Json;
   readonly isError: boolean;
 }
 
-/** A message of the SDK's stream, as far as it is read. */
+/** A message of the SDK's stream, reduced to the fields in use. */
 export type SessionMessage =
   | { readonly kind: 'init'; readonly sessionId?: string; readonly modelId?: string }
   | { readonly kind: 'answer'; readonly place: MessagePlace; readonly part: StreamedPart }
@@ -42,9 +42,9 @@ export type SessionMessage =
       readonly place: MessagePlace;
       readonly results: readonly ShownResult[];
       readonly blocks: readonly ContentBlock[];
-      /** Put in by the SDK, not said by a user. */
+      /** Added by the SDK, not written by a user. */
       readonly isSynthetic: boolean;
-      /** An echo of a prompt that was submitted before. */
+      /** An echo of a submitted prompt. */
       readonly isReplay: boolean;
     }
   | { readonly kind: 'delta'; readonly place: MessagePlace; readonly text: string }
@@ -60,7 +60,7 @@ export type SessionMessage =
   | { readonly kind: 'result'; readonly result: QueryResult }
   | { readonly kind: 'other' };
 
-/** Messages that tell of nothing a run records. */
+/** Messages without recorded content. */
 const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'tool_progress',
   'auth_status',
@@ -71,7 +71,7 @@ const PASSED_OVER: ReadonlySet<unknown> = new Set([
   'keep_alive',
 ]);
 
-/** @returns undefined for a message of an unknown type, or one without what it must have */
+/** @returns undefined for a message of an unknown type, or one without its required members */
 export function readMessage(message: unknown): SessionMessage | undefined {
   if (!isJsonObject(message)) return undefined;
   switch (message['type']) {
@@ -181,7 +181,7 @@ function placeOf({ agent_id, subagent_type, parent_tool_use_id }: Members): Mess
   };
 }
 
-/** Tokens as the Messages API counts them: `input_tokens` are those outside the cache. */
+/** Tokens as the Messages API counts them: `input_tokens` excludes the cache. */
 function tokensOf(usage: unknown): Usage {
   if (!isJsonObject(usage)) return {};
   const counts = {

@@ -2,11 +2,11 @@ import { present } from '../../base/present.ts';
 import { messageOf } from '../../base/error.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
-/** How a query ended, and what it cost: the SDK's `result` message. */
+/** How a query ended and what it cost: the SDK's `result` message. */
 export interface QueryResult {
-  /** `ended`, `aborted`, `limit` or `error`. It says how the query ended, not whether the task was done. */
+  /** `ended`, `aborted`, `limit` or `error`: how the query ended, not whether the task was done. */
   readonly outcome: string;
-  /** Everything so far in this query, in US dollars. */
+  /** Total of the query in US dollars. */
   readonly costUsd?: number;
   /** For the record of the run's end. */
   readonly labels: JsonObject;
@@ -14,10 +14,10 @@ export interface QueryResult {
 
 const MAX_ERROR_CHARS = 300;
 
-/** Subtypes by which a query ends at a limit that the user set. */
+/** Subtypes of a query that ended at a limit set by the user. */
 const LIMITS: ReadonlySet<unknown> = new Set(['error_max_turns', 'error_max_budget_usd']);
 
-/** Reads a `result` message. A `success` that is an error, as after a failed request, is an error. */
+/** Reads a `result` message. A `success` with an error flag, as after a failed request, is an error. */
 export function readQueryResult(message: Readonly<Record<string, unknown>>): QueryResult {
   const { subtype, is_error, terminal_reason, num_turns, total_cost_usd } = message;
   const aborted = typeof terminal_reason === 'string' && terminal_reason.startsWith('aborted');
@@ -38,9 +38,9 @@ export function readQueryResult(message: Readonly<Record<string, unknown>>): Que
   };
 }
 
-/** The end of a query that threw. @param last what the stream had said before */
+/** The end of a query that threw. @param last  the last result in the stream */
 export function resultOfError(error: unknown, last: QueryResult | undefined): QueryResult {
-  // The SDK throws after a result that is an error, with no more in it.
+  // The SDK throws after an error result, without further information.
   if (last !== undefined && last.outcome !== 'ended') return last;
   const message = messageOf(error).slice(0, MAX_ERROR_CHARS);
   const aborted = (error instanceof Error && error.name === 'AbortError') || /\babort(?:ed)?\b/i.test(message);
@@ -59,7 +59,7 @@ const TOKENS = {
   cacheCreationInputTokens: 'cache_write_tokens',
 } as const;
 
-/** Tokens of all models together, subagents and side requests included. */
+/** Tokens of all models together, including subagents and side requests. */
 function tokensOf(modelUsage: unknown): JsonObject {
   if (!isJsonObject(modelUsage)) return {};
   const totals: Record<string, number> = {};

@@ -1,7 +1,7 @@
-/** The SDK's hook events that coxswain listens to. */
+/** The SDK's hook events that coxswain handles. */
 export type ClaudeHookEvent = 'PreCompact' | ClaudeContextEvent;
 
-/** Those among them whose answer may carry text for the model. */
+/** Events whose answer may carry text for the model. */
 export type ClaudeContextEvent =
   | 'SessionStart'
   | 'UserPromptSubmit'
@@ -13,9 +13,9 @@ export type ClaudeContextEvent =
   | 'SubagentStart'
   | 'SubagentStop';
 
-/** What a hook answers: nothing, or text for the model. Part of the SDK's `SyncHookJSONOutput`. */
+/** A hook's answer: empty, or text for the model. Part of the SDK's `SyncHookJSONOutput`. */
 export interface ClaudeHookAnswer {
-  /** The agent stops now, for the reason in `stopReason`, which the user sees. */
+  /** Stops the agent, for the reason in `stopReason`, which the user sees. */
   continue?: false;
   stopReason?: string;
   hookSpecificOutput?: {
@@ -23,19 +23,19 @@ export interface ClaudeHookAnswer {
   }[ClaudeContextEvent];
 }
 
-/** A hook of ours, as the SDK calls it: `HookCallback` with an input of any shape. */
+/** One of our hooks as the SDK calls it: `HookCallback` with an input of any shape. */
 export type ClaudeHookCallback = (
   input: unknown,
   toolUseId: string | undefined,
   options: { readonly signal: AbortSignal },
 ) => Promise<ClaudeHookAnswer>;
 
-/** Hooks of ours for one event: the SDK's `HookCallbackMatcher` without a matcher, so that all tools are meant. */
+/** Our hooks for one event: the SDK's `HookCallbackMatcher` without a matcher, which matches all tools. */
 export interface ClaudeHookMatcher {
   hooks: ClaudeHookCallback[];
 }
 
-/** The SDK's `hooks` option: the user's own matchers first, then ours. Lists may be changed, as the SDK's type says. */
+/** The SDK's `hooks` option: the user's matchers first, then ours. Lists are mutable, as in the SDK's type. */
 export type ClaudeHooks<Theirs extends object = object> = {
   [Event in ClaudeHookEvent | keyof Theirs]: (
     | ClaudeHookMatcher

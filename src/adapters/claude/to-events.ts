@@ -2,18 +2,18 @@ import { toJson } from '../../base/to-json.ts';
 import type { EndedCall, HostCall } from '../../host/host-event.ts';
 import type { AgentEvent } from '../../records/agent-event.ts';
 
-/** The model asked for a call. */
+/** The model requested a call. */
 export function callStarted({ id, name, args }: HostCall): AgentEvent {
   return { type: 'tool_execution_start', toolCallId: id, toolName: name, args };
 }
 
-/** A call came back, failed, or was refused. */
+/** A call returned, failed, or was refused. */
 export function callEnded({ id, name, result, isError, durationMs }: EndedCall): AgentEvent {
   const duration = durationMs === undefined ? {} : { durationMs };
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError, ...duration };
 }
 
-/** A call that was cut off: its result will never come. */
+/** A call that was cut off: its result will never arrive. */
 export function callCutOff({ id, name }: Pick<HostCall, 'id' | 'name'>): AgentEvent {
   const result = 'no result was reported';
   return { type: 'tool_execution_end', toolCallId: id, toolName: name, result, isError: false, resultMissing: true };
@@ -24,7 +24,7 @@ export function answerEvent(text: string): AgentEvent {
   return { type: 'message_end', message: { role: 'assistant', content: text } };
 }
 
-/** What has no name here is kept as it came. @param what `hook` or `message` */
+/** Unknown content, stored unchanged. @param what `hook` or `message` */
 export function unrecognisedEvent(what: 'hook' | 'message', value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `claude-agent-sdk/${what}`, value: toJson(value) } };
 }

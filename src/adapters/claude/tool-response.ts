@@ -2,8 +2,8 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import { toJson } from '../../base/to-json.ts';
 
 /**
- * What a tool answered, as near to the text that the model reads as the SDK's own object for it tells. An answer without
- * text in a known place stays JSON, without the whole file that an edit carries along.
+ * A tool's result, as close as possible to the text that the model reads, from the SDK's object. A result without
+ * text in a known place stays JSON, without the whole file in the result of an edit.
  *
  * Known: text; content parts, also as `content` of MCP tools and subagents; `stdout` and `stderr` of a shell; a read `file`;
  * `content` or `filenames` of a search; `result` of a fetched page.
@@ -27,7 +27,7 @@ function textOf(response: Readonly<Record<string, unknown>>): string | undefined
   return typeof result === 'string' ? result : undefined;
 }
 
-/** The parts as one text; undefined when one of them is something else. */
+/** The parts as one text; undefined if one of them is something else. */
 function textOfParts(parts: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const part of parts) {
@@ -39,7 +39,7 @@ function textOfParts(parts: readonly unknown[]): string | undefined {
   return texts.join('\n');
 }
 
-/** An edit repeats the file as it was; the patch beside it says what changed. */
+/** An edit repeats the original file; the patch next to it describes the change. */
 function withoutFile(response: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!Array.isArray(response['structuredPatch'])) return response;
   const { originalFile: _whole, content: _written, ...rest } = response;

@@ -16,14 +16,14 @@ import {
   type ModelCallRequest,
 } from './read-messages.ts';
 
-/** What is needed of `langchain`: hand in its exports of these names. */
+/** Parts of `langchain`: pass its exports with these names. */
 export interface LangchainHandles<Middleware> {
   readonly createMiddleware: (config: never) => Middleware;
   readonly ToolMessage: new (fields: never) => object;
   readonly HumanMessage: new (fields: never) => object;
 }
 
-/** A conversation, and what its last request was like. */
+/** A conversation and the state of its last request. */
 interface Followed {
   readonly conversation: Conversation;
   seen: number;
@@ -33,11 +33,11 @@ interface Followed {
 type Handler = (request: object) => Promise<unknown>;
 
 /**
- * A middleware for `createAgent` and `createDeepAgent` that tells `run` of requests, answers and calls, and brings its advice to
- * the model. What a tool asks a model, such as a subagent with the same middleware, belongs to a child run. End the run with
- * `run.end()`.
+ * A middleware for `createAgent` and `createDeepAgent` that reports requests, answers and calls to `run`, and delivers its advice
+ * to the model. Model requests from within a tool, such as a subagent with the same middleware, belong to a child run. End the
+ * run with `run.end()`.
  *
- * Any middleware with `wrapToolCall` makes the error of a tool leave the agent; this one answers it as an agent without does.
+ * Any middleware with `wrapToolCall` lets a tool's error leave the agent; this one answers it like an agent without middleware.
  */
 export function coxswainMiddleware<Middleware>(
   run: Run,
@@ -141,14 +141,14 @@ export function coxswainMiddleware<Middleware>(
   return createMiddleware({ name: 'coxswain', wrapModelCall, wrapToolCall } as never);
 }
 
-/** A text after a blank line, or one part more. */
+/** Appends text after a blank line, or as one more part. */
 function withFeedback(content: unknown, feedback: string | undefined): unknown {
   if (feedback === undefined) return content;
   if (Array.isArray(content)) return [...(content as readonly unknown[]), { type: 'text', text: feedback }];
   return `${String(content)}\n\n${feedback}`;
 }
 
-/** Errors that LangChain itself deals with: interrupts, aborts, and arguments that do not fit. */
+/** Errors that LangChain handles itself: interrupts, aborts, and invalid arguments. */
 function leavesAgent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('is_bubble_up' in error || LEAVING.has(error.name)) return true;

@@ -1,3 +1,3 @@
-/** What users import from `coxswain/langchain`. */
+/** Public entry `coxswain/langchain`. */
 export { langchainCapabilities } from './capabilities.ts';
 export { coxswainMiddleware, type LangchainHandles } from './coxswain-middleware.ts';

@@ -6,10 +6,10 @@ import type { ConversationAnswer, RequestNews, SentRequest } from '../../host/co
 import type { CallOutcome, IssuedCall } from '../../host/issued-call.ts';
 import { unseenItems } from '../../host/unseen-items.ts';
 
-/** An object of LangChain whose members are read one by one. */
+/** A LangChain object with unchecked members. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** A request to a model, as `wrapModelCall` gets it. Its other members pass through. */
+/** A model request in `wrapModelCall`. Other members pass unchanged. */
 export interface ModelCallRequest {
   readonly messages: readonly unknown[];
   readonly systemPrompt?: unknown;
@@ -17,7 +17,7 @@ export interface ModelCallRequest {
   readonly model?: unknown;
 }
 
-/** What a request shows that the last one, which had `seen` messages and the prompt `system`, did not. */
+/** The part of a request that is new since the last one, which had `seen` messages and the prompt `system`. */
 export function newsOfMessages(
   request: ModelCallRequest,
   last: { readonly seen: number; readonly system: string },
@@ -35,7 +35,7 @@ export function newsOfMessages(
   return { messages, results };
 }
 
-/** The request as it goes out, for its record. */
+/** The request as sent, for its record. */
 export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCallRequest): SentRequest {
   const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
   const names = offered.map((tool) => wordOf(tool['name']) ?? wordOf(membersOf(tool['function'])['name']));
@@ -48,7 +48,7 @@ export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCal
   };
 }
 
-/** An answer of a model; undefined for what is no message of one. */
+/** A model's answer; undefined for anything but a model message. */
 export function answerOfMessage(message: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(message) || messageType(message) !== 'ai') return undefined;
   const { content, tool_calls: asked, usage_metadata: counts, response_metadata: metadata } = message;
@@ -61,7 +61,7 @@ export function answerOfMessage(message: unknown, modelId: string | undefined): 
       role: 'assistant',
       content: plainContent([
         ...said,
-        // What a provider gives as arguments of a call is JSON.
+        // Providers send call arguments as JSON.
         ...calls.map(({ id, name, args }) => ({ type: 'tool_call', id, name, args: args as never }) as const),
       ]),
       ...present({
@@ -80,7 +80,7 @@ export function answerOfMessage(message: unknown, modelId: string | undefined): 
   };
 }
 
-/** The call of `wrapToolCall`. */
+/** The call in `wrapToolCall`. */
 export function callOfMembers({ id, name, args }: Members): IssuedCall {
   return {
     id: wordOf(id) ?? '',
@@ -90,7 +90,7 @@ export function callOfMembers({ id, name, args }: Members): IssuedCall {
   };
 }
 
-/** What a tool gave: a tool message, or a `Command` that brings one. */
+/** The result of a tool: a tool message, or a `Command` with one. */
 export function outcomeOfMessage(given: unknown): CallOutcome {
   const update = membersOf(membersOf(given)['update'])['messages'];
   const brought: unknown = Array.isArray(update)
@@ -101,7 +101,7 @@ export function outcomeOfMessage(given: unknown): CallOutcome {
   return { result: resultOf(message['content']), isError: message['status'] === 'error' };
 }
 
-/** `human`, `ai`, `tool`, `system`: what a message calls itself. */
+/** The type of a message: `human`, `ai`, `tool`, `system`. */
 export function messageType(message: unknown): string | undefined {
   return wordOf(membersOf(message)['type']);
 }
@@ -111,7 +111,7 @@ const ROLES: ReadonlyMap<unknown, 'system' | 'user'> = new Map([
   ['human', 'user'],
 ]);
 
-/** Anthropic's models give calls as parts of the content too. */
+/** Anthropic's models repeat calls as content parts. */
 function isCall(block: ReturnType<typeof contentBlocks>[number]): boolean {
   return block.type === 'other' && isJsonObject(block.value) && CALL_PARTS.has(block.value['type']);
 }

@@ -3,7 +3,7 @@ import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import { decodedArgs } from '../../host/content-blocks.ts';
 import type { Run } from '../../run/run.ts';
 
-/** The acknowledge tool as an agent takes it: what the SDK's `tool()` makes of its definition. */
+/** The acknowledge tool as an agent takes it: the output of the SDK's `tool()`. */
 export interface AcknowledgeTool {
   type: 'function';
   name: string;
@@ -21,16 +21,16 @@ export interface AcknowledgeTool {
   isEnabled: () => Promise<boolean>;
 }
 
-/** The tool with which an agent answers advice. @param run the run that the answer belongs to */
+/** The tool with which an agent answers advice. @param run the run of the answer */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { name, description, inputSchema } = acknowledgeToolDefinition;
   return {
     type: 'function',
     name,
     description,
-    // The definition is an object schema that says so; the SDK's type wants its members named.
+    // The definition is an object schema; the SDK's type requires its members by name.
     parameters: inputSchema as unknown as AcknowledgeTool['parameters'],
-    // Strict schemas require every property; here all but one may be left out.
+    // Strict schemas require every property; here all but one are optional.
     strict: false,
     invoke: async (_context, input) => answerAcknowledgement(run(), decodedArgs(input)),
     needsApproval: async () => false,

@@ -3,17 +3,17 @@ import { Conversation } from '../../host/conversation.ts';
 import { RunScope } from '../../host/run-scope.ts';
 import type { Run } from '../../run/run.ts';
 
-/** The conversation of one run, and what its last request was like. */
+/** The conversation of a run and the state of its last request. */
 export interface Followed {
   readonly conversation: Conversation;
-  /** How many items its input had. */
+  /** Number of items in its input. */
   seen: number;
   instructions: string | undefined;
 }
 
 /**
- * Which run is whose: the agent that begins has the run itself, each agent it hands over to has a child of it, and so
- * has what asks a model from within a tool.
+ * Assigns agents to runs: the first agent has the run itself, each agent it hands over to has a child of it, and so
+ * have model requests from within a tool.
  */
 export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#active);
@@ -22,7 +22,7 @@ export class AgentRuns {
   readonly #all = new Map<Run, Followed>();
   readonly #byAgent = new Map<string, Run>();
   #active: Run;
-  /** Calls of tools that are not wrapped and still run, each with what ends its scope. */
+  /** Active calls of unwrapped tools, each with the function that ends its scope. */
   readonly #running = new Map<string, () => boolean>();
 
   constructor(root: Run, options: { readonly maxChars?: number }) {
@@ -51,7 +51,7 @@ export class AgentRuns {
     return [...this.#all.values()].some(({ conversation }) => conversation.hasAsked);
   }
 
-  /** Where a request belongs that is made now. */
+  /** The conversation of a request made now. */
   asking(): Followed {
     return this.of(this.scope.asking);
   }
@@ -61,7 +61,7 @@ export class AgentRuns {
     return this.of(this.scope.calling);
   }
 
-  /** An agent takes over, or begins. */
+  /** An agent starts or takes over. */
   begins(agentName: string): void {
     const before = this.#active;
     const known = this.#byAgent.get(agentName);
@@ -77,7 +77,7 @@ export class AgentRuns {
     if (before !== this.#active) this.of(this.#active).conversation.inherit(this.of(before).conversation);
   }
 
-  /** The agent gave its task to another: the call by which it did so is done. */
+  /** The agent handed its task over: the call that did so is done. */
   handsOver(toAgent: string): void {
     const { conversation } = this.of(this.#active);
     for (const call of conversation.notStarted()) {
@@ -86,12 +86,12 @@ export class AgentRuns {
     }
   }
 
-  /** A tool that is not wrapped begins, in the task in which it runs: what it asks a model belongs below. */
+  /** An unwrapped tool starts in its own task: model requests from there belong to a child run. */
   toolBegins(callId: string, name: string): void {
     this.#running.set(callId, this.scope.enter(this.scope.calling, name));
   }
 
-  /** It came back. @returns true if it was said to have failed */
+  /** The tool returned. @returns true if it was reported as failed */
   toolDone(callId: string): boolean {
     const leave = this.#running.get(callId);
     this.#running.delete(callId);

@@ -1,7 +1,7 @@
 import type { AdapterCapabilities } from '../../host/adapter-capabilities.ts';
 import { requestCapabilities } from '../../host/request-capabilities.ts';
 
-/** What advice can do in the @openai/agents package, with and without a session. */
+/** Advice capabilities of the @openai/agents package, with and without a session. */
 export const openaiAgentsCapabilities: AdapterCapabilities = requestCapabilities({
   pre_render: 'A system message at the end of the first request after the user spoke, in that request alone.',
   pre_tool_selection:

@@ -20,43 +20,43 @@ import {
 import { itemsOf, newsOf, saysThatItFailed, sentRequest, unrecognised } from './to-events.ts';
 import { carriesFeedback, mayEndWith, withFeedback, withGuidance } from './to-output.ts';
 
-/** How the @openai/agents adapter works. */
+/** Options of the @openai/agents adapter. */
 export interface AgentsOptions extends AdapterOptions {
   /**
-   * Whether what a tool gave the model says that it failed. Default: what the SDK itself tells the model when a tool
-   * threw or ran out of time; name your own text here where a tool has an `errorFunction`.
+   * True if a tool's output means failure. Default: recognises the SDK's own messages after an exception or a
+   * time-out; recognise your own text here if a tool has an `errorFunction`.
    */
   readonly isError?: (result: unknown, toolName: string) => boolean;
 }
 
 /**
- * Steers one agent of the @openai/agents package, with those it hands over to and those it uses as tools: each of them
+ * Steers one agent of the @openai/agents package, together with its handoffs and the agents it uses as tools: each of them
  * has a child run.
  */
 export interface AgentsSteering {
   /**
-   * Listens to a runner and shows the run every request to a model that the runner finds by name, until the run ends. The
-   * runner's own configuration is changed meanwhile. Gives the runner back.
+   * Listens to a runner and steers every model that the runner resolves by name, until the run ends. Changes
+   * the runner's configuration meanwhile. Returns the runner.
    */
   attach<Runner extends RunnerShape>(runner: Runner): Runner;
-  /** A model of your own, to give to an agent: what `attach` does for those found by name. */
+  /** Steers a model instance for an agent, like `attach` does for models resolved by name. */
   model<Wrapped extends Model>(model: Wrapped): Wrapped;
-  /** A provider of models, where no runner is at hand. */
+  /** Steers a provider of models, if there is no runner. */
   modelProvider<Provider extends ModelProvider>(provider: Provider): Provider;
   /**
-   * A function tool that records its calls and adds feedback to its results. Any other tool comes back as it is, and so
-   * does an agent used as a tool: the runner tells of those.
+   * A function tool that records its calls and adds feedback to its results. Other tools are returned unchanged, as are
+   * agents used as tools: the runner reports those.
    */
   tool<Tool extends { readonly type: string }>(tool: Tool): Tool;
-  /** The same for all tools of a list. */
+  /** The same for a list of tools. */
   tools<const Tools extends readonly { readonly type: string }[]>(
     tools: Tools,
   ): { -readonly [At in keyof Tools]: Tools[At] };
   /** A tool with which an agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
   /**
-   * Waits for the agent's work; when it fails, the run ends with the outcome that the error tells. What the work gives or
-   * throws goes through. Without it, `run.end()` tells the outcome from the last request alone.
+   * Waits for the agent's work; if it fails, the run ends with the outcome of the error. Results and errors
+   * pass through. Without it, `run.end()` derives the outcome from the last request alone.
    */
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
@@ -65,7 +65,7 @@ const UNSEEN =
   'no request to a model was seen: run agents with steering.attach(new Runner()).run(agent, input), for the run() of the ' +
   'package has a runner that cannot be listened to, or give each agent model: steering.model(yourModel)';
 
-/** Calls whose agent is remembered. */
+/** Most calls whose agent is remembered. */
 const REMEMBERED_CALLS = 1_024;
 
 /** Steers agents of the @openai/agents package: see docs/openai-agents.md. */
@@ -78,7 +78,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     scope: runs.scope,
     guard,
     conversation: () => runs.calling().conversation,
-    // `tool()` makes a result of what is thrown; where it does not, the user wants the run to end.
+    // `tool()` turns exceptions into a result; if it does not, the user wants the run to end.
     onToolError: 'throw',
     isError: (result, name) => saysThatItFailed(result) || options.isError?.(result, name) === true,
   };
@@ -124,7 +124,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
       return feedback === undefined ? result : withFeedback(result, feedback);
     };
     wrapped.add(invoke);
-    // All members, also those under symbols; only what it runs is another.
+    // All members, including symbols; only the function is replaced.
     return { ...tool, invoke };
   };
   let isAttached = false;
@@ -160,7 +160,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     tool: (tool) => guard('openai-agents tool', () => steerTool(tool), tool),
     tools: (tools) => {
       const steered = guard('openai-agents tools', () => tools.map(steerTool), [...tools]);
-      // A list of the same length and, place by place, of the same types.
+      // A list of the same length with the same types in each position.
       return steered as never;
     },
     acknowledgeTool: () => steerTool(acknowledgeTool(() => runs.scope.calling)),
@@ -169,9 +169,9 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
 }
 
 /**
- * Tells of what ends the agents that a runner runs, also where nobody follows its work.
+ * Reports errors that end the agents of a runner, also if no one follows the work.
  *
- * @returns to be called when nothing is to be told any more
+ * @returns stops listening
  */
 function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () => void {
   const before = Object.getOwnPropertyDescriptor(runner, 'run');
@@ -184,7 +184,7 @@ function followRuns(runner: RunnerShape, onError: (error: unknown) => void): () 
   const run = async (...args: readonly unknown[]): Promise<unknown> => {
     const result: unknown = await Promise.resolve(Reflect.apply(own, runner, args)).catch(tell);
     const completed = isJsonObject(result) ? result['completed'] : undefined;
-    // Of a stream; what the user gets is the SDK's own promise.
+    // For a stream; the user gets the SDK's own promise.
     if (completed instanceof Promise) completed.catch(onError);
     return result;
   };
@@ -199,12 +199,12 @@ function isFunctionTool(tool: object): tool is FunctionTool {
   return 'invoke' in tool && typeof tool.invoke === 'function';
 }
 
-/** A tool that `agent.asTool()` made: the SDK knows its agent by the very object, and needs it to resume a saved state. */
+/** A tool made by `agent.asTool()`: the SDK identifies its agent by this object, and needs it to resume a saved state. */
 function isAgent(tool: object): boolean {
   return 'on' in tool && typeof tool.on === 'function';
 }
 
-/** A copy that the SDK makes of a tool has the same function. */
+/** The SDK's copy of a tool has the same function. */
 function isOwn(tool: unknown, wrapped: WeakSet<object>): boolean {
   return typeof tool === 'object' && tool !== null && isFunctionTool(tool) && wrapped.has(tool.invoke);
 }

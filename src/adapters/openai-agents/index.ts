@@ -1,4 +1,4 @@
-/** What users import from `coxswain/openai-agents`. */
+/** Public entry `coxswain/openai-agents`. */
 export type { AcknowledgeTool } from './acknowledge-tool.ts';
 export { openaiAgentsCapabilities } from './capabilities.ts';
 export { coxswainAgents, type AgentsOptions, type AgentsSteering } from './coxswain-agents.ts';

@@ -1,9 +1,9 @@
 /**
- * The few members of the @openai/agents package's types that are read or written. Structural, so that the package is
- * never imported; the real types fit them.
+ * The members of the @openai/agents package's types in use. Structural, so that the package is
+ * never imported; the real types are assignable.
  */
 
-/** A request to a model. The SDK's own has more members, which pass through. */
+/** A model request. Other members of the SDK's type pass unchanged. */
 export interface ModelRequest {
   readonly systemInstructions?: string;
   readonly input: unknown;
@@ -13,18 +13,17 @@ export interface ModelRequest {
   readonly handoffs?: unknown;
 }
 
-/** A model. */
 export interface Model {
   getResponse(request: never): Promise<unknown>;
   getStreamedResponse(request: never): AsyncIterable<unknown>;
 }
 
-/** What finds a model by its name. */
+/** Resolves a model by its name. */
 export interface ModelProvider {
   getModel(name?: string): Model | Promise<Model>;
 }
 
-/** A tool that is a function, whoever made it: `tool()`, `agent.asTool()`, an MCP server. */
+/** A function tool of any origin: `tool()`, `agent.asTool()`, an MCP server. */
 export interface FunctionTool {
   readonly type: 'function';
   readonly name: string;
@@ -40,7 +39,7 @@ export interface AgentShape {
   readonly mcpServers?: unknown;
 }
 
-/** What runs agents: tells of what they do, and holds the models' provider. */
+/** Runs agents: emits their events, and holds the model provider. */
 export interface RunnerShape {
   readonly config: { modelProvider: ModelProvider; model?: string | Model };
   on(event: never, listener: never): unknown;

@@ -5,7 +5,7 @@ import { troubleOf } from '../../host/run-outcome.ts';
 import type { Model, ModelProvider, ModelRequest } from './sdk-shapes.ts';
 import { answerOf, deltaOf, doneResponseOf, unrecognised } from './to-events.ts';
 
-/** A request as it goes to the model, with what it carries. */
+/** A request on its way to the model, with its advice. */
 export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
@@ -14,32 +14,32 @@ export interface SteeredRequest {
   readonly channel: string;
 }
 
-/** What the wrapper is made from. */
+/** Inputs of `steeredModel`. */
 export interface SteeredModelParts {
-  /** Prepares a request; undefined where it is of an unknown shape. */
+  /** Prepares a request; undefined for an unknown shape. */
   readonly prepare: (request: ModelRequest, modelId: string | undefined) => SteeredRequest | undefined;
   readonly guard: Guard;
 }
 
-/** A model as it is called: what it is given and gives is between the SDK and the model. */
+/** A model with untyped arguments and results, which only the SDK and the model know. */
 interface OpenModel {
   getResponse(request: ModelRequest): Promise<unknown>;
   getStreamedResponse(request: ModelRequest): AsyncIterable<unknown>;
 }
 
-/** Which steering made a model. */
+/** The steering that made a model. */
 const STEERED = new WeakMap<object, SteeredModelParts>();
 
-/** True for a model that `steeredModel` made with the same parts. */
+/** True for a model made by `steeredModel` with the same parts. */
 export function isSteered(parts: SteeredModelParts, model: unknown): boolean {
   return typeof model === 'object' && model !== null && STEERED.get(model) === parts;
 }
 
 /**
- * A model that does the same and shows a run what passes: the request before it goes out, the answer before the SDK has
- * it. Everything else of the model is its own. It fails as the model fails.
+ * A model that behaves the same and reports to a run: the request before it is sent, the answer before the SDK gets
+ * it. All other members and failures are the original model's.
  *
- * @param name the name under which it was asked for, where it was
+ * @param name the name by which it was requested, if any
  */
 export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, model: Wrapped, name?: string): Wrapped {
   if (isSteered(parts, model)) return model;
@@ -53,7 +53,7 @@ export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, mo
     get(target, key) {
       if (key === 'getResponse' || key === 'getStreamedResponse') return own[key];
       const value: unknown = Reflect.get(target, key, target);
-      // Private members are found on the model itself only.
+      // Private members exist only on the original model.
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
@@ -61,7 +61,7 @@ export function steeredModel<Wrapped extends Model>(parts: SteeredModelParts, mo
   return steered;
 }
 
-/** A provider whose models are steered. */
+/** A provider of steered models. */
 export function steeredProvider<Provider extends ModelProvider>(
   parts: SteeredModelParts,
   provider: Provider,
@@ -102,7 +102,7 @@ async function respond(parts: SteeredModelParts, model: OpenModel, { request, na
   return response;
 }
 
-/** Not a generator itself: which run it belongs to is asked when the SDK asks, not when it begins to read. */
+/** Not a generator: the run must be determined when the SDK calls, not when it starts to read. */
 function stream(parts: SteeredModelParts, model: OpenModel, asked: Asked): AsyncIterable<unknown> {
   const steered = parts.guard('openai-agents request', () => parts.prepare(asked.request, asked.name), undefined);
   if (steered === undefined) return model.getStreamedResponse(asked.request);

@@ -9,21 +9,21 @@ import type { ModelRequest } from './sdk-shapes.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The items of a request's input; undefined where it is neither a text nor a list. */
+/** The items of a request's input; undefined if it is neither text nor a list. */
 export function itemsOf({ input }: ModelRequest): readonly unknown[] | undefined {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : undefined;
 }
 
-/** True where earlier turns lie with the provider: then the input has new items only, and stays there. */
+/** True if the provider stores earlier turns: then the input has only new items, and stays there. */
 export function isChained({ previousResponseId, conversationId }: ModelRequest): boolean {
   return previousResponseId !== undefined || conversationId !== undefined;
 }
 
 /**
- * What a request shows that the last one of its conversation, which had `seen` items, did not.
+ * The part of a request that is new since the previous one of its conversation, which had `seen` items.
  *
- * @param instructions those of the last request
+ * @param instructions of the previous request
  */
 export function newsOf(
   request: ModelRequest,
@@ -40,7 +40,7 @@ export function newsOf(
   return { messages: text === undefined ? messages : [{ role: 'system', content: text }, ...messages], results };
 }
 
-/** The request as it goes out, for its record. @param modelId  the name under which the model was asked for */
+/** The request as sent, for its record. @param modelId  the name by which the model was requested */
 export function sentRequest(request: ModelRequest, modelId: string | undefined): SentRequest {
   const tools = objectsIn(request.tools);
   const names = [
@@ -63,12 +63,12 @@ function objectsIn(list: unknown): readonly Members[] {
 }
 
 /**
- * Openings of what the SDK itself tells the model when a tool failed: `tool()` catches what its function throws, so no
+ * Beginnings of the SDK's messages to the model after a tool failure: `tool()` catches errors of its function, so no
  * flag is left. From @openai/agents 0.20.
  */
 const FAILURES = ['An error occurred while running the tool.', 'An error occurred while parsing tool arguments.'];
 
-/** Whether a result is the SDK's own text for a tool that failed, or that ran out of its time. */
+/** True for the SDK's own message after a tool failure or time-out. */
 export function saysThatItFailed(result: unknown): boolean {
   if (typeof result !== 'string') return false;
   return FAILURES.some((opening) => result.startsWith(opening)) || TIMED_OUT.test(result);
@@ -79,7 +79,7 @@ const TIMED_OUT = /^Tool '[^']{1,200}' timed out after \d+ms\.$/;
 /**
  * A model's response, streamed or not; undefined for any other shape.
  *
- * @param modelId the name under which the model was asked for, where the response does not say
+ * @param modelId default if the response does not name its model
  */
 export function answerOf(response: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(response) || !Array.isArray(response['output'])) return undefined;
@@ -97,17 +97,17 @@ export function answerOf(response: unknown, modelId: string | undefined): Conver
   return { message, calls: parts.flatMap(({ call }) => (call === undefined ? [] : [call])) };
 }
 
-/** The text in an event of a streamed response; undefined for an event without. */
+/** The text in an event of a streamed response; undefined for other events. */
 export function deltaOf(event: unknown): string | undefined {
   return isJsonObject(event) && event['type'] === 'output_text_delta' ? nonEmptyText(event['delta']) : undefined;
 }
 
-/** The response in the last event of a stream; undefined for any other event. */
+/** The response in the last event of a stream; undefined for other events. */
 export function doneResponseOf(event: unknown): unknown {
   return isJsonObject(event) && event['type'] === 'response_done' ? event['response'] : undefined;
 }
 
-/** What nobody knows, kept whole. */
+/** Unknown content, stored whole. */
 export function unrecognised(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai-agents/${what}`, value: toJson(value) } };
 }
@@ -119,13 +119,13 @@ function usageOfCounts(counts: Members): ReturnType<typeof usageOf> {
   return usageOf({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens });
 }
 
-/** Details are one object a request, or a list of them. */
+/** Details are one object per request, or a list of them. */
 function detail(details: unknown, name: string): unknown {
   const first: unknown = Array.isArray(details) ? details[0] : details;
   return isJsonObject(first) ? first[name] : undefined;
 }
 
-/** As the provider said it: of Responses the reason or the status, of chat completions the finish reason. */
+/** The provider's reason: for Responses the reason or the status, for chat completions the finish reason. */
 function stopReasonOf(raw: Members): string | undefined {
   const { incomplete_details: incomplete, status, choices } = raw;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;

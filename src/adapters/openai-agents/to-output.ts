@@ -3,11 +3,11 @@ import type { AgentShape, FunctionTool, ModelRequest } from './sdk-shapes.ts';
 import { isChained } from './to-events.ts';
 
 /**
- * A request with one message more, at the end of its input. The SDK keeps its own list, so neither its history nor a
- * session sees it. Where the provider keeps the input, the text goes into the instructions, which are not kept: else it
- * would stay.
+ * A request with one more message at the end of its input. The SDK keeps its own list, so neither its history nor a
+ * session includes it. If the provider stores the input, the text goes into the instructions, which are not stored, so
+ * that it does not stay.
  *
- * @returns the request, and the channel that the text takes
+ * @returns the request and the channel of the text
  */
 export function withGuidance<Request extends ModelRequest>(
   request: Request,
@@ -23,7 +23,7 @@ export function withGuidance<Request extends ModelRequest>(
   return { request: { ...request, systemInstructions: instructions }, channel: 'instructions' };
 }
 
-/** A tool's result with feedback after it. Only for results of which `carriesFeedback` says so. */
+/** A tool's result followed by feedback. Only for results accepted by `carriesFeedback`. */
 export function withFeedback(result: unknown, feedback: string): unknown {
   const added = { type: 'text', text: feedback };
   if (isPart(result)) return [result, added];
@@ -31,7 +31,7 @@ export function withFeedback(result: unknown, feedback: string): unknown {
   return `${ownText(result)}\n\n${feedback}`;
 }
 
-/** What the SDK makes of a result that is no part: the text that the model reads. */
+/** The text that the SDK makes of a result that is not a content part. */
 function ownText(result: unknown): string {
   switch (typeof result) {
     case 'string':
@@ -46,15 +46,15 @@ function ownText(result: unknown): string {
 }
 
 /**
- * Whether feedback can go with a result: not where a schema says what the result looks like, nor where bytes are in it,
- * of which the SDK makes a text of its own.
+ * True if feedback can be added to a result: not if a schema describes the result, or if it contains bytes,
+ * which the SDK turns into its own text.
  */
 export function carriesFeedback(tool: FunctionTool, result: unknown): boolean {
   if (tool.outputSchema !== undefined) return false;
   return isPart(result) || isPartList(result) || isPlain(result);
 }
 
-/** Whether the SDK may end the run with a tool's result: then the user reads it, and nothing may be added. */
+/** True if the SDK may end the run with a tool's result: then the user reads it, and nothing may be added. */
 export function mayEndWith(agent: AgentShape | undefined, toolName: string): boolean {
   const behaviour = agent?.toolUseBehavior;
   if (behaviour === undefined || behaviour === 'run_llm_again') return false;
@@ -62,7 +62,7 @@ export function mayEndWith(agent: AgentShape | undefined, toolName: string): boo
   return Array.isArray(names) ? names.includes(toolName) : true;
 }
 
-/** A part that the SDK hands to the model as such. */
+/** A part that the SDK passes to the model unchanged. */
 function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { type, text, image, file } = value;
@@ -78,16 +78,16 @@ const MAX_DEPTH = 16;
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'undefined']);
 
-/** Values of which the SDK makes the JSON that anybody makes. */
+/** True for values that the SDK serialises as standard JSON. */
 function isPlain(value: unknown, depth = 0): boolean {
   if (value === null || JSON_TYPES.has(typeof value)) return true;
-  // JSON leaves functions out, and refuses a bigint.
+  // JSON omits functions and rejects bigints.
   if (typeof value !== 'object') return depth > 0 && typeof value !== 'bigint';
   if (depth > MAX_DEPTH) return false;
   if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1));
   const prototype: unknown = Object.getPrototypeOf(value);
   const isObject = prototype === Object.prototype || prototype === null;
-  // A buffer that was made JSON: the SDK shortens it.
+  // A serialised buffer: the SDK shortens it.
   if (!isObject || ('type' in value && value.type === 'Buffer')) return false;
   return Object.values(value).every((item) => isPlain(item, depth + 1));
 }

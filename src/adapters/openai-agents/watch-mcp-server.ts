@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { AgentShape } from './sdk-shapes.ts';
 
-/** Told of a call that the server says has failed, in the task of the call. */
+/** Called within a tool call that the server reports as failed. */
 type OnFailure = () => void;
 
 type Call = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** Who is told, by server. A server is wrapped once, however many runs use it. */
+/** Listeners by server. A server is wrapped once for all runs. */
 const WATCHED = new WeakMap<object, Set<OnFailure>>();
 
 /** The MCP servers of an agent. */
@@ -15,9 +15,9 @@ export function mcpServersOf({ mcpServers }: AgentShape): readonly object[] {
 }
 
 /**
- * Watches the results of a server's tools for `isError`, which the SDK drops from what it tells its listeners and the model.
+ * Watches the results of a server's tools for `isError`, which the SDK passes neither to its listeners nor to the model.
  *
- * @returns to be called when nothing is to be told any more
+ * @returns removes the listener
  */
 export function watchMcpServer(server: object, onFailure: OnFailure): () => void {
   const told = WATCHED.get(server) ?? new Set();
@@ -33,9 +33,9 @@ function wrap(server: object, name: string, told: ReadonlySet<OnFailure>): void 
   const own: unknown = Reflect.get(server, name);
   if (typeof own !== 'function') return;
   const call: Call = async (...args) => {
-    // A method of the server, called with what the SDK gives.
+    // Calls a method of the server with the SDK's arguments.
     const result: unknown = await Reflect.apply(own, server, args);
-    // The SDK hangs the flag on the content, which is a list.
+    // The SDK sets the flag on the content, which is a list.
     const { isError } = Object(result) as { readonly isError?: unknown };
     if (isError === true) for (const tell of told) tell();
     return result;

@@ -2,7 +2,7 @@ import { acknowledgeToolDefinition } from '../../steering/feedback/acknowledge-t
 import { answerAcknowledgement } from '../../host/answer-acknowledgement.ts';
 import type { Run } from '../../run/run.ts';
 
-/** The acknowledge tool as `chat.completions.runTools` takes it. */
+/** The acknowledge tool for `chat.completions.runTools`. */
 export interface AcknowledgeTool {
   type: 'function';
   function: {
@@ -15,7 +15,7 @@ export interface AcknowledgeTool {
   };
 }
 
-/** The tool with which an agent answers advice. @param run the run that the answer belongs to */
+/** The tool with which an agent answers advice. @param run the run of the answer */
 export function acknowledgeTool(run: () => Run): AcknowledgeTool {
   const { name, description, inputSchema } = acknowledgeToolDefinition;
   return {
@@ -24,7 +24,7 @@ export function acknowledgeTool(run: () => Run): AcknowledgeTool {
       name,
       description,
       parameters: inputSchema,
-      // What the model sends is read member by member; of what is no object, no member is there.
+      // The model's arguments are read member by member; anything but an object has no members.
       parse: (text) => Object(JSON.parse(text)),
       function: (args) => answerAcknowledgement(run(), args),
     },

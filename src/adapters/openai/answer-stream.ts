@@ -2,18 +2,18 @@ import { isJsonObject } from '../../base/json.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A streamed answer as it is put together. */
+/** A streamed answer while it is assembled. */
 export interface AnswerStream {
-  /** Takes more of the body. @returns the text that the model wrote in it, piece by piece */
+  /** Takes more of the body. @returns the text pieces in it */
   take(text: string): readonly string[];
-  /** The answer so far, in the shape of one that was not streamed; undefined while nothing of it came. */
+  /** The answer so far, in the shape of an unstreamed one; undefined before its first part. */
   answer(): unknown;
-  /** True once the answer is whole. */
+  /** True once the answer is complete. */
   isWhole(): boolean;
 }
 
 /**
- * Puts the server-sent events of chat completions or Responses together.
+ * Assembles the server-sent events of chat completions or Responses.
  *
  * Cost: one decoding of each event's JSON.
  */
@@ -46,7 +46,7 @@ export function answerStream(): AnswerStream {
   };
 }
 
-/** An event's data; undefined where it is no JSON object. */
+/** An event's data; undefined if it is not a JSON object. */
 function decoded(data: string): Members | undefined {
   try {
     const value: unknown = JSON.parse(data);
@@ -61,7 +61,7 @@ interface Collector {
   answer(): unknown;
 }
 
-/** A call of a streamed chat message, whose arguments come in pieces. */
+/** A call of a streamed chat message, whose arguments arrive in pieces. */
 interface CallInPieces {
   id: unknown;
   name: string;
@@ -113,7 +113,7 @@ function responsesCollector(): Collector & { isWhole(): boolean } {
   let last: Members | undefined;
   let isWhole = false;
   const items: unknown[] = [];
-  /** Words of the item that is not done yet. */
+  /** Text of the unfinished item. */
   let words = '';
   return {
     take(event) {
@@ -132,7 +132,7 @@ function responsesCollector(): Collector & { isWhole(): boolean } {
       if (last === undefined) return undefined;
       const { output } = last;
       if (Array.isArray(output) && output.length > 0) return last;
-      // A stream that broke off has its items only one by one.
+      // A broken stream only has its items one by one.
       const open = words === '' ? [] : [{ type: 'message', content: words }];
       return { ...last, output: [...items, ...open] };
     },

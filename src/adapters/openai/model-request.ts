@@ -3,14 +3,14 @@ import type { SentRequest } from '../../host/conversation.ts';
 import { isModels, newsOfItems, nonEmptyText } from '../../host/response-items.ts';
 import type { AgentMessage } from '../../records/agent-message.ts';
 
-/** The body of a request, as far as it is read. */
+/** The body of a request, reduced to the fields in use. */
 export interface ModelRequest {
   readonly api: 'chat' | 'responses';
   /** Messages, or items of the input. */
   readonly items: readonly unknown[];
-  /** Earlier turns lie with the provider: the items are new ones only. */
+  /** The provider stores earlier turns: the items are only the new ones. */
   readonly isChained: boolean;
-  /** What the items say may stay with the provider, for later requests to build on. */
+  /** The provider may store the items for later requests. */
   readonly startsChain: boolean;
 }
 
@@ -22,12 +22,12 @@ export function requestOf(body: unknown): ModelRequest | undefined {
   const items: unknown = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   if (!Array.isArray(items)) return undefined;
   const isChained = isSet(body['previous_response_id']) || isSet(body['conversation']);
-  // Who sends the model's own words along keeps the history himself.
+  // A caller that sends the model's own messages keeps the history itself.
   const startsChain = isChained || (store !== false && !items.some(isModels));
   return { api: 'responses', items, isChained, startsChain };
 }
 
-/** The request as it goes out, for its record. */
+/** The request as sent, for its record. */
 export function sentRequest(body: Readonly<Record<string, unknown>>): SentRequest {
   const { model, instructions, messages, input, tools } = body;
   const items: readonly unknown[] = Array.isArray(messages) ? messages : Array.isArray(input) ? input : [input];

@@ -25,68 +25,68 @@ import { steeredRunnable, type RunnableParts } from './steered-runnable.ts';
 import { toIssuedCall, unrecognised } from './to-events.ts';
 import { toolOutput, withGuidance, type GuidanceRole } from './to-output.ts';
 
-/** How the openai adapter works. */
+/** Options of the openai adapter. */
 export interface OpenAiOptions extends AdapterOptions {
   /**
-   * What the error of a tool becomes. `throw` (default): it is thrown on, as without coxswain; `runTools` then ends with
-   * it. `result`: the model is told, as in `Error: no such file`, and may go on.
+   * Handling of a tool's error. `throw` (default): it is rethrown, as without coxswain; `runTools` then ends with
+   * it. `result`: the model gets a message such as `Error: no such file`, and may continue.
    */
   readonly onToolError?: 'throw' | 'result';
-  /** Whether what a tool returned says that it failed. Default: never; patterns also read the text. */
+  /** True if a tool's result means failure. Default: never; patterns also read the text. */
   readonly isError?: (result: unknown, toolName: string) => boolean;
-  /** Who seems to speak where guidance is added to a request; default `system`. */
+  /** Role of guidance messages in requests; default `system`. */
   readonly guidanceRole?: GuidanceRole;
 }
 
-/** What a loop of one's own does when the model asked for a call. It gets the arguments as the model wrote them. */
+/** Runs a call in a custom loop, with the arguments as the model wrote them. */
 export type ExecuteCall = (argumentsText: string) => unknown;
 
 /**
- * Steers one agent that is built on the openai package. Give it a client of its own: everything that passes through the
- * client belongs to the run, and what a tool asks a model belongs to a child run.
+ * Steers one agent built on the openai package. Use a separate client: everything that passes through the
+ * client belongs to the run, and model requests from within a tool belong to a child run.
  */
 export interface OpenAiSteering {
   /** For `new OpenAI({ fetch })`: records requests and answers, and adds guidance. @param base default: the platform's */
   fetch(base?: Fetch): Fetch;
   /** A tool for `chat.completions.runTools` that records its calls and adds feedback to its results. */
   tool<Tool extends RunnableTool>(tool: Tool): Tool;
-  /** The same for all tools of a list. */
+  /** The same for a list of tools. */
   tools<const Tools extends readonly RunnableTool[]>(tools: Tools): { -readonly [At in keyof Tools]: Tools[At] };
   /**
-   * Runs a call in a loop of one's own.
+   * Runs a call in a custom loop.
    *
-   * @returns the tool message, or the item for the next input, with feedback where there is some
-   * @throws what `execute` throws, unless `onToolError` is `result`
+   * @returns the tool message, or the item for the next input, with feedback if there is any
+   * @throws errors of `execute`, unless `onToolError` is `result`
    */
   runToolCall(call: ChatToolCall, execute: ExecuteCall): Promise<ChatToolMessage>;
   runToolCall(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<never>>;
   runToolCall(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<never>>;
-  /** With a type of parts that `execute` answers, such as images. */
+  /** With a type of parts that `execute` returns, such as images. */
   runToolCall<Part>(call: ResponsesFunctionCall, execute: ExecuteCall): Promise<FunctionCallOutput<Part>>;
   runToolCall<Part>(call: ResponsesCustomCall, execute: ExecuteCall): Promise<CustomToolCallOutput<Part>>;
   /** A tool for `runTools` with which the agent answers advice. */
   acknowledgeTool(): AcknowledgeTool;
-  /** Where no `fetch` can be given: the body to send instead. Tell the answer by `observe`. */
+  /** If `fetch` cannot be set: the body to send instead. Report the answer with `observe`. */
   prepareRequest<Body extends object>(body: Body): Body;
-  /** Where no `fetch` can be given: a whole answer. With `fetch` in use it does nothing. */
+  /** If `fetch` cannot be set: takes a whole answer. No effect with `fetch`. */
   observe(answer: unknown): void;
   /**
-   * Waits for the agent's work; when it fails, the run ends with the outcome that the error tells. What the work gives or
-   * throws goes through. Without it, `run.end()` tells the outcome from the last request alone.
+   * Waits for the agent's work; if it fails, the run ends with the outcome of the error. Results and errors
+   * pass through. Without it, `run.end()` derives the outcome from the last request alone.
    */
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/** A conversation, and what its last request was like. */
+/** A conversation and the state of its last request. */
 interface Followed {
   readonly conversation: Conversation;
-  /** How many messages or items it had. */
+  /** Number of its messages or items. */
   seen: number;
-  /** It asked for one function by name: `runTools` then ends with that function's result. */
+  /** It requested one function by name: `runTools` then ends with that function's result. */
   endsWithTool: boolean;
 }
 
-/** Steers an agent built on the openai package, whatever loop it has: see docs/openai.md. */
+/** Steers an agent built on the openai package, whatever its loop: see docs/openai.md. */
 export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSteering {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
@@ -144,7 +144,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
     tool: (tool) => guard('openai tool', () => steeredRunnable(parts, tool), tool),
     tools: (tools) => {
       const steered = guard('openai tools', () => tools.map((tool) => steeredRunnable(parts, tool)), [...tools]);
-      // A list of the same length and, place by place, of the same types.
+      // A list of the same length with the same types in each position.
       return steered as never;
     },
     acknowledgeTool: () =>
@@ -163,7 +163,7 @@ export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSte
       const work = (): typeof body => {
         prepared?.outgoing.failed({ outcome: 'error', reason: 'no answer to the request was observed' });
         prepared = prepare(body, body);
-        // The same members, one message more.
+        // The same members and one more message.
         return (prepared?.edited ?? body) as typeof body;
       };
       return guard('openai request', work, body);

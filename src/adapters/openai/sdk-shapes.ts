@@ -1,9 +1,9 @@
 /**
- * The few fields of the openai package's types that are read or written. Structural, so that the package is never
- * imported; the real types fit them.
+ * The fields of the openai package's types in use. Structural, so that the package is never
+ * imported; the real types are assignable.
  */
 
-/** A tool as `chat.completions.runTools` takes it. */
+/** A tool for `chat.completions.runTools`. */
 export interface RunnableTool {
   readonly type: string;
   readonly function?: object;
@@ -29,7 +29,7 @@ export type ChatToolCall =
       readonly custom: { readonly name: string; readonly input: string };
     };
 
-/** A call of a function in the output of a response. */
+/** A function call in the output of a response. */
 export interface ResponsesFunctionCall {
   readonly type: 'function_call';
   readonly call_id: string;
@@ -37,7 +37,7 @@ export interface ResponsesFunctionCall {
   readonly arguments: string;
 }
 
-/** A call of a custom tool in the output of a response. */
+/** A custom tool call in the output of a response. */
 export interface ResponsesCustomCall {
   readonly type: 'custom_tool_call';
   readonly call_id: string;
@@ -45,36 +45,36 @@ export interface ResponsesCustomCall {
   readonly input: string;
 }
 
-/** Any tool call that a loop of one's own runs. */
+/** Any tool call that a custom loop runs. */
 export type ToolCall = ChatToolCall | ResponsesFunctionCall | ResponsesCustomCall;
 
-/** A part of a chat message that is text. */
+/** A text part of a chat message. */
 export interface ChatTextPart {
   type: 'text';
   text: string;
 }
 
-/** A part of a Responses item that is text. */
+/** A text part of a Responses item. */
 export interface InputTextPart {
   type: 'input_text';
   text: string;
 }
 
-/** What a tool answered, as a chat message. */
+/** A tool's result as a chat message. */
 export interface ChatToolMessage {
   role: 'tool';
   tool_call_id: string;
   content: string | ChatTextPart[];
 }
 
-/** What a tool answered, as an item of the next response's input. */
+/** A tool's result as an item of the next response's input. */
 export interface FunctionCallOutput<Part> {
   type: 'function_call_output';
   call_id: string;
   output: string | (Part | InputTextPart)[];
 }
 
-/** What a custom tool answered, as an item of the next response's input. */
+/** A custom tool's result as an item of the next response's input. */
 export interface CustomToolCallOutput<Part> {
   type: 'custom_tool_call_output';
   call_id: string;

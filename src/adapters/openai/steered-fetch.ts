@@ -8,19 +8,19 @@ import type { Fetch } from './sdk-shapes.ts';
 import { answerOf, isUnfinished, unrecognised } from './to-events.ts';
 import { watchedResponse, type BodyWatcher } from './watched-response.ts';
 
-/** A request on its way out, with what it carries. */
+/** A request on its way to the model, with its advice. */
 export interface SteeredRequest {
   readonly conversation: Conversation;
   readonly outgoing: OutgoingRequest;
-  /** The body to send; undefined where it goes out as it came. */
+  /** The body to send; undefined to send it unchanged. */
   readonly edited: object | undefined;
   /** How the advice reaches the model. */
   readonly channel: string;
 }
 
-/** What the wrapper is made from. */
+/** Inputs of `steeredFetch`. */
 export interface SteeredFetchParts {
-  /** Prepares the body of a request to a model; undefined where it is none. */
+  /** Prepares the body of a model request; undefined for other requests. */
   readonly prepare: (bodyText: string) => SteeredRequest | undefined;
   readonly guard: Guard;
 }
@@ -28,8 +28,8 @@ export interface SteeredFetchParts {
 const MODEL_PATH = /\/(?:chat\/completions|responses)$/;
 
 /**
- * A `fetch` that shows a run what passes between a client and the model: the request before it goes out, the answer
- * while it comes in, streamed or not. Anything but a request for an answer passes untouched. It fails as `base` fails.
+ * A `fetch` that reports the traffic between a client and a model to a run: the request before it is sent, the answer
+ * while it arrives, streamed or not. Other requests pass unchanged. It fails like `base`.
  */
 export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   const { guard, prepare } = parts;
@@ -61,7 +61,7 @@ export function steeredFetch(base: Fetch, parts: SteeredFetchParts): Fetch {
   };
 }
 
-/** The body of a request for an answer, where it is one. */
+/** The body of a model request, else undefined. */
 function modelBody(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1]): string | undefined {
   if (init?.method?.toUpperCase() !== 'POST' || typeof init.body !== 'string') return undefined;
   const url = typeof input === 'string' || input instanceof URL ? String(input) : input.url;
@@ -124,14 +124,14 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
   };
 }
 
-/** Tells the run of a whole answer. */
+/** Reports a whole answer to the run. */
 export function takeAnswer(conversation: Conversation, body: unknown): void {
   const answer = answerOf(body);
   if (answer !== undefined && !isUnfinished(body)) conversation.answered(answer);
   else if (answer === undefined) conversation.run.emit(unrecognised('answer', body));
 }
 
-/** What came of an answer that broke off is recorded as a message; its calls never ran. */
+/** The beginning of a broken answer is recorded as a message; its calls never ran. */
 function takeBroken(conversation: Conversation, body: unknown, error: unknown): void {
   const reason = error === undefined ? 'the answer was not read to its end' : messageOf(error);
   if (error !== undefined) conversation.troubled(troubleOf(error));

@@ -8,23 +8,23 @@ import type { RunnableFunction, RunnableTool } from './sdk-shapes.ts';
 import { callsOfRunner } from './to-events.ts';
 import { runnerText, withFeedback } from './to-output.ts';
 
-/** What a runnable tool is run with. */
+/** Context of a runnable tool. */
 export interface RunnableParts extends ToolParts {
-  /** Whether feedback can go with the result of the tool; false where the runner ends with that result. */
+  /** True if feedback can be added to the tool's result; false if the runner ends with that result. */
   readonly carries: () => boolean;
 }
 
-/** Where the package's `zodFunction` keeps what a tool does; not enumerable there. */
+/** Where the package's `zodFunction` keeps the callback; not enumerable there. */
 interface ParseableTool extends RunnableTool {
   readonly $callback: (...args: never) => unknown;
   readonly $parseRaw: (input: string) => unknown;
   readonly function: { readonly name: string };
 }
 
-/** A tool of `runTools` that does the same and tells of it; any other tool comes back as it is. */
+/** A tool of `runTools` that does the same and reports its calls; other tools are returned unchanged. */
 export function steeredRunnable<Tool extends RunnableTool>(parts: RunnableParts, tool: Tool): Tool {
   if (isParseable(tool)) {
-    // `zodFunction` made it: the parser's result is what the callback takes.
+    // Made by `zodFunction`: the callback takes the parser's result.
     const callback = tool.$callback as RunnableFunction['function'];
     const { parse, function: run } = steered(parts, {
       name: tool.function.name,
@@ -50,11 +50,11 @@ function isRunnable(inner: object | undefined): inner is RunnableFunction {
   return inner !== undefined && 'function' in inner && typeof inner.function === 'function';
 }
 
-/** The function, its parser and its name as they are put in the place of the tool's own. */
+/** The function, parser and name that replace the tool's own. */
 function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunction {
   const name = inner.name ?? inner.function.name;
   const { parse } = inner;
-  // The runner hands over parsed arguments only; the text tells which call of the message this is.
+  // The runner passes only parsed arguments; the text identifies the call in the message.
   const texts = new WeakMap<object, string>();
   const remember = (parsed: unknown, text: string): unknown => {
     if (typeof parsed === 'object' && parsed !== null) texts.set(parsed, text);
@@ -62,7 +62,7 @@ function steered(parts: RunnableParts, inner: RunnableFunction): RunnableFunctio
   };
   const refuse = (error: unknown, text: string): never => {
     const feedback = refusedArgs(parts, namelessCall(name, text), error);
-    // The runner makes the message of what is thrown the tool's answer.
+    // The runner turns the error message into the tool's result.
     throw feedback === undefined ? error : new Error(withFeedback(messageOf(error), feedback), { cause: error });
   };
   return {
@@ -107,7 +107,7 @@ function namelessCall(name: string, argsText: string): IssuedCall {
   return { id: '', name, args: decodedArgs(argsText), argsText };
 }
 
-/** True where the runner was aborted: then it ends with that, whatever its tools say. */
+/** True if the runner was aborted: then it ends with that, whatever its tools return. */
 function isAborted(runner: unknown): boolean {
   const controller = isJsonObject(runner) ? runner['controller'] : undefined;
   return isJsonObject(controller) && controller['signal'] instanceof AbortSignal && controller['signal'].aborted;

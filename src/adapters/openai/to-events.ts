@@ -19,17 +19,17 @@ export function answerOf(body: unknown): ConversationAnswer | undefined {
   return isJsonObject(choice) ? answerOfChoice(body, choice) : undefined;
 }
 
-/** True for a response that is still being worked on, in the background: its answer comes by another way. */
+/** True for a response still in progress in the background: its answer arrives separately. */
 export function isUnfinished(body: unknown): boolean {
   return isJsonObject(body) && (body['status'] === 'queued' || body['status'] === 'in_progress');
 }
 
-/** What of an answer nobody knows, kept whole. */
+/** Unknown content of an answer, kept whole. */
 export function unrecognised(what: string, value: unknown): AgentEvent {
   return { type: 'unrecognised', original: { kind: `openai/${what}`, value: toJson(value) } };
 }
 
-/** A call as a loop of one's own runs it. */
+/** A call as a custom loop runs it. */
 export function toIssuedCall(call: ToolCall): IssuedCall {
   switch (call.type) {
     case 'function_call':
@@ -43,7 +43,7 @@ export function toIssuedCall(call: ToolCall): IssuedCall {
   }
 }
 
-/** Calls in the last message of a `runTools` runner that the model gave. */
+/** Calls in the model's last message of a `runTools` runner. */
 export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
   const messages = isJsonObject(runner) ? runner['messages'] : undefined;
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];

@@ -2,17 +2,17 @@ import { isJsonObject } from '../../base/json.ts';
 import type { ModelRequest } from './model-request.ts';
 import type { ChatToolMessage, CustomToolCallOutput, FunctionCallOutput, ToolCall } from './sdk-shapes.ts';
 
-/** Who seems to speak where guidance is added to a request. */
+/** Role of guidance messages in requests. */
 export type GuidanceRole = 'system' | 'developer' | 'user';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The body of a request with one message more, at its end, so that everything before it can come from the provider's
- * cache. Where the provider keeps the input and a later request builds on it, the text goes into `instructions`
- * instead, which are not carried over: else it would stay.
+ * The body of a request with one more message at its end, so that everything before it can come from the provider's
+ * cache. If the provider stores the input for later requests, the text goes into `instructions`
+ * instead, which are not carried over, so that it does not stay.
  *
- * @returns the body, and the channel that the text takes
+ * @returns the body and the channel of the text
  */
 export function withGuidance(
   body: Members,
@@ -32,20 +32,20 @@ function withInstructions(body: Members, text: string): Members {
   return { ...body, instructions: typeof instructions === 'string' ? `${instructions}\n\n${text}` : text };
 }
 
-/** What `runTools` makes of a tool's return value: the text of the tool message. */
+/** The text that `runTools` makes of a tool's return value. */
 export function runnerText(result: unknown): string {
   if (typeof result === 'string') return result;
-  // Of undefined, a function or a symbol, JSON makes nothing.
+  // JSON omits undefined, functions and symbols.
   const text: unknown = JSON.stringify(result);
   return typeof text === 'string' ? text : 'undefined';
 }
 
-/** A text and the feedback after it, a blank line between; also when the text is empty. */
+/** A text followed by a blank line and the feedback; also if the text is empty. */
 export function withFeedback(text: string, feedback: string): string {
   return `${text}\n\n${feedback}`;
 }
 
-/** The result of a tool as the next request shows it, with feedback where there is some. */
+/** The result of a tool in the next request, followed by feedback if there is any. */
 export function toolOutput(
   call: ToolCall,
   result: unknown,
@@ -71,7 +71,7 @@ export function toolOutput(
   }
 }
 
-/** A call that a program of the model's made names it; its output must do so too. */
+/** A call from a model-written program names that program; its output must do so too. */
 function callerOf(call: object): object {
   const caller = 'caller' in call ? call.caller : undefined;
   return isJsonObject(caller) ? { caller } : {};
@@ -80,7 +80,7 @@ function callerOf(call: object): object {
 function chatContent(result: unknown, feedback: string | undefined): ChatToolMessage['content'] {
   if (isPartList(result)) {
     const added = feedback === undefined ? [] : [{ type: 'text', text: feedback } as const];
-    // The caller's own parts: what they are is between the caller and the API.
+    // The caller's own parts, which only the caller and the API know.
     return [...(result as ChatToolMessage['content'] & object), ...added];
   }
   const text = ownText(result);
@@ -94,7 +94,7 @@ function parts(result: unknown, feedback: string | undefined): FunctionCallOutpu
   return feedback === undefined ? text : [{ type: 'input_text', text }, ...added];
 }
 
-/** A list of content parts; any other list is a value of the tool's. */
+/** A list of content parts; any other list is a plain value. */
 function isPartList(result: unknown): result is readonly Members[] {
   return Array.isArray(result) && result.length > 0 && result.every((part) => isJsonObject(part) && isPart(part));
 }

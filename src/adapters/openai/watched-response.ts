@@ -1,15 +1,15 @@
-/** Who is told of a body as it passes. What it throws breaks the body. */
+/** Observer of a body as it passes. An exception breaks the body. */
 export interface BodyWatcher {
   take(text: string): void;
-  /** The body is over; called before its reader knows. */
+  /** The body has ended; called before its reader knows. */
   end(): void;
   /** The body broke; without an error, its reader gave up. */
   broken(error: unknown): void;
 }
 
 /**
- * The same response with a body that is watched while it passes: nothing is read ahead of the reader, nothing waits, and
- * what breaks it breaks it as before. A body that is no web stream is not watched.
+ * The same response with an observed body: nothing is read ahead of the reader, nothing waits, and
+ * errors pass unchanged. A body that is not a web stream is not observed.
  */
 export function watchedResponse(response: Response, watcher: BodyWatcher): Response {
   const { body } = response;
@@ -48,7 +48,7 @@ export function watchedResponse(response: Response, watcher: BodyWatcher): Respo
   );
   const { status, statusText, headers, url } = response;
   const copy = new Response(passed, { status, statusText, headers });
-  // A response that was made has no address; the SDK prints it in its log.
+  // A constructed response has no address; the SDK logs it.
   Object.defineProperty(copy, 'url', { value: url });
   return copy;
 }

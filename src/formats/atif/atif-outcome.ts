@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 
-/** How the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`: ATIF itself has no such member. */
+/** How the run ended, from `extra.coxswain` `{outcome, success?, reward?, labels?}`: ATIF has no such member. */
 export function atifOutcome(trajectory: Readonly<Record<string, unknown>>): RunEnded | undefined {
   const extra = isJsonObject(trajectory.extra) ? trajectory.extra : {};
   const ours = isJsonObject(extra.coxswain) ? extra.coxswain : {};
@@ -16,7 +16,7 @@ export function atifOutcome(trajectory: Readonly<Record<string, unknown>>): RunE
     outcome: outcome ?? 'ended',
     new_messages: [],
     ...present({ success, reward }),
-    // A member of a decoded JSON document that is an object is a JSON object.
+    // An object in decoded JSON is a JSON object.
     ...(isJsonObject(ours.labels) ? { labels: ours.labels as JsonObject } : {}),
   };
 }

@@ -9,7 +9,7 @@ import { sourceUsage } from '../parts/source-usage.ts';
 
 type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** The steps of one ATIF trajectory as items of its run: an agent step is a turn. */
+/** Items of one ATIF trajectory: an agent step is a turn. */
 export function* atifStepItems(writer: RunItems, steps: readonly unknown[]): Generator<ImportItem> {
   for (const step of steps) {
     if (!isJsonObject(step)) {
@@ -40,7 +40,7 @@ function* agentStepItems(writer: RunItems, step: JsonMembers, atMs: number | und
     ...sourceBlocks(step.message),
     ...calls.map((call) => ({ type: 'call', call }) as const),
   ];
-  // Some converters put a result on the step after its call; taken first, since the next turn ends open calls.
+  // Some converters put a result on the step after its call. Read first, because the next turn ends open calls.
   const ownIds = new Set(calls.map((call) => call.sourceId));
   const late = (result: unknown): boolean => {
     const sourceId = isJsonObject(result) ? textOrUndefined(result.source_call_id) : undefined;
@@ -69,7 +69,7 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
     yield* writer.result({ sourceId, result: contentOf(result), isError: errorFlag(result) }, atMs);
     return;
   }
-  // Agents that write their actions as text have observations and no calls; the agent reads them as messages.
+  // Agents that write actions as text have observations without calls; the agent reads them as messages.
   const content = sourceContent(result.content);
   if (content.length > 0) yield writer.message('user', content, atMs);
   writer.skipped.add(
@@ -79,13 +79,13 @@ function* resultItems(writer: RunItems, result: unknown, atMs: number | undefine
   );
 }
 
-/** A call; arguments that are no object, which ATIF cannot hold, stand under `extra.coxswain`. */
+/** A call; arguments that are not an object, which ATIF cannot hold, are in `extra.coxswain`. */
 function callOf(value: unknown): CallShape {
   const ours = coxswainExtra(isJsonObject(value) ? value : {});
   return 'arguments' in ours ? { ...sourceCall(value), args: asJson(ours.arguments) } : sourceCall(value);
 }
 
-/** The content, or, where a subagent did the work and left none, the references to its trajectories. */
+/** The content, or the references to subagent trajectories if there is none. */
 function contentOf(result: JsonMembers): Json {
   const ours = coxswainExtra(result);
   if ('result' in ours) return asJson(ours.result);
@@ -101,7 +101,7 @@ function errorFlag(result: JsonMembers): boolean | undefined {
   return undefined;
 }
 
-/** What an export of coxswain adds to a part of ATIF. */
+/** Additions of a coxswain export to a part of ATIF. */
 function coxswainExtra({ extra }: JsonMembers): JsonMembers {
   return isJsonObject(extra) && isJsonObject(extra.coxswain) ? extra.coxswain : {};
 }

@@ -14,10 +14,10 @@ import { UniqueNames } from '../parts/unique-names.ts';
 type JsonMembers = Readonly<Record<string, unknown>>;
 
 /**
- * Reads ATIF 1.0 to 1.8, leniently: unknown members are passed over, missing ones are filled where they can be.
+ * Reads ATIF 1.0 to 1.8, leniently: unknown members are skipped, missing ones are derived if possible.
  * Embedded subagent trajectories are child runs. A continuation file has its own run id and the conversation id
- * of the first one. The format has no error flag, so errors are read from the text, except where
- * `extra.coxswain` or `extra.is_error` of a result says.
+ * of the first one. The format has no error flag, so errors are inferred from the text, unless
+ * `extra.coxswain` or `extra.is_error` of a result sets it.
  */
 export const atifImporter: DocumentImporter = {
   shape: 'document',
@@ -32,7 +32,7 @@ export const atifImporter: DocumentImporter = {
   *read(document, source) {
     const ids = new UniqueNames();
     const waiting: { readonly trajectory: unknown; readonly parent?: string }[] = [{ trajectory: document }];
-    // A list instead of recursion: the nesting is the source's choice.
+    // A list instead of recursion, because the source decides the nesting.
     for (const { trajectory, parent } of waiting) {
       if (!isJsonObject(trajectory)) {
         const message = 'a subagent trajectory is no object';
@@ -86,7 +86,7 @@ function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: Im
   const session = textOrUndefined(trajectory.session_id);
   const base = session ?? (parent === undefined ? sourceStem(source.name) : `${parent}/subagent`);
   if (parent !== undefined && base === parent) return `${parent}/subagent`;
-  // The files of one continued run share the session id, and each is a run of its own here.
+  // The files of a continued run share the session id; each is a separate run here.
   const continuation = continuationOf(trajectory);
   return continuation === undefined ? base : `${base}/cont-${continuation}`;
 }

@@ -13,18 +13,18 @@ import { sourceStem } from '../parts/source-name.ts';
 import type { StoredContentBlock } from '../../records/stored-message.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** Records that may come before the run says who it is. */
+/** Most records buffered until the run is identified. */
 const MAX_WAITING = 1_000;
 
 /**
- * Reads the records that clark-agent's `TrajectoryRecorder` hands to its sink, one JSON object a line. They carry the same
- * `schema_version` as our own; messages, usage and results have other forms.
+ * Reads the records that clark-agent's `TrajectoryRecorder` passes to its sink, one JSON object per line. They have the same
+ * `schema_version` as ours; messages, usage and results have other forms.
  *
- * - Child runs may share their parent's recorder, which then numbers them as one: a `seq` has to follow the one before it in the
- *   file, or in its run. Going back to 0 begins another run.
- * - Records without `run_id` belong to the run that is identified next, else to a run named for the file.
+ * - Child runs may share their parent's recorder, which then numbers them together: a `seq` must follow the previous one in the
+ *   file, or in its run. A restart at 0 begins another run.
+ * - Records without `run_id` belong to the next run that is identified, else to a run named for the file.
  *
- * Memory: the ids of the open calls of each run, and at most 1,000 records that wait for their run.
+ * Memory: the open call ids of each run, and up to 1,000 records waiting for their run.
  */
 export const clarkAgentImporter: LineImporter = {
   shape: 'lines',
@@ -47,7 +47,7 @@ class ClarkImport implements LineImport {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, OpenRun>();
   readonly #strays = new SkipCounts();
-  /** Records whose run is not known yet. */
+  /** Records of a run not identified yet. */
   #waiting: TrajectoryRecord[] = [];
   #nextSeq = 0;
   #unnamed = 0;
@@ -89,7 +89,7 @@ class ClarkImport implements LineImport {
     yield* this.#strays.report({ severity: 'note', verb: 'left out' });
   }
 
-  /** Says that the run is there, once. */
+  /** Yields the run item once. */
   *#runOf(id: string, record: TrajectoryRecord): Generator<ImportItem> {
     if (this.#runs.has(id)) return;
     this.#runs.set(id, { key: id, nextSeq: record.seq + 1, ids: new SourceCallIds() });
@@ -151,7 +151,7 @@ class ClarkImport implements LineImport {
   }
 }
 
-/** What the model got to see of a result; details and narration are for people and programs. */
+/** The part of a result that the model saw; details and narration are for people and programs. */
 function seenResult(result: unknown): ReturnType<typeof sourceResult> {
   return isJsonObject(result) && Array.isArray(result['content'])
     ? sourceResult(clarkBlocks(result['content']))
@@ -170,7 +170,7 @@ function lostRecords(expected: number, found: number, line: number): ImportItem 
   return { type: 'diagnostic', diagnostic: { severity: 'error', message, line } };
 }
 
-/** True when it has a form that only clark-agent writes: a message with its time, usage in its names. */
+/** True for a form that only clark-agent writes: a message with a time, or its names of usage fields. */
 function isClarkPayload(payload: unknown): boolean {
   const { kind, message, identity } = membersOf(payload);
   if (kind === 'message_appended') {
@@ -180,7 +180,7 @@ function isClarkPayload(payload: unknown): boolean {
   return kind === 'run_started' ? 'deadline_unix_ms' in membersOf(identity) : messagesOf(payload).some(isClarkMessage);
 }
 
-/** A payload of clark-agent in our form; what is no payload stays as it is, for the decoder to refuse. */
+/** Converts a clark-agent payload to ours; anything else stays unchanged and the decoder rejects it. */
 function clarkPayload(payload: unknown): unknown {
   if (!isJsonObject(payload)) return payload;
   const { message, assistant, tool_results: results, new_messages: added } = payload;
@@ -195,7 +195,7 @@ function clarkPayload(payload: unknown): unknown {
   };
 }
 
-/** The parts of a message or of a result. */
+/** The parts of a message or a result. */
 function clarkBlocks(content: unknown): readonly StoredContentBlock[] {
   return listOf(content).map(storedBlock);
 }

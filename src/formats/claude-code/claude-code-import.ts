@@ -11,25 +11,25 @@ import { textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { plainText } from '../parts/plain-text.ts';
 
-/** Entries of a resumed session come again soon or not at all. */
+/** Entry ids remembered: entries of a resumed session repeat soon or not at all. */
 const REMEMBERED_ENTRIES = 8192;
-/** Entries that are kept back at the beginning of a file. */
+/** Most entries buffered at the beginning of a file. */
 const MAX_HELD = 64;
 const COPIED = 'entries copied from the session that it was forked from';
-/** Runs of one file that are open at a time; the one that was silent longest ends when another begins. */
+/** Most open runs per file; beyond that the least recently active one ends. */
 const MAX_OPEN_RUNS = 256;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
-/** One Claude Code file being read: sends each entry to its run. */
+/** Reads one Claude Code file: dispatches each entry to its run. */
 export class ClaudeCodeImport extends ObjectLines {
   readonly #source: ImportSource;
   readonly #runs = new Map<string, ClaudeCodeRun>();
-  /** How often a run of that id was begun, for those that ended early. */
+  /** Number of starts by run id, for runs that ended early. */
   readonly #begun = new LruMap<number>(REMEMBERED_ENTRIES);
-  /** Entry id to the run it went to. */
+  /** Run of each entry id. */
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   #heldEntries: JsonMembers[] = [];
-  /** In a fork, until the first answer of its own. */
+  /** In a fork, before its own first answer. */
   #mayBeCopied = false;
   #isFork = false;
 
@@ -39,7 +39,7 @@ export class ClaudeCodeImport extends ObjectLines {
   }
 
   *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
-    // A session that has used tools before anything was said in it is a fork, unless its file was cut.
+    // Tool use before any message indicates a fork, unless the file was truncated.
     if (value.type === 'tools-used' && this.#runs.size === 0) this.#mayBeCopied = true;
     if (!isUsed(value)) {
       this.skipped.add(kindOf(value));
@@ -70,20 +70,20 @@ export class ClaudeCodeImport extends ObjectLines {
       return;
     }
     yield* this.#release();
-    yield* this.#taken(value);
+    yield* this.#handle(value);
   }
 
-  *#taken(entry: JsonMembers): Generator<ImportItem> {
+  *#handle(entry: JsonMembers): Generator<ImportItem> {
     const uuid = textOrUndefined(entry.uuid);
     const runId = this.#runIdOf(entry, uuid);
-    // The sum of a fork begins with that of the session that it was forked from.
+    // The total of a fork includes the session it was forked from.
     if (entry.type === 'cost-state' && (this.#isFork || !this.#runs.has(runId))) return;
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
     yield* this.#run(runId, entry).entry(entry);
   }
 
-  /** A fork begins with the entries of another session under its own id: the answers among them say whose they are. */
+  /** A fork begins with entries of another session under its own id; the answers among them carry the original session id. */
   #isCopied({ requestSessionId: original, sessionId, type }: JsonMembers): boolean {
     if (type !== 'assistant' || typeof original !== 'string' || original === sessionId) return false;
     this.#heldEntries.forEach(() => this.skipped.add(COPIED));
@@ -93,12 +93,12 @@ export class ClaudeCodeImport extends ObjectLines {
     return true;
   }
 
-  /** Gives what was said before the first answer: it was kept back, because it may have been a copy too. */
+  /** Emits the buffered messages before the first answer: they may have been copies too. */
   *#release(): Generator<ImportItem> {
-    const held = this.#heldEntries;
+    const entries = this.#heldEntries;
     this.#heldEntries = [];
     this.#mayBeCopied = false;
-    for (const entry of held) yield* this.#taken(entry);
+    for (const entry of entries) yield* this.#handle(entry);
   }
 
   *finish(): Generator<ImportItem> {
@@ -114,7 +114,7 @@ export class ClaudeCodeImport extends ObjectLines {
     if (entry.isSidechain !== true) return session;
     const agentId = textOrUndefined(entry.agentId) ?? AGENT_FILE.exec(this.#source.name)?.[1];
     if (agentId !== undefined) return `${session}/agent-${agentId}`;
-    // Older files: a side conversation is known by its first entry, which the others descend from.
+    // Older files: the first entry of a side conversation identifies it, and the others descend from that entry.
     const parent = textOrUndefined(entry.parentUuid);
     const parentRun = parent === undefined ? undefined : this.#runOfEntry.get(parent);
     return parentRun === undefined || parentRun === session ? `${session}/sidechain-${uuid ?? 'unnamed'}` : parentRun;
@@ -131,7 +131,7 @@ export class ClaudeCodeImport extends ObjectLines {
   #run(runId: string, entry: JsonMembers): ClaudeCodeRun {
     const known = this.#runs.get(runId);
     const run = known ?? this.#begin(runId, entry);
-    // Deleted and set again, so that the map's order is the order of use.
+    // Deleted and set again to keep the map in order of use.
     this.#runs.delete(runId);
     this.#runs.set(runId, run);
     return run;

@@ -12,7 +12,7 @@ import { sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** One session or subagent being read. An answer arrives as several lines, with results in between when tools run early. */
+/** Reads one session or subagent. An answer spans several lines, with results in between when tools run early. */
 export class ClaudeCodeRun {
   readonly #session: SessionItems;
   #compactedSinceAnswer = false;
@@ -46,24 +46,24 @@ export class ClaudeCodeRun {
   }
 
   *#user(entry: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
-    let said: StoredContentBlock[] = [];
+    let userBlocks: StoredContentBlock[] = [];
     for (const block of blocksOf(entry)) {
       const result = resultInBlock(block, atMs);
       if (result === undefined) {
-        said.push(sourceBlock(block));
+        userBlocks.push(sourceBlock(block));
         continue;
       }
-      yield* this.#said(entry, said, atMs);
-      said = [];
+      yield* this.#message(entry, userBlocks, atMs);
+      userBlocks = [];
       yield* this.#session.result(result);
     }
-    yield* this.#said(entry, said, atMs);
+    yield* this.#message(entry, userBlocks, atMs);
   }
 
-  *#said(entry: JsonMembers, blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
+  *#message(entry: JsonMembers, blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     if (blocks.length === 0) return;
     const isSummary = entry.isCompactSummary === true;
-    // The boundary before the summary already says so; older files have the summary alone.
+    // The preceding boundary already says so; older files have only the summary.
     if (isSummary && !this.#compactedSinceAnswer) yield* this.#compaction('summary', atMs);
     const text = textOfContent(blocks);
     const isTask = !isSummary && entry.isMeta !== true && isTaskText(text);
@@ -106,7 +106,7 @@ function triggerOf(entry: JsonMembers): string {
   return (isJsonObject(metadata) ? textOrUndefined(metadata.trigger) : undefined) ?? 'unspecified';
 }
 
-/** The last line of stream-json: it says how the process ended, not whether the task was done. */
+/** The last line of stream-json: how the process ended, not whether the task was done. */
 function outcomeOf(entry: JsonMembers): RunEnded {
   const subtype = textOrUndefined(entry.subtype) ?? 'unspecified';
   const new_messages: RunEnded['new_messages'] = [];

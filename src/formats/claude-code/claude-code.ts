@@ -3,7 +3,7 @@ import { ClaudeCodeImport } from './claude-code-import.ts';
 import type { LineImporter } from '../importer.ts';
 
 const SPEAKERS: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
-/** Entries that stand beside the conversation; a file may begin with many of them. */
+/** Entries outside the conversation; a file may begin with many of them. */
 const COMPANIONS: ReadonlySet<unknown> = new Set([
   'summary',
   'file-history-snapshot',
@@ -21,26 +21,26 @@ const COMPANIONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads Claude Code transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the lines
- * of `claude -p --output-format stream-json`. Every session of a file is a run; subagents are child runs. A tool
- * result without `is_error` is none: the format leaves the flag out on success.
+ * Reads Claude Code transcripts (`<sessionId>.jsonl`, `<sessionId>/subagents/agent-<id>.jsonl`) and the output of
+ * `claude -p --output-format stream-json`. Every session in a file is a run; subagents are child runs. A tool
+ * result without `is_error` succeeded: the format omits the flag on success.
  *
- * Memory: one answer and the open calls of each run at work, the ids of its calls, the last 8,192 entry ids.
+ * Memory: one answer and the open calls of each active run, the ids of its calls, the last 8,192 entry ids.
  */
 export const claudeCodeImporter: LineImporter = {
   shape: 'lines',
   format: 'claude-code',
   recognise(firstLines) {
     const objects = firstLines.filter((line) => isJsonObject(line));
-    const spoken = objects.filter((line) => isSpoken(line)).length;
+    const messageCount = objects.filter((line) => isMessage(line)).length;
     const beside = objects.filter((line) => isCompanion(line)).length;
-    if (spoken > 0) return spoken + beside === firstLines.length ? 0.98 : 0.9;
+    if (messageCount > 0) return messageCount + beside === firstLines.length ? 0.98 : 0.9;
     return beside > 0 && beside === firstLines.length ? 0.6 : 0;
   },
   open: (source) => new ClaudeCodeImport(source),
 };
 
-function isSpoken(line: Readonly<Record<string, unknown>>): boolean {
+function isMessage(line: Readonly<Record<string, unknown>>): boolean {
   if (!SPEAKERS.has(line.type)) return false;
   return typeof line.sessionId === 'string' ? typeof line.uuid === 'string' : typeof line.session_id === 'string';
 }

@@ -10,7 +10,7 @@ import { asJson, sourceBlock, sourceResult, textOrUndefined } from '../parts/sou
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** The lines of one `codex exec --json` being read. They hold no times and no prompt. */
+/** Reads the output of one `codex exec --json`, which has no times and no prompt. */
 export class CodexExec extends ObjectLines {
   readonly #session: SessionItems;
   readonly #open = new Set<string>();
@@ -74,7 +74,7 @@ export class CodexExec extends ObjectLines {
   *#call(item: JsonMembers, isCompleted: boolean): Generator<ImportItem> {
     const call = callOf(item);
     const sourceId = call.sourceId ?? '';
-    // An item may be completed without having been started, and is updated in between.
+    // An item may complete without having started, and is updated in between.
     if (!this.#open.has(sourceId)) {
       yield* this.#session.answer({ joins: true, parts: [{ type: 'call', call }] }, undefined);
       this.#open.add(sourceId);
@@ -86,7 +86,7 @@ export class CodexExec extends ObjectLines {
 
   *#failure(message: unknown): Generator<ImportItem> {
     const text = plainText(message);
-    // A failed turn repeats the error before it.
+    // A failed turn repeats the previous error.
     if (text === this.#lastFailure) return;
     this.#lastFailure = text;
     yield* this.#session.failure([sourceBlock(text)], text, undefined);

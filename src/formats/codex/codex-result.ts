@@ -4,24 +4,24 @@ import { shellAnswer } from '../../calls/shell-answer.ts';
 import { membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { sourceResult, textOrUndefined } from '../parts/source-content.ts';
 
-/** Calls whose event comes, but whose result does not. */
+/** Calls that have an event but no result. */
 const REMEMBERED_CALLS = 256;
-/** How Codex itself refuses a call; the model sees only this sentence. */
+/** Codex's own refusal of a call; the model sees only this sentence. */
 const REFUSAL =
   /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? )/i;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
 
-/** What an event says about a call beside its result. */
+/** Facts of an event about a call besides its result. */
 interface CallFact {
   readonly isError?: boolean | undefined;
   readonly durationMs?: number | undefined;
 }
 
-/** Keeps what events say about calls until their results come. */
+/** Keeps facts from events until the results of their calls arrive. */
 export class CodexCallFacts {
   readonly #facts = new LruMap<CallFact>(REMEMBERED_CALLS);
 
-  /** Takes an event; false when it is not about the end of a call. */
+  /** Takes an event; false if it is not about the end of a call. */
   note(event: JsonMembers): boolean {
     const ended = event.type === 'item_completed' ? membersOf(event.item) : event;
     const id = textOrUndefined(event.type === 'item_completed' ? ended.id : ended.call_id);
@@ -35,7 +35,7 @@ export class CodexCallFacts {
     return (id === undefined ? undefined : this.#facts.get(id)) ?? {};
   }
 
-  /** What was noted about the call. Each fact serves once. */
+  /** Returns and forgets the facts about a call. */
   take(id: string | undefined): CallFact {
     const fact = this.look(id);
     if (id !== undefined) this.#facts.delete(id);
@@ -43,7 +43,7 @@ export class CodexCallFacts {
   }
 }
 
-/** The result of a call, as the model saw it, with what the exit code or the events say about it. */
+/** The result of a call as the model saw it, with the flag from the exit code or the events. */
 export function codexResult(
   item: JsonMembers,
   fact: CallFact,
@@ -56,7 +56,7 @@ export function codexResult(
   return { result, isError, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
 }
 
-/** Undefined where the event does not say. */
+/** Undefined if the event does not say. */
 function hasFailed(ended: JsonMembers): boolean | undefined {
   if (typeof ended.exit_code === 'number') return ended.exit_code !== 0;
   if (typeof ended.success === 'boolean') return !ended.success;

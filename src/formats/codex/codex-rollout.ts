@@ -16,7 +16,7 @@ import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 import { CodexCallFacts, codexResult } from './codex-result.ts';
 
-/** Events that repeat what a response item says. */
+/** Events that repeat a response item. */
 const REPEATS: ReadonlySet<unknown> = new Set([
   'agent_message',
   'agent_reasoning',
@@ -25,10 +25,10 @@ const REPEATS: ReadonlySet<unknown> = new Set([
   'user_message',
   'web_search_end',
 ]);
-/** How a user message begins that Codex, a hook or another agent wrote. Newer rollouts say so themselves. */
+/** Beginnings of user messages written by Codex, a hook or another agent. Newer rollouts mark them. */
 const HOST_TEXT =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
-/** Response items that say how the context was made, not what was said or done. */
+/** Response items about the context, not about the conversation. */
 const NO_CALLS: ReadonlySet<unknown> = new Set([
   'compaction',
   'compaction_summary',
@@ -36,7 +36,7 @@ const NO_CALLS: ReadonlySet<unknown> = new Set([
   'ghost_snapshot',
 ]);
 
-/** One Codex rollout being read: one run, whose answers come as several response items. */
+/** Reads one Codex rollout: one run, whose answers consist of several response items. */
 export class CodexRollout extends ObjectLines {
   readonly #session: SessionItems;
   readonly #facts = new CodexCallFacts();
@@ -86,7 +86,7 @@ export class CodexRollout extends ObjectLines {
     yield* this.#session.finish();
   }
 
-  /** A fork begins with a copy of the rollout that it comes from, and with that one's meta line after its own. */
+  /** A fork begins with a copy of the original rollout, whose meta line follows the fork's own. */
   #meta(payload: JsonMembers): void {
     if (this.#hasMeta) return;
     this.#hasMeta = true;
@@ -141,8 +141,8 @@ export class CodexRollout extends ObjectLines {
       blocks.filter((block, at) => isHosts(block, at)),
       atMs,
     );
-    const said = blocks.filter((block, at) => !isHosts(block, at));
-    if (said.length > 0) yield* this.#session.user(said, atMs, textOfContent(said));
+    const userBlocks = blocks.filter((block, at) => !isHosts(block, at));
+    if (userBlocks.length > 0) yield* this.#session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
   *#answer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
@@ -187,7 +187,7 @@ export class CodexRollout extends ObjectLines {
     yield* this.#session.failure([sourceBlock(message)], message, atMs);
   }
 
-  /** Stands behind each answer, and is repeated where only the rate limits changed. */
+  /** Follows each answer, and is repeated when only the rate limits changed. */
   #tokenCount(info: JsonMembers): void {
     const total = membersOf(info.total_token_usage).total_tokens;
     if (total !== this.#totalTokens) this.#session.usage(sourceUsage(info.last_token_usage));
@@ -196,7 +196,7 @@ export class CodexRollout extends ObjectLines {
   }
 }
 
-/** A call of a response item, whose `type` ends in `_call`. */
+/** A call of a response item whose `type` ends in `_call`. */
 export function codexCall(item: JsonMembers, type: string): CallShape {
   const name = textOrUndefined(item.name) ?? type.replace(/_call$/, '');
   const namespace = textOrUndefined(item.namespace);

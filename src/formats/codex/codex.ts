@@ -14,9 +14,9 @@ const ROLLOUT_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads Codex rollouts (`$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`): a file is a run, a subagent's file names its parent.
+ * Reads Codex rollouts (`$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`): a file is a run; a subagent's file names its parent.
  *
- * Memory: one answer, and the ids of the run's calls.
+ * Memory: one answer and the ids of the run's calls.
  */
 export const codexRolloutImporter: LineImporter = {
   shape: 'lines',
@@ -33,7 +33,7 @@ export const codexRolloutImporter: LineImporter = {
 
 const EXEC_TYPE = /^(?:thread\.started|turn\.(?:started|completed|failed)|item\.(?:started|updated|completed))$/;
 
-/** Reads the lines that `codex exec --json` prints: one run. */
+/** Reads the output of `codex exec --json`: one run. */
 export const codexExecImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',

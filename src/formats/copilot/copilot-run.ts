@@ -9,13 +9,13 @@ import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { callArguments } from '../parts/source-call.ts';
 import { sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 
-/** Usage records whose answer was not written. */
+/** Most usage records buffered without their answer. */
 const MAX_USAGES = 64;
 
 /** The main conversation of a Copilot session, or one of its subagents. */
 export class CopilotRun {
   readonly #session: SessionItems;
-  /** When the calls that have no result yet began; those that an answer asked for are undefined until they run. */
+  /** Start times of open calls; undefined for a requested call that does not run yet. */
   readonly #calls = new Map<string, number | undefined>();
   /** By API call: the usage is written before the answer. */
   readonly #usages = new Map<string, StoredUsage>();
@@ -26,7 +26,7 @@ export class CopilotRun {
     this.#session = new SessionItems({ ...identity, format: 'copilot' });
   }
 
-  /** @returns false for an event of a type that is not read */
+  /** @returns false for an event type that is not read */
   *event(type: string, data: JsonMembers, atMs: number | undefined): Generator<ImportItem, boolean> {
     switch (type) {
       case 'user.message':
@@ -67,7 +67,7 @@ export class CopilotRun {
     }
   }
 
-  /** How the run ends, unless it goes on. */
+  /** How the run ends, unless it continues. */
   outcome(outcome: string | undefined, atMs: number | undefined): void {
     const payload: RunEnded | undefined =
       outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] };
@@ -75,8 +75,8 @@ export class CopilotRun {
   }
 
   /**
-   * The sums of a session whose answers carry only their output tokens, as older versions write them: what is
-   * not known by answer counts for the last one.
+   * Totals of a session whose answers only have output tokens, as in older versions: the last answer
+   * gets the remaining tokens.
    */
   totals(metrics: JsonMembers): void {
     if (this.#seenInput) return;
@@ -97,7 +97,7 @@ export class CopilotRun {
   *#user(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const blocks = sourceBlocks(data.content);
     const source = textOrUndefined(data.source) ?? 'user';
-    // A subagent's task comes from the agent that started it; other sources are hooks, skills and the host.
+    // A subagent's task comes from the parent agent; other sources are hooks, skills and the host.
     const isTask = (source === 'user' || source.startsWith('agent-')) && data.isAutopilotContinuation !== true;
     if (isTask) yield* this.#session.user(blocks, atMs, plainText(data.content));
     else yield* this.#session.system(blocks, atMs);
@@ -139,7 +139,7 @@ export class CopilotRun {
     yield* this.#session.answer(piece, atMs);
   }
 
-  /** A call that no answer asked for, such as one that the user typed, is a call of the answer before it. */
+  /** A call that no answer requested, such as one typed by the user, belongs to the previous answer. */
   *#started(data: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     const call = callOf(data);
     const { sourceId } = call;

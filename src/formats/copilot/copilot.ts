@@ -16,7 +16,7 @@ const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permiss
  * Reads the events of a GitHub Copilot CLI session (`~/.copilot/session-state/<id>/events.jsonl`): the session is a run,
  * each subagent a child run.
  *
- * Memory: for each agent at work one answer and the ids of its calls.
+ * Memory: per active agent one answer and the ids of its calls.
  */
 export const copilotImporter: LineImporter = {
   shape: 'lines',
@@ -34,7 +34,7 @@ export const copilotImporter: LineImporter = {
 
 class CopilotImport extends ObjectLines {
   readonly #agents = new Map<string, CopilotRun>();
-  /** An agent may be started again after its end. */
+  /** Starts per agent: an agent may be started again after its end. */
   readonly #runIds = new UniqueNames();
   #sessionId: string;
   #main: CopilotRun | undefined;

@@ -11,20 +11,20 @@ import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
-/** Entries that may be written again under their ids. */
+/** Most entries tracked for later versions. */
 const REMEMBERED_ENTRIES = 8192;
-/** What Gemini CLI and its hooks add to a message. */
+/** Text that Gemini CLI and its hooks add to a message. */
 const ADDED = /<(hook_context|session_context)>[^]*?<\/\1>\s*/g;
 
 /**
- * One Gemini chat. An entry is written again under its id when it grows, so each is kept back until another one
- * comes; of one that grows later still, only what is new is read.
+ * One Gemini chat. A growing entry is rewritten under its id, so each is buffered until another one
+ * arrives; of an entry that grows later only the new part is read.
  */
 export class GeminiRun {
   readonly session: SessionItems;
   readonly skipped: SkipCounts = new SkipCounts();
-  /** How many calls of an entry were given. */
-  readonly #given = new LruMap<number>(REMEMBERED_ENTRIES);
+  /** Calls already emitted per entry. */
+  readonly #emittedCalls = new LruMap<number>(REMEMBERED_ENTRIES);
   #pending: JsonMembers | undefined;
 
   constructor(identity: Omit<SessionIdentity, 'format'>) {
@@ -36,18 +36,18 @@ export class GeminiRun {
     this.#pending = entry;
   }
 
-  /** The history was set as a whole: at the beginning of a chat, or after it was compressed. */
+  /** The history was replaced: at the beginning of a chat, or after compression. */
   *history(entries: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.#flush();
-    const isBegun = this.#given.size > 0;
-    const unknown = entries.map((entry) => membersOf(entry)).filter((entry) => !this.#given.has(plainText(entry.id)));
+    const isBegun = this.#emittedCalls.size > 0;
+    const unknown = entries.map((entry) => membersOf(entry)).filter((entry) => !this.#emittedCalls.has(plainText(entry.id)));
     if (unknown.length === 0) return;
     if (!isBegun) {
       for (const entry of unknown) yield* this.entry(entry);
       return;
     }
     yield* this.session.record({ kind: 'compaction', trigger: 'compress' }, atMs);
-    for (const entry of unknown) this.#given.set(plainText(entry.id), listOf(entry.toolCalls).length);
+    for (const entry of unknown) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 
   /** The user went back to an earlier message. */
@@ -67,39 +67,39 @@ export class GeminiRun {
     this.#pending = undefined;
     const id = plainText(entry.id);
     const atMs = sourceTimeMs(entry.timestamp);
-    const given = this.#given.get(id);
-    this.#given.set(id, listOf(entry.toolCalls).length);
-    if (entry.type === 'gemini') yield* this.#answer(entry, given, atMs);
-    else if (given !== undefined) return;
-    else if (entry.type === 'user') yield* this.said(sourceBlocksOf(entry.content), atMs);
+    const emitted = this.#emittedCalls.get(id);
+    this.#emittedCalls.set(id, listOf(entry.toolCalls).length);
+    if (entry.type === 'gemini') yield* this.#answer(entry, emitted, atMs);
+    else if (emitted !== undefined) return;
+    else if (entry.type === 'user') yield* this.user(sourceBlocksOf(entry.content), atMs);
     else if (entry.type === 'error') {
       const message = plainText(entry.content);
       yield* this.session.failure([sourceBlock(message)], message, atMs);
     } else this.skipped.add(`${plainText(entry.type)} entries`);
   }
 
-  /** A message of the user's role: what hooks and the host added is a message by itself. */
-  *said(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
+  /** A message with the user's role; text added by hooks and the host becomes a separate message. */
+  *user(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     const added: StoredContentBlock[] = [];
-    const said: StoredContentBlock[] = [];
+    const userBlocks: StoredContentBlock[] = [];
     for (const block of blocks) {
       if (block.type !== 'text') {
-        said.push(block);
+        userBlocks.push(block);
         continue;
       }
       for (const [text] of block.text.matchAll(ADDED)) added.push({ type: 'text', text: text.trim() });
       const text = block.text.replaceAll(ADDED, '').trim();
-      if (text !== '') said.push({ type: 'text', text });
+      if (text !== '') userBlocks.push({ type: 'text', text });
     }
     yield* this.session.system(added, atMs);
-    yield* this.session.user(said, atMs, textOfContent(said));
+    yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
-  *#answer(entry: JsonMembers, given: number | undefined, atMs: number | undefined): Generator<ImportItem> {
+  *#answer(entry: JsonMembers, emitted: number | undefined, atMs: number | undefined): Generator<ImportItem> {
     const calls = listOf(entry.toolCalls).map((call) => membersOf(call));
-    const fresh = calls.slice(given ?? 0);
-    if (given !== undefined && fresh.length === 0) return;
-    const parts: AnswerPart[] = given === undefined ? [...thoughtsOf(entry), ...sourceBlocksOf(entry.content)] : [];
+    const fresh = calls.slice(emitted ?? 0);
+    if (emitted !== undefined && fresh.length === 0) return;
+    const parts: AnswerPart[] = emitted === undefined ? [...thoughtsOf(entry), ...sourceBlocksOf(entry.content)] : [];
     for (const call of fresh) {
       const name = textOrUndefined(call.name) ?? 'unknown';
       parts.push({ type: 'call', call: { sourceId: textOrUndefined(call.id), name, args: asJson(call.args ?? {}) } });
@@ -108,7 +108,7 @@ export class GeminiRun {
       messageId: plainText(entry.id),
       parts,
       modelId: textOrUndefined(entry.model),
-      usage: given === undefined ? usageOf(membersOf(entry.tokens)) : undefined,
+      usage: emitted === undefined ? usageOf(membersOf(entry.tokens)) : undefined,
     };
     yield* this.session.answer(piece, atMs);
     for (const call of fresh) yield* this.#result(call);
@@ -130,7 +130,7 @@ export class GeminiRun {
   }
 }
 
-/** Parts of the Gemini API as blocks; results stand with their calls and are left out. */
+/** Parts of the Gemini API as blocks; results are skipped because they belong to their calls. */
 function sourceBlocksOf(content: unknown): readonly StoredContentBlock[] {
   return sourceBlocks(content).flatMap((block): readonly StoredContentBlock[] => {
     if (block.type !== 'other') return [block];
@@ -149,7 +149,7 @@ function thoughtsOf(entry: JsonMembers): readonly StoredContentBlock[] {
   });
 }
 
-/** Thoughts are counted beside the output, and cost the same. */
+/** Thoughts are counted separately from the output, at the same price. */
 function usageOf(tokens: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(tokens.input);
   if (input === undefined) return undefined;

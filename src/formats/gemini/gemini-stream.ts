@@ -9,16 +9,16 @@ import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { GeminiRun } from './gemini-run.ts';
 
-/** The lines are what a person would see: a shell command's exit code stands in its text, where it printed nothing else. */
+/** The lines are what a person would see: a shell command's exit code is in its text if it printed nothing else. */
 const EXIT = /^Command exited with code: (\d+)/m;
 const SHELL = 'run_shell_command';
 
-/** One `gemini --output-format stream-json` being read. */
+/** Reads one `gemini --output-format stream-json`. */
 export class GeminiStream extends ObjectLines {
   readonly #run: GeminiRun;
   readonly #shellCalls = new Set<string>();
   #modelId: string | undefined;
-  /** What the model said so far: it comes in pieces. */
+  /** Buffered text of the model, which arrives in pieces. */
   #text = '';
   #textAtMs: number | undefined;
 
@@ -44,7 +44,7 @@ export class GeminiStream extends ObjectLines {
         break;
       }
       case 'message':
-        yield* this.#run.said(sourceBlocks(value.content), atMs);
+        yield* this.#run.user(sourceBlocks(value.content), atMs);
         break;
       case 'tool_use': {
         const name = textOrUndefined(value.tool_name) ?? 'unknown';
@@ -58,7 +58,7 @@ export class GeminiStream extends ObjectLines {
         yield* session.result({ ...this.#resultOf(value), atMs });
         break;
       case 'error':
-        // Such as a hook that sends the agent back: what follows is another answer.
+        // Such as a hook that sends the agent back: another answer follows.
         session.closeAnswer();
         if (value.severity === 'error') yield* this.#failure(value.message, atMs);
         else this.skipped.add('warnings');
@@ -92,7 +92,7 @@ export class GeminiStream extends ObjectLines {
     const result = failed ? plainText(membersOf(value.error).message ?? shown) : shown;
     const exitCode = EXIT.exec(result)?.[1];
     const isError = exitCode === undefined ? undefined : exitCode !== '0';
-    // The status of a shell call is that of the tool, not that of the command.
+    // The status of a shell call is the tool's, not the command's.
     return { sourceId, result, isError: failed || (isShell ? isError : false) };
   }
 
@@ -110,7 +110,7 @@ export class GeminiStream extends ObjectLines {
   }
 }
 
-/** The sums of the session, which stand at its last answer. Thoughts are what neither input nor output counts. */
+/** Totals of the session, stored with its last answer. Thoughts are the tokens counted neither as input nor as output. */
 function usageOf(stats: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(stats.input_tokens);
   const output = numberOrUndefined(stats.output_tokens);

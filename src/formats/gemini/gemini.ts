@@ -13,7 +13,7 @@ import { GeminiRun } from './gemini-run.ts';
 import { GeminiStream } from './gemini-stream.ts';
 
 /**
- * Reads Gemini CLI chats (`~/.gemini/tmp/<project>/chats/session-*.jsonl`; a subagent's chat lies in a folder named for its
+ * Reads Gemini CLI chats (`~/.gemini/tmp/<project>/chats/session-*.jsonl`; a subagent's chat is in a folder named for its
  * parent). A chat is a run.
  *
  * Memory: one entry, the last 8,192 entry ids, and the ids of the run's calls.
@@ -46,7 +46,7 @@ export const geminiDocumentImporter: DocumentImporter = {
 
 const STREAM_TYPES: ReadonlySet<unknown> = new Set(['init', 'message', 'tool_use', 'tool_result', 'error', 'result']);
 
-/** Reads the lines of `gemini --output-format stream-json`: one run. */
+/** Reads the output of `gemini --output-format stream-json`: one run. */
 export const geminiStreamImporter: LineImporter = {
   shape: 'lines',
   format: 'gemini',

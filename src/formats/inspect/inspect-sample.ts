@@ -12,30 +12,30 @@ import { isJsonObject, type Json } from '../../base/json.ts';
 import type { RunEnded } from '../../records/trajectory-record.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** What the log says of all its samples. */
+/** Facts about all samples of a log. */
 export interface InspectLog {
   /** `eval` of the log's header. */
   readonly spec: JsonMembers;
-  /** Names the runs of a log without any id. */
+  /** Base of run ids for a log without an id. */
   readonly stem: string;
   readonly ids: UniqueNames;
 }
 
-/** The state of one sample while its messages are read. */
+/** State while the messages of a sample are read. */
 interface Reading {
   readonly items: RunItems;
   readonly resolve: Resolve;
   readonly times: InspectTimes;
-  /** Executions seen so far, by call id, for ids that repeat. */
+  /** Executions seen by call id, for repeated ids. */
   readonly seen: Map<string, number>;
 }
 
 /**
  * One sample of an Inspect log as a run, `<eval id>/<sample id>/epoch-<n>`.
  *
- * Counting rule: every entry of an assistant message's `tool_calls` is one call, its result the `tool` message
- * with its id, and nothing else: events lend times and token counts only, because they repeat the messages and
- * hold the scorers' own requests too. A `tool` message whose call is in no message (a shortened log) is a call
+ * Counting rule: every entry of an assistant message's `tool_calls` is a call, its result the `tool` message
+ * with its id, and nothing else: events only provide times and token counts, because they repeat the messages and
+ * include the scorers' requests. A `tool` message whose call is in no message (a shortened log) is a call
  * with null args. `is_error` is the tool message's `error`.
  */
 export function* inspectSampleItems(value: unknown, log: InspectLog): Generator<ImportItem> {
@@ -129,30 +129,30 @@ function* toolItems(reading: Reading, message: JsonMembers): Generator<ImportIte
   const error = message.error === undefined || message.error === null ? undefined : membersOf(message.error);
   const ours = coxswainMembers(message);
   const content = 'result' in ours ? asJson(ours.result) : sourceResult(resolve(message.content));
-  // The model sees the error's text in the place of an empty content.
+  // The model sees the error text instead of empty content.
   const result = content === '' && error !== undefined ? (textOrUndefined(error.message) ?? content) : content;
   const ended = items.result({ sourceId, result, isError: error !== undefined }, span?.endMs);
   const { startMs, endMs } = span ?? {};
   yield* withDuration(ended, startMs === undefined || endMs === undefined ? undefined : endMs - startMs);
 }
 
-/** What an export of coxswain adds to a message: values that Inspect has no place for. */
+/** Additions of a coxswain export to a message: values without a place in Inspect. */
 function coxswainMembers(message: JsonMembers): JsonMembers {
   return membersOf(membersOf(message.metadata).coxswain);
 }
 
-/** Inspect's message parts as stored blocks; attachments are resolved before. */
+/** Inspect's message parts as stored blocks; attachments are already resolved. */
 function inspectBlocks(content: unknown): readonly StoredContentBlock[] {
   if (!Array.isArray(content)) return sourceBlocks(content);
   return content.map((part: unknown) => inspectBlock(part));
 }
 
-/** `inspectBlocks`, as a string where there is nothing but one text. */
+/** `inspectBlocks`, as a string if there is only one text. */
 function inspectContent(content: unknown): StoredContent {
   return plainest(inspectBlocks(content));
 }
 
-/** Where Inspect's part differs from the chat formats: `reasoning`, and `image` as a plain link or data URL. */
+/** Parts that differ from the chat formats: `reasoning`, and `image` as a plain link or data URL. */
 function inspectBlock(part: unknown): StoredContentBlock {
   if (!isJsonObject(part)) return sourceBlock(part);
   if (part.type === 'reasoning') {
@@ -166,23 +166,23 @@ function inspectBlock(part: unknown): StoredContentBlock {
 }
 
 const PROTOCOL = 'attachment://';
-/** Below this depth values are kept as they are; arguments and message parts are flat. */
+/** Deeper values are left unresolved; arguments and message parts are flat. */
 const MAX_DEPTH = 16;
 
-/** Puts back what a sample's log moved to its `attachments`. */
+/** Restores values that a sample's log moved to its `attachments`. */
 type Resolve = (value: unknown) => Json;
 
 /**
- * Makes the resolver of one sample: a text that is `attachment://<hash>` becomes the attached text, anywhere in
- * a value; a hash that the sample does not hold stays as it is, and `onMissing` is told.
+ * Creates the resolver of one sample: a text `attachment://<hash>` becomes the attached text, anywhere in
+ * a value; an unknown hash stays unchanged and is reported to `onMissing`.
  */
 function attachmentResolver(attachments: unknown, onMissing: () => void): Resolve {
-  const held = isJsonObject(attachments) ? attachments : {};
+  const texts = isJsonObject(attachments) ? attachments : {};
   const resolve = (value: unknown, depth: number): Json => {
     if (typeof value === 'string') {
       if (!value.startsWith(PROTOCOL)) return value;
       const key = value.slice(PROTOCOL.length);
-      const found = Object.hasOwn(held, key) ? held[key] : undefined;
+      const found = Object.hasOwn(texts, key) ? texts[key] : undefined;
       if (typeof found === 'string') return found;
       onMissing();
       return value;
@@ -197,7 +197,7 @@ function attachmentResolver(attachments: unknown, onMissing: () => void): Resolv
 
 const MAX_ERROR_CHARS = 500;
 
-/** Inspect's letter grades and the words its own `value_to_float` knows, as rewards. */
+/** Inspect's letter grades and the words known to its `value_to_float`, as rewards. */
 const GRADES: ReadonlyMap<string, number> = new Map([
   ['C', 1],
   ['P', 0.5],
@@ -210,14 +210,14 @@ const GRADES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * How a sample ended: by its `error`, its `limit` or its scores; undefined when it has none of them. Reward is
- * the first score, where it is a number or a grade; success is a full grade, or a number that is exactly 1 or 0.
- * All scores are kept as labels.
+ * How a sample ended, by its `error`, `limit` or scores; undefined if it has none of them. Reward is
+ * the first score, if it is a number or a grade; success is a full grade, or a number that is exactly 1 or 0.
+ * All scores become labels.
  */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;
   const limit = isJsonObject(sample.limit) ? sample.limit : undefined;
-  // Early versions wrote one `score` without a name.
+  // Early versions wrote one unnamed `score`.
   const scores = Object.entries(isJsonObject(sample.score) ? { score: sample.score } : membersOf(sample.scores));
   if (error === undefined && limit === undefined && scores.length === 0) return undefined;
   const values: Record<string, Json> = {};
@@ -247,25 +247,25 @@ function rewardOf(value: unknown): number | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
 }
 
-/** When something in a sample began and ended, in Unix milliseconds. */
+/** Start and end of something in a sample, in Unix milliseconds. */
 interface InspectSpan {
   readonly startMs?: number | undefined;
   readonly endMs?: number | undefined;
   readonly usage?: StoredUsage | undefined;
 }
 
-/** What a sample's events lend to its messages. */
+/** Times and usage from a sample's events. */
 interface InspectTimes {
-  /** By the id of the assistant message that the request gave. */
+  /** By id of the assistant message in the response. */
   readonly answers: ReadonlyMap<string, InspectSpan>;
-  /** By tool call id; for an id that repeats, one span an execution. */
+  /** By tool call id; one span per execution. */
   readonly calls: ReadonlyMap<string, readonly InspectSpan[]>;
   readonly firstMs?: number | undefined;
   readonly lastMs?: number | undefined;
   readonly compactions: number;
 }
 
-/** Reads the times from a sample's events. Calls are never counted here: the messages hold them all. */
+/** Reads the times from a sample's events. Never counts calls: the messages contain them all. */
 function inspectTimes(events: unknown): InspectTimes {
   const answers = new Map<string, InspectSpan>();
   const calls = new Map<string, InspectSpan[]>();
@@ -295,7 +295,7 @@ function inspectTimes(events: unknown): InspectTimes {
   return { answers, calls, firstMs, lastMs, compactions };
 }
 
-/** Inspect names its cache counts in its own way; the rest is as OpenAI's. */
+/** Inspect has its own names for cache counts; the rest is like OpenAI's. */
 function usageOf(value: unknown): StoredUsage | undefined {
   const usage = membersOf(value);
   return sourceUsage({

@@ -9,11 +9,11 @@ import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 
 const SAMPLE_ENTRY = /^samples\/.+_epoch_\d+\.json$/;
-/** The first is written when the log is complete, the second when it begins. */
+/** The first entry is written when the log is complete, the second when it begins. */
 const HEADER_ENTRIES = ['header.json', '_journal/start.json'] as const;
 const LOG_STATUS: ReadonlySet<unknown> = new Set(['started', 'success', 'cancelled', 'error']);
 
-/** Reads Inspect AI logs in the `.json` form, one run a sample and epoch. */
+/** Reads Inspect AI logs in `.json` form, one run per sample and epoch. */
 export const inspectDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'inspect',
@@ -41,9 +41,9 @@ export const inspectDocumentImporter: DocumentImporter = {
 };
 
 /**
- * Reads Inspect AI logs in the `.eval` form, a zip archive with an entry a sample. Memory is bounded by the
- * largest sample: summaries and reductions, which repeat the samples, are not read. A sample that cannot be
- * read is a diagnostic, the others are read.
+ * Reads Inspect AI logs in `.eval` form, a zip archive with an entry per sample. Memory is bounded by the
+ * largest sample: summaries and reductions, which repeat the samples, are skipped. An unreadable sample
+ * becomes a diagnostic; the others are read.
  */
 export const inspectArchiveImporter: ArchiveImporter = {
   shape: 'archive',
@@ -93,7 +93,7 @@ async function decodedEntry(archive: ArchiveReader, name: string): Promise<Decod
   try {
     text = await archive.readText(name);
   } catch (error) {
-    // Broken or too large: one entry less. Anything else is a fault of ours or of the disk.
+    // A broken or too large entry is skipped. Anything else is a bug or a disk error.
     if (!(error instanceof CoxswainError) || !/^(?:format-invalid|input-too-large)$/.test(error.code)) throw error;
     return { ok: false, reason: `was left out: ${error.message}` };
   }

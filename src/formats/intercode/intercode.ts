@@ -11,29 +11,29 @@ import { sourceStem } from '../parts/source-name.ts';
 
 const LOOKED_AT = 8;
 
-/** What the evaluation script writes as the thought of the `submit` that it issues itself at the turn limit. */
+/** Thought that the evaluation script writes for its own `submit` at the turn limit. */
 const SCRIPT_SUBMIT_THOUGHT = 'EXCEEDED MAX TURNS: submit';
 
-/** Refusals that the environments write also where no flag, or the flag of the turn before, goes with them. */
+/** Refusals that the environments also write without a flag, or with the flag of the previous turn. */
 const REFUSAL = /^(?:Error executing query\b|Malformed command\b|Format your \w+ command as follows\b)/;
 
-/** `ic_python` gives back a printed dictionary; its `error` member is absent or empty when all went well. */
+/** `ic_python` returns a printed dictionary; its `error` member is absent or empty on success. */
 const PYTHON_RESULT = /^\{'(?:output|error)': /;
 const PYTHON_FAILURE = /'error': (?!''|""|None)/;
 
-/** The environment's word on the answer, not a failure of the tool; its wordings must not differ here. */
+/** The environment's verdict on the answer, not a tool failure. */
 const VERDICT = /^(?:Failed (?:\d+\/\d+ )?Test Cases?\b|Test case did not pass\b)/;
 
 /**
  * Reads InterCode results: an object of id to `{environment, query, turn_history: {actions, observations,
- * rewards, valid_action?, thoughts?}, summary}`. One run an id, named `<file stem>/<id>`.
+ * rewards, valid_action?, thoughts?}, summary}`. One run per id, named `<file stem>/<id>`.
  *
- * Counting rule: every text in `actions` is a call and a turn of its own, except the `submit` of the evaluation
- * script (its thought says so). Tool: `submit` for `submit …`, else by environment: `ic_sql` → `sql`,
+ * Counting rule: every text in `actions` is one call in one turn, except the `submit` of the evaluation
+ * script (identified by its thought). Tool: `submit` for `submit …`, else by environment: `ic_sql` → `sql`,
  * `ic_python` → `python`, `ic_bash` → `bash`, `ic_ctf` → `python` for `python3 …`, else `bash`. Args are
  * `{command}` without the wrappers `cmd …` and `execute[…]`.
  *
- * `is_error` is `valid_action` negated; where that is absent, and for the environments' own refusals, the text
+ * `is_error` is `valid_action` negated; if that is absent, and for the environments' refusals, the text
  * decides. Reward is `summary.max_reward`; success is reward 1.
  */
 export const intercodeImporter: DocumentImporter = {
@@ -121,9 +121,9 @@ function resultItems(items: RunItems, observation: unknown, valid: unknown): rea
 function outcomeOf(episode: JsonMembers, atLimit: boolean): RunEnded | undefined {
   const summary = membersOf(episode.summary);
   const reward = numberOrUndefined(summary.max_reward);
-  const taken = numberOrUndefined(summary.turns_taken);
-  if (reward === undefined && taken === undefined) return undefined;
-  const exhausted = atLimit || (taken !== undefined && taken === summary.turns_max && reward !== 1);
+  const turnsTaken = numberOrUndefined(summary.turns_taken);
+  if (reward === undefined && turnsTaken === undefined) return undefined;
+  const exhausted = atLimit || (turnsTaken !== undefined && turnsTaken === summary.turns_max && reward !== 1);
   const hardness = textOrUndefined(episode.hardness);
   return {
     kind: 'run_ended',

@@ -10,7 +10,6 @@ import { sourceStem } from '../parts/source-name.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** One element of `calls`. */
 interface CallEntry {
   readonly turn: unknown;
   readonly tool: string;
@@ -18,11 +17,11 @@ interface CallEntry {
 }
 
 /**
- * Reads the neutral `calls` form: one run a document,
+ * Reads the neutral `calls` form: one run per document,
  * `{id?, description?, calls: [{turn?, tool, args?, result?, isError?, atMs?, noResult?, userBefore?}], outcomeSuccess?}`.
  *
- * A turn is a stretch of calls with one `turn` (default: the call's index); its calls start together, then
- * their results come, each in order. A call with `userBefore` (true, or the message's text) begins a turn.
+ * A turn is a stretch of calls with the same `turn` (default: the call's index); its calls start together, then
+ * their results follow, both in order. A call with `userBefore` (true, or the message's text) begins a turn.
  */
 export const callsImporter: DocumentImporter = {
   shape: 'document',
@@ -31,7 +30,7 @@ export const callsImporter: DocumentImporter = {
   read: (document, source) => runItems(document, { key: 'run', fallbackId: sourceStem(source) }),
 };
 
-/** Reads JSON lines of the `calls` form, one run a line. */
+/** Reads JSON lines of the `calls` form, one run per line. */
 export const callsLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'calls',
@@ -103,13 +102,13 @@ function* turnItems(
   const { key, ids } = run;
   const first = turn[0]?.members ?? {};
   if (hasUserBefore(first)) {
-    // The form may say only that there was a message.
+    // The form may only say that there was a message.
     const content = typeof first['userBefore'] === 'string' ? first['userBefore'] : '';
     yield recordItem(key, { kind: 'message_appended', message: { role: 'user', content } }, first['atMs']);
   }
   yield recordItem(key, { kind: 'turn_started' }, first['atMs']);
   const started = turn.map(({ tool, members }) => {
-    // A decoded document holds nothing but JSON.
+    // Decoded documents contain only JSON.
     const args = (members['args'] ?? null) as Json;
     return { members, start: ids.start({ name: tool, args }) };
   });
@@ -126,7 +125,7 @@ function endOf(call: Members, ids: SourceCallIds): ToolEnded | undefined {
     const ended = ids.end({ result: null, isError: false });
     return ended === undefined ? undefined : { ...ended, result_missing: true };
   }
-  // A decoded document holds nothing but JSON.
+  // Decoded documents contain only JSON.
   const result = (call['result'] ?? null) as Json;
   const flag = call['isError'];
   if (typeof flag === 'boolean') return ids.end({ result, isError: flag });
@@ -138,7 +137,7 @@ function hasUserBefore(call: Members): boolean {
 }
 
 function recordItem(runKey: string, payload: TrajectoryPayload, atMs: unknown): ImportItem {
-  // Times may be relative, and 0 says in a record that nothing is known of them.
+  // Times may be relative, and 0 in a record means unknown.
   return {
     type: 'record',
     runKey,

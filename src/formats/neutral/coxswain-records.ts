@@ -8,9 +8,9 @@ import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import { sourceStem } from '../parts/source-name.ts';
 
 /**
- * Reads our own records, one a line; runs may be interleaved. A run begins with its `run_started`, or with its
- * first record where that is lost. Records that come again (a retried write) are left out; missing ones are an
- * error; a record of a newer schema is an error and reading goes on.
+ * Reads our own records, one per line; runs may be interleaved. A run begins with its `run_started`, or with its
+ * first record if that is lost. Repeated records (a retried write) are skipped; missing ones are an
+ * error; a record of a newer schema is an error and reading continues.
  */
 export const coxswainImporter: LineImporter = {
   shape: 'lines',
@@ -28,14 +28,14 @@ function likeness(line: unknown): number {
 
 interface RunState {
   readonly key: string;
-  /** The `seq` that comes next. */
+  /** The next expected `seq`. */
   nextSeq: number;
   repeats: number;
 }
 
 class RecordsImport implements LineImport {
   readonly #source: ImportSource;
-  /** By run id. What is kept of a run does not grow with its records. */
+  /** By run id. The state of a run does not grow with its records. */
   readonly #runs = new Map<string, RunState>();
 
   constructor(source: ImportSource) {
@@ -84,7 +84,7 @@ function* recordItems(
   }
   const { payload } = record;
   run.nextSeq = (payload.kind === 'gap' ? Math.max(record.seq, payload.through_seq) : record.seq) + 1;
-  // The reader makes a `run_started` of its own from the `run` item.
+  // The reader derives `run_started` from the `run` item.
   if (payload.kind === 'run_started') return;
   const atMs = record.recorded_at_unix_ms;
   yield { type: 'record', runKey: key, payload, ...(atMs > 0 ? { atMs } : {}) };

@@ -14,12 +14,12 @@ type Members = Readonly<Record<string, unknown>>;
 const KINDS: ReadonlySet<unknown> = new Set(['assistant', 'user', 'tool_call', 'tool_result']);
 
 /**
- * Reads the neutral `steps` form: one run a line,
+ * Reads the neutral `steps` form: one run per line,
  * `{id?, model?, task?, outcome?: {success?, reward?, labels?}, steps: [{kind, text?, tool?, args?, call_id?,
  * is_error?, result?, msg?, ts?}]}` with the kinds `assistant`, `user`, `tool_call` and `tool_result`.
  *
- * Calls and texts of one `msg` (the message's index) are one turn; without `msg`, calls that follow each other
- * with no result between. `ts` is ISO 8601 or a number of seconds or milliseconds.
+ * Calls and texts with the same `msg` (the message's index) are one turn; without `msg`, consecutive calls
+ * without a result in between. `ts` is ISO 8601 or a number of seconds or milliseconds.
  */
 export const stepsLinesImporter: LineImporter = {
   shape: 'lines',
@@ -32,7 +32,7 @@ export const stepsLinesImporter: LineImporter = {
   }),
 };
 
-/** Reads one run of the `steps` form that is a document of its own. */
+/** Reads one run of the `steps` form from a single document. */
 export const stepsImporter: DocumentImporter = {
   shape: 'document',
   format: 'steps',
@@ -54,7 +54,7 @@ interface RunPlace {
   readonly line?: number;
 }
 
-/** A list, because the run is in memory anyhow: handing each item through generators took longer than making it. */
+/** A list, because the run is in memory anyway: generators took longer than building the items. */
 function runItems(value: unknown, place: RunPlace): readonly ImportItem[] {
   const { key } = place;
   const diagnostic = (severity: 'error' | 'note', message: string): ImportItem => ({
@@ -93,7 +93,7 @@ function runOf(value: Members, place: RunPlace & { readonly startedAtMs: number 
   } as const;
 }
 
-/** Adds the records of the steps. @returns how many results answered no call */
+/** Adds the records of the steps. @returns number of results without a call */
 function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string): number {
   const ids = new SourceCallIds();
   let orphans = 0;
@@ -112,7 +112,7 @@ function addSteps(items: ImportItem[], steps: readonly StepEntry[], key: string)
   return orphans;
 }
 
-/** Undefined for a result that answers no call. */
+/** Undefined for a result without a call. */
 function payloadOf(step: Members, ids: SourceCallIds): TrajectoryPayload | undefined {
   switch (step['kind']) {
     case 'tool_call':
@@ -150,9 +150,9 @@ function endOf(outcome: unknown): RunEnded | undefined {
   };
 }
 
-/** Labels come as `[{type, value}]` or as one object. */
+/** Labels are `[{type, value}]` or one object. */
 function labelsOf(labels: unknown): JsonObject | undefined {
-  // A decoded document holds nothing but JSON.
+  // Decoded documents contain only JSON.
   if (isJsonObject(labels)) return labels as JsonObject;
   if (!Array.isArray(labels) || labels.length === 0) return undefined;
   const pairs = (labels as readonly unknown[]).map((label, index): [string, Json] =>
@@ -169,7 +169,7 @@ function idOf(step: Members): string | undefined {
 }
 
 function asJson(value: unknown): Json {
-  // A decoded document holds nothing but JSON.
+  // Decoded documents contain only JSON.
   return (value ?? null) as Json;
 }
 
@@ -177,22 +177,22 @@ function recordItem(runKey: string, payload: TrajectoryPayload, atMs: number | u
   return atMs === undefined ? { type: 'record', runKey, payload } : { type: 'record', runKey, payload, atMs };
 }
 
-/** One step of the `steps` form and when it happened. */
+/** A step of the `steps` form and its time. */
 interface StepEntry {
   readonly members: Readonly<Record<string, unknown>>;
   readonly atMs: number | undefined;
 }
 
-/** Steps that belong together. */
+/** Steps of one turn. */
 interface StepGroup {
-  /** False for what comes before the first turn, and for user messages with nothing behind them. */
+  /** False before the first turn, and for user messages with nothing after them. */
   readonly startsTurn: boolean;
   readonly steps: readonly StepEntry[];
 }
 
 /**
- * Cuts a run into turns: a turn begins with the first text or call of a model's message and goes on to the
- * next message of the model or the user. Within a turn what the model said and called comes first, then the
+ * Cuts a run into turns: a turn begins with the first text or call of a model's message and continues to the
+ * next message of the model or the user. Within a turn, text and calls precede the
  * results, because its calls were issued together.
  */
 function* turnsOfSteps(steps: readonly StepEntry[]): Generator<StepGroup> {

@@ -7,13 +7,13 @@ import { sourceBlocks, sourceContent, sourceResult, textOrUndefined } from '../p
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
-/** What formats built on OpenAI chat messages do differently. */
+/** Differences of formats built on OpenAI chat messages. */
 export interface ChatDialect {
-  /** The flag of a `tool` message. Default: there is none. */
+  /** Error flag of a `tool` message. Default: no flag. */
   readonly errorFlag?: (message: JsonMembers) => boolean | undefined;
-  /** How a `tool` message without a flag says failure. Default: `inferIsError` of its text. */
+  /** Recognises a failure in a `tool` message without a flag. Default: `inferIsError` of its text. */
   readonly readsAsError?: (message: JsonMembers) => boolean;
-  /** True when the message belongs to a simulated user's own tools, which the agent does not see. Default: false. */
+  /** True for a message of a simulated user's own tools, which the agent does not see. Default: false. */
   readonly isUsersTool?: (message: JsonMembers) => boolean;
 }
 
@@ -24,7 +24,7 @@ export function isChatMessage(value: unknown): value is JsonMembers {
   return isJsonObject(value) && ROLES.has(value.role);
 }
 
-/** The first user message's text, which is the task where nothing else names one. */
+/** Text of the first user message: the task, if nothing else names one. */
 export function firstUserText(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {
     if (!isJsonObject(message) || message.role !== 'user') continue;
@@ -34,7 +34,7 @@ export function firstUserText(messages: readonly unknown[]): string | undefined 
   return undefined;
 }
 
-/** One chat message as items of its run; what is no chat message is counted as lost. */
+/** Items of one chat message; anything else is counted as lost. */
 export function chatMessageItems(writer: RunItems, value: unknown, dialect: ChatDialect = {}): readonly ImportItem[] {
   if (!isChatMessage(value)) {
     writer.lost.add(isJsonObject(value) ? 'messages of unknown role' : 'entries that are no message');

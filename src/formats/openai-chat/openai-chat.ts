@@ -10,7 +10,7 @@ import { sourceStem } from '../parts/source-name.ts';
 import { UniqueNames } from '../parts/unique-names.ts';
 import { sourceCall } from '../parts/source-call.ts';
 
-/** Members that other formats put beside a list of messages. */
+/** Members that other formats put next to a list of messages. */
 const FOREIGN_MEMBERS = [
   'schema_version',
   'steps',
@@ -31,7 +31,7 @@ const LOOKED_AT = 32;
 /**
  * Reads one document: a list of OpenAI chat messages or Responses API items, `{messages: […]}`,
  * `{input: […], output: […]}`, or a list of such objects (one run each). The format has no error flag, so errors
- * are read from the text.
+ * are inferred from the text.
  */
 export const openaiChatImporter: DocumentImporter = {
   shape: 'document',
@@ -54,9 +54,9 @@ export const openaiChatImporter: DocumentImporter = {
 };
 
 /**
- * Reads JSON lines: one conversation `{messages: […]}` a line (one run each), or one chat message a line (one run).
+ * Reads JSON lines: one conversation `{messages: […]}` per line (one run each), or one chat message per line (one run).
  *
- * Memory: the ids of the runs, and one conversation at a time.
+ * Memory: the run ids, and one conversation at a time.
  */
 export const openaiChatLinesImporter: LineImporter = {
   shape: 'lines',
@@ -71,7 +71,7 @@ export const openaiChatLinesImporter: LineImporter = {
 class ChatLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
-  /** The run of a file that holds one message a line. */
+  /** The run of a file with one message per line. */
   #single: RunItems | undefined;
 
   constructor(source: ImportSource) {
@@ -143,7 +143,7 @@ function isConversation(value: unknown): boolean {
   return isJsonObject(value) && confidence(value) > 0;
 }
 
-/** 0 to 0.8: a list of messages is plain enough that a format with marks of its own should win. */
+/** 0 to 0.8: a plain list of messages should lose against a format with its own marks. */
 function confidence(value: unknown): number {
   if (isJsonObject(value) && FOREIGN_MEMBERS.some((member) => member in value)) return 0;
   const messages = messagesOf(value);
@@ -151,7 +151,7 @@ function confidence(value: unknown): number {
   return shareOf(messages, (entry) => isChatMessage(entry) || isResponsesItem(entry)) * 0.8;
 }
 
-/** The share of the first entries that pass; 0 when the first one does not. */
+/** The share of the first entries that pass; 0 if the first one does not. */
 function shareOf(list: readonly unknown[], passes: (entry: unknown) => boolean): number {
   const looked = list.slice(0, LOOKED_AT);
   if (!passes(looked[0])) return 0;
@@ -168,8 +168,8 @@ function isResponsesItem(value: unknown): value is JsonMembers {
 }
 
 /**
- * A list of Responses API items, or of chat messages, as items of one run. In the Responses API an answer is
- * several items in a row (reasoning, messages, calls); together they are one turn.
+ * Items of one run from Responses API items or chat messages. In the Responses API an answer consists of
+ * several consecutive items (reasoning, messages, calls); together they are one turn.
  */
 function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<ImportItem> {
   let parts: AnswerPart[] = [];
@@ -198,7 +198,7 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
   yield* flush();
 }
 
-/** Chat messages carry their calls; a Responses message is a part of an answer and names its type. */
+/** Chat messages contain their calls; a Responses message is a part of an answer and names its type. */
 function isWholeAnswer(message: JsonMembers): boolean {
   return message.type !== 'message';
 }

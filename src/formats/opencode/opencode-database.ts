@@ -5,19 +5,19 @@ import type { JsonMembers } from '../parts/json-member.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { opencodeSession } from './opencode-run.ts';
 
-/** How every SQLite file begins. */
+/** Header of SQLite files. */
 export const SQLITE_MAGIC: Buffer = Buffer.from('SQLi');
 const TABLES = ['message', 'part', 'session'];
 const MAX_TABLES_NAMED = 8;
 
 /**
- * Reads every session of opencode's database (`opencode.db`, versions since 1.2), oldest first. It is opened for reading only.
+ * Reads every session of opencode's database (`opencode.db`, versions since 1.2), oldest first. Opened read-only.
  *
- * @throws CoxswainError `format-unknown` for a database of something else, `input-io` when it cannot be read
- * Memory: one message with its parts, and the ids of the sessions and of one session's messages.
+ * @throws CoxswainError `format-unknown` for another database, `input-io` if it cannot be read
+ * Memory: one message with its parts, the session ids and the message ids of one session.
  */
 export async function* readOpencodeDatabase(path: string): AsyncGenerator<Iterable<ImportItem>> {
-  // Only who reads such a file needs it.
+  // Loaded on demand.
   const { DatabaseSync } = await import('node:sqlite');
   const database = readBy(() => new DatabaseSync(path, { readOnly: true }));
   try {
@@ -54,7 +54,7 @@ function* messagesOf(
   }
 }
 
-/** A row's document, with the id that stands beside it. */
+/** A row's document with the row's id. */
 function stored({ id, data }: JsonMembers): JsonMembers {
   const decoded = typeof data === 'string' ? decodeJson(data) : undefined;
   return decoded?.ok === true && isJsonObject(decoded.value) ? { ...decoded.value, id } : { id };

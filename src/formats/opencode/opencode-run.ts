@@ -9,10 +9,9 @@ import { SkipCounts } from '../parts/skip-counts.ts';
 import { asJson, sourceBlock, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
-/** Parts that say how the answer was made. */
+/** Parts about the making of an answer. */
 const BESIDE: ReadonlySet<unknown> = new Set(['step-start', 'step-finish', 'snapshot', 'patch', 'retry']);
 
-/** One opencode session. */
 export class OpencodeRun {
   readonly session: SessionItems;
   readonly skipped: SkipCounts = new SkipCounts();
@@ -42,7 +41,7 @@ export class OpencodeRun {
     this.finished(info.finish, sourceTimeMs(membersOf(info.time).completed));
   }
 
-  /** A part of an answer. Parts of one `messageID` are one answer. */
+  /** A part of an answer. Parts with the same `messageID` are one answer. */
   *part(
     part: JsonMembers,
     about: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
@@ -69,7 +68,7 @@ export class OpencodeRun {
     }
   }
 
-  /** Why the model's answer ended: `stop` where it was the last one of a prompt. */
+  /** Why the model's answer ended: `stop` for the last one of a prompt. */
   finished(reason: unknown, atMs: number | undefined): void {
     if (reason === 'stop') this.session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, atMs);
   }
@@ -92,12 +91,12 @@ export class OpencodeRun {
     }
     const shown = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
     const added = shown.filter(({ synthetic }) => synthetic === true);
-    const said = shown.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
+    const userBlocks = shown.filter(({ synthetic }) => synthetic !== true).map((part) => sourceBlock(part));
     yield* this.session.system(
       added.map((part) => sourceBlock(part)),
       atMs,
     );
-    yield* this.session.user(said, atMs, textOfContent(said));
+    yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
   *#result(part: JsonMembers): Generator<ImportItem> {
@@ -110,7 +109,7 @@ export class OpencodeRun {
     const result: SessionResult = {
       sourceId: textOrUndefined(part.callID),
       result: plainText((state.status === 'error' ? state.error : state.output) ?? ''),
-      // `invalid` stands for a tool that does not exist.
+      // `invalid` replaces a tool that does not exist.
       isError: state.status === 'error' || exitCode !== 0 || part.tool === 'invalid',
       durationMs: from === undefined || to === undefined ? undefined : to - from,
       atMs: to,
@@ -121,15 +120,15 @@ export class OpencodeRun {
 
 function callOf(part: JsonMembers): CallShape {
   const { input } = membersOf(part.state);
-  const asked = part.tool === 'invalid' ? textOrUndefined(membersOf(input).tool) : undefined;
+  const requestedName = part.tool === 'invalid' ? textOrUndefined(membersOf(input).tool) : undefined;
   return {
     sourceId: textOrUndefined(part.callID),
-    name: asked ?? textOrUndefined(part.tool) ?? 'unknown',
+    name: requestedName ?? textOrUndefined(part.tool) ?? 'unknown',
     args: asJson(input ?? {}),
   };
 }
 
-/** Tokens of a message or step: cached ones are counted beside the input, reasoning beside the output. */
+/** Tokens of a message or step: cached tokens are not part of the input, reasoning not part of the output. */
 function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   const { input, output, reasoning, cache } = membersOf(tokens);
   const inputTokens = numberOrUndefined(input);
@@ -145,7 +144,7 @@ function usageOf({ tokens, cost }: JsonMembers): StoredUsage | undefined {
   };
 }
 
-/** One session from what is stored about it. @param messages  with their parts, in order */
+/** One session from its stored info. @param messages  with their parts, in order */
 export function* opencodeSession(
   info: JsonMembers,
   messages: Iterable<{ readonly info: JsonMembers; readonly parts: readonly unknown[] }>,

@@ -14,8 +14,8 @@ import { decodeJson } from '../reading/json-text.ts';
 const SESSION_ID = /^ses_\w{1,80}$/;
 
 /**
- * Reads what `opencode export` prints, and a session file of the storage folder that versions before 1.2 keep
- * (`storage/session/<project>/<id>.json`, whose messages and parts lie beside it).
+ * Reads the output of `opencode export`, and a session file in the storage folder of versions before 1.2
+ * (`storage/session/<project>/<id>.json`, with messages and parts in sibling folders).
  */
 export const opencodeImporter: DocumentImporter = {
   shape: 'document',
@@ -43,7 +43,7 @@ const LINE_TYPES: ReadonlySet<unknown> = new Set([
   'error',
 ]);
 
-/** Reads the lines of `opencode run --format json`: one run. */
+/** Reads the output of `opencode run --format json`: one run. */
 export const opencodeLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'opencode',
@@ -85,7 +85,7 @@ class OpencodeLines extends ObjectLines {
 const ENTRY_ID = /^\w{1,80}$/;
 
 /**
- * The messages of a session of the storage folder, oldest first: ids grow with time. What cannot be read is passed over.
+ * The messages of a session in the storage folder, oldest first: ids grow with time. Skips unreadable files.
  *
  * @param sessionFile  `storage/session/<project>/<id>.json`
  */
@@ -118,7 +118,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // It was deleted since the folder was listed; an empty text is no JSON.
+    // The file was deleted in the meantime; empty text is not JSON.
     return '';
   }
 }

@@ -10,33 +10,33 @@ import { plainText } from '../parts/plain-text.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { callArguments } from '../parts/source-call.ts';
 
-/** Actions that run nothing: messages, the framework's bookkeeping, and what ends a run. */
+/** Actions that run nothing: messages, bookkeeping of the framework, and the end of a run. */
 const NO_CALLS: ReadonlySet<string> = new Set(
   (
     'message system recall null noop change_agent_state condensation condensation_request start init initialize ' +
     'pause resume stop loop_recall finish reject'
   ).split(' '),
 );
-/** Observations that answer no call. */
+/** Observations without a call. */
 const NO_RESULTS: ReadonlySet<string> = new Set(['agent_state_changed', 'recall', 'null', 'success', 'condense']);
 
 /**
- * Turns the events of one OpenHands run into items, event by event.
+ * Turns the events of one OpenHands run into items.
  *
  * Counting rule, older stream: every action of the agent is one call, except messages, bookkeeping (`recall`,
- * `change_agent_state`, `condensation`, …) and `finish` / `reject`, which count only where the model issued them
+ * `change_agent_state`, `condensation`, …) and `finish` / `reject`, which count only if the model issued them
  * as a tool call (`tool_call_metadata`). `think` is a call. Newer SDK: every `ActionEvent` of the agent.
  * Actions of one model answer (`model_response.id`, `llm_response_id`) are one turn.
  *
- * A result belongs to the action that its `cause` / `action_id` / `tool_call_id` names, else to the oldest open
- * one. An error that names no action (the model's call could not be read) becomes a user message, which is how
- * the agent sees it. The flag is a non-zero exit code (−1, a time-out, too), an `error` observation,
- * `AgentErrorEvent`, `is_error`; where there is none the text decides.
+ * A result belongs to the action named by its `cause` / `action_id` / `tool_call_id`, else to the oldest open
+ * one. An error without an action (the model's call could not be parsed) becomes a user message, as
+ * the agent sees it. The flag is a non-zero exit code (also −1, a time-out), an `error` observation,
+ * `AgentErrorEvent`, `is_error`; without a flag the text decides.
  */
 export class OpenHandsRun {
   readonly #items: RunItems;
   readonly #turns: OpenHandsTurns;
-  /** The last word of the stream on how the run ended, where it has one. */
+  /** The last statement of the stream about the end of the run. */
   endedAs: string | undefined;
   lastMs: number | undefined;
 
@@ -67,7 +67,7 @@ export class OpenHandsRun {
     const toolCallId = textOrUndefined(metadata.tool_call_id);
     if (action === 'finish' || action === 'reject') this.endedAs = action === 'finish' ? 'ended' : 'rejected';
     const isCall = !NO_CALLS.has(action) || ((action === 'finish' || action === 'reject') && toolCallId !== undefined);
-    // Early events name no source: every action is the agent's, every message a user's that waits for no answer.
+    // Early events have no source: every action is the agent's, every message that waits for no answer a user's.
     const isAgents = event.source === 'agent' || (event.source === undefined && action !== 'message');
     if (isCall && isAgents) {
       const text = action === 'think' ? undefined : (textOrUndefined(args.thought) ?? answerText(metadata));
@@ -118,7 +118,7 @@ export class OpenHandsRun {
     if (observation === 'error') yield* this.#turns.message('user', sourceContent(event.content), atMs);
     this.#items.skipped.add(
       observation === 'error'
-        ? 'pairings of errors without an action, kept as user messages'
+        ? 'pairings of errors without an action, ownMembers as user messages'
         : 'observations without an action',
     );
   }
@@ -161,7 +161,7 @@ export class OpenHandsRun {
         const result = sourceResult(event.error ?? event.rejection_reason);
         if (!this.#turns.result({ ...ids, result, isError: true, atMs })) {
           yield* this.#turns.message('user', text, atMs);
-          this.#items.skipped.add('pairings of errors without an action, kept as user messages');
+          this.#items.skipped.add('pairings of errors without an action, ownMembers as user messages');
         }
         break;
       }
@@ -187,7 +187,7 @@ export class OpenHandsRun {
   }
 }
 
-/** The observation of a pair answers its action, also where it does not name it. */
+/** The observation of a pair answers its action, even without naming it. */
 function pairOf(pair: readonly unknown[]): readonly unknown[] {
   const cause = membersOf(pair[0]).id;
   return pair.map((event, index) =>
@@ -199,24 +199,24 @@ function eventIdOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOrUndefined(value);
 }
 
-/** What the model said beside its call, where the action keeps no thought. */
+/** Text of the model next to its call, if the action has no thought. */
 function answerText(metadata: JsonMembers): string | undefined {
   const choices = membersOf(metadata.model_response).choices;
   const [first] = Array.isArray(choices) ? (choices as readonly unknown[]) : [];
   return textOrUndefined(membersOf(membersOf(first).message).content);
 }
 
-/** Members of an action's arguments that are the framework's. They vary between equal calls. */
+/** Arguments of an action that the framework adds. They vary between equal calls. */
 const BOOKKEEPING: readonly string[] = (
   'thought confirmation_state is_confirmed security_risk action_risk blocking hidden is_static keep_prompt ' +
   'kernel_init_code'
 ).split(' ');
-/** Members of early events, which hold the arguments beside them. */
+/** Members of early events, which keep the arguments at top level. */
 const EVENT_MEMBERS: readonly string[] = 'action id source message timestamp llm_metrics tool_call_metadata'.split(' ');
 
 /**
- * The call of an older action: tool and arguments as the model wrote them, where the event carries the model's
- * answer; else the action's name and its arguments without the framework's own members and without nulls.
+ * The call of an older action: tool and arguments as the model wrote them, if the event contains the model's
+ * answer; else the action's name and its arguments without the framework's members and without nulls.
  */
 function streamCall(event: JsonMembers, sourceId: string): CallShape {
   const metadata = membersOf(event.tool_call_metadata);
@@ -226,19 +226,19 @@ function streamCall(event: JsonMembers, sourceId: string): CallShape {
     .find((call) => call.id === metadata.tool_call_id);
   const name = textOrUndefined(membersOf(written?.function).name) ?? textOrUndefined(metadata.function_name);
   const args = callArguments(membersOf(written?.function).arguments);
-  // Text that is no JSON object: the action's own members say more.
+  // Not a JSON object: use the action's members.
   if (written !== undefined && name !== undefined && typeof args === 'object') {
     return { sourceId, name, args: withoutRisk(args) };
   }
   const action = textOrUndefined(event.action) ?? 'unknown';
-  // Without the model's arguments the function's name would not go with the action's: one editor does both.
+  // Without the model's arguments its function name does not fit the action's: one editor does both.
   const bookkeeping = action === 'think' ? BOOKKEEPING.filter((key) => key !== 'thought') : BOOKKEEPING;
   return 'args' in event
     ? { sourceId, name: action, args: membersWithout(membersOf(event.args), bookkeeping) }
     : { sourceId, name: action, args: membersWithout(event, [...bookkeeping, ...EVENT_MEMBERS]) };
 }
 
-/** The call of an SDK action event: its `tool_name` and `action`, or what the model wrote where that is null. */
+/** The call of an SDK action event: its `tool_name` and `action`, or the model's text if that is null. */
 function sdkCall(event: JsonMembers, sourceId: string): CallShape {
   const written = membersOf(event.tool_call);
   const name = textOrUndefined(event.tool_name) ?? textOrUndefined(written.name) ?? 'unknown';
@@ -250,7 +250,7 @@ function sdkCall(event: JsonMembers, sourceId: string): CallShape {
   return { sourceId, name, args: withoutRisk(args) };
 }
 
-/** The flag of an older observation; undefined where it has none, then the text decides. */
+/** The flag of an older observation; undefined if it has none, so that the text decides. */
 function streamErrorFlag(event: JsonMembers): boolean | undefined {
   if (event.observation === 'error' || event.observation === 'user_rejected') return true;
   const extras = membersOf(event.extras);
@@ -260,7 +260,7 @@ function streamErrorFlag(event: JsonMembers): boolean | undefined {
   return typeof extras.error === 'boolean' ? extras.error : undefined;
 }
 
-/** What an SDK observation says: its text, and its flag (also a non-zero exit code and a time-out). */
+/** Text and flag of an SDK observation (the flag is also a non-zero exit code or a time-out). */
 function sdkResult(event: JsonMembers): { readonly result: Json; readonly isError: boolean | undefined } {
   const observation = membersOf(event.observation);
   const content = observation.content ?? observation.output ?? observation.text ?? observation.message;
@@ -278,13 +278,13 @@ function exitCode(value: JsonMembers): number | undefined {
 
 function withoutRisk(args: Json): Json {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
-  // Not an array and not null, so its members are JSON members.
+  // Neither array nor null: its members are JSON members.
   return membersWithout(args as JsonMembers, ['security_risk', 'summary']);
 }
 
 function membersWithout(members: JsonMembers, left: readonly string[]): Json {
-  const kept = Object.entries(members).filter(
+  const ownMembers = Object.entries(members).filter(
     ([key, value]) => !left.includes(key) && value !== null && value !== undefined,
   );
-  return Object.fromEntries(kept.map(([key, value]) => [key, asJson(value)]));
+  return Object.fromEntries(ownMembers.map(([key, value]) => [key, asJson(value)]));
 }

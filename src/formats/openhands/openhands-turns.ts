@@ -4,19 +4,17 @@ import type { CallShape } from '../parts/call-ids.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { AnswerPart, RunItems } from '../parts/run-items.ts';
 
-/** An action as an event shows it. */
 interface ActionShape {
-  /** Makes the call, given the id that its result will be found by. */
+  /** Creates the call with the id that finds its result. */
   readonly call: (sourceId: string) => CallShape;
   readonly eventId: string | undefined;
   readonly toolCallId: string | undefined;
-  /** The model answer it came with; actions of one answer are one turn. */
+  /** Model answer of the action; actions of one answer are one turn. */
   readonly responseId: string | undefined;
   readonly before: readonly StoredContentBlock[];
   readonly atMs: number | undefined;
 }
 
-/** An observation as an event shows it. */
 interface ObservationShape {
   readonly eventId: string | undefined;
   readonly toolCallId: string | undefined;
@@ -31,20 +29,20 @@ interface WaitingCall {
 }
 
 /**
- * Holds back the actions and observations of one model answer until the next answer begins, so that calls
- * issued together stand together although the stream has them one after the other.
+ * Buffers the actions and observations of one model answer until the next answer begins, so that calls
+ * issued together stay together although the stream lists them one after the other.
  *
  * Memory: one turn.
  */
 export class OpenHandsTurns {
   readonly #items: RunItems;
   #parts: AnswerPart[] = [];
-  /** What the answer said, for actions that repeat it. */
-  readonly #said = new Set<string>();
+  /** Text of the answer, for actions that repeat it. */
+  readonly #texts = new Set<string>();
   readonly #byEventId = new Map<string, WaitingCall>();
-  /** Calls by tool call id, which may repeat, oldest first; those without any id under the empty one. */
+  /** Calls by tool call id, which may repeat, oldest first; calls without an id have the key ''. */
   readonly #byToolCallId = new Map<string, WaitingCall[]>();
-  /** Results in the order in which they came. */
+  /** Results in order of arrival. */
   #results: { readonly sourceId: string; readonly observation: ObservationShape }[] = [];
   #responseId: string | undefined;
   #atMs: number | undefined;
@@ -60,8 +58,8 @@ export class OpenHandsTurns {
     if (!together) this.#atMs = action.atMs;
     this.#responseId = action.responseId;
     for (const block of action.before) {
-      if ('text' in block && this.#said.has(block.text)) continue;
-      if ('text' in block) this.#said.add(block.text);
+      if ('text' in block && this.#texts.has(block.text)) continue;
+      if ('text' in block) this.#texts.add(block.text);
       this.#parts.push(block);
     }
     const sourceId = action.toolCallId ?? (action.eventId === undefined ? '' : `event-${action.eventId}`);
@@ -76,11 +74,11 @@ export class OpenHandsTurns {
     return flushed;
   }
 
-  /** False when it answers no action of this turn. */
+  /** False if it answers no action of this turn. */
   result(observation: ObservationShape): boolean {
     const { eventId, toolCallId } = observation;
     const byEvent = eventId === undefined ? undefined : this.#byEventId.get(eventId);
-    // Early streams have no ids at all: there an observation answers the oldest action.
+    // Early streams have no ids: an observation answers the oldest action.
     const found =
       byEvent?.answered === false ? byEvent : this.#oldest(toolCallId ?? (eventId === undefined ? '' : undefined));
     if (found === undefined) return false;
@@ -107,7 +105,7 @@ export class OpenHandsTurns {
     yield this.#items.message(role, content, atMs);
   }
 
-  /** The turn that was held back. */
+  /** Emits the buffered turn. */
   flush(): readonly ImportItem[] {
     if (this.#parts.length === 0) return [];
     const items = [...this.#items.answer({ parts: this.#parts }, this.#atMs)];
@@ -117,7 +115,7 @@ export class OpenHandsTurns {
     }
     this.#parts = [];
     this.#results = [];
-    this.#said.clear();
+    this.#texts.clear();
     this.#byEventId.clear();
     this.#byToolCallId.clear();
     this.#responseId = undefined;

@@ -16,8 +16,8 @@ const LOOKED_AT = 8;
 
 /**
  * Reads one OpenHands document: a list of events (a session's event file, a trajectory export, the older
- * `[action, observation]` pairs), an object that holds such a list under `history`, `trajectory` or `events`, or
- * a list of those objects (one run each). The counting rule stands at `OpenHandsRun`.
+ * `[action, observation]` pairs), an object with such a list under `history`, `trajectory` or `events`, or
+ * a list of those objects (one run each). For the counting rule see `OpenHandsRun`.
  */
 export const openhandsDocumentImporter: DocumentImporter = {
   shape: 'document',
@@ -54,10 +54,10 @@ export const openhandsDocumentImporter: DocumentImporter = {
 };
 
 /**
- * Reads OpenHands JSON lines: one evaluation record `{instance_id, history, …}` a line (one run each), or one
- * event a line (one run, named for the file).
+ * Reads OpenHands JSON lines: one evaluation record `{instance_id, history, …}` per line (one run each), or one
+ * event per line (one run, named for the file).
  *
- * Memory: the ids of the runs, and one record, or one turn of an event stream, at a time.
+ * Memory: the run ids, and one record, or one turn of an event stream, at a time.
  */
 export const openhandsLineImporter: LineImporter = {
   shape: 'lines',
@@ -72,7 +72,7 @@ export const openhandsLineImporter: LineImporter = {
 class OpenHandsLines implements LineImport {
   readonly #stem: string;
   readonly #ids = new UniqueNames();
-  /** The run of a file that holds one event a line. */
+  /** The run of a file with one event per line. */
   #single: { readonly items: RunItems; readonly events: OpenHandsRun } | undefined;
 
   constructor(source: ImportSource) {
@@ -114,7 +114,7 @@ function recordLikeness(value: unknown): number {
   return 'history' in value && ('instance_id' in value || 'issue' in value) && 'metrics' in value ? 0.6 : 0;
 }
 
-/** The lowest score that is not 0, when at least half are not: runs that failed at once are among the others. */
+/** The lowest non-zero score, if at least half are non-zero: some runs fail at once. */
 function lowest(scores: readonly number[]): number {
   const positive = scores.filter((score) => score > 0);
   return positive.length * 2 < scores.length || positive.length === 0 ? 0 : Math.min(...positive);
@@ -122,14 +122,14 @@ function lowest(scores: readonly number[]): number {
 
 const MAX_ERROR_CHARS = 500;
 
-/** The events of a record, whatever it calls them; undefined when it is none. */
+/** The events of a record under any of their names; undefined if it is not a record. */
 function recordEvents(value: unknown): readonly unknown[] | undefined {
   if (!isJsonObject(value)) return undefined;
   const events = value.history ?? value.trajectory ?? value.events;
   return Array.isArray(events) ? (events as readonly unknown[]) : undefined;
 }
 
-/** The record's own id: `instance_id`, the issue it worked on, or a conversation's id. */
+/** Id of the record: `instance_id`, the issue it worked on, or a conversation's id. */
 function recordId(record: JsonMembers): string | undefined {
   const issue = membersOf(record.issue);
   const number = numberOrUndefined(issue.number);
@@ -163,7 +163,7 @@ function* openHandsRecordItems(record: JsonMembers, id: string): Generator<Impor
   yield* items.finish(openHandsOutcome(record, events.endedAs), events.lastMs);
 }
 
-/** How a record says its run ended; `endedAs` is what the events say. Undefined when neither says it. */
+/** How the run ended according to its record; `endedAs` comes from the events. Undefined if neither says. */
 function openHandsOutcome(record: JsonMembers, endedAs: string | undefined): RunEnded | undefined {
   const error = textOrUndefined(record.error);
   const success = successOf(record);

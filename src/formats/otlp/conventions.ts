@@ -1,9 +1,9 @@
 import { GENAI, GENAI_OPERATIONS } from './genai-names.ts';
 
-/** What a span stands for. `prompt`: a message of the user. */
+/** Meaning of a span. `prompt`: a message of the user. */
 export type SpanRole = 'agent' | 'model' | 'tool' | 'prompt';
 
-/** What is read of a span. Each is the first of its attributes that is there. */
+/** Fields read from a span. Each is the first attribute present. */
 export type SpanField =
   | 'conversation'
   | 'agent'
@@ -25,16 +25,16 @@ export type SpanField =
   | 'reasoningTokens'
   | 'cost';
 
-/** How one family of instrumentation names what it sends. */
+/** Names used by one family of instrumentation. */
 export interface Convention {
   readonly name: string;
-  /** Attributes that say what a span is, each with its values in lower case. */
+  /** Attributes that give the kind of a span, each with its values in lower case. */
   readonly kinds: Readonly<Record<string, Readonly<Record<string, SpanRole>>>>;
   readonly fields: Readonly<Partial<Record<SpanField, readonly string[]>>>;
 }
 
 /**
- * Every convention that is read. A span is of the first one that knows its kind. Names as of November 2026: GenAI conventions,
+ * All conventions. A span belongs to the first one that knows its kind. Names as of November 2026: GenAI conventions,
  * OpenInference, OpenLLMetry (Traceloop), Langfuse's SDK, log events of Claude Code and Codex.
  */
 export const CONVENTIONS: readonly Convention[] = [
@@ -55,7 +55,7 @@ export const CONVENTIONS: readonly Convention[] = [
       model: [GENAI.responseModel, GENAI.requestModel],
       finish: [GENAI.finishReasons],
       system: [GENAI.systemInstructions],
-      // The second of each: instrumentations older than the messages as attributes.
+      // The second of each: instrumentations older than messages as attributes.
       input: [GENAI.inputMessages, 'gen_ai.prompt'],
       output: [GENAI.outputMessages, 'gen_ai.completion'],
       tool: [GENAI.toolName],

@@ -41,7 +41,7 @@ export const GENAI_OPERATIONS = {
 
 /** Names of events. */
 export const GENAI_EVENTS = {
-  /** What a span of a model request holds as attributes, as an event or a log record of its own. */
+  /** Details of a model request span, sent as attributes or as a separate event or log record. */
   operationDetails: 'gen_ai.client.inference.operation.details',
   /** With `exception.type` and `exception.message`. */
   exception: 'exception',

@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { textOrUndefined } from '../parts/source-content.ts';
 
-/** What a log record says of itself. */
+/** Identity of a log record. */
 interface LogFacts {
-  /** The name of its event, where it has one. */
+  /** Event name, if it has one. */
   readonly named: unknown;
   readonly body: Json;
   readonly attributes: JsonObject;
@@ -11,19 +11,19 @@ interface LogFacts {
   readonly scope: string | undefined;
 }
 
-/** Agent programs whose log events are read: how their events begin, and the attribute that names the session. */
+/** Agent programs whose log events are read: prefix of their events and session attribute. */
 const PROGRAMS = [
   { prefix: 'claude_code.', service: /claude-code|claude_code/, session: 'session.id' },
   { prefix: 'codex.', service: /codex/, session: 'conversation.id' },
 ] as const;
 
-/** The event and session of a log record of an agent program; undefined for any other record. */
+/** Event and session of an agent program's log record; undefined for any other record. */
 export function logSession(log: LogFacts): { readonly event: string; readonly id: string } | undefined {
   const names = [log.named, log.body].filter((name) => typeof name === 'string');
   const service = `${textOrUndefined(log.resource['service.name']) ?? ''} ${log.scope ?? ''}`;
   for (const { prefix, service: own, session } of PROGRAMS) {
     const full = names.find((name) => name.startsWith(prefix));
-    // Claude Code's `event.name` leaves out what its body begins with.
+    // Claude Code's `event.name` lacks the prefix that its body has.
     const event = full ?? (own.test(service) && names[0] !== undefined ? `${prefix}${names[0]}` : undefined);
     if (event === undefined) continue;
     const id = textOrUndefined(log.attributes[session]) ?? textOrUndefined(log.resource[session]);

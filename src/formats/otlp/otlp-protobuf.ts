@@ -2,7 +2,7 @@ import { PbfReader, PbfWriter } from 'pbf';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 
-/** A scalar, or the message that a field holds; `[]` for a field that repeats. */
+/** A scalar, or the message type of a field; `[]` for a repeated field. */
 type FieldType =
   | 'text'
   | 'id'
@@ -16,7 +16,7 @@ type FieldType =
   | `${MessageName}[]`;
 type MessageName = keyof typeof MESSAGES;
 
-/** The messages of opentelemetry-proto 1.9 that are read: for each field number its name in OTLP's JSON form, and its type. */
+/** Messages of opentelemetry-proto 1.9 in use: for each field number its name in OTLP's JSON form and its type. */
 const MESSAGES = {
   Request: { 1: ['resourceSpans', 'ResourceSpans[]'] },
   LogsRequest: { 1: ['resourceLogs', 'ResourceLogs[]'] },
@@ -65,16 +65,16 @@ const MESSAGES = {
   KeyValueList: { 1: ['values', 'KeyValue[]'] },
 } as const satisfies Readonly<Record<string, Readonly<Record<number, readonly [string, string]>>>>;
 
-/** Wire types of scalars; the rest has a length. */
+/** Wire types of scalars; all others have a length. */
 const WIRE: Readonly<Partial<Record<FieldType, number>>> = { bool: 0, int: 0, double: 1, fixed64: 1, fixed32: 5 };
 const WITH_LENGTH = 2;
 const MAX_DEPTH = 64;
 
 /**
- * A request of OTLP in protobuf form as its JSON form, with ids in hexadecimal digits. Fields that are not read are passed over.
+ * Converts an OTLP protobuf request to its JSON form, with ids in hexadecimal. Skips unused fields.
  *
- * @param signal  what it holds
- * @throws CoxswainError `format-invalid` for bytes that are no such message, or nest deeper than 64 levels
+ * @param signal  content of the request
+ * @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
  */
 export function decodeProtobuf(bytes: Uint8Array, signal: 'traces' | 'logs'): unknown {
   try {
@@ -99,9 +99,9 @@ function messageIn(reader: PbfReader, { end, name, depth }: Place): Readonly<Rec
   for (let number = reader.nextField(end); number !== 0; number = reader.nextField(end)) {
     const field = fields[number];
     if (field === undefined) continue;
-    const [key, given] = field;
-    // The table's own words.
-    const type = given as FieldType;
+    const [key, fieldType] = field;
+    // Keys of the table.
+    const type = fieldType as FieldType;
     if (reader.type !== (WIRE[type] ?? WITH_LENGTH)) throw new Error(`${name}.${key} is of another type`);
     const value = valueIn(reader, type, { end, depth });
     if (reader.pos > end) throw new Error('it is cut off');
@@ -135,13 +135,13 @@ function valueIn(reader: PbfReader, type: FieldType, { end, depth }: Omit<Place,
     default: {
       const ownEnd = reader.readVarint() + reader.pos;
       if (ownEnd > end) throw new Error('it is cut off');
-      // What is no scalar is a message.
+      // Anything but a scalar is a message.
       return messageIn(reader, { end: ownEnd, name: type.replace('[]', '') as MessageName, depth: depth + 1 });
     }
   }
 }
 
-/** An answer to a request of either signal: empty, or with the number of what was refused, and why. */
+/** A response to either signal: empty, or with the number of rejected items and the reason. */
 export function encodeSuccess(refused: number, why: string): Uint8Array {
   const writer = new PbfWriter();
   const writePartial = (count: number, partial: PbfWriter): void => {

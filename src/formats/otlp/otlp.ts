@@ -5,15 +5,15 @@ import { readSpans, type FoundSpans } from './read-spans.ts';
 import { traceRuns } from './trace-runs.ts';
 import type { TraceSpan } from './trace-span.ts';
 
-/** Spans that are held until their traces are whole; the trace that was quiet for longest goes first. */
-const MAX_HELD_SPANS = 200_000;
+/** Most spans buffered until their traces are complete; beyond that the least recently active trace is emitted. */
+const MAX_BUFFERED_SPANS = 200_000;
 
 /**
- * Reads exported spans and log events, one value a line: requests of OTLP as the collector's file exporter writes them, spans of
- * the SDKs' console exporters, of Phoenix, observations of Langfuse. A trace is told when the file is at its end, because its
- * spans may stand anywhere.
+ * Reads exported spans and log events, one value per line: OTLP requests as written by the collector's file exporter, spans of
+ * the SDKs' console exporters and of Phoenix, Langfuse observations. Traces are emitted at the end of the file, because their
+ * spans may be anywhere.
  *
- * Memory: the spans of the file, up to 200,000; then the trace that was quiet for longest is told, and what follows of it is an error.
+ * Memory: the spans of the file, up to 200,000; then the least recently active trace is emitted, and its later spans are an error.
  */
 export const otlpLinesImporter: LineImporter = {
   shape: 'lines',
@@ -25,7 +25,7 @@ export const otlpLinesImporter: LineImporter = {
   open: () => new OtlpImport(),
 };
 
-/** The same in one document: a request, a list, or an export of Phoenix or Langfuse. Memory: the document and its spans. */
+/** The same as one document: a request, a list, or a Phoenix or Langfuse export. Memory: the document and its spans. */
 export const otlpDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'otlp',
@@ -42,12 +42,12 @@ function holdsSpans(found: FoundSpans | undefined): boolean {
 }
 
 class OtlpImport implements LineImport {
-  /** By trace, the one that was quiet for longest first. */
+  /** By trace, least recently active first. */
   readonly #traces = new Map<string, TraceSpan[]>();
-  readonly #told = new Set<string>();
+  readonly #emitted = new Set<string>();
   readonly #lost = new SkipCounts();
   readonly #skipped = new SkipCounts();
-  #held = 0;
+  #bufferedSpans = 0;
 
   *line(value: unknown, lineNumber: number | undefined): Generator<ImportItem> {
     const found = readSpans(value);
@@ -59,7 +59,7 @@ class OtlpImport implements LineImport {
     for (let count = 0; count < found.unread; count += 1) this.#skipped.add('log records of no agent');
     for (const span of found.spans) {
       const { traceId } = span;
-      if (this.#told.has(traceId)) {
+      if (this.#emitted.has(traceId)) {
         this.#lost.add('spans of a trace that was too large to hold', lineNumber);
         continue;
       }
@@ -67,13 +67,13 @@ class OtlpImport implements LineImport {
       spans.push(span);
       this.#traces.delete(traceId);
       this.#traces.set(traceId, spans);
-      this.#held += 1;
-      if (this.#held > MAX_HELD_SPANS) yield* this.#tellQuietest();
+      this.#bufferedSpans += 1;
+      if (this.#bufferedSpans > MAX_BUFFERED_SPANS) yield* this.#emitQuietest();
     }
   }
 
   *end(): Generator<ImportItem> {
-    // By their first span, whatever the order of the lines was.
+    // By their first span, whatever the order of the lines.
     const traces = [...this.#traces].map(([traceId, spans]) => ({ traceId, spans, startMs: firstStart(spans) }));
     traces.sort((a, b) => a.startMs - b.startMs || (a.traceId < b.traceId ? -1 : 1));
     for (const { traceId, spans } of traces) yield* traceRuns(traceId, spans);
@@ -81,13 +81,13 @@ class OtlpImport implements LineImport {
     yield* this.#skipped.report({ severity: 'note', verb: 'left out' });
   }
 
-  *#tellQuietest(): Generator<ImportItem> {
+  *#emitQuietest(): Generator<ImportItem> {
     const [quietest] = this.#traces;
     if (quietest === undefined) return;
     const [traceId, spans] = quietest;
     this.#traces.delete(traceId);
-    this.#told.add(traceId);
-    this.#held -= spans.length;
+    this.#emitted.add(traceId);
+    this.#bufferedSpans -= spans.length;
     yield* traceRuns(traceId, spans);
   }
 }

@@ -10,14 +10,14 @@ import { decodeJson } from '../reading/json-text.ts';
 export interface TracedMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly parts: readonly AnswerPart[];
-  /** Results of calls that it holds. */
+  /** Results of calls in it. */
   readonly results: readonly TracedResult[];
   readonly finishReason: string | undefined;
 }
 
 type GivenRole = 'system' | 'user' | 'assistant';
 
-/** A result as a request repeats it. */
+/** A result as repeated in a request. */
 export interface TracedResult {
   readonly id: string | undefined;
   readonly result: Json;
@@ -47,7 +47,7 @@ const RESULTS: ReadonlySet<unknown> = new Set([
   'server_tool_call_response',
 ]);
 
-/** What a text holds where it is JSON, else the text. */
+/** Decodes a text that is JSON; any other text is returned unchanged. */
 export function decodedValue(value: Json): Json {
   if (typeof value !== 'string') return value;
   const decoded = decodeJson(value);
@@ -55,10 +55,10 @@ export function decodedValue(value: Json): Json {
 }
 
 /**
- * Messages in the forms that instrumentations have for them: `{role, parts}` of the GenAI conventions, `{role, content,
- * tool_calls}` of OpenAI and Anthropic, the wrapped members of OpenInference, and a bare text. Never throws.
+ * Reads messages in the forms used by instrumentations: `{role, parts}` of the GenAI conventions, `{role, content,
+ * tool_calls}` of OpenAI and Anthropic, the wrapped members of OpenInference, and bare text. Never throws.
  *
- * @param role  of what names none; a list of `system` is one of parts
+ * @param role  default role; a list with `system` is one of parts
  */
 export function readMessages(value: Json | undefined, role: GivenRole): readonly TracedMessage[] {
   if (value === undefined || value === null || value === '') return [];
@@ -72,16 +72,16 @@ export function readMessages(value: Json | undefined, role: GivenRole): readonly
 function readMessage(value: unknown, role: GivenRole): TracedMessage {
   if (!isJsonObject(value)) return plain([sourceBlock(value)], role);
   const message = isJsonObject(value['message']) ? value['message'] : value;
-  const said = ROLES.get(message['role'] ?? message['type']);
+  const ownRole = ROLES.get(message['role'] ?? message['type']);
   const isNamed = message['role'] !== undefined || (message['type'] !== undefined && role !== 'system');
-  const given = said ?? (isNamed ? 'user' : role);
+  const messageRole = ownRole ?? (isNamed ? 'user' : role);
   const content = message['parts'] ?? message['contents'] ?? message['content'] ?? message['text'];
   const items = (Array.isArray(content) ? content : content === undefined ? [] : [content]).map((item: unknown) => {
     const members = membersOf(item);
     return isJsonObject(members['message_content']) ? members['message_content'] : item;
   });
   const answers = membersOf(message)['tool_call_id'];
-  if (given === 'tool' && typeof answers === 'string') {
+  if (messageRole === 'tool' && typeof answers === 'string') {
     return { ...plain([], 'tool'), results: [{ id: answers, result: sourceResult(content) }] };
   }
   const parts: AnswerPart[] = [];
@@ -97,11 +97,11 @@ function readMessage(value: unknown, role: GivenRole): TracedMessage {
     const members = membersOf(call);
     parts.push(callPart(isJsonObject(members['tool_call']) ? members['tool_call'] : members));
   }
-  // A whole message that is a value of its own, such as the structured output of a generation.
-  if (parts.length === 0 && results.length === 0 && content === undefined && said === undefined) {
-    return plain([sourceBlock(JSON.stringify(value))], given);
+  // A message that is itself a value, such as the structured output of a generation.
+  if (parts.length === 0 && results.length === 0 && content === undefined && ownRole === undefined) {
+    return plain([sourceBlock(JSON.stringify(value))], messageRole);
   }
-  return { role: given, parts, results, finishReason: textOrUndefined(message['finish_reason']) };
+  return { role: messageRole, parts, results, finishReason: textOrUndefined(message['finish_reason']) };
 }
 
 function plain(parts: readonly StoredContentBlock[], role: TracedMessage['role']): TracedMessage {
@@ -119,12 +119,12 @@ function callPart(part: JsonMembers): AnswerPart {
 }
 
 function resultOf(part: JsonMembers): TracedResult {
-  const given = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
+  const output = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
   // `{type, value}` is the form of the AI SDK.
-  const { type, value } = membersOf(given);
+  const { type, value } = membersOf(output);
   return {
     id: idOf(part),
-    result: typeof type === 'string' && value !== undefined ? asJson(value) : sourceResult(given),
+    result: typeof type === 'string' && value !== undefined ? asJson(value) : sourceResult(output),
   };
 }
 
@@ -133,16 +133,16 @@ function idOf(part: JsonMembers): string | undefined {
   return textOrUndefined(found);
 }
 
-/** A part of content; the GenAI conventions name its text `content`. */
+/** A content part; the GenAI conventions name its text `content`. */
 function blockOf(part: unknown): StoredContentBlock {
   const { type, content, text, mime_type: mediaType, modality, uri } = membersOf(part);
-  const said = textOrUndefined(content) ?? textOrUndefined(text);
-  if (type === 'text' && said !== undefined) return { type: 'text', text: said };
-  if ((type === 'reasoning' || type === 'thinking') && said !== undefined) return { type: 'reasoning', text: said };
+  const ownText = textOrUndefined(content) ?? textOrUndefined(text);
+  if (type === 'text' && ownText !== undefined) return { type: 'text', text: ownText };
+  if ((type === 'reasoning' || type === 'thinking') && ownText !== undefined) return { type: 'reasoning', text: ownText };
   if (modality === 'image') {
     const media = { type: 'image', media_type: textOrUndefined(mediaType) ?? 'image/*' } as const;
     if (typeof uri === 'string') return { ...media, url: uri };
-    if (type === 'blob' && said !== undefined) return { ...media, data_base64: said };
+    if (type === 'blob' && ownText !== undefined) return { ...media, data_base64: ownText };
   }
   return sourceBlock(part);
 }

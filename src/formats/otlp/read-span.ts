@@ -7,11 +7,11 @@ import { GENAI_EVENTS } from './genai-names.ts';
 import { decodedValue } from './read-messages.ts';
 import { attributeOf, type TraceSpan } from './trace-span.ts';
 
-/** A span that a convention knows. */
+/** A span of a known convention. */
 export interface KnownSpan {
   readonly span: TraceSpan;
   readonly role: SpanRole;
-  /** The first attribute that is there for a field. */
+  /** The first attribute present for a field. */
   readonly field: (field: SpanField) => Json | undefined;
 }
 
@@ -25,9 +25,9 @@ const USAGE: readonly (readonly [keyof StoredUsage, SpanField])[] = [
 ];
 
 /**
- * What a span stands for, by the first convention that knows its kind; undefined where none does.
+ * Classifies a span by the first convention that knows its kind; undefined if none does.
  *
- * @param details  attributes of the span that came by themselves
+ * @param details  attributes of the span that arrived separately
  */
 export function readSpan(span: TraceSpan, details: JsonObject = {}): KnownSpan | undefined {
   const ofEvents = span.events.filter(
@@ -62,49 +62,49 @@ function roleIn({ kinds }: Convention, attributes: JsonObject): SpanRole | undef
   return undefined;
 }
 
-/** A field that is text. */
+/** A text field. */
 export function fieldText({ field }: KnownSpan, name: SpanField): string | undefined {
   return textOrUndefined(field(name));
 }
 
-/** A field that is a value: decoded where its text is an object, a list or a text in quotes. */
+/** A field with any value: text is decoded if it contains an object, a list or a quoted string. */
 export function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
   const found = field(name);
   return typeof found === 'string' && /^\s*[[{"]/.test(found) ? decodedValue(found) : found;
 }
 
-/** Why the model stopped, where the span says. */
+/** Why the model stopped. */
 export function finishReason(known: KnownSpan): string | undefined {
   const found = valueField(known, 'finish');
-  // Several where it was asked for several answers, of which the first is read.
+  // One reason per answer; only the first answer is read.
   return textOrUndefined(Array.isArray(found) ? found[0] : found);
 }
 
-/** Tokens and cost, where the span has them. Log events write numbers as text. */
+/** Tokens and cost. Log events write numbers as text. */
 export function spanUsage({ field }: KnownSpan): StoredUsage | undefined {
   const usage: Mutable<StoredUsage> = {};
   for (const [name, from] of USAGE) {
-    const given = field(from);
-    const count = typeof given === 'string' && given !== '' ? Number(given) : given;
+    const value = field(from);
+    const count = typeof value === 'string' && value !== '' ? Number(value) : value;
     if (typeof count === 'number' && Number.isFinite(count) && count >= 0) usage[name] = count;
   }
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** Whether what the span stands for failed, by its status, its `success`, or the type of its error. */
+/** True if the operation failed, by its status, its `success`, or its error type. */
 export function failedIn(known: KnownSpan): boolean {
   const success = known.field('success');
   return known.span.status === 'error' || success === false || success === 'false' || errorTypeOf(known) !== undefined;
 }
 
-/** The type of its error, where it names one. */
+/** Error type. */
 export function errorTypeOf({ span }: KnownSpan): string | undefined {
   return textOrUndefined(attributeOf(span.attributes, 'error.type'));
 }
 
-/** What its error says. */
+/** Error message. */
 export function errorText(known: KnownSpan): string | undefined {
-  const said = known.field('error');
-  const text = isJsonObject(said) ? JSON.stringify(said) : textOrUndefined(said);
+  const error = known.field('error');
+  const text = isJsonObject(error) ? JSON.stringify(error) : textOrUndefined(error);
   return text ?? known.span.statusMessage ?? errorTypeOf(known);
 }

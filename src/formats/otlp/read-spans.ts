@@ -9,16 +9,16 @@ import { GENAI_EVENTS } from './genai-names.ts';
 import { logSession } from './log-events.ts';
 import type { SpanEvent, TraceSpan } from './trace-span.ts';
 
-/** What was found in a request or a line. */
+/** Content of a request or a line. */
 export interface FoundSpans {
   readonly spans: readonly TraceSpan[];
-  /** Spans without ids or a time, and log records that no table knows. */
+  /** Spans without ids or a time, and unknown log records. */
   readonly unusable: number;
-  /** Log records of no agent. */
+  /** Log records without an agent. */
   readonly unread: number;
 }
 
-/** Names of the members that hold the same in the exports that are read: OTLP, the SDKs' console exporters, Phoenix, Langfuse. */
+/** Names of equivalent members in OTLP, the SDKs' console exporters, Phoenix and Langfuse. */
 const NAMES = {
   traceId: ['traceId', 'trace_id', 'context.trace_id', 'context.traceId', 'spanContext.traceId'],
   spanId: ['spanId', 'span_id', 'context.span_id', 'context.spanId', 'spanContext.spanId', 'id'],
@@ -36,7 +36,7 @@ const NAMES = {
   statusMessage: ['status.message', 'status.description', 'status_message', 'statusMessage'],
 } as const;
 
-/** Where documents keep their spans. */
+/** Members in which documents keep their spans. */
 const LISTS = ['data', 'observations', 'spans'] as const;
 const NO_ID = /^(?:0x)?0*$/;
 const STATUS: ReadonlyMap<string, 'ok' | 'error'> = new Map([
@@ -53,8 +53,8 @@ const MAX_VALUE_DEPTH = 32;
 const MAX_ID_CHARS = 128;
 
 /**
- * The spans of a decoded value: a request or line of OTLP (`resourceSpans`, `resourceLogs`), a single span, a list of them, or a
- * document of Phoenix or Langfuse. Undefined for anything else. Never throws.
+ * The spans of a decoded value: an OTLP request or line (`resourceSpans`, `resourceLogs`), a single span, a list of them, or a
+ * Phoenix or Langfuse document. Undefined for anything else. Never throws.
  */
 export function readSpans(value: unknown): FoundSpans | undefined {
   const spans: TraceSpan[] = [];
@@ -125,7 +125,7 @@ function scopesOf(
   });
 }
 
-/** A single span as an exporter to the console, Phoenix or Langfuse writes it. */
+/** A single span in the form of a console exporter, Phoenix or Langfuse. */
 function isSpan(value: JsonMembers): boolean {
   const isTraced = idAt(value, NAMES.traceId) !== undefined && idAt(value, NAMES.spanId) !== undefined;
   return isTraced && first(value, NAMES.start) !== undefined && value['name'] !== undefined;
@@ -137,7 +137,7 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
   const startMs = timeMs(first(value, NAMES.start));
   if (traceId === undefined || spanId === undefined || startMs === undefined) return undefined;
   const parentId = idAt(value, NAMES.parentId);
-  // Microseconds, as the console exporter of the JavaScript SDK has them.
+  // Microseconds in the console exporter of the JavaScript SDK.
   const duration = numberOrUndefined(value['duration']);
   const endMs = timeMs(first(value, NAMES.end)) ?? (duration === undefined ? undefined : startMs + duration / 1_000);
   const dropped = [value['droppedAttributesCount'], value['droppedEventsCount']].reduce<number>(
@@ -162,13 +162,13 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
   };
 }
 
-/** The members of an observation of Langfuse, under the names that its own SDK gives to attributes. */
+/** The members of a Langfuse observation, under the attribute names of its own SDK. */
 function observationAttributes(value: JsonMembers): JsonObject {
   if (typeof value['type'] !== 'string' || !('traceId' in value) || 'attributes' in value) return {};
   const metadata = membersOf(value['metadata']);
   const { type, input, output, model, providedModelName, usageDetails, sessionId } = value;
   return {
-    // What the observation was made from, where it came by OpenTelemetry.
+    // The original attributes, if it arrived by OpenTelemetry.
     ...attributesOf(metadata['attributes']),
     ...(present({
       'langfuse.observation.type': type,
@@ -182,7 +182,7 @@ function observationAttributes(value: JsonMembers): JsonObject {
   };
 }
 
-/** A log record as a span: a part of one, or an event of an agent program, which takes the time it names. */
+/** A log record as a span: details of another span, or an agent program's event with its own duration. */
 function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers): TraceSpan | 'unread' | undefined {
   const attributes = attributesOf(record['attributes']);
   const body = valueOf(record['body'], 0);
@@ -205,7 +205,7 @@ function logSpan(record: JsonMembers, resource: JsonObject, scope: JsonMembers):
   const startMs = durationMs > 0 ? atMs - durationMs : atMs;
   return {
     traceId: session.id,
-    // Equal records are one: an exporter that got no answer sends them again.
+    // Equal records are one: an exporter without a response sends them again.
     spanId: hashText(JSON.stringify([session.event, atMs, attributes])),
     name: session.event,
     startMs,
@@ -220,12 +220,12 @@ function eventOf(event: JsonMembers): SpanEvent {
   return { name: textOrUndefined(event['name']) ?? '', attributes: attributesOf(event['attributes']) };
 }
 
-/** Attributes as OTLP lists them, or as an object. */
+/** Attributes as an OTLP list or as an object. */
 function attributesOf(value: unknown): JsonObject {
   if (Array.isArray(value)) {
     const entries = value.map((item) => {
-      const { key, value: given } = membersOf(item);
-      return [typeof key === 'string' ? key : '', valueOf(given, 0)] as const;
+      const { key, value: raw } = membersOf(item);
+      return [typeof key === 'string' ? key : '', valueOf(raw, 0)] as const;
     });
     return Object.fromEntries(entries.filter(([key]) => key !== ''));
   }
@@ -233,7 +233,7 @@ function attributesOf(value: unknown): JsonObject {
   return isJsonObject(value) ? (value as JsonObject) : {};
 }
 
-/** An `AnyValue`; what is nested deeper than 32 levels is null. */
+/** An `AnyValue`; nesting deeper than 32 levels becomes null. */
 function valueOf(value: unknown, depth: number): Json {
   if (!isJsonObject(value) || depth > MAX_VALUE_DEPTH) return typeof value === 'string' ? value : null;
   if ('stringValue' in value) return asJson(value['stringValue']);
@@ -253,7 +253,7 @@ function valueOf(value: unknown, depth: number): Json {
   return 'bytesValue' in value ? asJson(value['bytesValue']) : null;
 }
 
-/** Unix milliseconds of a time as exporters write it: nanoseconds as text, ISO text, seconds and nanoseconds, any unit as a number. */
+/** Unix milliseconds of an exported time: nanoseconds as text, ISO text, seconds and nanoseconds, or a number in any unit. */
 function timeMs(value: unknown): number | undefined {
   if (Array.isArray(value)) {
     const [seconds, nanos] = value.map(Number);
@@ -268,7 +268,7 @@ function positive(ms: number): number | undefined {
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }
 
-/** Python writes `0x` before ids; zeros stand for none. */
+/** Python writes `0x` before ids; all zeros means no id. */
 function idAt(value: JsonMembers, names: readonly string[]): string | undefined {
   const found = first(value, names);
   return typeof found === 'string' && found.length <= MAX_ID_CHARS && !NO_ID.test(found)

@@ -26,19 +26,19 @@ import type { TraceSpan } from './trace-span.ts';
 export interface SpanRun {
   readonly id: string;
   readonly parentId: string | undefined;
-  /** Absent for a trace without one. */
+  /** Absent for a trace without a root span. */
   readonly agent: KnownSpan | undefined;
-  /** The span that ends with the run. */
+  /** The run ends with this span. */
   readonly ending: TraceSpan | undefined;
-  /** Requests, calls and messages of the user, in order. */
+  /** Requests, calls and user messages, in order. */
   readonly members: readonly KnownSpan[];
-  /** Spans that others name as their parent, and that never came. */
+  /** Parent spans that never arrived. */
   readonly missingSpans: number;
-  /** Requests and calls within a request or a call of the run, as where two instrumentations report one. */
+  /** Requests and calls nested in another request or call of the run, as when two instrumentations report the same one. */
   readonly innerSpans: number;
 }
 
-/** What its sender left out of a run. */
+/** Content that the sender did not capture. */
 interface Uncaptured {
   arguments: number;
   results: number;
@@ -46,21 +46,21 @@ interface Uncaptured {
   prompts: number;
 }
 
-/** A request with its answer, or a message of the user, and the calls up to the next one. */
+/** A request with its answer, or a user message, and the calls up to the next one. */
 interface Turn {
   readonly known: KnownSpan | undefined;
   readonly output: readonly TracedMessage[];
-  /** Calls that the answer names. */
+  /** Calls named by the answer. */
   readonly declared: readonly CallShape[];
   readonly tools: KnownSpan[];
 }
 
 /**
- * The items of one run. Calls that an answer names are joined by id to the spans that ran them; where there is no such span, the
- * result is read from the next request. A call that no answer names belongs to the last answer before it.
+ * The items of one run. Calls named by an answer are joined by id to the spans that ran them; without such a span, the
+ * result comes from the next request. A call that no answer names belongs to the last answer before it.
  *
- * What was not captured is never made up: a call without arguments is told from every other one by its span, a result that is not
- * there is marked as missing, and a record of what is missing closes the run.
+ * Missing content is never invented: a call without arguments differs from every other by its span, a missing result
+ * is marked as such, and a final record counts what is missing.
  */
 export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const { id, agent, ending, members } = run;
@@ -71,9 +71,9 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   const uncaptured: Uncaptured = { arguments: 0, results: 0, answers: 0, prompts: 0 };
   const items = new RunItems(id);
   const all = agent === undefined ? members : [agent, ...members];
-  // The agent's own input is what its first request holds, unless requests do not say.
-  const said = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
-  const first = agent === undefined || said ? [] : requestOf(agent);
+  // The agent's input repeats its first request, unless requests have no messages.
+  const hasInput = members.some((known) => known.role !== 'tool' && known.field('input') !== undefined);
+  const first = agent === undefined || hasInput ? [] : requestOf(agent);
   const task = taskOf(first) ?? firstTask(members);
   yield {
     type: 'run',
@@ -109,7 +109,7 @@ export function* spanRunItems(run: SpanRun): Generator<ImportItem> {
   yield* items.finish(ending === undefined ? undefined : endingOf(ending, agent), ending?.endMs);
 }
 
-/** What each count is of. */
+/** Content types of each count. */
 const NOTES: Readonly<Record<string, string>> = {
   arguments: 'arguments of calls',
   results: 'results of calls',
@@ -122,7 +122,7 @@ const NOTES: Readonly<Record<string, string>> = {
 
 interface RunContext {
   readonly items: RunItems;
-  /** Results by the id of their call, as later requests repeat them. */
+  /** Results by call id, as repeated in later requests. */
   readonly repeated: ReadonlyMap<string, Json>;
   readonly messages: FreshMessages;
   readonly uncaptured: Uncaptured;
@@ -153,14 +153,14 @@ function* turnItems({ known, output, declared, tools }: Turn, context: RunContex
     const errorMessage = errorText(known) ?? 'the request failed';
     yield* items.answer(failed ? { ...answer, errorMessage, sameTurn: true } : answer, endMs ?? startMs);
   }
-  const asked = joined(declared, tools);
+  const callByTool = joined(declared, tools);
   const steps = tools.flatMap((tool) => {
-    const call = asked.get(tool);
+    const call = callByTool.get(tool);
     const sourceId = call === undefined ? (fieldText(tool, 'callId') ?? tool.span.spanId) : call.sourceId;
     const end = { atMs: tool.span.endMs ?? Infinity, tool, sourceId, begins: false };
     return call !== undefined ? [end] : [{ atMs: tool.span.startMs, tool, sourceId, begins: true }, end];
   });
-  // Spans are in order, and sorting keeps it among equals.
+  // Spans are in order, and sorting is stable.
   steps.sort((a, b) => a.atMs - b.atMs || Number(b.begins) - Number(a.begins));
   for (const { tool, sourceId, begins, atMs } of steps) {
     if (begins) {
@@ -182,7 +182,7 @@ interface Join {
   readonly ofSpan: (tool: KnownSpan) => string | undefined;
 }
 
-/** How a call that an answer names is joined to the span that ran it, the surest first: many spans of tools have no id of the call. */
+/** Ways to join a named call to its span, most certain first: many tool spans lack the call's id. */
 const JOINS: readonly Join[] = [
   { ofCall: ({ sourceId }) => sourceId, ofSpan: (tool) => fieldText(tool, 'callId') },
   {
@@ -195,12 +195,12 @@ const JOINS: readonly Join[] = [
   },
 ];
 
-/** The call that each span ran, of those that an answer names. */
+/** The named call of each span. */
 function joined(declared: readonly CallShape[], tools: readonly KnownSpan[]): ReadonlyMap<KnownSpan, CallShape> {
   const calls = new Map<KnownSpan, CallShape>();
   for (const { ofCall, ofSpan } of JOINS) {
-    const taken = new Set(calls.values());
-    const free = Map.groupBy(declared.filter((call) => !taken.has(call)).toReversed(), ofCall);
+    const joinedCalls = new Set(calls.values());
+    const free = Map.groupBy(declared.filter((call) => !joinedCalls.has(call)).toReversed(), ofCall);
     free.delete(undefined);
     for (const tool of tools) {
       const call = calls.has(tool) ? undefined : free.get(ofSpan(tool))?.pop();
@@ -224,7 +224,7 @@ function nameOf(tool: KnownSpan): string {
   return fieldText(tool, 'tool') ?? ((name.startsWith(prefix) ? name.slice(prefix.length) : name) || 'unknown');
 }
 
-/** What the span says came back; of a failure, what the model saw, where a request repeats it. */
+/** The result in the span; for a failure, the text that the model saw, if a request repeats it. */
 function resultOf(
   tool: KnownSpan,
   sourceId: string | undefined,
@@ -260,16 +260,16 @@ function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
       return { known, output, declared, tools: [] };
     });
   const all = [before, ...turns];
-  const askedIn = new Map<string | undefined, number[]>();
+  const requestsByCall = new Map<string | undefined, number[]>();
   for (const [at, { declared }] of all.entries()) {
-    for (const { sourceId } of declared) askedIn.set(sourceId, [...(askedIn.get(sourceId) ?? []), at]);
+    for (const { sourceId } of declared) requestsByCall.set(sourceId, [...(requestsByCall.get(sourceId) ?? []), at]);
   }
   let begun = 0;
   for (const tool of members.filter(({ role }) => role === 'tool')) {
     while ((all[begun + 1]?.known?.span.startMs ?? Infinity) <= tool.span.startMs) begun += 1;
     const callId = fieldText(tool, 'callId');
-    const asked = callId === undefined ? undefined : askedIn.get(callId)?.findLast((at) => at <= begun);
-    (all[asked ?? begun] ?? before).tools.push(tool);
+    const requestIndex = callId === undefined ? undefined : requestsByCall.get(callId)?.findLast((at) => at <= begun);
+    (all[requestIndex ?? begun] ?? before).tools.push(tool);
   }
   return all;
 }
@@ -278,21 +278,21 @@ function turnsOf(members: readonly KnownSpan[]): readonly Turn[] {
 function requestOf(known: KnownSpan): readonly TracedMessage[] {
   const system = readMessages(known.field('system'), 'system');
   const input = readMessages(known.field('input'), 'user');
-  // Instructions are a list of parts, each of which is read as a message.
+  // Instructions are a list of parts; each is read as a message.
   return [...system, ...input];
 }
 
-/** Results behind the last answer of a request: those before it were read from earlier requests. */
+/** Results after the last answer of a request: those before it came from earlier requests. */
 function lastResults(request: readonly TracedMessage[]): TracedMessage['results'] {
   const answered = request.findLastIndex(({ role }) => role === 'assistant');
   return request.slice(answered + 1).flatMap(({ results }) => results);
 }
 
-/** Each request repeats the history: which of its messages were not there before. */
+/** Each request repeats the history: finds its new messages. */
 class FreshMessages {
   readonly #seen = new Map<string, number>();
 
-  /** Answers and results come from elsewhere. */
+  /** Answers and results are read elsewhere. */
   *fresh(
     request: readonly TracedMessage[],
   ): Generator<{ readonly role: 'system' | 'user'; readonly parts: readonly AnswerPart[] }> {
@@ -315,8 +315,8 @@ function contentOf(parts: readonly AnswerPart[]): ReturnType<typeof plainest> {
 }
 
 function taskOf(messages: readonly TracedMessage[]): string | undefined {
-  const asked = messages.find(({ role, parts }) => role === 'user' && parts.length > 0);
-  const text = asked && textOfContent(contentOf(asked.parts));
+  const prompt = messages.find(({ role, parts }) => role === 'user' && parts.length > 0);
+  const text = prompt && textOfContent(contentOf(prompt.parts));
   return text === '' ? undefined : text;
 }
 

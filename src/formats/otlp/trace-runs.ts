@@ -3,18 +3,18 @@ import { readSpan, type KnownSpan } from './read-span.ts';
 import { spanRunItems, type SpanRun } from './span-run.ts';
 import type { TraceSpan } from './trace-span.ts';
 
-/** Spans above a span that are looked at. */
+/** Most ancestors visited. */
 const MAX_LEVELS = 1_000;
 
 /**
- * The runs of a trace. Each agent span is a run, and so is each call that requests of a model are below. What is below a span of a run
- * is of this run, up to the next one, which is its child. What is below none is a run of the whole trace, if it holds a request
- * or a call. Nothing depends on the order in which the spans came, nor on how often each came.
+ * The runs of a trace. Each agent span is a run, and so is each call that has model requests below it. Spans below a run's span
+ * belong to this run, down to the next run, which is its child. Spans below no run form a run of the whole trace, if they include
+ * a request or a call. Neither the order of the spans nor repetition matters.
  *
- * A span whose parents never came is of the trace's only agent span, where there is exactly one.
+ * A span whose parents never arrived belongs to the trace's only agent span, if there is exactly one.
  */
-export function* traceRuns(traceId: string, given: readonly TraceSpan[]): Generator<ImportItem> {
-  const { spans, known } = readTrace(given);
+export function* traceRuns(traceId: string, allSpans: readonly TraceSpan[]): Generator<ImportItem> {
+  const { spans, known } = readTrace(allSpans);
   const above = new Map([...spans.values()].map((span) => [span.spanId, aboveOf(span, spans, known)]));
   const hosts = new Set<string>();
   for (const { span, role } of known.values()) {
@@ -57,7 +57,7 @@ export function* traceRuns(traceId: string, given: readonly TraceSpan[]): Genera
       depth: spanId === undefined ? 0 : depth + 1,
     };
   });
-  // A parent comes before its children, also where clocks differ.
+  // Parents precede their children, even if clocks differ.
   found.sort((a, b) => a.depth - b.depth || startOf(a) - startOf(b) || (a.id < b.id ? -1 : 1));
   for (const run of found) {
     for (const item of spanRunItems(run)) {
@@ -66,13 +66,13 @@ export function* traceRuns(traceId: string, given: readonly TraceSpan[]): Genera
   }
 }
 
-function readTrace(given: readonly TraceSpan[]): {
+function readTrace(allSpans: readonly TraceSpan[]): {
   readonly spans: ReadonlyMap<string, TraceSpan>;
   readonly known: ReadonlyMap<string, KnownSpan>;
 } {
   const spans = new Map<string, TraceSpan>();
   const details = new Map<string, TraceSpan>();
-  for (const span of given) {
+  for (const span of allSpans) {
     const into = span.details === true ? details : spans;
     into.set(span.spanId, fuller(into.get(span.spanId), span));
   }
@@ -92,12 +92,12 @@ function startOf({ ending, members }: SpanRun): number {
   return members[0]?.span.startMs ?? ending?.startMs ?? 0;
 }
 
-/** Earlier first; of two at the same time by their ids, so that the order is always the same. */
+/** Earlier first; ties are broken by id, so that the order is stable. */
 function inOrder(a: TraceSpan, b: TraceSpan): number {
   return a.startMs - b.startMs || (a.endMs ?? Infinity) - (b.endMs ?? Infinity) || (a.spanId < b.spanId ? -1 : 1);
 }
 
-/** Of two states of one span the one that has ended, or says more. */
+/** Of two states of one span the one that has ended, or has more content. */
 function fuller(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
   if (before === undefined) return span;
   const byEnd = (span.endMs ?? 0) - (before.endMs ?? 0);
@@ -106,13 +106,13 @@ function fuller(before: TraceSpan | undefined, span: TraceSpan): TraceSpan {
 }
 
 interface Above {
-  /** The nearest span that a convention knows. */
+  /** The nearest span of a known convention. */
   readonly nearestId: string | undefined;
-  /** The span at which the way up to it ends because it never came. */
+  /** The missing span at which the way up ends. */
   readonly lostId: string | undefined;
 }
 
-/** What is above a span. The way up ends after 1,000 spans, and where it comes back to itself. */
+/** The ancestors of a span, up to 1,000, ending at a cycle. */
 function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: ReadonlyMap<string, KnownSpan>): Above {
   const met = new Set([span.spanId]);
   let at = span;
@@ -128,7 +128,7 @@ function aboveOf(span: TraceSpan, spans: ReadonlyMap<string, TraceSpan>, known: 
   return { nearestId: undefined, lostId: undefined };
 }
 
-/** The nearest run above a span, and how many there are. */
+/** The nearest run above a span, and the number of runs above it. */
 function hostAbove(
   spanId: string | undefined,
   above: ReadonlyMap<string, Above>,

@@ -1,13 +1,13 @@
 import { type Json, jsonOf, type JsonObject } from '../../base/json.ts';
 
-/** A span of any exporter, or a log event of an agent program, which counts as one. Plain JSON. */
+/** A span of any exporter, or an agent program's log event, which counts as a span. Plain JSON. */
 export interface TraceSpan {
-  /** Of a log event that belongs to no span: the session. */
+  /** The session, for a log event outside of spans. */
   readonly traceId: string;
   readonly spanId: string;
-  /** Absent: the first of its trace. */
+  /** Absent for the first span of its trace. */
   readonly parentId?: string;
-  /** Its parent is in another process, which may export elsewhere. */
+  /** The parent is in another process, which may export elsewhere. */
   readonly remoteParent?: true;
   readonly name: string;
   /** Unix milliseconds, with fractions. */
@@ -16,38 +16,38 @@ export interface TraceSpan {
   readonly endMs?: number;
   readonly attributes: JsonObject;
   readonly events: readonly SpanEvent[];
-  /** Status of the span; absent where it is not set. */
+  /** Absent if not set. */
   readonly status?: 'ok' | 'error';
   readonly statusMessage?: string;
-  /** Attributes and events that the sender left out, by its own count. */
+  /** Attributes and events dropped by the sender, by its own count. */
   readonly dropped?: number;
-  /** Its attributes belong to the span of this id, which comes by itself. */
+  /** The attributes belong to the span with this id, which arrives separately. */
   readonly details?: true;
-  /** A log event: a session has no span that ends it. */
+  /** A log event: no span ends its session. */
   readonly isEvent?: true;
 }
 
-/** Something that happened within a span. */
+/** An event within a span. */
 export interface SpanEvent {
   readonly name: string;
   readonly attributes: JsonObject;
 }
 
-/** The attribute of that name, whether it stands flat (`a.b`), nested (`{a: {b}}`), or in parts (`a.b.0.c`), as one value. Undefined without any. */
+/** The value of an attribute in flat (`a.b`), nested (`{a: {b}}`), or split form (`a.b.0.c`). Undefined if absent. */
 export function attributeOf(attributes: JsonObject, name: string): Json | undefined {
   const own = attributes[name];
   if (own !== undefined && own !== null) return own;
   return partsUnder(attributes, `${name}.`) ?? nestedAt(attributes, name);
 }
 
-/** Below an attribute that is an object, or JSON text of one. */
+/** Looks inside an attribute that is an object, or JSON text of one. */
 function nestedAt(attributes: JsonObject, name: string): Json | undefined {
   const steps = name.split('.');
   for (let length = steps.length - 1; length > 0; length -= 1) {
     const head = attributes[steps.slice(0, length).join('.')];
     let value = typeof head === 'string' && head.startsWith('{') ? jsonOf(head) : head;
     for (const step of steps.slice(length)) {
-      // An index of a list is a member of it too.
+      // A list index also counts as a member.
       value = typeof value === 'object' && value !== null ? (value as JsonObject)[step] : undefined;
     }
     if (value !== undefined && value !== null) return value;
@@ -57,7 +57,7 @@ function nestedAt(attributes: JsonObject, name: string): Json | undefined {
 
 type Tree = Map<string, Tree | Json>;
 
-/** A list whose items stand in parts: `a.0.b`, `a.1.b`. */
+/** A list split into items: `a.0.b`, `a.1.b`. */
 function partsUnder(attributes: JsonObject, prefix: string): Json | undefined {
   const root: Tree = new Map();
   for (const [key, value] of Object.entries(attributes)) {
@@ -80,7 +80,7 @@ function partsUnder(attributes: JsonObject, prefix: string): Json | undefined {
 const MAX_STEPS = 16;
 const INDEX = /^\d{1,6}$/;
 
-/** A tree whose steps are numbers is a list. */
+/** A tree with numeric keys is a list. */
 function jsonOfTree(tree: Tree): Json {
   const entries = [...tree].map(([key, value]) => [key, value instanceof Map ? jsonOfTree(value) : value] as const);
   if (!entries.every(([key]) => INDEX.test(key))) return Object.fromEntries(entries);

@@ -2,21 +2,21 @@ import type { Json } from '../../base/json.ts';
 import type { ToolEnded, ToolStarted } from '../../records/trajectory-record.ts';
 import { UniqueNames } from './unique-names.ts';
 
-/** A call as a source shows it. */
+/** A call in a source. */
 export interface CallShape {
-  /** The source's own id; it may repeat within a run or be missing. */
+  /** Id in the source; may be missing or repeat within a run. */
   readonly sourceId?: string | undefined;
   readonly name: string;
   readonly args: Json;
 }
 
-/** A result as a source shows it. */
+/** A result in a source. */
 interface ResultShape {
-  /** The id of the call that it answers, where the source says. */
+  /** Id of the call, if the source has it. */
   readonly sourceId?: string | undefined;
   readonly result: Json;
   readonly isError: boolean;
-  /** `isError` was read from the text because the source has no flag. */
+  /** `isError` was inferred from the text because the source has no flag. */
   readonly inferred?: boolean;
 }
 
@@ -25,24 +25,24 @@ interface OpenCall {
   readonly name: string;
 }
 
-/** Calls in the order they began. Closed ones are skipped from `head` on: taking from an array's head copies it. */
+/** Calls in start order. `head` skips closed ones: removing from the head of an array copies it. */
 interface CallQueue {
   calls: OpenCall[];
   head: number;
 }
 
-/** Stands for "the source gave no id". */
+/** Key of calls without an id. */
 const NO_ID = '';
 
 /**
  * Makes call ids unique within one run and pairs results with calls, so that every `tool_started` gets exactly
- * one `tool_ended`. One per run.
+ * one `tool_ended`. One instance per run.
  *
- * A result belongs to the oldest open call with its id; a result without an id, or with one that no call of
- * this run had, to the oldest open call without an id, else to the oldest open call. A result whose id was
- * already answered is nobody's.
+ * A result belongs to the oldest open call with its id. A result without an id, or with an id unknown in
+ * this run, belongs to the oldest open call without an id, else to the oldest open call. A second result for an id
+ * is unmatched.
  *
- * Cost: O(1) amortised an operation; holds one id for each call of the run, and the open calls.
+ * Cost: O(1) amortised per operation; keeps one id per call of the run, and the open calls.
  */
 export class SourceCallIds {
   readonly #names = new UniqueNames();
@@ -55,7 +55,7 @@ export class SourceCallIds {
     return this.#open.size;
   }
 
-  /** True when a call with this source id waits for its result. */
+  /** True if a call with this source id is open. */
   isOpen(sourceId: string): boolean {
     return this.#oldestOf(this.#bySourceId.get(sourceId)) !== undefined;
   }
@@ -73,7 +73,7 @@ export class SourceCallIds {
     return { kind: 'tool_started', tool_call_id: id, tool_name: call.name, args: call.args };
   }
 
-  /** Closes the call that this result answers; undefined when it answers none, which callers report. */
+  /** Closes the call of this result; undefined if there is none, which callers report. */
   end(result: ResultShape): ToolEnded | undefined {
     const call = this.#callFor(result.sourceId ?? NO_ID);
     if (call === undefined) return undefined;
@@ -89,7 +89,7 @@ export class SourceCallIds {
     };
   }
 
-  /** Closes every open call, oldest first, as one whose result the source does not hold. */
+  /** Closes every open call, oldest first, with a missing result. */
   endMissing(): readonly ToolEnded[] {
     const missing: ToolEnded[] = [];
     for (const { id, name } of this.#open.values()) {
@@ -114,7 +114,7 @@ export class SourceCallIds {
     return this.#oldestOf(this.#bySourceId.get(NO_ID)) ?? this.#oldestOf(this.#inOrder);
   }
 
-  /** Moves the queue's head past the calls that are closed: each is passed once. */
+  /** Moves the head of the queue past closed calls. */
   #oldestOf(queue: CallQueue | undefined): OpenCall | undefined {
     if (queue === undefined) return undefined;
     for (; queue.head < queue.calls.length; queue.head += 1) {

@@ -1,5 +1,5 @@
 /**
- * A value of a source as text, for keys and messages: a text as it is, anything else as JSON. Never throws: `String` does for
+ * A source value as text, for keys and messages: text unchanged, other values as JSON. Never throws: `String` does for
  * an object that says `"toString": null`.
  *
  * @param value  decoded JSON, or undefined

@@ -1,6 +1,6 @@
 import type { ImportItem } from '../import-item.ts';
 
-/** The items with how long the call took put on each `tool_ended`; unchanged where `durationMs` is no duration. */
+/** Adds the duration to each `tool_ended`; leaves the items unchanged if `durationMs` is not a duration. */
 export function withDuration(items: readonly ImportItem[], durationMs: number | undefined): readonly ImportItem[] {
   if (durationMs === undefined || !Number.isFinite(durationMs) || durationMs < 0) return items;
   const rounded = Math.round(durationMs);

@@ -9,42 +9,42 @@ import type { ImportItem } from '../import-item.ts';
 import { SkipCounts } from './skip-counts.ts';
 import { plainest } from './source-content.ts';
 
-/** One part of a model's answer: content, or a call at its place among it. */
+/** A part of a model's answer: content, or a call at its position. */
 export type AnswerPart = StoredContentBlock | { readonly type: 'call'; readonly call: CallShape };
 
-/** A model's answer as a source shows it. */
+/** A model's answer in a source. */
 interface AnswerShape {
   readonly parts: readonly AnswerPart[];
   readonly stopReason?: string | undefined;
   readonly errorMessage?: string | undefined;
   readonly modelId?: string | undefined;
   readonly usage?: StoredUsage | undefined;
-  /** More of the answer before, or a message that no model gave: starts no turn and leaves open calls open. */
+  /** Continues the previous answer, or is a message without a model: starts no turn and leaves open calls open. */
   readonly sameTurn?: boolean;
 }
 
-/** A tool's answer as a source shows it. */
+/** A tool result in a source. */
 interface ToolAnswerShape {
   readonly sourceId?: string | undefined;
   readonly result: Json;
-  /** The source's own flag; undefined where it has none. */
+  /** Error flag of the source; undefined if it has none. */
   readonly isError?: boolean | undefined;
-  /** How the format says failure in its text, where it has no flag; default `inferIsError` of the text. */
+  /** Recognises a failure in the text if there is no flag; default `inferIsError`. */
   readonly readsAsError?: boolean | undefined;
 }
 
 /**
- * Makes the items of one run from its messages, in the order every importer keeps: turn, message, calls,
+ * Builds the items of one run from its messages, in the order that every importer keeps: turn, message, calls,
  * results. Calls without a result end as missing when the next answer begins or the run ends.
  *
- * Nothing waits here: each method gives its items back at once.
+ * Nothing is buffered: each method returns its items at once.
  */
 export class RunItems {
   readonly runKey: string;
   readonly calls: SourceCallIds = new SourceCallIds();
-  /** What was left out on purpose; `finish` reports it as a note. */
+  /** Content left out on purpose; `finish` reports it as a note. */
   readonly skipped: SkipCounts = new SkipCounts();
-  /** What was lost; `finish` reports it as an error. */
+  /** Lost content; `finish` reports it as an error. */
   readonly lost: SkipCounts = new SkipCounts();
 
   constructor(runKey: string) {
@@ -59,7 +59,7 @@ export class RunItems {
     return this.record({ kind: 'message_appended', message: { role, content } }, atMs);
   }
 
-  /** A model's answer and the calls it issued. */
+  /** A model's answer and its calls. */
   answer(answer: AnswerShape, atMs: number | undefined): readonly ImportItem[] {
     const opening =
       answer.sameTurn === true ? [] : [...this.#missing(atMs), this.record({ kind: 'turn_started' }, atMs)];
@@ -79,7 +79,7 @@ export class RunItems {
     return [...opening, this.record({ kind: 'message_appended', message }, atMs), ...started];
   }
 
-  /** A tool's answer; one that answers no open call is counted and reported by `finish`. */
+  /** A tool result; one without an open call is counted and reported by `finish`. */
   result(answer: ToolAnswerShape, atMs: number | undefined): readonly ImportItem[] {
     const isError = answer.isError ?? answer.readsAsError ?? inferIsError(textOf(answer.result));
     const inferred = answer.isError === undefined && isError;
@@ -89,7 +89,7 @@ export class RunItems {
     return [];
   }
 
-  /** Closes open calls, says how the run ended where the source does, and reports what was left out. */
+  /** Closes open calls, ends the run if the source says how it ended, and reports skipped content. */
   finish(outcome?: RunEnded, atMs?: number): readonly ImportItem[] {
     return [
       ...this.#missing(atMs),

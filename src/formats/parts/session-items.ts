@@ -7,19 +7,19 @@ import { withDuration } from './result-duration.ts';
 import { RunItems, type AnswerPart } from './run-items.ts';
 import { plainest } from './source-content.ts';
 
-/** Messages kept back while the task is not known: instructions, caveats and reminders come before it. */
-const MAX_HELD = 16;
-/** Parts of one answer, and what follows them, kept back; a longer answer goes on as further messages of its turn. */
+/** Most messages buffered until the task is known: instructions, caveats and reminders precede it. */
+const MAX_BUFFERED = 16;
+/** Most parts of an answer and followers buffered; a longer answer continues as further messages of its turn. */
 const MAX_PENDING = 512;
 
-/** What a session file says about its run before the first message. */
+/** Facts about a run before its first message. */
 export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
 
-/** A piece of a model's answer: a line, or an entry, of which one answer may have several. */
+/** A piece of a model's answer: a line or an entry; one answer may have several. */
 interface AnswerPiece {
-  /** Pieces with the same one are one answer, and one turn. Without one, each piece is an answer, unless it joins. */
+  /** Pieces with the same key are one answer and one turn. Without a key each piece is an answer, unless it joins. */
   readonly messageId?: string | undefined;
-  /** For sources that do not say where an answer begins: one does after a result, a user message, or `closeAnswer`. */
+  /** For sources that do not mark where an answer begins: after a result, a user message, or `closeAnswer`. */
   readonly joins?: true;
   readonly parts: readonly AnswerPart[];
   readonly modelId?: string | undefined;
@@ -27,19 +27,19 @@ interface AnswerPiece {
   readonly usage?: StoredUsage | undefined;
 }
 
-/** A tool's result as a session file shows it. */
+/** A tool result in a session file. */
 export interface SessionResult {
   readonly sourceId?: string | undefined;
   readonly result: Json;
-  /** The source's own flag or exit code; undefined where it has neither. */
+  /** Error flag or exit code of the source; undefined if it has neither. */
   readonly isError?: boolean | undefined;
-  /** What the host's wording says, where there is no flag; default: read from the text. */
+  /** Failure according to the host's wording, if there is no flag; default: inferred from the text. */
   readonly readsAsError?: boolean | undefined;
   readonly durationMs?: number | undefined;
   readonly atMs: number | undefined;
 }
 
-interface HeldMessage {
+interface BufferedMessage {
   readonly role: 'system' | 'user';
   readonly blocks: readonly StoredContentBlock[];
   readonly atMs: number | undefined;
@@ -50,7 +50,7 @@ interface PendingAnswer {
   readonly sameTurn: boolean;
   readonly atMs: number | undefined;
   readonly parts: AnswerPart[];
-  readonly followers: (SessionResult | HeldMessage)[];
+  readonly followers: (SessionResult | BufferedMessage)[];
   isClosed: boolean;
   modelId: string | undefined;
   stopReason: string | undefined;
@@ -58,16 +58,16 @@ interface PendingAnswer {
 }
 
 /**
- * Makes the items of one session of an agent program from what its file says in order. An answer that arrives in
- * pieces, with results or usage in between, is kept back until something else follows, so that it becomes one
- * message; the run itself is kept back until the first message that states a task.
+ * Builds the items of one session of an agent program from its file in order. An answer that arrives in pieces,
+ * with results or usage in between, is buffered until something else follows and becomes one message;
+ * the run itself is buffered until the first message with a task.
  *
  * Memory: one answer, 16 messages, and the ids of the run's calls.
  */
 export class SessionItems {
   #identity: SessionIdentity;
   #items: RunItems | undefined;
-  #held: HeldMessage[] = [];
+  #buffered: BufferedMessage[] = [];
   #pending: PendingAnswer | undefined;
   #lastMessageId: string | undefined;
   #costUsd: number | undefined;
@@ -77,22 +77,22 @@ export class SessionItems {
     this.#identity = identity;
   }
 
-  /** Adds what a later line says about the run; without effect once the run has begun. */
+  /** Adds facts of a later line; no effect once the run has begun. */
   identify(more: Partial<SessionIdentity>): void {
     if (this.#items === undefined) this.#identity = { ...this.#identity, ...more };
   }
 
-  /** A message of the user's role. @param task  its text, where the user wrote it and the host did not */
+  /** A message with the user's role. @param task  its text, if the user wrote it and not the host */
   *user(blocks: readonly StoredContentBlock[], atMs: number | undefined, task?: string): Generator<ImportItem> {
     if (blocks.length === 0) return;
     yield* this.flush();
     yield* this.#message({ role: 'user', blocks, atMs }, task);
   }
 
-  /** Text that the host or a hook put in. It does not end an answer: it may stand between a call and its result. */
+  /** Text added by the host or a hook. Does not end an answer: it may come between a call and its result. */
   *system(blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
     if (blocks.length === 0) return;
-    const message: HeldMessage = { role: 'system', blocks, atMs };
+    const message: BufferedMessage = { role: 'system', blocks, atMs };
     if (this.#pending === undefined) yield* this.#message(message, undefined);
     else yield* this.#follow(this.#pending, message);
   }
@@ -118,16 +118,16 @@ export class SessionItems {
     pending.parts.push(...piece.parts);
     pending.modelId = piece.modelId ?? pending.modelId;
     pending.stopReason = piece.stopReason ?? pending.stopReason;
-    // Where each piece repeats the usage, the last one has the final count.
+    // If each piece repeats the usage, the last one is final.
     pending.usage = piece.usage ?? pending.usage;
   }
 
-  /** The usage of the answer that is being collected; without effect when there is none. */
+  /** Usage of the buffered answer; ignored if there is no buffered answer. */
   usage(usage: StoredUsage | undefined): void {
     if (this.#pending !== undefined && usage !== undefined) this.#pending.usage = { ...this.#pending.usage, ...usage };
   }
 
-  /** What joins from here on is another answer. */
+  /** The next joining piece begins another answer. */
   closeAnswer(): void {
     if (this.#pending !== undefined) this.#pending.isClosed = true;
   }
@@ -141,7 +141,7 @@ export class SessionItems {
     yield* this.#ended(result);
   }
 
-  /** A failed request that the host shows in the model's place: no model answered, so it is no turn. */
+  /** A failed request that the host shows as the model's answer. Starts no turn. */
   *failure(
     parts: readonly StoredContentBlock[],
     errorMessage: string,
@@ -159,12 +159,12 @@ export class SessionItems {
     yield items.record(payload, atMs);
   }
 
-  /** How the run ends unless it goes on; undefined when it does go on. */
+  /** How the run ends if nothing follows; undefined if it continues. */
   outcome(payload: RunEnded | undefined, atMs: number | undefined): void {
     this.#outcome = payload === undefined ? undefined : { payload, atMs };
   }
 
-  /** What the session has cost so far in US dollars, as the source adds it up. Of a session without an end it is lost. */
+  /** Total cost of the session in US dollars, as the source reports it. Dropped if the session has no end. */
   cost(usd: number): void {
     this.#costUsd = usd;
   }
@@ -177,7 +177,7 @@ export class SessionItems {
     yield* items.finish(ended && { ...ended, ...present({ usage }) }, this.#outcome?.atMs);
   }
 
-  /** Gives the answer that was kept back, and what followed it. */
+  /** Emits the buffered answer and its followers. */
   *flush(): Generator<ImportItem> {
     const pending = this.#pending;
     if (pending === undefined) return;
@@ -191,14 +191,14 @@ export class SessionItems {
     }
   }
 
-  *#follow(pending: PendingAnswer, follower: SessionResult | HeldMessage): Generator<ImportItem> {
+  *#follow(pending: PendingAnswer, follower: SessionResult | BufferedMessage): Generator<ImportItem> {
     pending.followers.push(follower);
     if (pending.followers.length >= MAX_PENDING) yield* this.flush();
   }
 
-  *#message(message: HeldMessage, task: string | undefined): Generator<ImportItem> {
-    if (this.#items === undefined && task === undefined && this.#held.length < MAX_HELD) {
-      this.#held.push(message);
+  *#message(message: BufferedMessage, task: string | undefined): Generator<ImportItem> {
+    if (this.#items === undefined && task === undefined && this.#buffered.length < MAX_BUFFERED) {
+      this.#buffered.push(message);
       return;
     }
     const items = yield* this.#begin(task, message.atMs);
@@ -210,22 +210,22 @@ export class SessionItems {
     yield* withDuration(items.result(result, atMs), durationMs);
   }
 
-  /** Gives the run itself, once, and the messages kept back before it. */
+  /** Emits the run itself, once, and the messages buffered before it. */
   *#begin(task: string | undefined, atMs: number | undefined): Generator<ImportItem, RunItems> {
     if (this.#items !== undefined) return this.#items;
     const items = new RunItems(this.#identity.id);
     this.#items = items;
-    const startedAtMs = this.#held[0]?.atMs ?? atMs;
+    const startedAtMs = this.#buffered[0]?.atMs ?? atMs;
     const run: ImportedRun = {
       key: this.#identity.id,
       ...this.#identity,
       ...present({ task, startedAtMs }),
     };
     yield { type: 'run', run };
-    for (const { role, blocks, atMs: heldAtMs } of this.#held) {
-      yield items.message(role, plainest(blocks), heldAtMs);
+    for (const { role, blocks, atMs: bufferedAtMs } of this.#buffered) {
+      yield items.message(role, plainest(blocks), bufferedAtMs);
     }
-    this.#held = [];
+    this.#buffered = [];
     return items;
   }
 }

@@ -1,26 +1,26 @@
 import { present } from '../../base/present.ts';
 import type { ImportItem } from '../import-item.ts';
 
-/** Kinds counted by name; what comes after them is counted together. */
+/** Most kinds counted by name; further kinds are counted together. */
 const MAX_KINDS = 24;
 const MAX_KIND_CHARS = 60;
-/** Line numbers named in a message. */
+/** Most line numbers listed in a message. */
 const MAX_LINES_NAMED = 5;
 
-/** Where the counted things belong and what the sentence about them begins with. */
+/** Context of the counts. */
 interface SkipReport {
   readonly severity: 'error' | 'note';
-  /** Such as `left out`. */
+  /** Beginning of the sentence, such as `left out`. */
   readonly verb: string;
   readonly runKey?: string;
 }
 
-/** Counts by kind what an importer leaves out, for one diagnostic instead of one for each element. */
+/** Counts skipped elements by kind, for one diagnostic instead of one per element. */
 export class SkipCounts {
   readonly #counts = new Map<string, number>();
   readonly #lines: number[] = [];
 
-  /** Counts one thing of that kind; the first few line numbers are named. */
+  /** Counts an element; the first few line numbers are listed. */
   add(kind: string, line?: number): void {
     const short = oneLine(kind);
     const key = this.#counts.has(short) || this.#counts.size < MAX_KINDS ? short : 'of other kinds';
@@ -28,7 +28,7 @@ export class SkipCounts {
     if (line !== undefined && this.#lines.length < MAX_LINES_NAMED) this.#lines.push(line);
   }
 
-  /** One diagnostic such as `left out: 3 progress, 1 summary`, or none when nothing was counted. */
+  /** One diagnostic such as `left out: 3 progress, 1 summary`; none if nothing was counted. */
   report(options: SkipReport): readonly ImportItem[] {
     if (this.#counts.size === 0) return [];
     const counted = [...this.#counts].map(([kind, count]) => `${count} ${kind}`).join(', ');

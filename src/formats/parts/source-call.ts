@@ -4,7 +4,7 @@ import type { CallShape } from './call-ids.ts';
 import { decodeJson } from '../reading/json-text.ts';
 import { asJson, textOrUndefined } from './source-content.ts';
 
-/** What a call is named whose source does not say. */
+/** Name of a call without a name. */
 const UNNAMED = 'unknown';
 
 /**
@@ -21,7 +21,7 @@ export function sourceCall(value: unknown): CallShape {
   };
 }
 
-/** Arguments as JSON: text is decoded, and stays text where it is not JSON (a cut-off or free-form call). */
+/** Arguments as JSON: text is decoded, and stays text if it is not JSON (a truncated or free-form call). */
 export function callArguments(value: unknown): Json {
   if (value === undefined || value === null || value === '') return {};
   if (typeof value !== 'string') return asJson(value);

@@ -4,22 +4,22 @@ import type { StoredContent, StoredContentBlock } from '../../records/stored-mes
 
 const DATA_URL = /^data:([\w.+/-]{1,100});base64,/;
 
-/** A text that is not empty, else undefined. */
+/** The value if it is a non-empty text. */
 export function textOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A source's value as JSON; what was missing is null. */
+/** A source value as JSON; a missing value is null. */
 export function asJson(value: unknown): Json {
   // Importers read decoded JSON, so every value but `undefined` is JSON.
   return value === undefined ? null : (value as Json);
 }
 
 /**
- * Message parts of the OpenAI, Anthropic and ATIF shapes as stored blocks: text, reasoning and images by name,
- * anything else whole as `other`. A plain string is one text block; null and an empty string are none.
+ * Message parts in OpenAI, Anthropic and ATIF shapes as stored blocks: text, reasoning and images by name,
+ * anything else whole as `other`. A plain string is one text block; null and an empty string give no blocks.
  *
- * Cost: one pass; values are kept by reference.
+ * Cost: one pass; values are shared, not copied.
  */
 export function sourceBlocks(content: unknown): readonly StoredContentBlock[] {
   if (content === undefined || content === null || content === '') return [];
@@ -27,19 +27,19 @@ export function sourceBlocks(content: unknown): readonly StoredContentBlock[] {
   return content.map((part: unknown) => sourceBlock(part));
 }
 
-/** `sourceBlocks`, as a string where there is nothing but one text. */
+/** `sourceBlocks`, as a string if there is only one text. */
 export function sourceContent(content: unknown): StoredContent {
   return plainest(sourceBlocks(content));
 }
 
-/** Blocks as content: a string where there is nothing but one text. */
+/** Blocks as content: a string if there is only one text. */
 export function plainest(blocks: readonly StoredContentBlock[]): StoredContent {
   const [first] = blocks;
   if (first === undefined) return '';
   return blocks.length === 1 && first.type === 'text' ? first.text : blocks;
 }
 
-/** One part of a message as a stored block. */
+/** A message part as a stored block. */
 export function sourceBlock(part: unknown): StoredContentBlock {
   if (typeof part === 'string') return { type: 'text', text: part };
   if (!isJsonObject(part)) return { type: 'other', value: asJson(part) };
@@ -80,7 +80,7 @@ function imageBlock(part: Readonly<Record<string, unknown>>): StoredContentBlock
   return { type: 'image', media_type: textOrUndefined(source.media_type) ?? 'image/*', url };
 }
 
-/** A tool result as the model saw it: one string where it is nothing but text, else the source's own JSON. */
+/** A tool result as the model saw it: one string if it is only text, else the source's JSON. */
 export function sourceResult(content: unknown): Json {
   if (!Array.isArray(content)) return asJson(content ?? '');
   const texts: string[] = [];

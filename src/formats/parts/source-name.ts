@@ -1,8 +1,8 @@
 import type { ImportSource } from '../importer.ts';
 
 /**
- * A source's file name (or that of the source given) without the extensions of the formats read here; `run`
- * where nothing is left.
+ * A source's file name without the extensions of the supported formats; `run`
+ * if nothing is left.
  */
 export function sourceStem(source: ImportSource | string): string {
   const name = typeof source === 'string' ? source : source.name;

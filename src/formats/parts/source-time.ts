@@ -4,8 +4,8 @@ const ISO_DATE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/;
 
 /**
- * Unix milliseconds of a time as log files write it: ISO text (without a zone it is read as UTC, so that the
- * machine's zone does not matter), or a Unix time in a unit that its magnitude tells. Undefined for anything else.
+ * Unix milliseconds of a logged time: ISO text (UTC if it has no zone, so that the machine's zone does not matter),
+ * or a Unix time whose magnitude gives the unit. Undefined for anything else.
  */
 export function sourceTimeMs(value: unknown): number | undefined {
   if (typeof value === 'number') {

@@ -2,7 +2,7 @@ import type { Mutable } from '../../base/mutable.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
 
-/** For each stored field the names that sources use for it. Numbers are taken over as the source counts them. */
+/** Names that sources use for each stored field. Numbers are stored as the source counts them. */
 const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] = [
   ['input_tokens', ['input_tokens', 'prompt_tokens']],
   ['output_tokens', ['output_tokens', 'completion_tokens']],
@@ -12,7 +12,7 @@ const FIELD_NAMES: readonly (readonly [keyof StoredUsage, readonly string[]])[] 
   ['cost_usd', ['cost_usd']],
 ];
 
-/** Where sources of OpenAI's form keep the parts of a count. */
+/** Members in which OpenAI's form keeps parts of a count. */
 const DETAILS = [
   'prompt_tokens_details',
   'completion_tokens_details',
@@ -21,9 +21,9 @@ const DETAILS = [
 ] as const;
 
 /**
- * Tokens and cost of one answer, from Anthropic, OpenAI or ATIF field names; undefined when there is none.
+ * Tokens and cost of one answer, from Anthropic, OpenAI or ATIF field names; undefined if there are no counts.
  *
- * OpenAI and ATIF count cached tokens within the input, Anthropic beside it: the difference is kept, because
+ * OpenAI and ATIF include cached tokens in the input, Anthropic does not. The difference stays, because
  * the sources do not say enough to undo it.
  */
 export function sourceUsage(value: unknown): StoredUsage | undefined {

@@ -1,13 +1,13 @@
 /**
- * Gives every name once: a name that was given before comes back with `#2`, `#3` … behind it.
+ * Returns every name once: a repeated name gets the suffix `#2`, `#3` …
  *
- * Cost: O(1) amortised a name; holds one string for each name given.
+ * Cost: O(1) amortised per name; keeps one string per name.
  */
 export class UniqueNames {
-  readonly #given = new Set<string>();
+  readonly #used = new Set<string>();
   readonly #lastSuffix = new Map<string, number>();
 
-  /** `wanted`, or the next free variant of it. */
+  /** `wanted`, or its next free variant. */
   take(wanted: string): string {
     if (this.#isNew(wanted)) return wanted;
     let suffix = this.#lastSuffix.get(wanted) ?? 1;
@@ -20,9 +20,9 @@ export class UniqueNames {
     return name;
   }
 
-  /** Gives the name away if nobody has it, which shows by the number of names: one look-up instead of two. */
+  /** Takes the name if it is free; the size of the set shows that: one look-up instead of two. */
   #isNew(name: string): boolean {
-    const before = this.#given.size;
-    return this.#given.add(name).size > before;
+    const before = this.#used.size;
+    return this.#used.add(name).size > before;
   }
 }

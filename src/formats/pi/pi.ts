@@ -12,10 +12,10 @@ import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
 const ENTRY_TYPES: ReadonlySet<unknown> = new Set(['message', 'compaction', 'branch_summary', 'model_change']);
-/** Lines of `--mode json` that repeat what `message_end` says. */
+/** Lines of `--mode json` that repeat `message_end`. */
 const REPEATS =
   /^(?:agent_(?:start|end)|turn_(?:start|end)|message_(?:start|update)|tool_execution_(?:start|update|end)|model_change|thinking_level_change)$/;
-/** How an answer ends when it is the last one of a prompt. */
+/** Stop reasons of the last answer to a prompt. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   stop: 'ended',
   length: 'limit',
@@ -24,10 +24,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads pi sessions (`~/.pi/agent/sessions/<cwd>/*.jsonl`) and the lines of `pi --mode json`. The entries are a tree; a run is
- * the whole file, in the order in which things happened, and going back to an earlier entry is a compaction of the kind `branch`.
+ * Reads pi sessions (`~/.pi/agent/sessions/<cwd>/*.jsonl`) and the output of `pi --mode json`. The entries are a tree; a run is
+ * the whole file in chronological order, and returning to an earlier entry is a compaction of kind `branch`.
  *
- * Memory: one answer, and the ids of the run's calls.
+ * Memory: one answer and the ids of the run's calls.
  */
 export const piImporter: LineImporter = {
   shape: 'lines',
@@ -62,7 +62,7 @@ class PiImport extends ObjectLines {
       case 'session': {
         const id = textOrUndefined(value.id);
         if (id !== undefined) this.#session.identify({ id, conversationId: id });
-        // The header's id is no entry.
+        // The header's id is not an entry id.
         this.#lastId = undefined;
         break;
       }
@@ -110,7 +110,7 @@ class PiImport extends ObjectLines {
         });
         break;
       case 'bashExecution':
-        // A command that the user ran; the model sees it as a text.
+        // A command run by the user; the model sees it as text.
         yield* this.#session.system(
           [sourceBlock(`$ ${plainText(message.command)}\n${plainText(message.output)}`)],
           atMs,
@@ -129,8 +129,8 @@ class PiImport extends ObjectLines {
       return type === 'toolCall' ? { type: 'call', call: sourceCall(part) } : sourceBlock(part);
     });
     if (typeof message.errorMessage === 'string') {
-      const said = parts.filter((part) => part.type !== 'call');
-      yield* this.#session.failure(said, message.errorMessage, atMs);
+      const content = parts.filter((part) => part.type !== 'call');
+      yield* this.#session.failure(content, message.errorMessage, atMs);
     } else {
       yield* this.#session.answer(
         {
@@ -146,7 +146,7 @@ class PiImport extends ObjectLines {
   }
 }
 
-/** Cached tokens are counted beside the input. */
+/** Cached tokens are not part of the input. */
 function usageOf(usage: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(usage.input);
   const output = numberOrUndefined(usage.output);

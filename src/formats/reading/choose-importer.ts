@@ -3,23 +3,23 @@ import { isJsonObject } from '../../base/json.ts';
 import type { FormatName } from '../import-item.ts';
 import type { ArchiveImporter, DocumentImporter, Importer, LineImporter } from '../importer.ts';
 
-/** Below this a likeness is chance; it is named in the error as the closest. */
+/** Lower confidence is chance; the error then names the format as the closest. */
 export const SURE_ENOUGH = 0.3;
 const MAX_KEYS_NAMED = 8;
 
-/** The importers that come into question for a source, by shape. */
+/** Importers that apply to a source, by shape. */
 export interface Candidates {
   readonly lines: readonly LineImporter[];
   readonly documents: readonly DocumentImporter[];
   readonly archives: readonly ArchiveImporter[];
-  /** Set when the user named the format: then nothing has to be recognised. */
+  /** Set if the user named the format: recognition is skipped. */
   readonly forced: FormatName | undefined;
 }
 
 /**
- * Sorts importers by shape; with `format`, only those of that format.
+ * Groups importers by shape; with `format`, only those of that format.
  *
- * @throws CoxswainError `invalid-argument` when none reads that format
+ * @throws CoxswainError `invalid-argument` if no importer reads that format
  */
 export function candidatesOf(importers: readonly Importer[], format: FormatName | undefined): Candidates {
   const chosen = format === undefined ? importers : importers.filter((importer) => importer.format === format);
@@ -35,13 +35,13 @@ export function candidatesOf(importers: readonly Importer[], format: FormatName 
   };
 }
 
-/** An importer and how sure it is, 0 to 1. */
+/** An importer and its confidence, 0 to 1. */
 export interface Recognition<T> {
   readonly importer: T;
   readonly confidence: number;
 }
 
-/** The surest importer, the earlier one of equals; undefined when there is none at all. */
+/** The most confident importer, the earlier one of equals; undefined if the list is empty. */
 export function surest<T>(importers: readonly T[], confidenceOf: (importer: T) => number): Recognition<T> | undefined {
   let best: Recognition<T> | undefined;
   for (const importer of importers) {
@@ -51,15 +51,15 @@ export function surest<T>(importers: readonly T[], confidenceOf: (importer: T) =
   return best;
 }
 
-/** What an error about unrecognised content tells. */
+/** Facts for an error about unrecognised content. */
 export interface Unrecognised {
   readonly candidates: Candidates;
-  /** What the content is, such as `a JSON object with the keys a, b`. */
+  /** Description of the content, such as `a JSON object with the keys a, b`. */
   readonly content: string;
 }
 
 /**
- * The importer, when it is sure enough or the user named the format.
+ * The importer, if it is confident enough or the user named the format.
  *
  * @throws CoxswainError `format-unknown` otherwise; `format-invalid` when the named format has no such shape
  */
@@ -76,7 +76,7 @@ export function accepted<T extends Importer>(best: Recognition<T> | undefined, a
   });
 }
 
-/** What a decoded value is, in words: its type and its first keys, nothing of what it holds. */
+/** Describes a decoded value: its type and its first keys, without its content. */
 export function describeJson(value: unknown): string {
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
@@ -90,12 +90,12 @@ export function describeJson(value: unknown): string {
   return value === null ? 'JSON null' : `a JSON ${typeof value}`;
 }
 
-/** A name as it can be printed: short and without control characters. */
+/** A printable name: short and without control characters. */
 export function printableName(name: string): string {
   return name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-/** The formats that these read, each once, in the order of their names. */
+/** Distinct format names, sorted. */
 export function formatNames(importers: readonly Importer[]): readonly FormatName[] {
   return [...new Set(importers.map((importer) => importer.format))].sort();
 }

@@ -1,13 +1,13 @@
 import { pipeline, Readable } from 'node:stream';
 import { CoxswainError, messageOf } from '../../base/error.ts';
 
-/** How a file is packed, told by its first bytes, whatever its name says. */
+/** Compression of a file, detected by its first bytes; the name is ignored. */
 export type Packing = 'gzip' | 'zstd' | 'zip' | 'none';
 
-/** A cut-off file loses up to one chunk of its last lines, so chunks are small. */
+/** Small, because a truncated file loses up to one chunk of its last lines. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Tells the packing by the first four bytes. */
+/** Detects the compression by the first four bytes. */
 export function packingOf(magic: Buffer): Packing {
   if (magic.length >= 2 && magic[0] === 0x1f && magic[1] === 0x8b) return 'gzip';
   if (magic.length < 4) return 'none';
@@ -18,21 +18,21 @@ export function packingOf(magic: Buffer): Packing {
 }
 
 /**
- * Decompresses as a stream, also files of several members or frames.
+ * Decompresses as a stream, including files with several members or frames.
  *
- * @throws CoxswainError `format-invalid` where the data is damaged or cut off (what came before was given);
- *   errors of the source as they are
+ * @throws CoxswainError `format-invalid` if the data is damaged or truncated (after yielding what precedes it);
+ *   errors of the source unchanged
  */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
-  // Not imported: most sources are not packed.
+  // Loaded on demand: most sources are not compressed.
   const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
   const engine =
     packing === 'gzip' ? createGunzip({ chunkSize: CHUNK_BYTES }) : createZstdDecompress({ chunkSize: CHUNK_BYTES });
   const packed = packing === 'gzip' ? chunks : alignToZstdFrames(chunks);
-  // The error of either end arrives below, where the engine is iterated.
+  // Errors of either end surface below, where the engine is iterated.
   pipeline(Readable.from(packed, { objectMode: true, highWaterMark: 1 }), engine, () => {});
   try {
-    // A decompressor without an encoding gives buffers.
+    // A decompressor without an encoding yields buffers.
     for await (const chunk of engine) yield chunk as Buffer;
   } catch (error) {
     throw decompressionError(error, packing);
@@ -47,20 +47,20 @@ function decompressionError(error: unknown, packing: string): unknown {
 }
 
 const FRAME_MAGIC = 0xfd2fb528;
-/** Skippable frames have any of sixteen magic numbers, which differ in the last four bits. */
+/** Skippable frames have sixteen magic numbers, which differ in the last four bits. */
 const SKIPPABLE_MAGIC = 0x184d2a50;
 
 type State = 'magic' | 'descriptor' | 'header' | 'block' | 'body' | 'checksum' | 'skip-size' | 'skip' | 'garbage';
 
-/** Bytes to collect before a state can be read; the others only count bytes off. */
+/** Bytes to collect before a state can be read; other states only count bytes down. */
 const NEEDED: Partial<Record<State, number>> = { magic: 4, descriptor: 1, block: 3, 'skip-size': 4 };
 
 /**
- * Cuts a zstd stream so that no chunk crosses the end of a frame, and leaves skippable frames out. Node's
- * decompressor drops, without a word, what follows the end of a frame within one chunk; fed like this it reads
- * files of many frames whole (`zstd` writes such files when they are appended or compressed in parallel).
+ * Splits a zstd stream so that no chunk crosses a frame end, and drops skippable frames. Node's decompressor
+ * silently drops bytes that follow a frame end within one chunk; split like this it reads files with many
+ * frames completely (`zstd` writes such files when appending or compressing in parallel).
  *
- * Cost: looks at a few bytes of each block; copies nothing.
+ * Cost: reads a few bytes of each block; copies nothing.
  */
 async function* alignToZstdFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
@@ -70,13 +70,13 @@ async function* alignToZstdFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator
 
 class FrameReader {
   #state: State = 'magic';
-  /** Bytes of the current state's field that were seen, little end first. */
+  /** Bytes collected for the current state's field, little end first. */
   #collected: number[] = [];
-  /** Bytes still to be counted off in `header`, `body`, `checksum` and `skip`. */
+  /** Bytes left to count down in `header`, `body`, `checksum` and `skip`. */
   #remaining = 0;
   #hasChecksum = false;
   #isLastBlock = false;
-  /** The magic number is held back until it is known that the frame is not skippable. */
+  /** The magic number is buffered until the frame is known not to be skippable. */
   #heldBack: Buffer | undefined;
 
   *cut(chunk: Buffer): Generator<Buffer> {
@@ -98,20 +98,20 @@ class FrameReader {
     if (!isSkipped && at > from) yield chunk.subarray(from, at);
   }
 
-  /** A cut-off magic number goes on too, so that the decompressor reports it. */
+  /** Passes on a truncated magic number, so that the decompressor reports it. */
   *end(): Generator<Buffer> {
     if (this.#state === 'magic' && this.#collected.length > 0) yield Buffer.from(this.#collected);
   }
 
-  /** Takes what belongs to the current state and says how many bytes that were. */
+  /** Consumes bytes of the current state and returns their number. */
   #consume(chunk: Buffer, at: number): number {
     if (this.#state === 'garbage') return chunk.length - at;
     const needed = NEEDED[this.#state];
     if (needed === undefined) {
-      const taken = Math.min(this.#remaining, chunk.length - at);
-      this.#remaining -= taken;
+      const skipped = Math.min(this.#remaining, chunk.length - at);
+      this.#remaining -= skipped;
       if (this.#remaining === 0) this.#afterCounted();
-      return taken;
+      return skipped;
     }
     this.#collected.push(chunk[at] ?? 0);
     if (this.#collected.length === needed) {
@@ -170,7 +170,7 @@ class FrameReader {
   }
 }
 
-/** Length of what follows the frame header's descriptor byte: window, dictionary id and content size. */
+/** Length of the frame header after its descriptor byte: window, dictionary id and content size. */
 function headerBytes(descriptor: number): number {
   const isSingleSegment = (descriptor & 0x20) !== 0;
   const window = isSingleSegment ? 0 : 1;

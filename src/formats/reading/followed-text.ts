@@ -12,10 +12,10 @@ const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const ONE_A_LINE = 'only texts of one JSON value a line can be followed; analyze reads all others';
 
 /**
- * A text of JSON lines that comes bit by bit. A line is read once its line break is there. The importer is chosen as soon
- * as one recognises the lines so far, at the latest after 32.
+ * JSON Lines text that arrives incrementally. A line is read once its line break is there. The importer is chosen as soon
+ * as one recognises the lines, at the latest after 32.
  *
- * Memory: the line that is being collected, at most 64 MiB; before the importer is chosen 32 lines; and what it keeps.
+ * Memory: the current line, at most 64 MiB; up to 32 lines before the importer is chosen; the importer's state.
  */
 export class FollowedText {
   readonly #source: ImportSource;
@@ -31,16 +31,16 @@ export class FollowedText {
     this.#candidates = candidates;
   }
 
-  /** Lines that wait because nothing recognises them yet. */
+  /** Lines waiting for an importer that recognises them. */
   get waitingLines(): number {
     return this.#head.length;
   }
 
   /**
-   * The items of the lines that these bytes complete. To be iterated to its end.
+   * The items of the lines completed by these bytes. Iterate to the end.
    *
-   * @throws CoxswainError `format-unknown` for packed or binary content, and after 32 lines that nothing recognises;
-   *   `format-invalid` after 32 lines of which none is JSON
+   * @throws CoxswainError `format-unknown` for compressed or binary content, and after 32 unrecognised lines;
+   *   `format-invalid` after 32 lines without JSON
    */
   *take(bytes: Buffer): Generator<ImportItem> {
     for (const line of this.#reader.push(this.#begun ? bytes : this.#beginning(bytes))) {
@@ -54,7 +54,7 @@ export class FollowedText {
     }
   }
 
-  /** There are no more bytes for now: the items of the lines that wait, where an importer recognises them. */
+  /** No more bytes for now: the items of waiting lines, if an importer recognises them. */
   *pause(): Generator<ImportItem> {
     if (this.#run !== undefined || this.#head.length === 0) return;
     const best = this.#best();
@@ -62,7 +62,7 @@ export class FollowedText {
     if (isSure) yield* this.#open(best.importer);
   }
 
-  /** The text is at its end: what the importer still holds, and the end of every run that is open. */
+  /** End of the text: the items still held by the importer, and the end of every open run. */
   *end(): Generator<ImportItem> {
     if (this.#run !== undefined) yield* this.#noted(this.#run.end());
     for (const runKey of this.#openKeys) yield { type: 'end', runKey };

@@ -3,27 +3,27 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { CoxswainError } from '../../base/error.ts';
 import { ioError } from './open-bytes.ts';
 
-/** How much is asked of the disk at once. */
+/** Read size. */
 const CHUNK_BYTES = 256 * 1024;
-/** So much of what was read is compared with the disk before more is read: a file may be rewritten to a greater length. */
+/** Bytes compared with the disk before reading on: a file may be rewritten with a greater length. */
 const TAIL_BYTES = 64;
 
 /** Why a file is read from its beginning again. */
-export type AnewReason = 'truncated' | 'replaced' | 'rewritten';
+export type RestartReason = 'truncated' | 'replaced' | 'rewritten';
 
-/** What one look at a growing file gave. */
+/** Result of one poll of a growing file. */
 export type GrowingRead =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
-  /** There is nothing new. */
+  /** Nothing new. */
   | { readonly type: 'end' }
-  /** There is no file of that name yet. */
+  /** The file does not exist. */
   | { readonly type: 'missing' }
-  /** It is another file now: what follows is read from its beginning. */
-  | { readonly type: 'anew'; readonly reason: AnewReason };
+  /** The file was replaced; reading restarts at its beginning. */
+  | { readonly type: 'restarted'; readonly reason: RestartReason };
 
 /**
- * A file that others write to, read as it grows. A file that is moved away is read to its end; reading goes on with the
- * one that takes its name.
+ * Reads a file while others write to it. A file that is moved away is read to its end; then reading continues with the
+ * file that takes its name.
  *
  * Memory: one chunk of 256 KiB.
  */
@@ -37,7 +37,7 @@ export class GrowingFile {
     this.#path = path;
   }
 
-  /** Looks once. @throws CoxswainError `input-io` when it is no regular file or cannot be read */
+  /** Polls once. @throws CoxswainError `input-io` if it is not a regular file or cannot be read */
   async read(): Promise<GrowingRead> {
     try {
       return await this.#look();
@@ -46,7 +46,7 @@ export class GrowingFile {
     }
   }
 
-  /** Lets go of the file. */
+  /** Closes the file. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
@@ -58,29 +58,29 @@ export class GrowingFile {
     const handle = this.#handle;
     if (handle === undefined) return { type: 'missing' };
     const { size, ino, dev } = await handle.stat();
-    if (size < this.#offset) return this.#anew('truncated');
+    if (size < this.#offset) return this.#restart('truncated');
     if (size > this.#offset) return await this.#readMore(handle);
     const named = await stat(this.#path).catch(() => undefined);
     if (named === undefined || (named.ino === ino && named.dev === dev)) return { type: 'end' };
     await this.close();
-    return this.#anew('replaced');
+    return this.#restart('replaced');
   }
 
   async #readMore(handle: FileHandle): Promise<GrowingRead> {
     const tail = this.#tail;
     const buffer = Buffer.allocUnsafe(tail.length + CHUNK_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, this.#offset - tail.length);
-    if (!buffer.subarray(0, Math.min(tail.length, bytesRead)).equals(tail)) return this.#anew('rewritten');
+    if (!buffer.subarray(0, Math.min(tail.length, bytesRead)).equals(tail)) return this.#restart('rewritten');
     const read = buffer.subarray(0, bytesRead);
     this.#offset += bytesRead - tail.length;
     this.#tail = Buffer.from(read.subarray(-TAIL_BYTES));
     return { type: 'bytes', bytes: read.subarray(tail.length) };
   }
 
-  #anew(reason: AnewReason): GrowingRead {
+  #restart(reason: RestartReason): GrowingRead {
     this.#offset = 0;
     this.#tail = Buffer.alloc(0);
-    return { type: 'anew', reason };
+    return { type: 'restarted', reason };
   }
 }
 
@@ -89,7 +89,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   });
-  // Asked before it is opened: opening a pipe would wait for its writer.
+  // Checked before opening: opening a pipe would wait for its writer.
   if (found === undefined) return undefined;
   if (!found.isFile()) throw new CoxswainError('input-io', found.isDirectory() ? 'is a folder' : 'is no regular file');
   return open(path, 'r');

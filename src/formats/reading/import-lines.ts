@@ -5,22 +5,22 @@ import type { ImportSource, LineImport, LineImporter } from '../importer.ts';
 import type { TextLine } from './line-reader.ts';
 import { decodeLine, nextChunk, type DecodedLine, type TextHead } from './text-head.ts';
 
-/** What reading lines needs besides the head. */
+/** Input of `importLines` besides the head. */
 export interface LinesContext {
-  /** What comes behind the head. */
+  /** The text after the head. */
   readonly chunks: AsyncIterator<Buffer>;
   readonly importer: LineImporter;
   readonly source: ImportSource;
 }
 
 /**
- * Reads a text line by line. A line that cannot be used is a diagnostic, and reading goes on; so is damaged
- * compressed data, which ends it.
+ * Reads a text line by line. An unusable line becomes a diagnostic, and reading continues; damaged compressed
+ * data also becomes one, and ends it.
  *
- * Gives the items in groups, each to be iterated to its end before the next is asked for: an `await` an item
+ * Yields the items in groups; iterate each to its end before requesting the next. An `await` per item
  * would cost more than reading it.
  *
- * Memory: one chunk and one line, besides what the importer keeps.
+ * Memory: one chunk, one line, and the importer's state.
  */
 export async function* importLines(head: TextHead, context: LinesContext): AsyncGenerator<Iterable<ImportItem>> {
   const { importer, source, chunks } = context;
@@ -40,7 +40,7 @@ export async function* importLines(head: TextHead, context: LinesContext): Async
   yield run.end();
 }
 
-/** The lines of one text on their way through an importer. */
+/** Feeds the lines of one text to an importer. */
 export class LinesRun {
   readonly #import: LineImport;
   #saidInvalidUtf8 = false;
@@ -50,7 +50,7 @@ export class LinesRun {
   }
 
   *lines(lines: Iterable<TextLine>): Generator<ImportItem> {
-    // Not delegated: an item passes each level of `yield*`, of which the importer may have more.
+    // Not delegated: an item passes each level of `yield*`, and the importer may have several.
     for (const line of lines) for (const item of this.line(decodeLine(line))) yield item;
   }
 
@@ -80,7 +80,7 @@ export class LinesRun {
   }
 }
 
-/** Importers must not throw; if one does, that line is lost and no other. */
+/** Importers must not throw; if one does, only that line is lost. */
 function thrownBy(error: unknown, line: number | undefined): ImportItem {
   const message = `the importer failed: ${messageOf(error).slice(0, 200)}`;
   return problem({ severity: 'error', message, ...present({ line }) });

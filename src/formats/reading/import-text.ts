@@ -9,14 +9,14 @@ import { HEAD_LINES, readTextHead, type TextHead } from './text-head.ts';
 import { wholeText } from './whole-text.ts';
 
 /**
- * Reads a text as lines or as one document, decided by what it holds, not by its name:
+ * Reads a text as lines or as one document, depending on its content, not its name:
  *
  * - The first line is a whole JSON value and more follows: lines.
- * - It is the only line: whichever importer is surer, the document importer of equals.
- * - It is none: a document, unless most of the first lines are JSON, which is a damaged file of lines.
+ * - It is the only line: the more confident importer, the document importer of equals.
+ * - It is not: a document, unless most of the first lines are JSON, which indicates a damaged file of lines.
  *
- * @returns the items in groups, each to be iterated to its end before the next is asked for
- * @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`; errors of `chunks` as they are
+ * @returns the items in groups; iterate each to its end before requesting the next
+ * @throws CoxswainError `format-unknown`, `format-invalid`, `input-too-large`; errors of `chunks` unchanged
  */
 export async function importText(
   chunks: AsyncIterator<Buffer>,
@@ -33,7 +33,7 @@ export async function importText(
     : importLines(head, { chunks, importer, source: context.source });
 }
 
-/** The importer when the text is lines; undefined when it is a document. */
+/** The importer for lines; undefined if the text is a document. */
 function linesImporterFor(head: TextHead, context: TextContext): LineImporter | undefined {
   const { candidates } = context;
   if (candidates.lines.length === 0 && candidates.documents.length > 0) return undefined;
@@ -76,7 +76,7 @@ function acceptedDespiteDamage(head: TextHead, { best, context }: LinesGuess): L
   });
 }
 
-/** Damaged lines among sound ones, and not the lines of one document, of which few are JSON by themselves. */
+/** True for damaged lines among sound ones; few lines of a document are JSON by themselves. */
 function isMostlyJson(head: TextHead): boolean {
   const last = head.lines.at(-1);
   const isLastTorn = last !== undefined && !last.terminated && last.json?.ok === false;
@@ -98,17 +98,17 @@ function surestOfLines(values: readonly unknown[], context: TextContext): Recogn
   return surest(context.candidates.lines, (importer) => importer.recognise(values, context.source));
 }
 
-/** The surest document importer for a decoded document. */
+/** The most confident document importer for a decoded document. */
 function surestOfDocument(value: unknown, context: TextContext): Recognition<DocumentImporter> | undefined {
   return surest(context.candidates.documents, (importer) => importer.recognise(value, context.source));
 }
 
-/** A fault within these is not a fault of a file that began as JSON. */
+/** An error within these bytes means that the file never was JSON. */
 const FIRST_WORDS_CHARS = 24;
 
-/** What reading a document needs besides the head. */
+/** Input of `importDocument` besides the head. */
 interface DocumentContext {
-  /** What comes behind the head. */
+  /** The text after the head. */
   readonly chunks: AsyncIterator<Buffer>;
   readonly context: TextContext;
 }
@@ -116,8 +116,8 @@ interface DocumentContext {
 /**
  * Reads a text as one JSON document, held in memory whole.
  *
- * @throws CoxswainError `input-too-large` over the document limit; `format-invalid` when it is damaged or nested
- *   too deep; `format-unknown` when it is no JSON at all or no importer recognises it; errors of `chunks` as they are
+ * @throws CoxswainError `input-too-large` over the document limit; `format-invalid` if it is damaged or nested
+ *   too deep; `format-unknown` if it is not JSON or no importer recognises it; errors of `chunks` unchanged
  */
 async function* importDocument(head: TextHead, options: DocumentContext): AsyncGenerator<Iterable<ImportItem>> {
   const { context } = options;
@@ -143,7 +143,7 @@ async function* importDocument(head: TextHead, options: DocumentContext): AsyncG
   yield guarded(importer.read(json.value, source), importer.format);
 }
 
-/** Importers must not throw on what they recognised; if one does, the error names it. */
+/** Importers must not throw on content they recognised; if one does, the error names it. */
 function* guarded(items: Iterable<ImportItem>, format: string): Generator<ImportItem> {
   try {
     yield* items;
@@ -169,7 +169,7 @@ function invalidJson(json: JsonText & { readonly ok: false }, text: string): Cox
   return new CoxswainError('format-invalid', message, { details: { line, column, position, cutOff: json.cutOff } });
 }
 
-/** A text that is no JSON from its first words on is another kind of file, not a broken one. */
+/** A text that is not JSON from its first words is another kind of file, not a broken one. */
 function isNoJson(error: CoxswainError, text: string): boolean {
   const { position, cutOff } = error.details;
   const isEarly = cutOff !== true && typeof position === 'number' && position < FIRST_WORDS_CHARS;

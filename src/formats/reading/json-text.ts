@@ -1,35 +1,35 @@
 import { messageOf } from '../../base/error.ts';
 
 /**
- * Deepest nesting that is read. Far above what runs hold, far below where walking or writing a value (even
- * V8's own `JSON.stringify`, at about 5,000) overflows the stack.
+ * Deepest nesting that is read. Far above the nesting of runs, far below the depth at which walking or writing a value
+ * (even V8's own `JSON.stringify`, at about 5,000) overflows the stack.
  */
 export const MAX_NESTING = 1_000;
 
-/** A decoded text, or why it could not be decoded. */
+/** A decoded text, or the reason of the failure. */
 export type JsonText =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false;
-      /** Nothing of the text itself is quoted. */
+      /** Does not quote the text. */
       readonly reason: string;
-      /** The text ends in the middle of a value. */
+      /** The text ends within a value. */
       readonly cutOff: boolean;
-      /** Where it stops being JSON, in UTF-16 units from 0; undefined where the engine does not say. */
+      /** Position of the error, in UTF-16 units from 0; undefined if the engine does not report it. */
       readonly position: number | undefined;
     };
 
 /**
- * Decodes JSON of any nesting; what is nested deeper than `MAX_NESTING` is refused. `NaN` and `Infinity`, which
- * Python writes bare, are read as null. Never throws.
+ * Decodes JSON; nesting deeper than `MAX_NESTING` is an error. Bare `NaN` and `Infinity`, which Python writes,
+ * become null. Never throws.
  *
- * Cost: one pass; a second one only over text that is not JSON as it stands and holds such a word.
+ * Cost: one pass; a second one only for text that is not JSON and contains such a word.
  */
 export function decodeJson(text: string): JsonText {
   const decoded = decodeStrict(text);
   if (decoded.ok || decoded.cutOff || !hasBareWords(text)) return decoded;
-  const mended = decodeStrict(withoutBareWords(text));
-  return mended.ok ? mended : decoded;
+  const repaired = decodeStrict(withoutBareWords(text));
+  return repaired.ok ? repaired : decoded;
 }
 
 function decodeStrict(text: string): JsonText {
@@ -39,7 +39,7 @@ function decodeStrict(text: string): JsonText {
   } catch (error) {
     return faultOf(messageOf(error), text);
   }
-  // Every level takes two characters at least.
+  // Every level takes at least two characters.
   if (text.length > 2 * MAX_NESTING && isDeeperThan(value, MAX_NESTING)) {
     return { ok: false, reason: `is nested deeper than ${MAX_NESTING} levels`, cutOff: false, position: undefined };
   }
@@ -47,9 +47,9 @@ function decodeStrict(text: string): JsonText {
 }
 
 /**
- * The place at which a text that is not JSON stops being JSON, for errors that do not tell it.
+ * Position at which a text stops being JSON, for errors without a position.
  *
- * Cost: about log2(length) attempts to decode; undefined for texts over 16 Mi characters.
+ * Cost: about log2(length) decoding attempts; undefined for texts over 16 Mi characters.
  */
 export function locateFault(text: string): number | undefined {
   if (text.length > 16 * 1024 * 1024) return undefined;
@@ -82,7 +82,7 @@ function faultOf(message: string, text: string): JsonText & { readonly ok: false
   return { ok: false, reason: 'is not valid JSON', cutOff: false, position };
 }
 
-/** Recursive, but never deeper than `levels`, and only into what holds something: under a tenth of the time of decoding. */
+/** Recursive, at most `levels` deep, and only into non-empty values: under a tenth of the decoding time. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -92,7 +92,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
     }
     return false;
   }
-  // A decoded object: it has no members but its own.
+  // A decoded object has only own members.
   const members = value as Readonly<Record<string, unknown>>;
   for (const key in members) {
     const member = members[key];
@@ -103,28 +103,28 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 
 const BARE_WORD = /\b(?:NaN|Infinity)\b/;
 
-/** True when a text that is not JSON holds a word that Python's `json` writes bare. */
+/** True if a text that is not JSON contains a word that Python's `json` writes bare. */
 function hasBareWords(text: string): boolean {
   return BARE_WORD.test(text);
 }
 
-/** The text with bare `NaN` and `Infinity` (Python writes them for a missing score) as `null`; strings stay. */
+/** Replaces bare `NaN` and `Infinity` (Python writes them for a missing score) with `null`; strings are unchanged. */
 function withoutBareWords(text: string): string {
   const quoteOrWord = /"|-?\b(?:NaN|Infinity)\b/g;
   const pieces: string[] = [];
-  let taken = 0;
+  let copied = 0;
   for (let found = quoteOrWord.exec(text); found !== null; found = quoteOrWord.exec(text)) {
     if (found[0] === '"') {
       quoteOrWord.lastIndex = endOfString(text, found.index + 1);
     } else {
-      pieces.push(text.slice(taken, found.index), 'null');
-      taken = quoteOrWord.lastIndex;
+      pieces.push(text.slice(copied, found.index), 'null');
+      copied = quoteOrWord.lastIndex;
     }
   }
-  return pieces.join('') + text.slice(taken);
+  return pieces.join('') + text.slice(copied);
 }
 
-/** The index behind the string whose first character is at `from`. Step by step, so that no length is too long. */
+/** The index after the string that starts at `from`. Iterative, so that no length is too long. */
 function endOfString(text: string, from: number): number {
   const quoteOrEscape = /["\\]/g;
   quoteOrEscape.lastIndex = from;

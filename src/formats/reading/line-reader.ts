@@ -1,21 +1,21 @@
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** One line of a text, without its line break. */
+/** A line of text, without its line break. */
 export interface TextLine {
   /** 1-based. */
   readonly number: number;
-  /** Undefined when the line was over the limit and is gone. */
+  /** Undefined if the line was over the limit. */
   readonly bytes: Buffer | undefined;
   /** False for a last line without a line break. */
   readonly terminated: boolean;
 }
 
 /**
- * Cuts chunks of bytes into lines (`\n` or `\r\n`). Empty and blank lines are counted but not given.
+ * Splits chunks of bytes into lines (`\n` or `\r\n`). Blank lines are counted but not yielded.
  *
- * Memory: the line that is being collected, never more than `limitBytes`; a longer one is dropped as it comes
- * and given as a line without bytes.
+ * Memory: the current line, at most `limitBytes`; a longer line is dropped as it arrives
+ * and yielded without bytes.
  */
 export class LineReader {
   readonly #limitBytes: number;
@@ -28,7 +28,7 @@ export class LineReader {
     this.#limitBytes = limitBytes;
   }
 
-  /** The lines that this chunk completes. To be iterated to its end before the next call. */
+  /** The lines completed by this chunk. Iterate to the end before the next call. */
   *push(chunk: Buffer): Generator<TextLine> {
     let from = this.#skipBlankLines(chunk, 0);
     for (let end = chunk.indexOf(NEWLINE, from); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
@@ -40,12 +40,12 @@ export class LineReader {
     if (from < chunk.length) this.#collect(chunk.subarray(from));
   }
 
-  /** The last line, where it has no line break. */
+  /** The last line, if it has no line break. */
   end(): TextLine | undefined {
     return this.#take(false);
   }
 
-  /** Counts the blank lines that begin here, a byte at a time: compressed, a hundred kilobytes hold a hundred million of them. */
+  /** Counts the blank lines that begin here, byte by byte: compressed, a hundred kilobytes hold a hundred million of them. */
   #skipBlankLines(chunk: Buffer, start: number): number {
     if (this.#isOver || this.#partBytes > 0) return start;
     let from = start;

@@ -3,32 +3,32 @@ import type { Readable } from 'node:stream';
 
 import { CoxswainError, messageOf } from '../../base/error.ts';
 
-/** How much is asked of the disk at once. */
+/** Read size. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What `openBytes` takes besides the path. */
+/** Options of `openBytes`. */
 export interface OpenBytesOptions {
-  /** What `-` reads. */
+  /** Content of `-`. */
   readonly stdin: Readable;
   readonly signal?: AbortSignal | undefined;
-  /** Told after every read: bytes so far and, for a regular file, of how many. */
+  /** Called after every read with the bytes so far and, for a regular file, the total. */
   readonly onBytes?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
 }
 
-/** An opened source. Whoever opened it calls `close`, also after an error. */
+/** An open source. The opener calls `close`, also after an error. */
 export interface OpenedBytes {
-  /** The first four bytes, fewer where there are fewer. They are part of `chunks` too. */
+  /** The first four bytes, or fewer in a shorter source. They are also part of `chunks`. */
   readonly magic: Buffer;
-  /** To be iterated once. */
+  /** Iterate once. */
   readonly chunks: AsyncIterable<Buffer>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a file, or standard input for `-`, and reads it in chunks as they are asked for.
+ * Opens a file, or standard input for `-`, and reads chunks on demand.
  *
- * @throws CoxswainError `input-io` when it is missing, a folder, unreadable, or fails while it is read; the
- *   signal's reason when it is aborted
+ * @throws CoxswainError `input-io` if it is missing, a folder, unreadable, or fails while reading; the
+ *   signal's reason on abort
  */
 export async function openBytes(path: string, options: OpenBytesOptions): Promise<OpenedBytes> {
   if (path === '-') {
@@ -56,7 +56,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** A readable stream gives bytes, or text when someone set an encoding on it. */
+/** A readable stream yields bytes, or text if an encoding was set on it. */
 function asBuffer(chunk: unknown): Buffer {
   if (Buffer.isBuffer(chunk)) return chunk;
   if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -91,7 +91,7 @@ async function* countedChunks(
   }
 }
 
-/** Reads ahead to the first four bytes, so that the caller can see what kind of file it is. */
+/** Reads ahead to the first four bytes, so that the caller can detect the kind of file. */
 async function withMagic(chunks: AsyncGenerator<Buffer>, close: () => Promise<void>): Promise<OpenedBytes> {
   const head: Buffer[] = [];
   let headBytes = 0;
@@ -124,7 +124,7 @@ const PLAIN_REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'too many links',
 };
 
-/** A file-system error in plain words; every other error as it is. */
+/** A file-system error in plain words; any other error unchanged. */
 export function ioError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return error;
   const code = String(error.code);

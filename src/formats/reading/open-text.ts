@@ -1,14 +1,14 @@
 import { CoxswainError } from '../../base/error.ts';
 
-/** Text with this in its beginning is no text. */
+/** A text with this byte in its beginning is binary. */
 const NUL = 0;
 const LOOKED_AT_BYTES = 64 * 1024;
 
 /**
- * The bytes of a text as UTF-8, without a byte order mark. UTF-16 is converted where it has a byte order mark.
- * Invalid UTF-8 passes: whoever decodes it reports it.
+ * The bytes of a text as UTF-8, without a byte order mark. UTF-16 is converted if it has a byte order mark.
+ * Invalid UTF-8 passes: the decoder reports it.
  *
- * @throws CoxswainError `format-unknown` when the first 64 KiB hold a NUL byte; errors of `chunks` as they are
+ * @throws CoxswainError `format-unknown` if the first 64 KiB contain a NUL byte; errors of `chunks` unchanged
  */
 export async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -37,11 +37,11 @@ export async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator
 
 interface FirstBytes {
   readonly bytes: Buffer;
-  /** The source failed behind them: they are still of use, the error follows them. */
+  /** Error of the source after these bytes, which are still usable. */
   readonly fault: { readonly error: unknown } | undefined;
 }
 
-/** Reads until a byte order mark would be whole, no further: a pipe may be slow. */
+/** Reads until a byte order mark is complete, no further: a pipe may be slow. */
 async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<FirstBytes> {
   let bytes = Buffer.alloc(0);
   try {

@@ -4,43 +4,42 @@ import { CoxswainError } from '../../base/error.ts';
 import { decodeJson, type JsonText } from './json-text.ts';
 import { LineReader, type TextLine } from './line-reader.ts';
 
-/** Lines that importers see before they decide. */
+/** Lines that importers see for recognition. */
 export const HEAD_LINES = 32;
 const HEAD_BYTES = 1024 * 1024;
 
-/** One line, decoded. */
+/** A decoded line. */
 export interface DecodedLine {
   /** 1-based. */
   readonly number: number;
   readonly terminated: boolean;
-  /** Undefined when the line was over the limit. */
+  /** Undefined if the line was over the limit. */
   readonly json: JsonText | undefined;
   readonly hasInvalidUtf8: boolean;
-  /** Undefined as `json`. */
+  /** Undefined if `json` is. */
   readonly text?: string;
 }
 
-/** The beginning of a text, enough to tell what it is, and the rest to go on with. */
+/** The beginning of a text, long enough to recognise its format, and a reader for the rest. */
 export interface TextHead {
-  /** Not empty ones, first to last. */
+  /** Non-empty lines. */
   readonly lines: readonly DecodedLine[];
-  /** All bytes read so far; undefined when they are too many for a document. */
+  /** All bytes read; undefined if they are too many for a document. */
   readonly bytes: readonly Buffer[] | undefined;
   /** The whole text was read. */
   readonly isWhole: boolean;
-  /** The data behind the head is damaged: nothing more comes. */
+  /** The data after the head is damaged: nothing follows. */
   readonly fault: CoxswainError | undefined;
   /** Holds the beginning of the next line. */
   readonly reader: LineReader;
 }
 
-/** Limits of reading, in bytes. */
+/** Limits in bytes. */
 export interface ReadLimits {
   readonly lineBytes: number;
   readonly documentBytes: number;
 }
 
-/** Decodes one line. */
 export function decodeLine(line: TextLine): DecodedLine {
   const { number, terminated, bytes } = line;
   if (bytes === undefined) return { number, terminated, json: undefined, hasInvalidUtf8: false };
@@ -49,9 +48,9 @@ export function decodeLine(line: TextLine): DecodedLine {
 }
 
 /**
- * Reads the beginning of a text: 32 lines, or 1 MiB with two lines at least, or all there is.
+ * Reads the beginning of a text: 32 lines, or 1 MiB with at least two lines, or the whole text.
  *
- * Memory: at most the document limit, where a line is that long.
+ * Memory: at most the document limit, if a line is that long.
  */
 export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: ReadLimits): Promise<TextHead> {
   const reader = new LineReader(limits.lineBytes);
@@ -82,8 +81,8 @@ export async function readTextHead(chunks: AsyncIterator<Buffer>, limits: ReadLi
 }
 
 /**
- * The next chunk, undefined at the end, or the error that ends the data where compressed data is damaged:
- * what came before is still of use.
+ * The next chunk, undefined at the end, or the error of damaged compressed data, which ends the text;
+ * preceding data is still usable.
  */
 export async function nextChunk(chunks: AsyncIterator<Buffer>): Promise<Buffer | CoxswainError | undefined> {
   try {

@@ -2,21 +2,21 @@ import { isUtf8 } from 'node:buffer';
 
 import type { CoxswainError } from '../../base/error.ts';
 
-/** What `wholeText` takes besides the bytes. */
+/** Options of `wholeText`. */
 export interface WholeTextOptions {
   readonly limitBytes: number;
-  /** Makes the error for what is over the limit. */
+  /** Creates the error for a text over the limit. */
   readonly tooLarge: () => CoxswainError;
 }
 
-/** A text held in memory whole. */
+/** A text held in memory. */
 export interface WholeText {
   readonly text: string;
-  /** Some bytes were no UTF-8 and stand as U+FFFD. */
+  /** Some bytes were not UTF-8 and became U+FFFD. */
   readonly hasInvalidUtf8: boolean;
 }
 
-/** Collects UTF-8 bytes into one string, without a byte order mark. Errors of `chunks` pass as they are. */
+/** Collects UTF-8 bytes into one string, without a byte order mark. Errors of `chunks` pass unchanged. */
 export async function wholeText(chunks: AsyncIterable<Buffer>, options: WholeTextOptions): Promise<WholeText> {
   const parts: Buffer[] = [];
   let bytes = 0;

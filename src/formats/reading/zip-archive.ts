@@ -7,35 +7,35 @@ import { decompress } from './decompress.ts';
 import type { ArchiveReader } from '../importer.ts';
 import { wholeText } from './whole-text.ts';
 
-/** Method number of zstd, which newer Inspect logs use; stored (0) and deflate (8) are the archive library's. */
+/** Method number of zstd, which newer Inspect logs use; the archive library handles stored (0) and deflate (8). */
 const METHOD_ZSTD = 93;
 
-/** What `openZipArchive` takes besides the path. */
+/** Options of `openZipArchive`. */
 export interface ZipArchiveOptions {
-  /** Most bytes of one entry, unpacked. */
+  /** Limit for one entry, unpacked. */
   readonly entryLimitBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An opened archive. Whoever opened it calls `close`, also after an error. */
+/** An open archive. The opener calls `close`, also after an error. */
 export interface ZipArchive extends ArchiveReader {
   close(): void;
 }
 
 /**
- * Opens a zip archive and reads its table of contents; entries are read when they are asked for. Names are
- * labels only: nothing is ever written. Of entries with one name the last counts; folders are left out.
+ * Opens a zip archive and reads its table of contents; entries are read on demand. Names are
+ * labels only: nothing is written. Of entries with the same name the last one counts; folders are left out.
  *
- * `readText` throws CoxswainError `input-too-large` for an entry over the limit (by what the table says and by
- * what really comes out), `format-invalid` for a damaged or encrypted one or a method that is none of stored,
+ * `readText` throws CoxswainError `input-too-large` for an entry over the limit (by the table of contents and by
+ * actual size), `format-invalid` for a damaged or encrypted entry or a method other than stored,
  * deflate and zstd, `invalid-argument` for a name that is not in `entries`.
  *
- * @throws CoxswainError `format-invalid` when the archive itself is damaged or cut off
+ * @throws CoxswainError `format-invalid` if the archive itself is damaged or truncated
  */
 export async function openZipArchive(path: string, options: ZipArchiveOptions): Promise<ZipArchive> {
   const entries = new Map<string, Entry>();
   let file: ZipFile | undefined;
-  // Not imported above: few sources are archives.
+  // Loaded on demand: few sources are archives.
   const { openPromise } = await import('yauzl');
   try {
     file = await openPromise(path, { autoClose: false, lazyEntries: true });
@@ -84,7 +84,7 @@ async function unpackedBytes(file: ZipFile, entry: Entry): Promise<AsyncIterable
 }
 
 function buffersOf(stream: Readable): AsyncIterable<Buffer> {
-  // The archive library's streams have no encoding, so they give buffers.
+  // The archive library's streams have no encoding, so they yield buffers.
   return stream as AsyncIterable<Buffer>;
 }
 

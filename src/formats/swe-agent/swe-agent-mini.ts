@@ -13,7 +13,7 @@ import { sweAgentOutcome } from './swe-agent-outcome.ts';
 const FENCED = /```(?:bash|sh|mswea_bash_command)[^\S\n]*\n([^]*?)\n?```/g;
 const RETURN_CODE = /^\s*<returncode>(-?\d+)<\/returncode>/;
 
-/** True for a mini-SWE-agent file, which says what it is. */
+/** True for a mini-SWE-agent file, by its own mark. */
 export function isMiniTrajectory(document: JsonMembers): boolean {
   if (!Array.isArray(document.messages)) return false;
   const format = document.trajectory_format;
@@ -26,8 +26,8 @@ export function isMiniTrajectory(document: JsonMembers): boolean {
  * One mini-SWE-agent run: chat messages in which an answer runs shell commands.
  *
  * Counting rule: the calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its
- * fenced `bash` block, where there is exactly one (the agent refuses other counts). What follows is their
- * results in order. A non-zero return code is the source's error flag; without one the text decides.
+ * fenced `bash` block, if there is exactly one (the agent refuses other counts). Their results follow
+ * in order. A non-zero return code is the error flag; without one the text decides.
  */
 export function* miniSweAgentItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const messages = listOf(document.messages).map((message) => membersOf(message));

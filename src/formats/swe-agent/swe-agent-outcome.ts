@@ -6,7 +6,7 @@ import { textOrUndefined } from '../parts/source-content.ts';
 const MAX_OUTCOME_CHARS = 80;
 
 /**
- * How `info` of a trajectory file says the run ended; undefined without an `exit_status`. A run that was cut
+ * How the run ended, by `info` of a trajectory file; undefined without an `exit_status`. A run that was cut
  * off at a limit and submitted for the agent (`submitted (exit_cost)`) counts as cut off.
  */
 export function sweAgentOutcome(value: unknown): RunEnded | undefined {

@@ -10,24 +10,24 @@ import { sweAgentOutcome } from './swe-agent-outcome.ts';
 import type { Json } from '../../base/json.ts';
 import { inferIsError } from '../../calls/answer-rules.ts';
 
-/** How far ahead in the history the answer of a step is looked for, when some answers became no step. */
+/** Look-ahead in the history for the answer of a step, if some answers became no step. */
 const SEARCHED_AHEAD = 32;
 
 /**
- * One SWE-agent run: its `trajectory` where there is one, else its `history`. The history holds the same calls
- * again and is then used for the messages before the first answer and for the calls' structured form only.
+ * One SWE-agent run: its `trajectory` if there is one, else its `history`. The history repeats the same calls
+ * and then only provides the messages before the first answer and the calls' structured form.
  *
- * Counting rule, trajectory: every step whose `action` is not blank is one call, except the harness' own exits
+ * Counting rule, trajectory: every step with a non-blank `action` is one call, except the harness' own exits
  * (`exit_cost`, …); its `observation` is the result. History: every entry of an assistant's `tool_calls`, or its
- * `action` where it has none, is one call; demonstrations (`is_demo`) do not count. Where the source has
- * `tool_calls`, tool and args are the model's own; else they are made from the command line (`commandCall`).
+ * `action` if it has none, is one call; demonstrations (`is_demo`) do not count. If the source has
+ * `tool_calls`, tool and args are the model's; else they are derived from the command line (`commandCall`).
  * The format has no error flag: the text decides.
  */
 export function* sweAgentRunItems(document: JsonMembers, id: string): Generator<ImportItem> {
   const steps = listOf(document.trajectory);
   const history = listOf(document.history).map((entry) => membersOf(entry));
-  const told = history.filter((entry) => entry.is_demo !== true);
-  const before = introduction(told.length > 0 ? told : listOf(membersOf(steps[0]).query).map(membersOf));
+  const ownHistory = history.filter((entry) => entry.is_demo !== true);
+  const before = introduction(ownHistory.length > 0 ? ownHistory : listOf(membersOf(steps[0]).query).map(membersOf));
   const task = before.find((entry) => entry.role === 'user');
   const taskText = task === undefined ? undefined : textOf(task.content);
   const modelId = modelOf(document.replay_config);
@@ -46,8 +46,8 @@ export function* sweAgentRunItems(document: JsonMembers, id: string): Generator<
   for (const entry of before) {
     yield items.message(entry.role === 'system' ? 'system' : 'user', sourceContent(entry.content), undefined);
   }
-  if (steps.length > 0) yield* stepItems(items, steps, told);
-  else yield* historyItems(items, told.slice(before.length));
+  if (steps.length > 0) yield* stepItems(items, steps, ownHistory);
+  else yield* historyItems(items, ownHistory.slice(before.length));
   yield* items.finish(sweAgentOutcome(document.info));
 }
 
@@ -107,7 +107,7 @@ function* historyItems(items: RunItems, history: readonly JsonMembers[]): Genera
   }
 }
 
-/** What comes after an answer with calls is their result, also where it has the user's role. */
+/** The message after an answer with calls is their result, even with the user's role. */
 function* answeredItems(items: RunItems, entry: JsonMembers): Generator<ImportItem> {
   if (items.calls.openCount === 0) {
     yield items.message('user', sourceContent(entry.content), undefined);
@@ -128,7 +128,7 @@ function callsOf(entry: JsonMembers): readonly CallShape[] {
   return call === undefined ? [] : [call];
 }
 
-/** SWE-agent runs one call an answer, so the first one is the step's. */
+/** SWE-agent runs one call per answer: the first one is the step's. */
 function structuredCall(answer: JsonMembers | undefined): CallShape | undefined {
   const [call] = listOf(answer?.tool_calls);
   return call === undefined ? undefined : sourceCall(call);
@@ -156,19 +156,19 @@ function modelOf(value: unknown): string | undefined {
   return textOrUndefined(membersOf(membersOf(membersOf(config).agent).model).name);
 }
 
-/** How SWE-agent's own commands begin an answer that refuses what was asked. */
+/** Beginnings of refusals by SWE-agent's own commands. */
 const REFUSAL =
   /^\s*(?:Your (?:proposed )?edit (?:has introduced|was NOT applied|could not)|No file open\b|Usage: \w|File \S+ (?:not found|does not exist)|Invalid (?:line number|`\w+` parameter)|Text not found\b|EXECUTION TIMED OUT|Your last command (?:is taking|timed out)|The command '[^\n]{0,200}' was cancelled)/i;
 
-/** Whether a result reads like a failure: the general signs, and the refusals of SWE-agent's own commands. */
+/** True if a result reads like a failure: the general signs, and refusals by SWE-agent's own commands. */
 function sweAgentRefusal(result: Json): boolean | undefined {
   if (typeof result !== 'string') return undefined;
   return REFUSAL.test(result.slice(0, 400)) || inferIsError(result);
 }
 
 /**
- * Commands of SWE-agent's own interface (and of its tool bundles) that are not shell programs. They become
- * tools of their own; every other command line is `bash`, so that statistics do not split over program names.
+ * Commands of SWE-agent's interface (and its tool bundles) that are not shell programs. Each becomes
+ * a separate tool; every other command line is `bash`, so that statistics are not split by program name.
  */
 const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   (
@@ -179,7 +179,7 @@ const INTERFACE_COMMANDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Words that the harness itself puts in the place of an action when it ends a run. */
+/** Words that the harness writes instead of an action when it ends a run. */
 const HARNESS_EXITS: ReadonlySet<string> = new Set([
   'exit_api',
   'exit_context',
@@ -192,8 +192,8 @@ const HARNESS_EXITS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The call that an action line is: undefined for a blank one and for the harness' own exits. Args are
- * `{command}`, the whole line without the line breaks at its end.
+ * The call of an action line: undefined for a blank one and for the harness' own exits. Args are
+ * `{command}`, the whole line without trailing line breaks.
  */
 function commandCall(action: string): CallShape | undefined {
   const command = action.replace(/[\r\n]+$/, '');

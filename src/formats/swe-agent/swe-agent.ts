@@ -10,9 +10,9 @@ import { sweAgentRunItems } from './swe-agent-run.ts';
 const LOOKED_AT = 16;
 
 /**
- * Reads SWE-agent `.traj` files (`{trajectory, history, info}`, the demonstrations with a `history` alone, and
- * the retry agent's `{attempts}`, one run an attempt) and mini-SWE-agent `.traj.json` files. A run is named for
- * its file, as the batch runner names files for instances. The counting rules stand at the readers of the forms.
+ * Reads SWE-agent `.traj` files (`{trajectory, history, info}`, demonstrations with only a `history`, and
+ * the retry agent's `{attempts}`, one run per attempt) and mini-SWE-agent `.traj.json` files. A run is named for
+ * its file, as the batch runner names files for instances. For the counting rules see the readers of the forms.
  */
 export const sweAgentImporter: DocumentImporter = {
   shape: 'document',
@@ -61,7 +61,7 @@ function isStep(value: unknown): boolean {
   return 'observation' in value && ('response' in value || 'thought' in value || 'state' in value);
 }
 
-/** Chat messages with the marks that only this format puts on them. */
+/** Chat messages with marks that only this format has. */
 function isHistoryEntry(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value.role !== 'string') return false;
   return 'agent' in value || 'message_type' in value || 'action' in value || 'is_demo' in value;

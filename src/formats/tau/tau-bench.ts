@@ -56,7 +56,7 @@ function* episodeItems(
   yield* writer.finish(outcomeOf(episode, info));
 }
 
-/** tau-bench's tools have no flag; the environment answers a failed call with a text that begins with `Error`. */
+/** tau-bench's tools have no flag; the result of a failed call begins with `Error`. */
 function beginsWithError(message: JsonMembers): boolean {
   return typeof message.content === 'string' && message.content.startsWith('Error');
 }

@@ -15,8 +15,8 @@ import { sourceCall } from '../parts/source-call.ts';
 
 /**
  * Reads tau2-bench: a `results.json` with its `simulations`, or one simulation file, in the message form or the
- * full-duplex form of ticks. Each simulation is a run under its own id. A results file whose simulations lie in
- * files of their own holds no run; a diagnostic says so. The simulated user's own tool calls are left out: the
+ * full-duplex form of ticks. Each simulation is a run with its own id. A results file with simulations in
+ * separate files contains no run, which a diagnostic reports. The simulated user's tool calls are skipped: the
  * agent neither issues nor sees them.
  */
 export const tau2Importer: DocumentImporter = {
@@ -70,7 +70,7 @@ function isResultsIndex(document: JsonMembers): boolean {
 
 interface ResultsContext {
   readonly info?: unknown;
-  /** What each task asks for, by task id. */
+  /** Instructions of each task, by task id. */
   readonly tasks?: ReadonlyMap<string, string>;
 }
 
@@ -102,7 +102,7 @@ function* simulationItems(simulation: JsonMembers, id: string, context: ResultsC
   yield* writer.finish(outcomeOf(simulation), sourceTimeMs(simulation.end_time));
 }
 
-/** tau2's tool messages carry `error`; older files leave it out, then the text decides. */
+/** tau2's tool messages have `error`; older files omit it, then the text decides. */
 function errorFlag(message: JsonMembers): boolean | undefined {
   return typeof message.error === 'boolean' ? message.error : undefined;
 }
@@ -125,7 +125,7 @@ function outcomeOf(simulation: JsonMembers): RunEnded | undefined {
   };
 }
 
-/** Why the simulated user calls, by task id: the nearest that tau2 has to a task. */
+/** Why the simulated user calls, by task id: the closest that tau2 has to a task. */
 function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   for (const task of Array.isArray(tasks) ? (tasks as readonly unknown[]) : []) {
@@ -137,14 +137,14 @@ function taskTexts(tasks: unknown): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** Text of one speaker that is still being spoken. */
+/** Unfinished text of one speaker. */
 interface Utterance {
   text: string;
   atMs: number | undefined;
 }
 
 /**
- * The ticks of a full-duplex (voice) simulation as items of one run. In every tick both sides may say a piece;
+ * Items of a full-duplex (voice) simulation. In every tick both sides may say a piece;
  * the pieces of one utterance become one message, which ends when its speaker falls silent or, for the agent,
  * calls tools. Ticks without text and without calls are counted.
  */
@@ -176,10 +176,10 @@ function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<
   if (agent.text !== '') yield* writer.answer({ parts: [{ type: 'text', text: take(agent) }] }, agent.atMs);
 }
 
-/** Adds a chunk's text to the utterance; false when its speaker is silent in this tick. */
+/** Adds a chunk's text to the utterance; false if its speaker is silent in this tick. */
 function hear(utterance: Utterance, chunk: unknown, atMs: number | undefined): boolean {
   if (!isJsonObject(chunk)) return false;
-  // Audio chunks carry base64 where others carry text.
+  // Audio chunks have base64 instead of text.
   const text = chunk.is_audio === true ? undefined : textOrUndefined(chunk.content);
   if (text !== undefined) {
     if (utterance.text === '') utterance.atMs = atMs;
@@ -194,7 +194,7 @@ function take(utterance: Utterance): string {
   return text;
 }
 
-/** The agent's calls of a tick; they stand beside its chunk, in some files also or only inside it. */
+/** The agent's calls of a tick, next to its chunk, in some files also or only inside it. */
 function callsOf(tick: JsonMembers): readonly unknown[] {
   const beside = listOf(tick.agent_tool_calls);
   if (beside.length > 0) return beside;

@@ -3,11 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 
 /**
- * Appends a text part to the content of a tool result, as text: every other byte of the message stays as it is.
+ * Appends a text part to the content of a tool result; every other byte of the message stays unchanged.
  *
- * @param message  JSON of a response, or of a batch of them
- * @param path     where the response stands in a batch; empty: it is the message
- * @returns undefined where it has no list of content
+ * @param message  JSON of a response or a batch
+ * @param path     position of the response in a batch; empty for a single response
+ * @returns undefined if it has no content list
  * Cost: one parse of the message.
  */
 export function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {

@@ -1,12 +1,12 @@
 import { Transform, type TransformCallback } from 'node:stream';
 
-/** Who reads the lines that flow past. */
+/** A reader of the lines that pass. */
 export interface TappedLines {
-  /** Largest line that is read, in bytes; a longer one passes unread, and not more than this is kept of it. */
+  /** Longest line that is read, in bytes; a longer one passes unread, and at most this much is buffered. */
   readonly maxBytes: number;
-  /** @returns the line to pass on; the same object: nothing has changed. Must not throw */
+  /** @returns the line to pass on; the same object if unchanged. Must not throw */
   line(line: Buffer): Buffer;
-  /** A line that was too long has passed. @param ends  its first and its last 1,000 bytes */
+  /** A line over the limit has passed. @param ends  its first and last 1,000 bytes */
   longLine(ends: string): void;
 }
 
@@ -14,8 +14,8 @@ const NEWLINE = 10;
 const END_BYTES = 1_000;
 
 /**
- * Passes bytes on and shows each line, with its line feed, to a reader that may replace it. What is unchanged passes byte for
- * byte, also a last line without line feed.
+ * Passes bytes on and shows each line, with its line feed, to a reader that may replace it. Unchanged content passes byte for
+ * byte, including a last line without a line feed.
  *
  * Cost: one search for line feeds; memory for one line.
  */
@@ -23,7 +23,7 @@ export class LineTap extends Transform {
   readonly #reader: TappedLines;
   #parts: Buffer[] = [];
   #size = 0;
-  /** The line is too long, and its beginning has been passed on. */
+  /** Beginning of a line over the limit, already passed on. */
   #head: Buffer | undefined;
   #tail = Buffer.alloc(0);
 

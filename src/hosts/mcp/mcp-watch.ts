@@ -8,67 +8,66 @@ import type { Run } from '../../run/run.ts';
 import { appendTextPart } from './append-text-part.ts';
 import type { TappedLines } from './line-tap.ts';
 
-/** How the messages of one client and one server are watched. */
+/** Options of `McpWatch`. */
 export interface McpWatchOptions {
   readonly cox: Coxswain;
-  /** How the run begins, at the first call of a tool. */
+  /** Initial options of the run, which begins with the first tool call. */
   readonly run: Pick<RunOptions, 'deadline' | 'budget'>;
-  /** Receives a fault of ours, which neither side feels. */
+  /** Receives our internal errors, which neither side sees. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A message, or an object in it, as anyone may have written it. */
+/** A message, or an object in it, with arbitrary content. */
 type Members = Readonly<Record<string, unknown>>;
 type Annotations = NonNullable<Extract<AgentEvent, { type: 'tool_execution_start' }>['annotations']>;
 
-/** A request that has no response yet. */
+/** A request without a response. */
 interface OpenRequest {
-  /** Of `tools/call`; absent: `tools/list`. */
+  /** Present for `tools/call`, absent for `tools/list`. */
   readonly call?: OpenToolCall;
 }
 
 interface OpenToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Advice from before it ran, which goes with its result. */
+  /** Advice from before the call, delivered with its result. */
   readonly before: readonly AdviceHandle[];
 }
 
-/** How a call came back. */
 interface CallEnd {
   readonly result: unknown;
   readonly isError: boolean;
   readonly resultMissing?: boolean;
 }
 
-/** Larger messages pass unread: some servers answer with pictures, none with this much text. */
+/** Larger messages pass unread: some servers return pictures, none this much text. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Most requests without response, tools and pieces of waiting advice that are remembered. */
+/** Limits of remembered open requests, tools and pieces of waiting advice. */
 const MAX_OPEN = 512;
 const MAX_TOOLS = 4_096;
 const MAX_WAITING = 20;
-/** Longest id and name that is remembered. */
+/** Longest id and name remembered. */
 const MAX_CHARS = 1_000;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 const CHANNEL = 'tool-result';
 
 /**
- * Records the tool calls between a client and a server of the Model Context Protocol as a run, and puts advice into results. Reads
- * messages and never changes any but a tool result, to which it appends one text part. A message that it cannot read passes.
+ * Records the tool calls between an MCP client and server as a run, and adds advice to results. Never changes a message
+ * except a tool result, to which it appends one text part. Unreadable messages pass.
  *
- * Cost: one parse of a client's message; of a server's, only while a request is open.
+ * Cost: one parse per client message; per server message only while a request is open.
  */
 export class McpWatch {
   readonly #options: McpWatchOptions;
   readonly #open = new Map<string, OpenRequest>();
-  /** Calls that go on as tasks, by task id. */
+  /** Calls that continue as tasks, by task id. */
   readonly #tasks = new Map<string, OpenToolCall>();
   readonly #annotations = new Map<string, Annotations>();
   #waiting: AdviceHandle[] = [];
   #run: Run | undefined;
   #client: string | undefined;
   #calls = 0;
-  /** The last record was not taken. */
+  /** The last record was dropped. */
   #hasDropped = false;
 
   constructor(options: McpWatchOptions) {
@@ -90,7 +89,7 @@ export class McpWatch {
     longLine: (ends) => this.#guarded(() => this.#passed(ends), undefined),
   };
 
-  /** The server or the client is gone: what is open stays without a result, and the run ends. */
+  /** The server or the client is gone: open calls get no result, and the run ends. */
   end(outcome: string): void {
     this.#guarded(() => {
       const calls = [...[...this.#open.values()].flatMap(({ call }) => call ?? []), ...this.#tasks.values()];
@@ -101,7 +100,7 @@ export class McpWatch {
     }, undefined);
   }
 
-  /** False until the store has taken the run's first record, and while it takes nothing: what cannot be recorded is not said. */
+  /** False until the store has the run's first record, and while it fails: advice that cannot be recorded is not given. */
   get #isRecorded(): boolean {
     if (this.#hasDropped || this.#run === undefined || this.#run.durableSeq < 0) return false;
     return (this.#options.cox.health().recorder?.failingRuns ?? 0) === 0;
@@ -172,7 +171,7 @@ export class McpWatch {
     return passed;
   }
 
-  /** A response too long to read. */
+  /** A response over the size limit. */
   #passed(ends: string): void {
     for (const [, id = ''] of ends.matchAll(/"id"\s*:\s*("(?:[^"\\]|\\.){0,200}"|-?\d{1,20})/g)) {
       const call = this.#take(jsonOf(id))?.call;
@@ -213,7 +212,7 @@ export class McpWatch {
     const run = this.#close(call, end);
     if (run === undefined) return [];
     const after = [...call.before, ...run.advise('post_tool_result')];
-    // The model is asked next, once nothing is open.
+    // The model is called next, once no call is open.
     const isOpen = [...this.#open.values()].some((request) => request.call !== undefined);
     return isOpen ? after : [...after, ...run.advise('pre_tool_selection')];
   }
@@ -223,7 +222,7 @@ export class McpWatch {
     return this.#run;
   }
 
-  /** Advice that cannot go with this result goes with the next one. */
+  /** Queues advice for the next result. */
   #wait(advice: readonly AdviceHandle[]): void {
     this.#waiting.push(...advice);
     const tooMany = this.#waiting.splice(0, Math.max(0, this.#waiting.length - MAX_WAITING));
@@ -252,7 +251,7 @@ export class McpWatch {
   }
 }
 
-/** The messages of a line, with their places where it is a batch. A line that is no JSON has none. */
+/** The messages of a line, with their position in a batch. A line that is not JSON has none. */
 function each(line: Buffer, read: (message: Members, path: readonly number[]) => void): void {
   const value = jsonOf(line.toString());
   if (!Array.isArray(value)) {
@@ -262,7 +261,7 @@ function each(line: Buffer, read: (message: Members, path: readonly number[]) =>
   for (const [at, message] of value.entries()) if (isJsonObject(message)) read(message, [at]);
 }
 
-/** The key of an id, which tells `1` from `"1"`; undefined for what is none. */
+/** The key of an id, which distinguishes `1` from `"1"`; undefined for other values. */
 function keyOf(id: unknown): string | undefined {
   const isId = typeof id === 'number' || (typeof id === 'string' && id.length <= MAX_CHARS);
   return isId ? JSON.stringify(id) : undefined;

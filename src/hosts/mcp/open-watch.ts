@@ -11,10 +11,10 @@ import { usableStore } from '../claude-code/open-hook-store.ts';
 import { projectFolderOf } from '../claude-code/project-folder.ts';
 import { McpWatch } from './mcp-watch.ts';
 
-/** A watch, with what was opened for it. */
+/** A watch and its resources. */
 export interface OpenWatch {
   readonly watch: McpWatch;
-  /** Ends the run and stores what waits, for two seconds at most. Never throws. */
+  /** Ends the run and stores pending records, for at most two seconds. Never throws. */
   close(outcome: string): Promise<void>;
 }
 
@@ -22,10 +22,10 @@ const CLOSING_MS = 2_000;
 const STORE_WAIT_MS = 2_000;
 
 /**
- * Makes the watch of a proxy as the configuration of the project says that the process works in. What is wrong goes to the log of
- * faults, which `coxswain doctor` shows.
+ * Creates the watch of a proxy from the configuration of the current project. Errors go to the fault
+ * log, which `coxswain doctor` shows.
  *
- * @returns undefined where nothing can be recorded, so that messages pass unwatched
+ * @returns undefined if nothing can be recorded, so that messages pass unwatched
  */
 export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | undefined> {
   if (env['COXSWAIN_DISABLE'] === '1') return undefined;
@@ -33,7 +33,7 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
   let known: string | undefined;
   const onFault = (error: unknown): void => {
     const message = messageOf(error);
-    // A fault of each message is one fault.
+    // Logs a repeated error only once.
     if (message !== known) logFault({ where: 'mcp', message }, { env, projectFolder, nowMs: Date.now() }, true);
     known = message;
   };
@@ -62,11 +62,11 @@ export async function openWatch(env: NodeJS.ProcessEnv): Promise<OpenWatch | und
   }
 }
 
-/** Work on a file is done in a thread: a call waits for no disk. */
+/** File access happens in a worker thread, so that a call does not wait for the disk. */
 async function openStore({ address, kind }: ResolvedStore): Promise<TrajectoryStore> {
   if (kind === 'sqlite') {
     const store = workerStore({ path: address, options: { timeoutMs: STORE_WAIT_MS } });
-    // Starts the thread before the first call; a fault shows again when a record is written.
+    // Starts the thread before the first call; an error surfaces again when a record is written.
     store.sizeOf().catch(() => undefined);
     return store;
   }

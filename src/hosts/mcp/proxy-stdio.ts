@@ -8,23 +8,22 @@ import { CoxswainError } from '../../base/error.ts';
 import { LineTap } from './line-tap.ts';
 import type { OpenWatch } from './open-watch.ts';
 
-/** The streams of the client. */
 export interface ClientStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** How long the output of a server that is gone stays open at most, where a process of its own holds it. */
+/** Longest wait for the output of a server that has exited, if another process holds it. */
 const DRAIN_MS = 1_000;
 
 /**
- * Starts a server that speaks MCP on its standard streams, and stands between it and the client until it ends. Signals go on to
- * it; its standard error is that of this process. When the client closes its side, so does the server's input.
+ * Starts an MCP server on standard streams and proxies it until it ends. Signals are forwarded;
+ * the server inherits standard error. When the client closes its side, the server's input closes too.
  *
- * @param open  makes the watch, while the server starts
- * @returns the server's exit code; 128 and its number for a signal
- * @throws CoxswainError "invalid-argument" where the command cannot be started
+ * @param open  creates the watch while the server starts
+ * @returns the server's exit code; 128 plus the signal number after a signal
+ * @throws CoxswainError "invalid-argument" if the command cannot be started
  */
 export async function proxyStdio(
   [command = '', ...args]: readonly string[],
@@ -49,7 +48,7 @@ export async function proxyStdio(
     watch === undefined
       ? pipeline(server.stdout, output, { end: false })
       : pipeline(server.stdout, new LineTap(watch.server), output, { end: false });
-  // Either side may leave at any time.
+  // Either side may disconnect at any time.
   toServer.catch(() => undefined);
   const drained = toClient.catch(() => undefined);
   const code = await ended;

@@ -9,34 +9,34 @@ import { decodeProtobuf, encodeStatus, encodeSuccess } from '../../formats/otlp/
 import { readSpans, type FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { decodeJson } from '../../formats/reading/json-text.ts';
 
-/** Keeps the spans of a request; as `OtlpIntake.take`. */
+/** Keeps the spans of a request; see `OtlpIntake.take`. */
 export type TakeSpans = (found: FoundSpans) => { readonly refused: number };
 
-/** Where each signal comes in. */
+/** Signal of each path. */
 const SIGNALS: ReadonlyMap<string | undefined, 'traces' | 'logs'> = new Map([
   ['/v1/traces', 'traces'],
   ['/v1/logs', 'logs'],
 ]);
-/** Of a request as it comes, maybe packed: 8 MB. The SDKs send 512 spans at a time. */
+/** Limit for a request body as sent, possibly compressed: 8 MB. The SDKs send 512 spans at a time. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Of one that is unpacked. */
+/** Limit after decompression. */
 const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
-/** Of all requests that are coming in together. */
+/** Limit for all concurrent requests together. */
 const MAX_BUFFERED_BYTES = 8 * MAX_BODY_BYTES;
-/** Requests that are answered within a second. */
+/** Most requests accepted within a second. */
 const MAX_REQUESTS = 200;
 const RETRY_SECONDS = '1';
 
-/** Whether a request is one of OTLP. */
+/** True for an OTLP request. */
 export function isOtlp(request: Pick<IncomingMessage, 'url'>): boolean {
   return SIGNALS.has(request.url);
 }
 
 /**
- * Answers `POST /v1/traces` and `/v1/logs` of OTLP over HTTP, in protobuf or JSON, packed with gzip or not. Success means that the
- * spans are on disk; those that could not be kept are counted in the answer. 429 and 503 ask to send it again.
+ * Serves `POST /v1/traces` and `/v1/logs` of OTLP over HTTP, in protobuf or JSON, optionally with gzip. Success means that the
+ * spans are on disk; the response counts rejected ones. 429 and 503 ask the sender to retry.
  *
- * Whoever calls it has looked at where the request comes from.
+ * The caller has checked the origin of the request.
  */
 export class OtlpEndpoint {
   readonly #take: TakeSpans;
@@ -107,7 +107,7 @@ function jsonIn(body: Buffer): unknown {
   throw refusal(400, `the body ${decoded.reason}`);
 }
 
-/** A refusal with a status of HTTP. */
+/** A refusal with an HTTP status. */
 function refusal(status: number, message: string): CoxswainError {
   return new CoxswainError('invalid-argument', message, { details: { status } });
 }
@@ -119,7 +119,7 @@ function statusOf(error: unknown): number {
   return error.code === 'input-too-large' ? 429 : error.code === 'format-invalid' ? 400 : 503;
 }
 
-/** Why spans were not kept; the sender shows it. */
+/** Why spans were rejected; the sender shows it. */
 const REFUSED = 'spans without ids or a time, or of a trace over the limit, were not kept';
 
 function jsonSuccess(refused: number, signal: 'traces' | 'logs'): string {

@@ -9,36 +9,36 @@ import { makeStateFolder, stateFile, type StateOwner } from '../../base/state-pl
 import { endsTrace, isOfAgent } from '../../formats/otlp/trace-ends.ts';
 import type { TraceSpan } from '../../formats/otlp/trace-span.ts';
 
-/** What may wait. */
+/** Limits of the inbox. */
 export interface InboxLimits {
-  /** Spans of one trace; default 20,000. */
+  /** Spans per trace; default 20,000. */
   readonly traceSpans?: number;
-  /** Bytes of one trace, as JSON; default 64 MB. */
+  /** Bytes per trace, as JSON; default 64 MB. */
   readonly traceBytes?: number;
-  /** Traces that are not recorded yet; default 10,000. */
+  /** Traces not recorded yet; default 10,000. */
   readonly traces?: number;
-  /** Bytes of all of them; default 512 MB. */
+  /** Bytes of all traces; default 512 MB. */
   readonly bytes?: number;
 }
 
-/** What became of the spans of a request. */
+/** Outcome of adding the spans of a request. */
 export interface TakenSpans {
   readonly taken: number;
-  /** Of traces that were recorded already: they become a run of their own. */
+  /** Spans of traces already recorded: they form a separate run. */
   readonly late: number;
-  /** Of traces that have too much already: they are not kept. */
+  /** Spans of traces over a limit: rejected. */
   readonly refused: number;
 }
 
-/** A trace that waits. */
+/** A waiting trace. */
 export interface WaitingTrace {
   readonly traceId: string;
-  /** 1, or more where spans came after the trace was recorded. */
+  /** 1, or more for spans that arrived after the trace was recorded. */
   readonly part: number;
 }
 
 const MEGABYTE = 1_000_000;
-/** How long it is known which spans of a recorded trace came, so that those that are sent again are not taken for late ones. */
+/** How long the span ids of a recorded trace are remembered, so that repeated spans do not count as late. */
 const REMEMBERED_MS = 24 * 3_600_000;
 
 const LAYOUT = `
@@ -47,7 +47,7 @@ const LAYOUT = `
   CREATE TABLE IF NOT EXISTS spans (trace TEXT NOT NULL, key TEXT NOT NULL, body TEXT, PRIMARY KEY (trace, key)) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS waiting ON traces (waits, last_ms)`;
 
-/** What runs for each span. */
+/** Statements executed per span. */
 const STATEMENTS = {
   known: 'SELECT 1 FROM spans WHERE trace = ? AND key = ?',
   trace: 'SELECT part, waits, spans, bytes FROM traces WHERE trace = ?',
@@ -57,16 +57,16 @@ const STATEMENTS = {
 } as const;
 
 /**
- * Spans that were acknowledged and are not recorded yet, in a database of the user's state folder. One process has it at a time.
+ * Acknowledged spans that are not recorded yet, in a database in the user's state folder. One process opens it at a time.
  *
- * Memory: nothing between calls; one trace while it is read.
+ * Memory: nothing between calls; one trace while reading it.
  */
 export class OtlpInbox {
   readonly #database: DatabaseSync;
   readonly #limits: Required<InboxLimits>;
   readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>;
 
-  /** @throws CoxswainError `input-io` where it cannot be opened, as when another server has it */
+  /** @throws CoxswainError `input-io` if it cannot be opened, for example because another server uses it */
   constructor(owner: StateOwner, limits: InboxLimits = {}) {
     this.#limits = { traceSpans: 20_000, traceBytes: 64 * MEGABYTE, traces: 10_000, bytes: 512 * MEGABYTE, ...limits };
     const file = stateFile('otlpInbox', owner);
@@ -75,7 +75,7 @@ export class OtlpInbox {
       const { DatabaseSync } = sqliteModule();
       this.#database = new DatabaseSync(file, { timeout: 500 });
       chmodSync(file, 0o600);
-      // What is answered with success is on disk, and no other process folds the same traces.
+      // Acknowledged spans are on disk, and no other process reads the same traces.
       this.#database.exec(
         `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${LAYOUT}`,
       );
@@ -96,9 +96,9 @@ export class OtlpInbox {
   }
 
   /**
-   * Keeps the spans of a request, all or none.
+   * Stores the spans of a request, all or none.
    *
-   * @throws CoxswainError `input-too-large` when too much waits already, `input-io` when it cannot be written
+   * @throws CoxswainError `input-too-large` if too much is waiting, `input-io` if it cannot be written
    */
   add(spans: readonly TraceSpan[], nowMs: number): TakenSpans {
     const { traces, bytes } = this.#waiting();
@@ -117,12 +117,12 @@ export class OtlpInbox {
     return counts;
   }
 
-  /** Traces and bytes that wait. */
+  /** Number of waiting traces and bytes. */
   get waitingTraces(): number {
     return this.#waiting().traces;
   }
 
-  /** Traces to record now: those that have ended and of which nothing came since `endedBeforeMs`, and those of which nothing came since `quietBeforeMs`. */
+  /** Traces due for recording: ended ones without new spans since `endedBeforeMs`, and others without new spans since `quietBeforeMs`. */
   due(endedBeforeMs: number, quietBeforeMs: number): readonly WaitingTrace[] {
     const query =
       'SELECT trace, part FROM traces WHERE waits = 1 AND ((ended = 1 AND last_ms <= ?) OR last_ms <= ?) ORDER BY last_ms LIMIT 100';
@@ -130,14 +130,14 @@ export class OtlpInbox {
     return rows.map((row) => ({ traceId: String(row['trace']), part: Number(row['part']) }));
   }
 
-  /** The spans of a trace that wait. */
+  /** The waiting spans of a trace. */
   spansOf(traceId: string): readonly TraceSpan[] {
     const rows = this.#database.prepare('SELECT body FROM spans WHERE trace = ? AND body IS NOT NULL').all(traceId);
-    // What `add` wrote.
+    // Written by `add`.
     return rows.map((row) => JSON.parse(String(row['body'])) as TraceSpan);
   }
 
-  /** A trace is recorded: only which spans came is kept, for a day. */
+  /** Marks a trace as recorded: only its span ids stay, for a day. */
   close(traceId: string, nowMs: number): void {
     const old = nowMs - REMEMBERED_MS;
     this.#database.exec('BEGIN IMMEDIATE');
@@ -152,7 +152,7 @@ export class OtlpInbox {
     this.#database.exec('COMMIT');
   }
 
-  /** Ends the hold on the file. */
+  /** Releases the file. */
   dispose(): void {
     this.#database.close();
   }
@@ -166,7 +166,7 @@ export class OtlpInbox {
 
   #addSpan(span: TraceSpan, nowMs: number, counts: { taken: number; late: number; refused: number }): void {
     const { traceId } = span;
-    // Other spans only say what lies below what.
+    // Other spans only provide the hierarchy.
     const body = JSON.stringify(isOfAgent(span) ? span : { ...span, attributes: {}, events: [] });
     const key = `${span.spanId} ${hashText(body)}`;
     const known = this.#statements.known.get(traceId, key);

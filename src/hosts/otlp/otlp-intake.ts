@@ -7,31 +7,31 @@ import type { FoundSpans } from '../../formats/otlp/read-spans.ts';
 import { OtlpInbox, type InboxLimits } from './otlp-inbox.ts';
 import { recordTrace, type RecordedRun, type TraceTarget } from './record-trace.ts';
 
-/** How spans are taken. */
+/** Options of `OtlpIntake`. */
 export interface OtlpIntakeOptions {
   readonly owner: StateOwner;
   readonly clock: Clock;
-  /** Opens the store of the project while it is used. */
+  /** Opens the project's store for one use. */
   readonly withTarget: <Result>(work: (target: TraceTarget) => Promise<Result>) => Promise<Result>;
-  /** @param unlessKnown  leaves out what was said just before */
+  /** @param unlessKnown  skips a repeated message */
   readonly onFault: (fault: { readonly where: string; readonly message: string }, unlessKnown?: boolean) => void;
   readonly onRecorded?: ((run: RecordedRun) => void) | undefined;
-  /** How long nothing of a trace came whose first span never ended, or of a session, until it is recorded as cut off; default 30 minutes. */
+  /** Quiet time after which an unfinished trace or a session is recorded as cut off; default 30 minutes. */
   readonly pauseMs?: number | undefined;
-  /** How long nothing of a trace came that has ended, until it is recorded: longer than exporters wait; default 15 seconds. */
+  /** Quiet time after which an ended trace is recorded, longer than exporters wait; default 15 seconds. */
   readonly settleMs?: number | undefined;
   readonly limits?: InboxLimits | undefined;
 }
 
-/** What came in since the start. Plain JSON. */
+/** Counts since the start. Plain JSON. */
 export interface OtlpFacts {
-  /** Spans and log events that were acknowledged. */
+  /** Acknowledged spans and log events. */
   readonly spans: number;
-  /** Of traces that were recorded already. */
+  /** Spans of traces already recorded. */
   readonly late: number;
   /** Spans without ids or time, and those of traces over a limit. */
   readonly refused: number;
-  /** Log records of no agent, which are not kept. */
+  /** Log records without an agent, which are dropped. */
   readonly unread: number;
   readonly runs: number;
   readonly waitingTraces: number;
@@ -42,7 +42,7 @@ export const DEFAULT_PAUSE_MS: number = 30 * 60_000;
 const DEFAULT_SETTLE_MS = 15_000;
 const LOOK_MS = 1_000;
 
-/** What becomes of spans between their acknowledgement and the store. */
+/** Takes spans from their acknowledgement to the store. */
 export class OtlpIntake {
   readonly #options: OtlpIntakeOptions;
   readonly #settleMs: number;
@@ -63,10 +63,10 @@ export class OtlpIntake {
   }
 
   /**
-   * Keeps the spans of a request. They are on disk when it returns.
+   * Stores the spans of a request. They are on disk when it returns.
    *
-   * @returns how many were not kept
-   * @throws CoxswainError as `OtlpInbox`
+   * @returns number of rejected spans
+   * @throws CoxswainError see `OtlpInbox`
    */
   take({ spans, unusable, unread }: FoundSpans): { readonly refused: number } {
     const { taken, late, refused } = this.open().add(spans, this.#options.clock.nowMs());
@@ -81,7 +81,7 @@ export class OtlpIntake {
     return { refused: refused + unusable };
   }
 
-  /** Goes on with what another process left, if there is any. What is wrong is a fault. */
+  /** Resumes waiting traces of a previous process. Errors are logged as faults. */
   resume(): void {
     if (!existsSync(stateFile('otlpInbox', this.#options.owner))) return;
     try {
@@ -91,20 +91,20 @@ export class OtlpIntake {
     }
   }
 
-  /** Opens what waits, and records from then on what is due. @throws CoxswainError as `OtlpInbox` */
+  /** Opens the inbox and starts recording due traces. @throws CoxswainError see `OtlpInbox` */
   open(): OtlpInbox {
     this.#inbox ??= new OtlpInbox(this.#options.owner, this.#options.limits);
     this.#looking ??= setInterval(() => void this.record(), Math.min(LOOK_MS, this.#settleMs)).unref();
     return this.#inbox;
   }
 
-  /** Records what is due. @param endedOnly  every trace that has ended, without waiting for more. Never rejects. */
+  /** Records due traces. @param endedOnly  every ended trace, without waiting for more. Never rejects. */
   async record(endedOnly = false): Promise<void> {
     this.#recording = this.#recording.then(() => this.#recordDue(endedOnly));
     await this.#recording;
   }
 
-  /** Records the traces that have ended. @returns how many others wait for the next start */
+  /** Records the ended traces. @returns number of others that wait for the next start */
   async stop(): Promise<number> {
     clearInterval(this.#looking);
     await this.record(true);
@@ -137,7 +137,7 @@ export class OtlpIntake {
         }
       });
     } catch (error) {
-      // It stays where it is; the next look tries again.
+      // The trace stays in the inbox; the next round tries again.
       onFault({ where: 'otlp', message: messageOf(error) }, true);
     }
   }

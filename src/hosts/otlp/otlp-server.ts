@@ -7,15 +7,15 @@ import { allowedHosts, guardRequest } from '../../base/guard-request.ts';
 import { tokenCheck } from '../../base/token-check.ts';
 import { isOtlp, type OtlpEndpoint } from './otlp-endpoint.ts';
 
-/** Where a server of OTLP listens. */
+/** Address of an OTLP server. */
 export interface OtlpServerOptions {
-  /** An address or a name of this machine. */
+  /** An address or name of this machine. */
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** What requests must bring as `authorization: Bearer …`. Needed where the address is not a loopback one. */
+  /** Required `authorization: Bearer …` of requests. Mandatory unless the address is loopback. */
   readonly token?: string | undefined;
-  /** In PEM form. Needed where the address is not a loopback one. */
+  /** In PEM form. Mandatory unless the address is loopback. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   readonly endpoint: Pick<OtlpEndpoint, 'answer'>;
 }
@@ -26,10 +26,10 @@ const REQUEST_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 5_000;
 
 /**
- * Takes OTLP over HTTP. On a loopback address programs of this machine need nothing; a page that a browser shows is refused, also
- * under another name of this machine. Elsewhere TLS and a token are needed.
+ * Serves OTLP over HTTP. On a loopback address local programs need no token; browser pages are refused, also
+ * under another name of this machine. Other addresses require TLS and a token.
  *
- * @throws CoxswainError `invalid-argument` for an address elsewhere without them, `input-io` when it cannot be listened on
+ * @throws CoxswainError `invalid-argument` for such an address without them, `input-io` if it cannot be bound
  */
 export async function startOtlpServer(
   options: OtlpServerOptions,
@@ -67,7 +67,7 @@ export async function startOtlpServer(
   return { port, close: () => close(server) };
 }
 
-/** Not from a page in a browser. @param port  where the address is a loopback one */
+/** Rejects browser pages. @param port  set for a loopback address */
 function comesFromProgram(request: IncomingMessage, port: number | undefined): boolean {
   if (port === undefined)
     return request.headers.origin === undefined && request.headers['sec-fetch-site'] === undefined;

@@ -6,24 +6,23 @@ import type { TrajectoryPayload, TrajectoryRecord } from '../../records/trajecto
 import { MAX_BATCH_RECORDS, type TrajectoryStore } from '../../store/trajectory-store.ts';
 import type { WaitingTrace } from './otlp-inbox.ts';
 
-/** Where the runs of traces go. */
+/** Destination of recorded traces. */
 export interface TraceTarget {
   readonly store: Pick<TrajectoryStore, 'transact'>;
-  /** What may be stored of a payload. */
+  /** Removes secrets from a payload. */
   readonly redact: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
 
-/** A run that was recorded. */
 export interface RecordedRun {
   readonly runId: string;
   readonly calls: number;
 }
 
 /**
- * Records the runs of a trace. What is stored already of them, as by a process that was killed here, stays as it is, and the rest
- * follows. Spans that came after their trace was recorded become runs of their own, whose ids end with `.2` and so on.
+ * Records the runs of a trace. Records stored already, for example by a process that was killed, stay, and the rest
+ * follows. Spans that arrived after their trace was recorded form separate runs, whose ids end with `.2` and so on.
  *
- * @throws CoxswainError as `transact`
+ * @throws CoxswainError see `transact`
  */
 export async function recordTrace(
   { traceId, part }: WaitingTrace,

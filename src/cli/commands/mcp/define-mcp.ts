@@ -1,6 +1,5 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain mcp`. */
 export const mcp: CommandDefinition = {
   name: 'mcp',
   summary:

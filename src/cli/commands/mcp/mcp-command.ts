@@ -2,17 +2,16 @@ import { CoxswainError } from '../../../base/error.ts';
 import { openWatch } from '../../../hosts/mcp/open-watch.ts';
 import { proxyStdio } from '../../../hosts/mcp/proxy-stdio.ts';
 
-/** Options of `coxswain mcp`. */
 export interface McpOptions {
   readonly url?: string;
   readonly header?: readonly string[];
 }
 
 /**
- * `coxswain mcp`: a proxy in front of a server, or a server of its own.
+ * `coxswain mcp`: a proxy in front of a server, or a stand-alone server.
  *
  * @returns the exit code: the server's
- * @throws CoxswainError "invalid-argument" for a command beside `--url`, an address or a header that is none
+ * @throws CoxswainError "invalid-argument" for a command together with `--url`, an invalid address or an invalid header
  */
 export async function mcpCommand(command: readonly string[], { url, header }: McpOptions): Promise<number> {
   if (url !== undefined && command.length > 0) {
@@ -33,7 +32,7 @@ function addressOf(text: string): URL {
   throw new CoxswainError('invalid-argument', `--url ${JSON.stringify(text)} is no http or https address`);
 }
 
-/** @throws CoxswainError "invalid-argument" for a line that is no header; its value, which may be secret, is not repeated */
+/** @throws CoxswainError "invalid-argument" for a line that is not a header; its value, which may be secret, is not repeated */
 function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers();
   for (const line of lines) {

@@ -7,7 +7,7 @@ import type { RunStatus } from '../status/run-status.ts';
 import { statusText } from '../status/status-text.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './mcp-sdk.ts';
 
-/** A tool, and what it answers. */
+/** A tool with its implementation. */
 interface McpTool extends ToolDefinition {
   readonly annotations?: { readonly readOnlyHint: true };
   readonly answer: () => Promise<string>;
@@ -18,7 +18,7 @@ const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: fal
 const TOOLS: readonly McpTool[] = [
   {
     ...acknowledgeToolDefinition,
-    // The hook has the call, and knows whose it is.
+    // The hook sees the call and records the answer.
     answer: async () => 'Noted.',
   },
   {
@@ -38,7 +38,7 @@ const TOOLS: readonly McpTool[] = [
 ];
 
 /**
- * `coxswain mcp` alone: answers the tools until standard input ends.
+ * `coxswain mcp` alone: serves the tools until standard input ends.
  *
  * @returns the exit code
  */

@@ -23,9 +23,9 @@ const SERVER_ERROR = -32_000;
 const NEWLINE = 10;
 
 /**
- * Stands between a client on standard streams and a server of streamable HTTP, until the client closes its side. Messages keep their
- * values; sessions, streams and their resumption are those of the official SDK. A request that the server does not take is answered
- * with an error of the protocol.
+ * Proxies between a client on standard streams and a streamable HTTP server, until the client closes its side. Messages keep their
+ * values; the official SDK handles sessions, streams and their resumption. If the server does not accept a request, the client
+ * gets a protocol error.
  *
  * @returns 0
  */
@@ -47,14 +47,14 @@ export async function proxyUrl(
     output.write(opened?.watch.server.line(line) ?? line);
   };
   Object.assign(transport, { onmessage });
-  /** Resolves when the next message may follow: at once after a request, whose answer takes as long as it takes. */
+  /** Resolves when the next message may follow: at once after a request, whose response may take any time. */
   const send = async (line: Buffer): Promise<void> => {
     const message = jsonOf(line.toString());
     if (message === undefined) return fail(null, PARSE_ERROR, 'this line is no JSON');
     const requests = (Array.isArray(message) ? message : [message])
       .filter(isJsonObject)
       .filter(({ id, method }) => id !== undefined && method !== undefined);
-    // The server says what it does not understand.
+    // The server rejects messages it does not understand.
     const sent = transport.send(message as unknown as Message).catch((error: unknown) => {
       for (const { id } of requests) {
         const answer = { jsonrpc: '2.0', id, error: { code: SERVER_ERROR, message: messageOf(error) } };
@@ -84,7 +84,7 @@ export async function proxyUrl(
   return 0;
 }
 
-/** As `fetch`; a message of the server, which is a body or a line of a stream, breaks off the stream where it is too large. */
+/** Like `fetch`; breaks off the stream if a server message (a body, or a line of a stream) is too large. */
 async function boundedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   if (response.body === null) return response;

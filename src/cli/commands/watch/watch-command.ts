@@ -123,7 +123,7 @@ async function tellState(state: FollowState, { file, feed, output }: StateContex
     case 'missing':
       await output.write({ type: 'note', message: `${file} is not there yet; waiting for it` });
       return;
-    case 'anew':
+    case 'restarted':
       await output.write({ type: 'note', message: `${file} was ${state.reason}: reading it anew` });
       return;
     default:
