@@ -1,5 +1,5 @@
 /**
- * A chat route whose every request is a process of its own, as on a serverless host: one run, continued by each.
+ * A chat route in which every request is a separate process, as on a serverless host: one run, continued by each.
  *
  *     node chat-route.ts
  */

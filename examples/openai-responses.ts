@@ -1,5 +1,5 @@
 /**
- * An agent with a loop of its own over the openai package's Responses, whose tool fails again and again until coxswain tells
+ * An agent with its own loop over the openai package's Responses, whose tool fails again and again until coxswain tells
  * it so. Offline: a scripted model answers on this machine.
  *
  *     npm install

@@ -1,5 +1,5 @@
 /**
- * A job that a queue tries again after each crash: every attempt is a process of its own and goes on with the same run, so the third
+ * A job that a queue tries again after each crash: every attempt is a separate process that continues the same run, so the third
  * one hears what the first two have tried.
  *
  *     node retried-job.ts

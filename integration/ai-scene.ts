@@ -1,13 +1,5 @@
-import {
-  generateText,
-  isStepCount,
-  jsonSchema,
-  streamText,
-  tool,
-  ToolLoopAgent,
-  wrapLanguageModel,
-  type ToolSet,
-} from 'ai';
+import * as ai7 from 'ai';
+import type { ToolSet } from 'ai';
 import * as ai6 from 'ai-6';
 import { coxswainAgent, type CoxswainAgent, type CoxswainAgentOptions } from '../src/adapters/ai-sdk/index.ts';
 import { messageOf } from '../src/base/error.ts';
@@ -22,7 +14,7 @@ import {
   type ScriptedAiModelOptions,
 } from './scripted-ai-model.ts';
 
-/** What a scene of this adapter may have besides those of the contract. */
+/** A scene with options of this adapter. */
 export interface AiScene extends AdapterScene {
   /** Which of the SDK's entry points plays it; default `functions`: `generateText` and `streamText`. */
   readonly entry?: 'functions' | 'agent';
@@ -31,7 +23,7 @@ export interface AiScene extends AdapterScene {
   readonly maxOutputTokens?: number;
 }
 
-/** What the SDK gave. */
+/** Result of the SDK. */
 interface AiAnswer {
   readonly text: string;
   readonly history: unknown;
@@ -53,16 +45,12 @@ export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
       ? undefined
       : coxswainAgent(run, { ...scene.adapter, forceTurn: scene.forceTurn === true, ...scene.options });
   const { model, requests } = scene.version === 6 ? scriptedAi6Model(scripted) : scriptedAiModel(scripted);
-  const ask = async (asked: Asked, toolbox: ScriptedToolbox): Promise<AiAnswer> => {
-    const stage = { ...asked, cox, toolbox, signal: abort.signal };
-    // The model is that of the version.
-    return scene.version === 6
-      ? await askSix(scene, { ...stage, model: model as Six['model'] })
-      : await askSeven(scene, { ...stage, model: model as Seven['model'] });
-  };
-  const toolbox = withBelow(scene, async (asked) => (await ask(asked, scriptedToolbox(scene.tools))).text);
-  const answer = await ask({ prompt: scene.prompt }, toolbox).then(
-    (given) => ({ ended: 'normally' as const, ...given }),
+  const play = async (task: Task, toolbox: ScriptedToolbox): Promise<AiAnswer> =>
+    // The model belongs to the SDK that calls it.
+    await ask(scene, { ...task, cox, toolbox, signal: abort.signal, model: model as Stage['model'] });
+  const toolbox = withBelow(scene, async (task) => (await play(task, scriptedToolbox(scene.tools))).text);
+  const answer = await play({ prompt: scene.prompt }, toolbox).then(
+    (result) => ({ ended: 'normally' as const, ...result }),
     (error: unknown) => ({ ended: { error: messageOf(error) }, text: '', history: [] }),
   );
   await run?.end();
@@ -75,104 +63,66 @@ export async function playAi(scene: AiScene): Promise<AdapterOutcome> {
   };
 }
 
-/** What an agent is asked. */
-interface Asked {
+/** Task of an agent. */
+interface Task {
   readonly prompt: string;
   /** Of the agent below only. */
   readonly instructions?: string;
 }
 
-interface Stage extends Asked {
+interface Stage extends Task {
   readonly cox: CoxswainAgent | undefined;
   readonly toolbox: ScriptedToolbox;
   readonly signal: AbortSignal;
+  readonly model: ReturnType<typeof scriptedAiModel>['model'];
 }
 
-type Seven = Stage & Pick<ReturnType<typeof scriptedAiModel>, 'model'>;
-type Six = Stage & Pick<ReturnType<typeof scriptedAi6Model>, 'model'>;
-
-async function askSeven(
-  scene: AiScene,
-  { cox, instructions, model, prompt, toolbox, signal }: Seven,
-): Promise<AiAnswer> {
+async function ask(scene: AiScene, { cox, instructions, model, prompt, toolbox, signal }: Stage): Promise<AiAnswer> {
+  const isSix = scene.version === 6;
+  // The functions in use take the same arguments in both versions.
+  const sdk = isSix ? ({ ...ai6, isStepCount: ai6.stepCountIs } as unknown as typeof ai7) : ai7;
   const isAgent = scene.entry === 'agent';
+  const isIdle = cox === undefined && scene.idleHooks === true;
   const tools: ToolSet = Object.fromEntries(
     toolbox.names.map((name) => [
       name,
-      tool({
+      sdk.tool({
         description: `The tool ${name} of the scene.`,
-        inputSchema: jsonSchema<Record<string, unknown>>(SCENE_TOOL_SCHEMA),
+        inputSchema: sdk.jsonSchema<Record<string, unknown>>(SCENE_TOOL_SCHEMA),
         execute: async (args) => await toolbox.run(name, args),
       }),
     ]),
   );
-  const given = { model, tools };
-  const idle = {
-    model: wrapLanguageModel({ model, middleware: { specificationVersion: 'v4' } }),
-    tools: cox === undefined && scene.idleHooks === true ? idleTools(tools) : tools,
-  };
+  const plain = isIdle
+    ? {
+        model: sdk.wrapLanguageModel({ model, middleware: { specificationVersion: 'v4' } }),
+        tools: idleTools(tools),
+      }
+    : { model, tools };
   const settings = {
-    ...(cox === undefined ? (scene.idleHooks === true ? idle : given) : cox.wrap(given)),
-    stopWhen: isStepCount(60),
+    ...(cox === undefined ? plain : cox.wrap({ model, tools })),
+    stopWhen: sdk.isStepCount(60),
     maxRetries: 0,
     ...(instructions === undefined ? {} : isAgent ? { instructions } : { system: instructions }),
     ...(scene.maxOutputTokens === undefined ? {} : { maxOutputTokens: scene.maxOutputTokens }),
     ...(scene.userHookThrows === true ? { onStepFinish: throwing } : {}),
   };
-  const asked = { prompt, abortSignal: signal };
+  const call = { prompt, abortSignal: signal };
   if (scene.streaming === true) {
     let fault: unknown;
     const onError = ({ error }: { readonly error: unknown }): void => {
       fault ??= error;
     };
     const streamed = isAgent
-      ? await new ToolLoopAgent({ ...settings, onError }).stream(asked)
-      : streamText({ ...settings, ...asked, onError });
-    return await consumed(streamed, streamed.responseMessages, { fault: () => fault, signal });
-  }
-  const result = isAgent
-    ? await new ToolLoopAgent(settings).generate(asked)
-    : await generateText({ ...settings, ...asked });
-  return { text: result.text, history: result.responseMessages };
-}
-
-async function askSix(scene: AiScene, { cox, instructions, model, prompt, toolbox, signal }: Six): Promise<AiAnswer> {
-  const isAgent = scene.entry === 'agent';
-  const tools: ai6.ToolSet = Object.fromEntries(
-    toolbox.names.map((name) => [
-      name,
-      ai6.tool({
-        description: `The tool ${name} of the scene.`,
-        inputSchema: ai6.jsonSchema<Record<string, unknown>>(SCENE_TOOL_SCHEMA),
-        execute: async (args) => await toolbox.run(name, args),
-      }),
-    ]),
-  );
-  const given = { model, tools };
-  const settings = {
-    ...(cox === undefined ? given : cox.wrap(given)),
-    stopWhen: ai6.stepCountIs(60),
-    maxRetries: 0,
-    ...(instructions === undefined ? {} : isAgent ? { instructions } : { system: instructions }),
-    ...(scene.maxOutputTokens === undefined ? {} : { maxOutputTokens: scene.maxOutputTokens }),
-    ...(scene.userHookThrows === true ? { onStepFinish: throwing } : {}),
-  };
-  const asked = { prompt, abortSignal: signal };
-  if (scene.streaming === true) {
-    let fault: unknown;
-    const onError = ({ error }: { readonly error: unknown }): void => {
-      fault ??= error;
-    };
-    const streamed = isAgent
-      ? await new ai6.ToolLoopAgent(settings).stream(asked)
-      : ai6.streamText({ ...settings, ...asked, onError });
-    const history = streamed.response.then(({ messages }) => messages);
+      ? await new sdk.ToolLoopAgent({ ...settings, onError }).stream(call)
+      : sdk.streamText({ ...settings, ...call, onError });
+    const history = isSix ? streamed.response.then(({ messages }) => messages) : streamed.responseMessages;
     return await consumed(streamed, history, { fault: () => fault, signal });
   }
   const result = isAgent
-    ? await new ai6.ToolLoopAgent(settings).generate(asked)
-    : await ai6.generateText({ ...settings, ...asked });
-  return { text: result.text, history: result.response.messages };
+    ? await new sdk.ToolLoopAgent(settings).generate(call)
+    : await sdk.generateText({ ...settings, ...call });
+  return { text: result.text, history: isSix ? result.response.messages : result.responseMessages };
 }
 
 /** Reads a stream to its end, as a user does who wants the parts as they come. */

@@ -29,19 +29,18 @@ const count = (kind) => kinds.filter((one) => one === kind).length;
 console.log(JSON.stringify({ texts, turns: count('turn_started'), calls: count('tool_ended'), faults: cox.health().faults }));
 `;
 
-test('a model that goes by its name is asked through the gateway, whole and streamed, and its loop is on record', async () => {
+test('a model that goes by its name is body through the gateway, whole and streamed, and its loop is on record', async () => {
   const turns = [{ calls: [{ name: 'look', args: {} }] }, { text: 'All is well.' }];
   const { model, requests } = scriptedAiModel({ script: { turns: [...turns, ...turns] } });
   const names: unknown[] = [];
   const server = createServer((request, response) => {
     void (async () => {
       names.push(request.headers['ai-language-model-id']);
-      const asked = JSON.parse(await text(request));
+      const body = JSON.parse(await text(request));
       if (request.headers['ai-language-model-streaming'] !== 'true')
-        return response.end(JSON.stringify(await model.doGenerate(asked)));
+        return response.end(JSON.stringify(await model.doGenerate(body)));
       response.setHeader('content-type', 'text/event-stream');
-      for await (const part of (await model.doStream(asked)).stream)
-        response.write(`data: ${JSON.stringify(part)}\n\n`);
+      for await (const part of (await model.doStream(body)).stream) response.write(`data: ${JSON.stringify(part)}\n\n`);
       return response.end();
     })();
   });

@@ -37,7 +37,7 @@ interface Stage extends ScriptedAiModel<MockLanguageModelV4> {
   readonly records: () => Promise<readonly TrajectoryRecord[]>;
   /** Records of the runs below. */
   readonly below: () => Promise<readonly (readonly TrajectoryRecord[])[]>;
-  readonly told: (...kinds: readonly TrajectoryPayload['kind'][]) => Promise<readonly TrajectoryPayload[]>;
+  readonly recorded: (...kinds: readonly TrajectoryPayload['kind'][]) => Promise<readonly TrajectoryPayload[]>;
   /** Text of the result of a call in a request. */
   readonly resultIn: (request: number, toolCallId: string) => string | undefined;
 }
@@ -68,7 +68,7 @@ function stage(
       const ids = (await listAll(store)).map(({ runId }) => runId).filter((id) => id !== run.id);
       return await Promise.all(ids.map((id) => readAll(store, id)));
     },
-    told: async (...kinds) =>
+    recorded: async (...kinds) =>
       (await records()).map(({ payload }) => payload).filter(({ kind }) => kinds.includes(kind)),
     resultIn: (at, id) => {
       const request = scripted.requests[at];
@@ -88,7 +88,7 @@ const stopWhen = isStepCount(9);
 
 describe('models and loops that are not handed over one by one', () => {
   test('a model that goes by its name is the one of the default provider, and is watched', async () => {
-    const { cox, model, told } = stage([call('look'), final]);
+    const { cox, model, recorded } = stage([call('look'), final]);
     const look = tool({ inputSchema: anything, execute: async () => 'quiet' });
     globalThis.AI_SDK_DEFAULT_PROVIDER = customProvider({ languageModels: { 'some/model': model } });
     try {
@@ -96,17 +96,17 @@ describe('models and loops that are not handed over one by one', () => {
     } finally {
       globalThis.AI_SDK_DEFAULT_PROVIDER = undefined;
     }
-    expect([(await told('turn_started')).length, (await told('tool_ended')).length]).toEqual([2, 1]);
-    expect(await told('fault_noticed')).toEqual([]);
+    expect([(await recorded('turn_started')).length, (await recorded('tool_ended')).length]).toEqual([2, 1]);
+    expect(await recorded('fault_noticed')).toEqual([]);
   });
 
   test('a model that prepareStep returns is watched, as the model that it stands for', async () => {
-    const { cox, model, told } = stage([call('look'), final]);
+    const { cox, model, recorded } = stage([call('look'), final]);
     const look = tool({ inputSchema: anything, execute: async () => 'quiet' });
     const other = new MockLanguageModelV4({ doGenerate: async () => await Promise.reject(new Error('not asked')) });
     const prepareStep = (): { readonly model: MockLanguageModelV4 } => ({ model });
     await generateText({ ...cox.wrap({ model: other, tools: { look }, prepareStep }), prompt: 'go', stopWhen });
-    expect([(await told('turn_started')).length, (await told('tool_ended')).length]).toEqual([2, 1]);
+    expect([(await recorded('turn_started')).length, (await recorded('tool_ended')).length]).toEqual([2, 1]);
   });
 
   test('of loops at once each has a run, streamed or not; loops one after the other share one', async () => {
@@ -139,12 +139,12 @@ describe('models and loops that are not handed over one by one', () => {
       await ask('Go on.', { look: tool({ inputSchema, execute: async () => 'quiet' }) });
       expect((await below()).length).toBe(1);
       const own = await records();
-      const asked = [own, beside].map((list) =>
+      const userTexts = [own, beside].map((list) =>
         payloadsOf(list, 'message_appended').flatMap(({ message }) =>
           message.role === 'user' ? [message.content] : [],
         ),
       );
-      expect(asked).toEqual([['Go left.', 'Go on.'], ['Go right.']]);
+      expect(userTexts).toEqual([['Go left.', 'Go on.'], ['Go right.']]);
       expect([own, beside].map((list) => payloadsOf(list, 'turn_started').length)).toEqual([4, 2]);
       expect([own, beside].map((list) => payloadsOf(list, 'tool_ended').length)).toEqual([2, 1]);
       expect(payloadsOf(beside, 'feedback_delivered')).toMatchObject([{ delivered: true }]);
@@ -152,10 +152,10 @@ describe('models and loops that are not handed over one by one', () => {
     }
   });
 
-  test('a loop within a tool is a child run with turns, calls and an end of its own, streamed or not', async () => {
+  test('a loop within a tool is a child run with its own turns, calls and end, streamed or not', async () => {
     for (const isStreamed of [false, true]) {
       const inner = scriptedAiModel({ script: { turns: [call('dig'), { text: 'found' }] } });
-      const { cox, model, told, run, below } = stage([call('research'), final]);
+      const { cox, model, recorded, run, below } = stage([call('research'), final]);
       const dig = tool({ inputSchema: anything, execute: async () => 'earth' });
       const settings = { ...cox.wrap({ model: inner.model, tools: { dig } }), prompt: 'dig', stopWhen };
       const research = isStreamed
@@ -169,8 +169,8 @@ describe('models and loops that are not handed over one by one', () => {
         : tool({ inputSchema: anything, execute: async () => (await generateText(settings)).text });
       await generateText({ ...cox.wrap({ model, tools: { research } }), prompt: 'go', stopWhen });
       await run.end();
-      expect(await told('tool_ended')).toMatchObject([{ tool_name: 'research', result: 'found' }]);
-      expect((await told('turn_started')).length).toBe(2);
+      expect(await recorded('tool_ended')).toMatchObject([{ tool_name: 'research', result: 'found' }]);
+      expect((await recorded('turn_started')).length).toBe(2);
       const [child = []] = await below();
       expect(child[0]?.payload).toMatchObject({ kind: 'run_started', identity: { agent_name: 'research', depth: 1 } });
       const kinds = child.map(({ payload }) => payload.kind);
@@ -196,7 +196,7 @@ describe('results of tools in the real SDK', () => {
     expect(JSON.stringify(result.responseMessages)).toContain(feedbackMark(1));
   });
 
-  test('a tool with content of its own gets one part more', async () => {
+  test('a tool with its own content gets one more part', async () => {
     const { cox, model, requests } = stage([call('draw'), final]);
     const draw = tool({
       inputSchema: anything,
@@ -216,7 +216,7 @@ describe('results of tools in the real SDK', () => {
   });
 
   test('preliminary results reach the user one by one, and the last one is the result', async () => {
-    const { cox, model, resultIn, told } = stage([call('count'), final]);
+    const { cox, model, resultIn, recorded } = stage([call('count'), final]);
     const count = tool({
       inputSchema: anything,
       async *execute() {
@@ -235,20 +235,20 @@ describe('results of tools in the real SDK', () => {
       ['two', false],
     ]);
     expect(resultIn(1, 'call_1_1')).toMatch(/^two\n\n[^]*COX-FEEDBACK-1\./);
-    expect(await told('tool_ended')).toMatchObject([{ result: 'two', is_error: false }]);
+    expect(await recorded('tool_ended')).toMatchObject([{ result: 'two', is_error: false }]);
   });
 
   test('the result of an MCP tool that says isError is a failed call, and reaches the model as it is', async () => {
-    const { cox, model, told } = stage([call('find'), final]);
+    const { cox, model, recorded } = stage([call('find'), final]);
     const answer = { isError: true, content: [{ type: 'text', text: 'no such file' }] };
     const find = tool({ inputSchema: anything, execute: async () => answer });
     const result = await generateText({ ...cox.wrap({ model, tools: { find } }), prompt: 'go', stopWhen });
     expect(result.steps[0]?.toolResults[0]?.output).toBe(answer);
-    expect(await told('tool_ended')).toMatchObject([{ is_error: true }]);
+    expect(await recorded('tool_ended')).toMatchObject([{ is_error: true }]);
   });
 
   test('the error of a tool that fails is the very error, and stays an error for the model', async () => {
-    const { cox, model, requests, told } = stage([call('boom'), final]);
+    const { cox, model, requests, recorded } = stage([call('boom'), final]);
     const error = new RangeError('kaboom');
     const boom = tool({ inputSchema: anything, execute: async (): Promise<string> => await Promise.reject(error) });
     const result = await generateText({ ...cox.wrap({ model, tools: { boom } }), prompt: 'go', stopWhen });
@@ -257,18 +257,18 @@ describe('results of tools in the real SDK', () => {
     expect(requests[1]?.prompt.at(-1)?.content).toMatchObject([
       { output: { type: 'error-text', value: expect.stringMatching(/^RangeError: kaboom\n\n[^]*COX-FEEDBACK-1\./) } },
     ]);
-    expect(await told('tool_ended')).toMatchObject([{ result: 'RangeError: kaboom', is_error: true }]);
+    expect(await recorded('tool_ended')).toMatchObject([{ result: 'RangeError: kaboom', is_error: true }]);
   });
 
   test('arguments that do not fit, and a tool that does not exist, are calls that failed, with feedback', async () => {
-    const { cox, model, resultIn, told, run } = stage([call('look', { at: 'nowhere' }), call('gone'), final]);
+    const { cox, model, resultIn, recorded, run } = stage([call('look', { at: 'nowhere' }), call('gone'), final]);
     const look = tool({ inputSchema: z.object({ at: z.number() }), execute: async () => 'never' });
     await generateText({ ...cox.wrap({ model, tools: { look } }), prompt: 'go', stopWhen });
     await run.end();
     expect(resultIn(1, 'call_1_1')).toContain(feedbackMark(1));
     expect(resultIn(2, 'call_1_1')).toContain(feedbackMark(1));
     expect(resultIn(2, 'call_2_1')).toContain(feedbackMark(2));
-    expect(await told('tool_started', 'tool_ended')).toMatchObject([
+    expect(await recorded('tool_started', 'tool_ended')).toMatchObject([
       { tool_name: 'look', args: { at: 'nowhere' } },
       { tool_name: 'look', is_error: true },
       { tool_name: 'gone' },
@@ -277,7 +277,7 @@ describe('results of tools in the real SDK', () => {
   });
 
   test('a call that is denied is a call that failed, and the model reads why with the feedback', async () => {
-    const { cox, model, requests, told } = stage([call('wipe'), final]);
+    const { cox, model, requests, recorded } = stage([call('wipe'), final]);
     const wipe = tool({ inputSchema: anything, execute: async () => 'gone' });
     await generateText({
       ...cox.wrap({ model, tools: { wipe } }),
@@ -286,11 +286,11 @@ describe('results of tools in the real SDK', () => {
       toolApproval: { wipe: () => ({ type: 'denied', reason: 'not on a Friday' }) },
     });
     expect(JSON.stringify(requests[1]?.prompt.at(-1))).toMatch(/not on a Friday\\n\\n[^]*COX-FEEDBACK-1\./);
-    expect(await told('tool_ended')).toMatchObject([{ result: 'not on a Friday', is_error: true }]);
+    expect(await recorded('tool_ended')).toMatchObject([{ result: 'not on a Friday', is_error: true }]);
   });
 
   test('a call that waits for approval runs when it is given, and is one call', async () => {
-    const { cox, model, resultIn, told } = stage([call('wipe'), final]);
+    const { cox, model, resultIn, recorded } = stage([call('wipe'), final]);
     const settings = {
       ...cox.wrap({ model, tools: { wipe: tool({ inputSchema: anything, execute: async () => 'gone' }) } }),
       stopWhen,
@@ -309,7 +309,7 @@ describe('results of tools in the real SDK', () => {
         },
       ],
     });
-    expect(await told('tool_started', 'tool_ended')).toMatchObject([
+    expect(await recorded('tool_started', 'tool_ended')).toMatchObject([
       { tool_call_id: 'call_1_1' },
       { tool_call_id: 'call_1_1', result: 'gone', is_error: false },
     ]);
@@ -317,7 +317,7 @@ describe('results of tools in the real SDK', () => {
   });
 
   test('a tool that the host runs itself has its result with the next request', async () => {
-    const { cox, model, resultIn, told } = stage([call('ask', { q: 1 }), final]);
+    const { cox, model, resultIn, recorded } = stage([call('ask', { q: 1 }), final]);
     const ask = tool({ inputSchema: anything, outputSchema: jsonSchema<string>({ type: 'string' }) });
     const settings = { ...cox.wrap({ model, tools: { ask } }), stopWhen };
     const first = await generateText({ ...settings, prompt: 'go' });
@@ -335,7 +335,7 @@ describe('results of tools in the real SDK', () => {
       ],
     });
     expect(resultIn(1, 'call_1_1')).toMatch(/^blue\n\n[^]*COX-FEEDBACK-1\./);
-    expect(await told('tool_ended')).toMatchObject([{ result: 'blue', is_error: false }]);
+    expect(await recorded('tool_ended')).toMatchObject([{ result: 'blue', is_error: false }]);
   });
 
   test('a tool that is known only at run time is watched as any other', async () => {
@@ -347,11 +347,11 @@ describe('results of tools in the real SDK', () => {
 
   test('the agent answers advice with the tool it was offered', async () => {
     const answer = { provider: 'Contract', response: 'accepted', note: 'I will.' };
-    const { cox, model, requests, told } = stage([call('look'), call('acknowledge_advice', answer), final]);
+    const { cox, model, requests, recorded } = stage([call('look'), call('acknowledge_advice', answer), final]);
     const look = tool({ inputSchema: anything, execute: async () => 'ok' });
     const tools = { look, acknowledge_advice: cox.acknowledgeTool() };
     await generateText({ ...cox.wrap({ model, tools }), prompt: 'go', stopWhen });
-    expect(await told('advice_acknowledged')).toMatchObject([{ provider_name: 'Contract', response: 'accepted' }]);
+    expect(await recorded('advice_acknowledged')).toMatchObject([{ provider_name: 'Contract', response: 'accepted' }]);
     const offered = requests[0]?.tools?.find(({ name }) => name === 'acknowledge_advice');
     expect(offered).toMatchObject({ type: 'function', inputSchema: { required: ['response'] } });
   });
@@ -386,13 +386,13 @@ describe('requests in the real SDK', () => {
         };
       },
     });
-    const { cox, told, run } = stage([], { guidance: [guidanceAlwaysAt('pre_tool_selection')] });
+    const { cox, recorded, run } = stage([], { guidance: [guidanceAlwaysAt('pre_tool_selection')] });
     await generateText({ model: cox.model(model), prompt: 'go' });
     await run.end();
     expect(prompts).toHaveLength(2);
     expect(prompts[1]).toBe(prompts[0]);
     expect(prompts[0]).toContain(guidanceMark('pre_tool_selection'));
-    expect(await told('turn_started', 'guidance_delivered', 'run_ended')).toMatchObject([
+    expect(await recorded('turn_started', 'guidance_delivered', 'run_ended')).toMatchObject([
       { kind: 'turn_started' },
       { guidance: { delivered: true } },
       { outcome: 'ended' },
@@ -419,7 +419,7 @@ describe('requests in the real SDK', () => {
   });
 
   test('a conversation that goes on in the same run has each message of the user once', async () => {
-    const { cox, model, told } = stage([call('look'), final, final]);
+    const { cox, model, recorded } = stage([call('look'), final, final]);
     const settings = {
       ...cox.wrap({ model, tools: { look: tool({ inputSchema: anything, execute: async () => 'ok' }) } }),
       stopWhen,
@@ -427,7 +427,7 @@ describe('requests in the real SDK', () => {
     const first = await generateText({ ...settings, prompt: 'go' });
     const history = [{ role: 'user' as const, content: 'go' }, ...first.responseMessages];
     await generateText({ ...settings, messages: [...history, { role: 'user', content: 'go' }] });
-    const messages = (await told('message_appended')) as readonly { readonly message: { readonly role: string } }[];
+    const messages = (await recorded('message_appended')) as readonly { readonly message: { readonly role: string } }[];
     expect(messages.map(({ message }) => message.role)).toEqual([
       'user',
       'assistant',
@@ -438,10 +438,10 @@ describe('requests in the real SDK', () => {
   });
 
   test('a model that streams by a middleware of the user’s is watched from outside', async () => {
-    const { cox, model, told } = stage([{ text: FINAL_TEXT }]);
+    const { cox, model, recorded } = stage([{ text: FINAL_TEXT }]);
     const simulated = wrapLanguageModel({ model, middleware: simulateStreamingMiddleware() });
     expect(await streamText({ model: cox.model(simulated), prompt: 'go' }).text).toBe(FINAL_TEXT);
-    expect(await told('message_appended')).toMatchObject([{}, { message: { content: [{ text: FINAL_TEXT }] } }]);
+    expect(await recorded('message_appended')).toMatchObject([{}, { message: { content: [{ text: FINAL_TEXT }] } }]);
   });
 
   test('a replay of the records derives what the run derived', async () => {
@@ -464,7 +464,7 @@ describe('requests in the real SDK', () => {
 
 describe('plugins of the loop in the real SDK', () => {
   test('gates choose what is offered in each step; a conflict is settled and recorded', async () => {
-    const { cox, model, requests, told } = stage(
+    const { cox, model, requests, recorded } = stage(
       [call('read'), final],
       {},
       {
@@ -485,18 +485,18 @@ describe('plugins of the loop in the real SDK', () => {
       prompt: 'go',
     });
     expect(requests.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([['read'], ['read']]);
-    expect(await told('tool_gate_applied', 'tool_gate_conflict_resolved')).toMatchObject([
+    expect(await recorded('tool_gate_applied', 'tool_gate_conflict_resolved')).toMatchObject([
       { iteration: 0, plugin: 'careful', allow: ['read'] },
       { iteration: 0, plugin: 'bold', allow: ['read', 'write'] },
       { iteration: 1, plugin: 'bold' },
       { iteration: 1, plugin: 'strict' },
       { iteration: 1, plugins: ['strict', 'bold'], chosen_plugin: 'strict', allow: ['read'] },
     ]);
-    expect(await told('provider_request_prepared')).toMatchObject([{ tools: ['read'] }, { tools: ['read'] }]);
+    expect(await recorded('provider_request_prepared')).toMatchObject([{ tools: ['read'] }, { tools: ['read'] }]);
   });
 
   test('a transform changes what goes out and nothing that is kept', async () => {
-    const { cox, model, requests, told } = stage(
+    const { cox, model, requests, recorded } = stage(
       [call('look'), call('look'), final],
       {},
       {
@@ -510,7 +510,7 @@ describe('plugins of the loop in the real SDK', () => {
     });
     expect(requests.map(({ prompt }) => prompt.length)).toEqual([1, 3, 3]);
     expect(result.responseMessages).toHaveLength(5);
-    expect(await told('context_transform_applied')).toMatchObject([
+    expect(await recorded('context_transform_applied')).toMatchObject([
       { iteration: 0, before_count: 1, after_count: 1 },
       { iteration: 1, before_count: 3, after_count: 3 },
       { iteration: 2, before_count: 5, after_count: 3 },
@@ -556,7 +556,7 @@ describe('plugins of the loop in the real SDK', () => {
 
 describe('endings in the real SDK', () => {
   test('an abort while a tool runs ends the run as aborted', async () => {
-    const { cox, model, run, told } = stage([call('wait'), final]);
+    const { cox, model, run, recorded } = stage([call('wait'), final]);
     const controller = new AbortController();
     const wait = tool({
       inputSchema: anything,
@@ -574,17 +574,17 @@ describe('endings in the real SDK', () => {
     });
     await expect(ended).rejects.toThrow('aborted');
     await run.end();
-    expect(await told('tool_ended', 'run_ended')).toMatchObject([{ is_error: true }, { outcome: 'aborted' }]);
+    expect(await recorded('tool_ended', 'run_ended')).toMatchObject([{ is_error: true }, { outcome: 'aborted' }]);
   });
 
   test('a time limit of the SDK’s own ends the run as aborted', async () => {
-    const { cox, run, told } = stage([]);
+    const { cox, run, recorded } = stage([]);
     const scripted = scriptedAiModel({ script: { turns: [{ text: 'late', answerAfterMs: 60_000 }] } });
     await expect(
       generateText({ model: cox.model(scripted.model), prompt: 'go', maxRetries: 0, timeout: 20 }),
     ).rejects.toThrow(expect.objectContaining({ name: 'TimeoutError' }));
     await run.end();
-    expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
+    expect(await recorded('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
   });
 
   test('parts of a stream reach the user while the model still answers', async () => {
@@ -595,7 +595,7 @@ describe('endings in the real SDK', () => {
       { type: 'text-delta', id: '1', delta: 'one ' },
       { type: 'text-delta', id: '1', delta: 'two' },
     ] as const;
-    const held = Promise.withResolvers<void>();
+    const firstPart = Promise.withResolvers<void>();
     const model = new MockLanguageModelV4({
       doStream: async () => ({
         stream: new ReadableStream({
@@ -603,7 +603,7 @@ describe('endings in the real SDK', () => {
             const part = parts[sent];
             sent += 1;
             if (part !== undefined) return controller.enqueue(part);
-            await held.promise;
+            await firstPart.promise;
             controller.close();
           },
         }),
@@ -614,7 +614,7 @@ describe('endings in the real SDK', () => {
     for await (const delta of streamed.textStream) {
       text += delta;
       // The model is still at it: what is read here has not waited for its end.
-      if (text === 'one two') held.resolve();
+      if (text === 'one two') firstPart.resolve();
     }
     expect(text).toBe('one two');
   });
@@ -628,8 +628,8 @@ describe('endings in the real SDK', () => {
     };
     const { cox, model } = stage([final], {}, { gates: [broken], onError: 'throw' });
     const look = tool({ inputSchema: anything, execute: async () => 'ok' });
-    const asked = generateText({ ...cox.wrap({ model, tools: { look } }), prompt: 'go', maxRetries: 0 });
-    await expect(asked).rejects.toThrow('the gate is broken');
+    const answer = generateText({ ...cox.wrap({ model, tools: { look } }), prompt: 'go', maxRetries: 0 });
+    await expect(answer).rejects.toThrow('the gate is broken');
   });
 
   test('a store that is slow, a server that fails and parallel calls: every entry point ends alike', async () => {

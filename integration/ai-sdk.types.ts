@@ -1,5 +1,5 @@
 /**
- * What a user's types are through the adapter: checked by `tsc`, never run. Each `@ts-expect-error` pins a type that must
+ * A user's types after the adapter: checked by `tsc`, never run. Each `@ts-expect-error` pins a type that must
  * stay known: were it lost (`any`), the line under it would be no error, and that is one.
  */
 import {
@@ -92,9 +92,9 @@ export async function general(cox: CoxswainAgent, any: LanguageModel, all: ToolS
 export async function six(cox: CoxswainAgent): Promise<void> {
   const older = new MockLanguageModelV3();
   const add = ai6.tool({ inputSchema: z.object({ a: z.number() }), execute: async ({ a }) => ({ sum: a }) });
-  const given = { model: older, tools: { add, acknowledge_advice: cox.acknowledgeTool() } };
+  const settings = { model: older, tools: { add, acknowledge_advice: cox.acknowledgeTool() } };
   const result = await ai6.generateText({
-    ...cox.wrap(given),
+    ...cox.wrap(settings),
     prompt: 'go',
     prepareStep: ({ stepNumber }) => (stepNumber > 2 ? { activeTools: ['add'] } : {}),
   });
@@ -102,6 +102,6 @@ export async function six(cox: CoxswainAgent): Promise<void> {
     // @ts-expect-error the sum is a number
     if (dynamic !== true && toolName === 'add') void (output.sum satisfies string);
   }
-  const agent = new ai6.ToolLoopAgent({ ...cox.wrap(given), instructions: 'Be brief.' });
+  const agent = new ai6.ToolLoopAgent({ ...cox.wrap(settings), instructions: 'Be brief.' });
   void (await agent.generate({ prompt: 'go' })).text;
 }

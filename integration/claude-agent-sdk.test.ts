@@ -204,7 +204,7 @@ test("the user's own hooks are called with ours, first, and with their matchers"
   expect(timesOf(played, 'OUR-FEEDBACK')).toEqual([0, 1, 2]);
 });
 
-test('a compaction is one event, whether hooks, messages or both tell of it', async () => {
+test('a compaction is one event, whether hooks, messages or both report it', async () => {
   const scene: Scene = {
     ...SEQUENTIAL,
     script: {
@@ -276,15 +276,15 @@ test('a query that ends at a limit of the user ends the run at a limit; what cam
 
 test('an interrupted query ends the run as aborted, and the call that was stopped is closed', async () => {
   const script = { turns: [{ calls: [{ name: 'wait', args: {} }] }, { text: FINAL_TEXT }] };
-  let asked = false;
+  let isInterrupted = false;
   const scene: Scene = {
     ...SEQUENTIAL,
     script,
     tools: { wait: () => setTimeout(20_000, 'at last', { ref: false }) },
     streaming: true,
     onMessage: (message, messages) => {
-      if (message.type !== 'assistant' || asked) return;
-      asked = true;
+      if (message.type !== 'assistant' || isInterrupted) return;
+      isInterrupted = true;
       void setTimeout(500).then(() => messages.interrupt());
     },
   };

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { claudeHooks, coxswainTools, observed } from '../src/adapters/claude/index.ts';
 import { createCoxswain } from '../src/index.ts';
 
-/** What must type-check against the real SDK; nothing here is run. */
+/** Code that must type-check against the real SDK; never run. */
 export function typesFit(): void {
   const run = createCoxswain().startRun();
   const hooks: Options['hooks'] = claudeHooks(run);

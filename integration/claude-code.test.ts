@@ -160,8 +160,8 @@ test.each(['settings', 'plugin', 'http'] as const)(
     });
     try {
       expect(await claude(place, server.url, 'MAINTASK: do it')).toBe(0);
-      const asked = server.mainRequests().map(({ raw }) => raw);
-      const isMain = asked.filter((raw) => raw.includes('MAINTASK'));
+      const requests = server.mainRequests().map(({ raw }) => raw);
+      const isMain = requests.filter((raw) => raw.includes('MAINTASK'));
       // The deadline with the first result, the loop with the third.
       expect(isMain[1]).toContain('[Feedback - Deadline]');
       expect(isMain[2]).not.toContain('The same call, Bash');
@@ -201,7 +201,7 @@ test('over http all but what starts the server comes to it, and a session after 
   const place = await makePlace('http');
   const settings = readServeSettings(place.project);
   if (settings === undefined) throw new Error('the settings of the server are not there');
-  /** Whether the last request held what is said of a loop. */
+  /** True if the last request contained the advice about a loop. */
   const play = async (name: string): Promise<boolean> => {
     let turn = 0;
     const server = await startFakeAnthropicServer({
@@ -255,8 +255,8 @@ test.each(['settings', 'http'] as const)('by %s: what must hold at the end sends
   const server = await startFakeAnthropicServer({ script: () => script[turn++] ?? { text: 'Nothing more.' } });
   try {
     expect(await claude(place, server.url, 'Write result.txt')).toBe(0);
-    const asked = server.mainRequests().map(({ raw }) => raw.includes('The file result.txt does not exist'));
-    expect(asked).toEqual([false, true, true]);
+    const hasAdvice = server.mainRequests().map(({ raw }) => raw.includes('The file result.txt does not exist'));
+    expect(hasAdvice).toEqual([false, true, true]);
   } finally {
     await server.close();
   }

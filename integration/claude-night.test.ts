@@ -193,8 +193,8 @@ async function play(project: string, kind: string, prompt: string): Promise<void
   child.stdin?.end();
   const ended = new Promise((resolve) => child.on('close', resolve));
   if (kind === 'killed') {
-    const asked = (): number => server.mainRequests().filter(({ raw }) => raw.includes(prompt)).length;
-    await until(() => asked() >= 2, `the second request of ${prompt}`);
+    const requestCount = (): number => server.mainRequests().filter(({ raw }) => raw.includes(prompt)).length;
+    await until(() => requestCount() >= 2, `the second request of ${prompt}`);
     child.kill('SIGKILL');
   }
   await ended;
@@ -235,7 +235,7 @@ test.skipIf(!isThere || spawnSync('script', ['--version']).status !== 0)(
     const kinds = Object.entries(ENDINGS).flatMap(([kind, { count }]) => Array<string>(count).fill(kind));
     const sessions = kinds.map((kind, index) => {
       const project = projects[index % PROJECTS] ?? base;
-      return { kind, project, prompt: `Mend the build [${kind} ${index}]` };
+      return { kind, project, prompt: `Fix the build [${kind} ${index}]` };
     });
     expect(sessions.length).toBe(38);
     const waiting = sessions.toReversed();

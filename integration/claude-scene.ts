@@ -20,7 +20,7 @@ import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-t
 
 type Hooks = NonNullable<Options['hooks']>;
 
-/** What a scene of this adapter may have besides those of the contract. */
+/** A scene with options of this adapter. */
 export interface ClaudeScene extends AdapterScene {
   /** Options of the SDK on top of the scene's. */
   readonly query?: Options;
@@ -204,7 +204,7 @@ class Answered {
   }
 }
 
-/** Without what the program makes anew for each session. */
+/** Without content that differs in every session. */
 function withoutIds(text: string, sessionId: string): string {
   const named = sessionId === '' ? text : text.replaceAll(sessionId, 'SESSION');
   return named.replace(/[0-9a-f]{64}/g, 'DEVICE');

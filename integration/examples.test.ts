@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const folder = fileURLToPath(new URL('../examples', import.meta.url));
 const files = globSync('*.ts', { cwd: folder }).toSorted();
 
-/** What an example says at its end that it prints: lines of comment after `// Prints:`. */
+/** Output that an example states at its end: comment lines after `// Prints:`. */
 function statedOutput(source: string): string {
   const [, stated] = source.split(/^\/\/ Prints:\n/m);
   if (stated === undefined) throw new Error('the example does not say what it prints');

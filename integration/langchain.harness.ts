@@ -10,7 +10,7 @@ import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-t
 import { HANDOVER, withBelow } from '../test/support/with-below.ts';
 import { startSceneServer } from '../test/support/scene-server.ts';
 
-/** What the adapter needs of the package. */
+/** Parts of the package that the adapter needs. */
 export const handles: {
   readonly createMiddleware: typeof createMiddleware;
   readonly ToolMessage: typeof ToolMessage;

@@ -39,7 +39,7 @@ test('a tool that throws ends as in an agent without a middleware: the model rea
   ]);
 });
 
-test('a subagent of deepagents with the middleware is a child run with turns and calls of its own', async () => {
+test('a subagent of deepagents with the middleware is a child run with its own turns and calls', async () => {
   const script: ModelFunction = (request) => {
     const text = JSON.stringify(request);
     const answered = text.includes('"role":"tool"');

@@ -63,12 +63,12 @@ async function play(scene: AdapterScene, { useResponses, tellsErrors }: Usage): 
   const tools = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
   const common = { model: 'gpt-5', modelSettings: { store: false } } as const;
   const digger = below === undefined ? undefined : new Agent({ ...below, ...common, tools });
-  const asked = digger?.asTool({ toolName: digger.name, toolDescription: digger.name });
+  const agentTool = digger?.asTool({ toolName: digger.name, toolDescription: digger.name });
   const agent = new Agent({
     name: 'looker',
     instructions: 'You look around.',
     ...common,
-    tools: [...tools, ...(asked === undefined || below?.handsOver === true ? [] : [asked])],
+    tools: [...tools, ...(agentTool === undefined || below?.handsOver === true ? [] : [agentTool])],
     handoffs: digger === undefined || below?.handsOver !== true ? [] : [digger],
   });
   const provider = new OpenAIProvider({ baseURL: `${server.url}/v1`, apiKey: 'none', useResponses });

@@ -32,7 +32,7 @@ type MCPContent = Awaited<ReturnType<MCPServer['callTool']>>;
 const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
 
 function calls(...turns: readonly (readonly ModelCall[])[]): ModelScript {
-  return { turns: [...turns.map((asked) => ({ calls: asked })), { text: 'Done.' }] };
+  return { turns: [...turns.map((calls) => ({ calls })), { text: 'Done.' }] };
 }
 
 function look(run: () => unknown = () => 'quiet') {
@@ -64,7 +64,7 @@ test('a tool that throws is recorded as failed, by what the SDK tells the model 
   });
 });
 
-test('an agent that is handed over to has a child run, and a name of its own', async () => {
+test('an agent that is handed over to has a child run with its own name', async () => {
   const script: ModelScript = {
     turns: [
       { calls: [{ name: 'transfer_to_helper', args: {} }] },
@@ -149,14 +149,14 @@ test('a run that waits for an approval goes on from its saved state, within an a
   };
   await withOpenAi(script, FEEDBACK, async ({ run, baseURL, records }) => {
     const steering = coxswainAgents(run);
-    const asked = tool({
+    const innerTool = tool({
       name: 'look',
       description: 'Looks.',
       parameters: z.object({}),
       needsApproval: true,
       execute: async () => 'quiet',
     });
-    const inner = new Agent({ name: 'inner', tools: steering.tools([asked]) });
+    const inner = new Agent({ name: 'inner', tools: steering.tools([innerTool]) });
     const tools = steering.tools([inner.asTool({ toolName: 'inner', toolDescription: 'Looks.' })]);
     const agent = new Agent({ name: 'outer', tools });
     const runner = steering.attach(runnerAt(baseURL));
@@ -168,7 +168,7 @@ test('a run that waits for an approval goes on from its saved state, within an a
     expect(result.finalOutput).toBe('Done.');
     const { own, below } = await records();
     expect(payloadsOf(own, 'run_ended')).toMatchObject([{ outcome: 'ended' }]);
-    // What runs before the agent within asks its model again is recorded above it.
+    // Calls before the inner agent calls its model again are recorded in the outer run.
     const looked = [own, ...below].flatMap((list) => payloadsOf(list, 'tool_ended'));
     const results = looked.map(({ tool_call_id, result: text }) => [tool_call_id, text]);
     expect(results).toEqual([

@@ -20,7 +20,7 @@ export const harnessOf6: AdapterHarness = runToolsHarness(
   OpenAI6 as unknown as typeof OpenAI,
 );
 
-/** A loop of one's own over chat completions, whose tools' errors are told to the model. */
+/** A custom loop over chat completions that reports tool errors to the model. */
 export const loopHarness: AdapterHarness = {
   name: 'openai chat, own loop',
   capabilities: openaiCapabilities,
@@ -47,9 +47,9 @@ async function playRunTools(scene: AdapterScene, Client: typeof OpenAI): Promise
           function: (args: object) => tools.run(name, args),
         },
       }));
-      const given = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
+      const steered = steering?.tools(own) ?? (scene.idleHooks === true ? own.map(idleTool) : own);
       const messages = messagesOf(prompt, instructions);
-      const body = { model: 'gpt-5', messages, tools: given };
+      const body = { model: 'gpt-5', messages, tools: steered };
       const options = {
         signal,
         maxChatCompletions: 60,

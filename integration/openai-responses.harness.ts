@@ -45,7 +45,7 @@ async function play(scene: AdapterScene, Client: typeof OpenAI): Promise<Adapter
           scene.streaming === true
             ? await client.responses.stream(body, { signal }).finalResponse()
             : await client.responses.create(body, { signal });
-        // What the model gave goes back to it as it is; the types of both directions differ in rare items.
+        // The output goes back to the model unchanged; the types of both directions differ in rare items.
         input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
         if (scene.userHookThrows === true) throw new Error('the hook of the user is broken');
         const calls = response.output.filter((item) => item.type === 'function_call');

@@ -7,7 +7,7 @@ import { startSceneServer } from '../test/support/scene-server.ts';
 import { withBelow } from '../test/support/with-below.ts';
 import { scriptedToolbox, type ScriptedToolbox } from '../src/testing/scripted-toolbox.ts';
 
-/** What an agent of a scene needs, whatever loop plays it. */
+/** Inputs of an agent in a scene, for any loop. */
 interface Stage {
   readonly client: OpenAI;
   readonly prompt: string;
@@ -22,7 +22,7 @@ interface StageOptions {
   /** The class of the client, of whichever version. */
   readonly Client: typeof OpenAI;
   readonly onToolError: 'throw' | 'result';
-  /** What a request of this API says. */
+  /** Content of a request of this API. */
   readonly readRequest: (raw: string) => NeutralRequest;
 }
 

@@ -44,8 +44,8 @@ test('with onToolError result, a tool of runTools that throws is told to the mod
     });
     const runner = client.chat.completions.runTools({ model: 'm', messages: PROMPT, tools: [steering.tool(boom)] });
     expect(await runner.finalContent()).toBe('Done.');
-    const told = messagesOf(server.requests)[1]?.at(-1)?.content;
-    expect(told).toBe('TypeError: kaboom\n\n[Feedback - Contract]\n\nCOX-FEEDBACK-1.');
+    const content = messagesOf(server.requests)[1]?.at(-1)?.content;
+    expect(content).toBe('TypeError: kaboom\n\n[Feedback - Contract]\n\nCOX-FEEDBACK-1.');
     const { own } = await records();
     const [ended] = payloadsOf(own, 'tool_ended');
     expect(ended).toMatchObject({ tool_call_id: 'call_1_1', result: 'kaboom', is_error: true });
@@ -133,9 +133,9 @@ test('arguments that the toolâ€™s parser refuses are recorded as a failed call, 
     const tools = steering.tools([look]);
     const runner = client.chat.completions.runTools({ model: 'm', messages: PROMPT, tools });
     expect(await runner.finalContent()).toBe('Done.');
-    const told = JSON.stringify(messagesOf(server.requests)[1]?.at(-1));
-    expect(told).toContain('expected number');
-    expect(told.endsWith('\\n\\n[Feedback - Contract]\\n\\nCOX-FEEDBACK-1."}')).toBe(true);
+    const content = JSON.stringify(messagesOf(server.requests)[1]?.at(-1));
+    expect(content).toContain('expected number');
+    expect(content.endsWith('\\n\\n[Feedback - Contract]\\n\\nCOX-FEEDBACK-1."}')).toBe(true);
     const { own } = await records();
     expect(payloadsOf(own, 'tool_ended')).toMatchObject([{ tool_call_id: 'call_1_1', is_error: true }]);
   });
@@ -369,7 +369,7 @@ test('without a fetch, prepareRequest and observe do the same for a loop of oneâ
 });
 
 test('a stream that is not read to its end is recorded as far as it came, and is no error', async () => {
-  const script: ModelScript = { turns: [{ text: 'A long answer that nobody reads to its end.' }] };
+  const script: ModelScript = { turns: [{ text: 'A long answer without a reader.' }] };
   await withOpenAi(script, {}, async ({ run, baseURL, records }) => {
     const steering = openaiSteering(run);
     const client = new OpenAI({ baseURL, apiKey: 'none', fetch: steering.fetch() });

@@ -24,7 +24,7 @@ const STUCK = {
   script: { turns: [BOOM, BOOM, BOOM, BOOM, { calls: [{ name: 'look', args: {} }] }, { text: 'Enough.' }] },
 };
 
-/** What a third-party receiver decoded since it was last asked: the spans in the order of their ids, and the requests. */
+/** Spans that a third-party receiver decoded since the last call, by id, and the number of requests. */
 interface Received {
   readonly spans: readonly ReceivedSpan[];
   readonly requests: readonly unknown[];
@@ -48,12 +48,12 @@ async function collector(): Promise<{ readonly url: string; readonly received: (
   return {
     url: `${server.httpUrl.origin}/v1/traces`,
     received: () => {
-      const taken = requests.splice(0);
-      const spans = taken
+      const batch = requests.splice(0);
+      const spans = batch
         .flatMap((request) => normalizeTrace(request).resourceSpans)
         .flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
       const sorted = spans.toSorted((one, other) => (one.spanId < other.spanId ? -1 : 1));
-      return { requests: taken, spans: sorted.map(withoutDefaults) };
+      return { requests: batch, spans: sorted.map(withoutDefaults) };
     },
   };
 }
@@ -87,7 +87,7 @@ test('a run of ai 7 reaches a third-party receiver live in protobuf, and from it
   const ours = received();
   expect(ours.spans).toEqual(inProtobuf);
 
-  // What the receiver got is read as the runs that the adapter recorded.
+  // Reading the received spans gives the runs that the adapter recorded.
   await writeFile(join(folder.path, 'spans.jsonl'), ours.requests.map((one) => `${JSON.stringify(one)}\n`).join(''));
   await runCli(['export', '--store', 'runs.db', '--to', 'records.jsonl'], { cwd: folder.path });
   const analysed = async (file: string): Promise<readonly unknown[]> => {
@@ -114,7 +114,7 @@ function contextManager(): otel.ContextManager {
   return manager;
 }
 
-test('runs join the trace of the process, below the span that is active, with ids of its own', async () => {
+test('runs join the trace of the process, below the span that is active, with new ids', async () => {
   const memory = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: memory })] });
   otel.trace.setGlobalTracerProvider(provider);

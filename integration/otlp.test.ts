@@ -164,7 +164,7 @@ test.each(['generateText', 'streamText'] as const)(
     const { model } = scriptedAiModel({ script: { turns: TURNS } });
     const settings = {
       ...coxswainAgent(run).wrap({ model, tools: TOOLS }),
-      prompt: 'Mend it.',
+      prompt: 'Fix it.',
       stopWhen: isStepCount(20),
     };
     const result = entry === 'generateText' ? await generateText(settings) : streamText(settings);
@@ -185,7 +185,7 @@ test.each(['generateText', 'streamText'] as const)(
     expect(factsOf(records)).toEqual(byAdapter);
     expect(records.filter(({ payload }) => payload.kind === 'session_event')).toEqual([]);
 
-    const chat = [{ role: 'user', content: 'Mend it.' }, ...transcriptOf(messages)];
+    const chat = [{ role: 'user', content: 'Fix it.' }, ...transcriptOf(messages)];
     const fromChat = factsOf(await recordsOf(chat), false);
     const plain = (facts: Facts): unknown => ({
       ...facts,

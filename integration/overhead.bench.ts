@@ -1,5 +1,5 @@
 /**
- * What coxswain costs an agent: the run with it against the same run with hooks that do nothing, the model answering after
+ * Overhead of coxswain for an agent: the run with it against the same run with hooks that do nothing, the model answering after
  * 20 ms, in turns so that noise meets all alike. Medians as ratios (and of the loop the least of all rounds, for a machine that
  * has other work): of the whole run, and of the time from the first request
  * to the last, which leaves the start of the SDK out; and what is spent more, per call, on the clock and by the processor (of
@@ -33,7 +33,7 @@ interface Times {
 }
 
 async function play(harness: AdapterHarness, given: Pick<AdapterScene, 'run' | 'idleHooks'>): Promise<Times> {
-  const asked: number[] = [];
+  const requestedAtMs: number[] = [];
   const started = performance.now();
   const before = process.cpuUsage();
   const { ended, requests } = await harness.run({
@@ -42,14 +42,14 @@ async function play(harness: AdapterHarness, given: Pick<AdapterScene, 'run' | '
     answerAfterMs: ANSWER_MS,
     tools: { look: (args) => `It is quiet at ${JSON.stringify(args)}: ${'nothing to see, '.repeat(30)}` },
     script: (_request, index) => {
-      asked.push(performance.now());
+      requestedAtMs.push(performance.now());
       return index < calls ? { calls: [{ name: 'look', args: { at: index } }] } : { text: 'All is well.' };
     },
   });
   const wholeMs = performance.now() - started;
   if (ended !== 'normally' || requests.length !== calls + 1) throw new Error(`${harness.name}: the run went wrong`);
   const { user, system } = process.cpuUsage(before);
-  return { wholeMs, loopMs: (asked.at(-1) ?? 0) - (asked[0] ?? 0), cpuMs: (user + system) / 1_000 };
+  return { wholeMs, loopMs: (requestedAtMs.at(-1) ?? 0) - (requestedAtMs[0] ?? 0), cpuMs: (user + system) / 1_000 };
 }
 
 async function playSteered(harness: AdapterHarness, storeIn: 'memory' | 'sqlite'): Promise<Times> {
@@ -100,7 +100,7 @@ for (const harness of [aiSdk, claudeAgentSdk, openaiChat, openaiResponses, opena
   ];
   await playSteered(harness, 'sqlite');
   for (let round = 0; round < rounds; round += 1) {
-    // Who goes first changes: the second of two runs meets a warmer machine.
+    // The order alternates: the second of two runs meets a warmer machine.
     for (let turn = 0; turn < plays.length; turn += 1) await plays[(round + turn) % plays.length]?.();
   }
   report(`${harness.name}, memory`, idle, inMemory);

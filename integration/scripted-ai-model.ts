@@ -25,7 +25,7 @@ export interface ScriptedAiModelOptions {
   readonly script: ModelScript | ModelFunction;
   /** How long each answer takes; default 0. */
   readonly answerAfterMs?: number;
-  /** Told of each request, by its index from 0, before it is answered. */
+  /** Called with the 0-based index of each request before the answer. */
   readonly onRequest?: (index: number) => void;
 }
 
@@ -45,7 +45,7 @@ export function scriptedAiModel(options: ScriptedAiModelOptions): ScriptedAiMode
 /** For ai 6: the same answers, which its specification takes as they are. */
 export function scriptedAi6Model(options: ScriptedAiModelOptions): ScriptedAiModel<MockLanguageModelV3> {
   const { requests, answers } = scripted(options);
-  // What the script makes of an answer is the same in both specifications.
+  // Scripted answers are the same in both specifications.
   const same = answers as unknown as ConstructorParameters<typeof MockLanguageModelV3>[0];
   return { model: new MockLanguageModelV3(same), requests };
 }
@@ -88,7 +88,7 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
     const timer = setTimeout(resolve, ms);
     signal?.addEventListener('abort', () => {
       clearTimeout(timer);
-      // What a provider's fetch rejects with.
+      // Like a provider's fetch.
       reject(signal.reason);
     });
   });

@@ -8,7 +8,7 @@ const config: ViteUserConfig = defineConfig({
     include: ['integration/*.test.ts'],
     globalSetup: ['scripts/test-home.ts'],
     exclude: ['**/node_modules/**'],
-    // Each file starts SDKs and processes of its own; on a small machine more at once only makes them slow.
+    // Each file starts its own SDKs and processes; on a small machine more at once only makes them slow.
     maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 120_000,

@@ -36,7 +36,7 @@ async function newProject(): Promise<string> {
 
 const envOf = (project: string): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: project });
 
-/** What a client does with a server through `coxswain mcp ARGS`, or without it. */
+/** Connects a client to a server, directly or through `coxswain mcp ARGS`. */
 async function connect(
   project: string,
   command: string,
@@ -90,7 +90,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
     const project = await newProject();
     const direct = await connect(project, NODE, [SERVER]);
     const through = await proxied(project);
-    const said = async (client: Client): Promise<unknown> => {
+    const texts = async (client: Client): Promise<unknown> => {
       const steps: unknown[] = [client.getServerVersion(), client.getServerCapabilities(), await client.listTools()];
       for (const name of ['frobnicate', 'count', 'fail', 'sample', 'elicit']) {
         steps.push(await client.callTool({ name, arguments: { at: 1 } }));
@@ -102,7 +102,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
       steps.push(await client.listResources(), await client.readResource({ uri: 'test:one' }));
       return steps;
     };
-    expect(await said(through.client)).toEqual(await said(direct.client));
+    expect(await texts(through.client)).toEqual(await texts(direct.client));
     await through.client.close();
     const records = await recordsOf(project);
     const started = records.filter(({ kind }) => kind === 'tool_started');
@@ -142,7 +142,7 @@ describe.each(['stdio', 'streamable HTTP'] as const)('in front of a server of th
     expect(await ask()).toEqual(plain);
   });
 
-  test('a cancelled call is over for server and record', async () => {
+  test('a cancelled call has ended for server and record', async () => {
     const project = await newProject();
     const { client, stderr } = await proxied(project);
     const abort = new AbortController();
@@ -260,7 +260,7 @@ const call = (id: unknown, name = 'x'): string =>
 /** Forty equal calls, one after another. */
 const LOOP = (_output: string, answers: number): string | undefined =>
   answers < 40 ? `${call(answers)}\n` : undefined;
-/** A server that answers each line with itself as a result, written as nobody would, and with other things before. */
+/** A server that answers each line with itself as a result, in unusual formatting, after a notification. */
 const ECHO = String.raw`
   const out = (text) => process.stdout.write(text);
   require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -298,7 +298,7 @@ test('whatever is no advice passes byte for byte, in both directions', async () 
   expect((await raw(project, [BIN, 'mcp', '--', NODE, '-e', copy], input)).stdout.equals(input)).toBe(true);
 });
 
-test('advice in a result that is written as nobody would leaves every other byte as it is', async () => {
+test('advice in an unusually formatted result leaves every other byte as it is', async () => {
   const project = await newProject();
   const part = /,\{"type":"text","text":"(?:[^"\\]|\\.)+"\}(?=\] , "structuredContent)/;
   let calls = '';
@@ -367,7 +367,7 @@ describe('where nothing can be recorded, everything passes and nothing is added'
     const project = await newProject();
     const folder = join(project, '.config', 'coxswain');
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'config.json'), JSON.stringify({ store: 'postgres://nobody@127.0.0.1:9/none' }));
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ store: 'postgres://user@127.0.0.1:9/none' }));
     expect(await passed(project)).toEqual(await direct(project));
   });
 

@@ -153,7 +153,7 @@ test('a trace in several exports, in any order, packed and sent again, is one ru
   expect(intake.facts).toMatchObject({ late: 0, refused: 0, runs: 1, waitingTraces: 0 });
 });
 
-test('spans that come after their trace was recorded are a run of their own, and reported', async () => {
+test('spans that arrive after their trace was recorded form a separate run, which is reported', async () => {
   const { clock, faults, intake, port, runs } = await setUp();
   for (const text of EXPORTS) await send(port, text);
   clock.advance(15);

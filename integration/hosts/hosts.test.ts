@@ -206,7 +206,7 @@ for (const host of Object.keys(HOST_DRIVERS) as readonly HostName[]) {
   });
 }
 
-/** What a host prints, without what differs from one run to the next. */
+/** Output of a host, without parts that differ between runs. */
 function steady({ output, place }: Ran): string {
   return output
     .replaceAll(place.home, 'HOME')

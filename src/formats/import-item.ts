@@ -45,7 +45,7 @@ export interface ImportedRun {
 export interface ImportDiagnostic {
   /** `error`: something was lost. `note`: something was repaired or left out on purpose. */
   readonly severity: 'error' | 'note';
-  /** What and why, in one line, without the path. */
+  /** One line with the problem and its reason, without the path. */
   readonly message: string;
   /** 1-based, for line-based formats. */
   readonly line?: number;

@@ -132,7 +132,7 @@ test('damaged first and last lines leave the one between', async () => {
   expect(diagnostics.map((text) => text.slice(0, 7))).toEqual(['1 error', '3 error']);
 });
 
-test('a torn last line is told as cut off', async () => {
+test('a torn last line is progress as cut off', async () => {
   const { runs, diagnostics } = await read(`${LINES}${run('c').slice(0, 50)}`);
   expect(runs).toEqual(['a', 'b']);
   expect(diagnostics).toEqual(['3 error the file is cut off in this line']);
@@ -192,7 +192,7 @@ test('a damaged document tells the place and quotes nothing', async () => {
   expect(String(failure)).not.toContain('SECRET');
 });
 
-test('what is no JSON, binary, empty or unknown is told so', async () => {
+test('what is no JSON, binary, empty or unknown is progress so', async () => {
   const cases: readonly (readonly [string | Buffer, string])[] = [
     ['# A heading\n\nSome text.\n', 'no JSON'],
     ['[a link](https://example.com)\n', 'no JSON'],
@@ -221,7 +221,7 @@ test('nesting of 100,000 levels is refused without a crash, as a line and as a d
   await expect(read('['.repeat(100_000))).rejects.toMatchObject({ code: 'format-invalid' });
 });
 
-test('missing files, folders and folders in between are told in plain words', async () => {
+test('missing files, folders and folders in between are progress in plain words', async () => {
   await mkdir(join(root, 'folder'));
   const path = await file('x');
   const reading = (name: string) => outcomeOf(importSource(name));
@@ -255,13 +255,13 @@ test('a named format is read without recognition', async () => {
   await expect(read(LINES, { format: wrong })).rejects.toMatchObject({ code: 'invalid-argument' });
 });
 
-test('bytes read are told up to the size of the file', async () => {
-  const told: (readonly [number, number | undefined])[] = [];
+test('bytes read are progress up to the size of the file', async () => {
+  const progress: (readonly [number, number | undefined])[] = [];
   const content = `${Array.from({ length: 2_000 }, (_, index) => run(`r${index}`)).join('\n')}\n`;
-  await read(content, { onBytes: (bytes, total) => told.push([bytes, total]) });
+  await read(content, { onBytes: (bytes, total) => progress.push([bytes, total]) });
   const size = Buffer.byteLength(content);
-  expect(told.length).toBeGreaterThan(1);
-  expect(told.at(-1)).toEqual([size, size]);
+  expect(progress.length).toBeGreaterThan(1);
+  expect(progress.at(-1)).toEqual([size, size]);
 });
 
 test('stopping early closes the file, the decompressor and standard input', async () => {

@@ -48,7 +48,7 @@ test('interleaved runs are stamped each by itself, begin with run_started and en
   ]);
 });
 
-test('run_started carries what the importer said of the run', async () => {
+test('run_started carries the facts of the importer', async () => {
   const [first] = await read([run('k', { id: 'x', task: 'fix it', modelId: 'm', conversationId: 'c' })]);
   expect(first).toMatchObject({
     record: {

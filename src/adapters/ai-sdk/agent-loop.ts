@@ -73,16 +73,16 @@ export class AgentLoop {
 
   /** Reads and prepares a request. Undefined for an unknown shape, which is sent unchanged. */
   async prepare(options: unknown, modelId: string): Promise<PreparedRequest | undefined> {
-    const given = modelRequestOf(options);
-    if (given === undefined) {
+    const original = modelRequestOf(options);
+    if (original === undefined) {
       this.unrecognised('request', typeof options);
       return undefined;
     }
     // The SDK retries with the same request object.
-    const isRetry = this.#phase === 'failed' && given.prompt.length === this.#promptLength;
-    this.#promptLength = given.prompt.length;
-    this.#guard('reading a request', () => this.#begin(given, modelId, isRetry), undefined);
-    let request = given;
+    const isRetry = this.#phase === 'failed' && original.prompt.length === this.#promptLength;
+    this.#promptLength = original.prompt.length;
+    this.#guard('reading a request', () => this.#begin(original, modelId, isRetry), undefined);
+    let request = original;
     for (const transform of this.#options.transforms) request = await this.#transform(transform, request, modelId);
     const asItIs: PreparedRequest = { request, plain: request, advice: undefined, modelId, attempts: 0 };
     return this.#guard('preparing a request', () => this.#complete(asItIs, isRetry), asItIs);
@@ -103,11 +103,11 @@ export class AgentLoop {
    *
    * @returns the next request if the answer is discarded: it was truncated, or guidance forces another turn
    */
-  answered(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
-    const longer = this.#longer(asked, answer);
+  answered(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
+    const longer = this.#longer(prepared, answer);
     if (longer !== undefined) return longer;
-    this.stands(asked, answer);
-    return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(asked, answer);
+    this.stands(prepared, answer);
+    return answer.calls.length > 0 || answer.finishReason !== 'stop' ? undefined : this.#lastWord(prepared, answer);
   }
 
   /** The SDK gets this answer. */
@@ -140,13 +140,13 @@ export class AgentLoop {
   }
 
   /** A request failed, or its answer broke off. @param answer the part that arrived */
-  failed(asked: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
+  failed(prepared: PreparedRequest, error: unknown, answer?: GeneratedAnswer): void {
     const aborted = this.isAborted(error);
     this.#phase = aborted ? 'aborted' : 'failed';
-    if (aborted) this.#next.lost(asked.advice, 'the request was aborted');
-    else this.#next.failed(asked.advice);
+    if (aborted) this.#next.lost(prepared.advice, 'the request was aborted');
+    else this.#next.failed(prepared.advice);
     const stopReason = aborted ? 'aborted' : 'error';
-    const broke = { stopReason, errorMessage: messageOf(error), modelId: asked.modelId } as const;
+    const broke = { stopReason, errorMessage: messageOf(error), modelId: prepared.modelId } as const;
     this.#run.emit({ type: 'message_end', message: brokenMessage(answer, broke) });
   }
 
@@ -187,14 +187,14 @@ export class AgentLoop {
     return phase === 'failed' ? 'error' : undefined;
   }
 
-  #begin(given: ModelRequest, modelId: string, isRetry: boolean): void {
+  #begin(original: ModelRequest, modelId: string, isRetry: boolean): void {
     const run = this.#run;
-    this.#signal = abortSignalOf(given);
+    this.#signal = abortSignalOf(original);
     const isFresh = this.#phase === 'answered' && !this.#asksForTools;
     this.#phase = 'waiting';
     if (this.#iteration < 0) run.emit({ type: 'run_identified', identity: identityOf(run, { modelId }) });
-    this.calls.endAnswered(given.prompt);
-    const { messages, isTask } = this.#news.take(given.prompt, isFresh);
+    this.calls.endAnswered(original.prompt);
+    const { messages, isTask } = this.#news.take(original.prompt, isFresh);
     for (const message of messages) run.emit({ type: 'message_end', message });
     this.#isTask = isTask;
     if (!isRetry) this.#iteration += 1;
@@ -238,20 +238,20 @@ export class AgentLoop {
   }
 
   /** The same request with a higher cap, if the answer was truncated and there is room. */
-  #longer(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
+  #longer(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const { escalation } = this.#options;
     if (escalation === undefined || answer.finishReason !== 'length') return undefined;
     // A request without a cap has the provider's, which the answer has just reached.
-    const cap = outputCapOf(asked.request) ?? answer.usage?.outputTokens;
-    const next = nextAttempt(escalation, asked.attempts, cap);
+    const cap = outputCapOf(prepared.request) ?? answer.usage?.outputTokens;
+    const next = nextAttempt(escalation, prepared.attempts, cap);
     if (next === undefined) return undefined;
     this.#run.emit({ type: 'output_tokens_escalation', ...next });
     const raise = (request: ModelRequest): ModelRequest => ({ ...request, maxOutputTokens: next.newCap });
-    return { ...asked, request: raise(asked.request), plain: raise(asked.plain), attempts: next.attempt };
+    return { ...prepared, request: raise(prepared.request), plain: raise(prepared.plain), attempts: next.attempt };
   }
 
   /** The agent is about to stop: guidance at this point forces another turn, if the host enabled that. */
-  #lastWord(asked: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
+  #lastWord(prepared: PreparedRequest, answer: GeneratedAnswer): PreparedRequest | undefined {
     const handles = this.#run.advise('pre_response');
     if (this.#hasForced || !this.#options.forceTurn) {
       const reason = this.#hasForced ? 'a turn was forced before' : 'forcing a turn is off';
@@ -264,9 +264,9 @@ export class AgentLoop {
     this.#iteration += 1;
     this.#run.emit({ type: 'turn_start' });
     this.#phase = 'waiting';
-    const request = { ...asked.plain, prompt: withAnswer(asked.plain.prompt, answer.parts, advice.text) };
-    this.#run.emit(requestPrepared(request, this.#iteration, asked.modelId));
-    return { ...asked, request, plain: request, advice, attempts: 0 };
+    const request = { ...prepared.plain, prompt: withAnswer(prepared.plain.prompt, answer.parts, advice.text) };
+    this.#run.emit(requestPrepared(request, this.#iteration, prepared.modelId));
+    return { ...prepared, request, plain: request, advice, attempts: 0 };
   }
 }
 

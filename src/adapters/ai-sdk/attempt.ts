@@ -19,14 +19,14 @@ export type AskModel = (request: unknown) => PromiseLike<unknown>;
 
 /** One model request for an answer; the SDK gets the last one. */
 export interface Attempt {
-  readonly asked: PreparedRequest;
+  readonly prepared: PreparedRequest;
   /** Usage, in the SDK's form, of earlier answers, which the SDK does not see. */
   readonly discarded: unknown;
   /** Usage that no recorded message contains. */
   readonly unrecorded: unknown;
   /** The previous answer, used if this attempt fails. */
   readonly instead?: {
-    readonly asked: PreparedRequest;
+    readonly prepared: PreparedRequest;
     readonly answer: GeneratedAnswer;
     readonly isRecorded: boolean;
   };
@@ -38,27 +38,32 @@ export interface Attempt {
  *
  * @throws errors of the model, after reporting them
  */
-export async function askFirst(asked: PreparedRequest, ask: AskModel, { loop, guard }: ModelWatch): Promise<unknown> {
+export async function askFirst(
+  prepared: PreparedRequest,
+  ask: AskModel,
+  { loop, guard }: ModelWatch,
+): Promise<unknown> {
   try {
-    return opened(await ask(asked.request));
+    return opened(await ask(prepared.request));
   } catch (error) {
-    if (asked.advice !== undefined && isRefusal(error) && !loop.isAborted(error)) return opened(await askPlain(error));
-    guard('a request that failed', () => loop.failed(asked, error), undefined);
+    if (prepared.advice !== undefined && isRefusal(error) && !loop.isAborted(error))
+      return opened(await askPlain(error));
+    guard('a request that failed', () => loop.failed(prepared, error), undefined);
     throw error;
   }
 
   function opened(result: unknown): unknown {
-    guard('an answer that begins', () => loop.opened(asked), undefined);
+    guard('an answer that begins', () => loop.opened(prepared), undefined);
     return result;
   }
 
   async function askPlain(refusal: unknown): Promise<unknown> {
     try {
-      const result = await ask(asked.plain);
-      guard('a message that was refused', () => loop.refusesGuidance(asked, refusal), undefined);
+      const result = await ask(prepared.plain);
+      guard('a message that was refused', () => loop.refusesGuidance(prepared, refusal), undefined);
       return result;
     } catch (error) {
-      guard('a request that failed', () => loop.failed(asked, error), undefined);
+      guard('a request that failed', () => loop.failed(prepared, error), undefined);
       throw error;
     }
   }
@@ -71,28 +76,28 @@ export function takeAnswer(attempt: Attempt, result: unknown, { loop, guard }: M
     loop.unrecognised('answer', typeof result);
     return undefined;
   }
-  const asked = guard('an answer', () => loop.answered(attempt.asked, answer), undefined);
-  if (asked === undefined) return undefined;
+  const prepared = guard('an answer', () => loop.answered(attempt.prepared, answer), undefined);
+  if (prepared === undefined) return undefined;
   // Only a truncated answer is repeated with a higher cap; a complete one is a separate turn.
-  const isRecorded = asked.attempts === 0;
+  const isRecorded = prepared.attempts === 0;
   const usage = usageOf(result);
   return {
-    asked,
+    prepared,
     discarded: addModelUsage(attempt.discarded, usage),
     unrecorded: isRecorded ? undefined : addModelUsage(attempt.unrecorded, usage),
-    instead: { asked: attempt.asked, answer, isRecorded },
+    instead: { prepared: attempt.prepared, answer, isRecorded },
   };
 }
 
 /** A later attempt failed. @returns true if the previous answer replaces it */
-export function standsIn({ asked, instead }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
+export function standsIn({ prepared, instead }: Attempt, error: unknown, { loop, guard }: ModelWatch): boolean {
   const canStandIn = instead !== undefined && !loop.isAborted(error);
   guard(
     'asking again',
     () => {
-      if (!canStandIn) return loop.failed(asked, error);
-      loop.gaveUp(asked, error);
-      if (!instead.isRecorded) loop.stands(instead.asked, instead.answer);
+      if (!canStandIn) return loop.failed(prepared, error);
+      loop.gaveUp(prepared, error);
+      if (!instead.isRecorded) loop.stands(instead.prepared, instead.answer);
     },
     undefined,
   );

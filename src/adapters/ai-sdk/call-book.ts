@@ -17,7 +17,7 @@ interface BookedCall {
   readonly args: unknown;
   /** Recorded id: the SDK's, with a number if the model repeats it. */
   readonly recordedId: string;
-  state: 'asked' | 'running' | 'ended';
+  state: 'requested' | 'running' | 'ended';
   /** Advice after the result that is not placed yet. */
   waiting: readonly AdviceHandle[];
   /** Advice placed after the result; every later request repeats it. */
@@ -61,7 +61,7 @@ export class CallBook {
   /** A tool started. */
   begin(id: string, name: string, args: unknown): void {
     const known = this.#calls.get(id);
-    const call = known === undefined || known.state !== 'asked' ? this.#open(id, name, args) : known;
+    const call = known === undefined || known.state !== 'requested' ? this.#open(id, name, args) : known;
     this.#start(call, args);
   }
 
@@ -76,7 +76,7 @@ export class CallBook {
   end(id: string, result: unknown, isError: boolean): void {
     const call = this.#calls.get(id);
     if (call === undefined || call.state === 'ended') return;
-    if (call.state === 'asked') this.#start(call, call.args);
+    if (call.state === 'requested') this.#start(call, call.args);
     call.state = 'ended';
     const failed = isError || saysThatItFailed(result);
     const ended = { toolCallId: call.recordedId, toolName: call.name, result, isError: failed };
@@ -103,7 +103,7 @@ export class CallBook {
   /** Ends the calls whose results are in a request but were not run by our tools: refused, denied, run by the host. */
   endAnswered(prompt: readonly PromptMessage[]): void {
     for (const { id, output } of resultsIn(prompt)) {
-      if (this.#calls.get(id)?.state !== 'asked') continue;
+      if (this.#calls.get(id)?.state !== 'requested') continue;
       const { result, isError } = readOutput(output);
       this.end(id, result, isError);
     }
@@ -130,7 +130,7 @@ export class CallBook {
   #open(id: string, name: string, args: unknown): BookedCall {
     for (const handle of this.takeAdvice(id)) handle.undelivered('the model used the id of the call again');
     const recordedId = this.#ids.next(id);
-    const call: BookedCall = { name, args, recordedId, state: 'asked', waiting: [], isInHistory: false };
+    const call: BookedCall = { name, args, recordedId, state: 'requested', waiting: [], isInHistory: false };
     this.#calls.set(id, call);
     return call;
   }

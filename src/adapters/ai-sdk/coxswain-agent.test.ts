@@ -25,9 +25,9 @@ interface Scene {
   readonly cox: CoxswainAgent;
   readonly faults: () => number;
   /** Payloads of the kinds, in order. */
-  readonly told: (...kinds: readonly TrajectoryPayload['kind'][]) => Promise<readonly TrajectoryPayload[]>;
+  readonly recorded: (...kinds: readonly TrajectoryPayload['kind'][]) => Promise<readonly TrajectoryPayload[]>;
   /** Messages of that role that joined the transcript, in order. */
-  readonly said: (role: StoredMessage['role']) => Promise<readonly StoredMessage[]>;
+  readonly messagesOf: (role: StoredMessage['role']) => Promise<readonly StoredMessage[]>;
 }
 
 function setUp(options: CoxswainAgentOptions = {}, steering: CoxswainOptions = {}): Scene {
@@ -42,8 +42,8 @@ function setUp(options: CoxswainAgentOptions = {}, steering: CoxswainOptions = {
     run,
     cox: coxswainAgent(run, options),
     faults: () => coxswain.health().faults,
-    told: async (...kinds) => (await payloads()).filter(({ kind }) => kinds.includes(kind)),
-    said: async (role) =>
+    recorded: async (...kinds) => (await payloads()).filter(({ kind }) => kinds.includes(kind)),
+    messagesOf: async (role) =>
       (await payloads()).flatMap((payload) =>
         payload.kind === 'message_appended' && payload.message.role === role ? [payload.message] : [],
       ),
@@ -118,7 +118,7 @@ function partsOf({ content, finishReason, usage }: Answer): readonly unknown[] {
 }
 
 const user = (text: string): PromptMessage => ({ role: 'user', content: [{ type: 'text', text }] });
-const asked = (id: string): PromptMessage => ({
+const callMessage = (id: string): PromptMessage => ({
   role: 'assistant',
   content: [{ type: 'tool-call', toolCallId: id, toolName: 'run', input: { a: 1 } }],
 });
@@ -190,22 +190,24 @@ test('a watched model is the model in everything but its two methods', async () 
   expect(await generate(watched, { prompt: [user('go')] })).toEqual(say('done'));
 });
 
-test('what is watched twice is told of once', async () => {
-  const { cox, told } = setUp();
+test('watching twice reports everything once', async () => {
+  const { cox, recorded } = setUp();
   const model = cox.model(modelOf(say('done')));
   const settings = cox.wrap(cox.wrap({ model, tools: { run: { execute: () => 1 } }, other: 'stays' }));
   expect(settings.model).toBe(model);
   expect(settings.other).toBe('stays');
   await generate(settings.model, { prompt: [user('go')] });
   settings.tools.run.execute.call(undefined, ...([{}, { toolCallId: 'c1' }] as unknown as []));
-  expect(await told('turn_started', 'tool_started')).toHaveLength(2);
+  expect(await recorded('turn_started', 'tool_started')).toHaveLength(2);
 });
 
 test('the name of a model cannot be watched: it stays, and that is a fault', async () => {
-  const { cox, faults, told } = setUp();
+  const { cox, faults, recorded } = setUp();
   expect(cox.model('openai/gpt-5')).toBe('openai/gpt-5');
   expect(faults()).toBe(1);
-  expect(await told('fault_noticed')).toMatchObject([{ message: expect.stringContaining('gateway("openai/gpt-5")') }]);
+  expect(await recorded('fault_noticed')).toMatchObject([
+    { message: expect.stringContaining('gateway("openai/gpt-5")') },
+  ]);
   expect(() => setUp({ onError: 'throw' }).cox.model('openai/gpt-5')).toThrow('no model was found');
 });
 
@@ -216,18 +218,18 @@ test('two plugins of one kind need two names', () => {
   expect(() => setUp({ transforms: [transform, transform] })).toThrow('two context transforms are named "cut"');
 });
 
-test('a turn is told of in order: what was said, what goes out, what comes back, what tools did', async () => {
-  const { cox, run, told } = setUp();
+test('a turn is reported in order: messages, request, answer, tool results', async () => {
+  const { cox, run, recorded } = setUp();
   const model = cox.model(modelOf(callFor('run', 'c1'), say('done')));
   const tools = cox.tools({ run: { execute: (_input: object, _options: object) => ({ sum: 2 }) } });
   const system = { role: 'system', content: 'be good' };
   await generate(model, { prompt: [system, user('go')], tools: toolNames });
   tools.run.execute({ a: 1 }, { toolCallId: 'c1' });
-  const after = [system, user('go'), asked('c1'), answered('c1', { type: 'json', value: { sum: 2 } })];
+  const after = [system, user('go'), callMessage('c1'), answered('c1', { type: 'json', value: { sum: 2 } })];
   await generate(model, { prompt: after, tools: toolNames });
   await run.end();
   const kinds = ['turn_started', 'message_appended', 'tool_started', 'tool_ended'] as const;
-  const payloads = await told('run_started', 'run_identified', ...kinds, 'provider_request_prepared', 'run_ended');
+  const payloads = await recorded('run_started', 'run_identified', ...kinds, 'provider_request_prepared', 'run_ended');
   expect(
     payloads.map((payload) => (payload.kind === 'message_appended' ? payload.message.role : payload.kind)),
   ).toEqual([
@@ -251,15 +253,15 @@ test('a turn is told of in order: what was said, what goes out, what comes back,
   expect(payloads[10]).toMatchObject({ iteration: 1, message_count: 4 });
 });
 
-test('a message of the user is told of once, however many requests hold it, and again when it is said again', async () => {
-  const { cox, said } = setUp();
+test('a user message is reported once, however many requests repeat it, and again when the user repeats it', async () => {
+  const { cox, messagesOf } = setUp();
   const model = cox.model(modelOf(callFor('run', 'c1'), say('done'), say('done')));
-  const history = [user('go'), asked('c1'), answered('c1', { type: 'text', value: 'ok' })];
+  const history = [user('go'), callMessage('c1'), answered('c1', { type: 'text', value: 'ok' })];
   await generate(model, { prompt: [user('go')] });
   await generate(model, { prompt: history });
   const done: PromptMessage = { role: 'assistant', content: [{ type: 'text', text: 'done' }] };
   await generate(model, { prompt: [...history, done, user('go')] });
-  expect(await said('user')).toHaveLength(2);
+  expect(await messagesOf('user')).toHaveLength(2);
 });
 
 test('feedback after a tool of any kind reaches the model, and the tool’s own result is untouched', async () => {
@@ -294,7 +296,7 @@ test('feedback after a tool of any kind reaches the model, and the tool’s own 
 });
 
 test('a tool that fails fails with the very same error, and the next request brings feedback on it, each time', async () => {
-  const { cox, told } = setUp({}, { feedback });
+  const { cox, recorded } = setUp({}, { feedback });
   const error = new Error('kaboom');
   const failing = {
     execute: (_input: object, _options: object): never => {
@@ -312,29 +314,29 @@ test('a tool that fails fails with the very same error, and the next request bri
   await generate(model, { prompt: [user('go')] });
   expect(() => tools.failing.execute({}, { toolCallId: 'c1' })).toThrow(error);
   const first = answered('c1', { type: 'error-text', value: 'Error: kaboom' });
-  await generate(model, { prompt: [user('go'), asked('c1'), first] });
+  await generate(model, { prompt: [user('go'), callMessage('c1'), first] });
   await expect(tools.rejecting.execute({}, { toolCallId: 'c2' })).rejects.toBe(error);
   const second = answered('c2', { type: 'error-text', value: 'Error: kaboom' });
-  await generate(model, { prompt: [user('go'), asked('c1'), first, asked('c2'), second] });
+  await generate(model, { prompt: [user('go'), callMessage('c1'), first, callMessage('c2'), second] });
   const changed = { type: 'error-text', value: `Error: kaboom\n\n${SAID}` };
   expect(own.seen[1]?.prompt[2]).toEqual(answered('c1', changed));
   expect([own.seen[2]?.prompt[2], own.seen[2]?.prompt[4]]).toEqual([answered('c1', changed), answered('c2', changed)]);
-  expect(await told('tool_ended')).toMatchObject([
+  expect(await recorded('tool_ended')).toMatchObject([
     { tool_call_id: 'c1', result: 'Error: kaboom', is_error: true },
     { tool_call_id: 'c2', result: 'Error: kaboom', is_error: true },
   ]);
 });
 
 test('a call that no tool of ours runs ends when its result comes: refused, denied, run by the host', async () => {
-  const { cox, told } = setUp({}, { feedback });
+  const { cox, recorded } = setUp({}, { feedback });
   const own = modelOf(callFor('run', 'c1'), say('done'));
   const model = cox.model(own);
   await generate(model, { prompt: [user('go')] });
   await generate(model, {
-    prompt: [user('go'), asked('c1'), answered('c1', { type: 'execution-denied', reason: 'no' })],
+    prompt: [user('go'), callMessage('c1'), answered('c1', { type: 'execution-denied', reason: 'no' })],
   });
   expect(own.seen[1]?.prompt[2]).toEqual(answered('c1', { type: 'execution-denied', reason: `no\n\n${SAID}` }));
-  expect(await told('tool_started', 'tool_ended', 'turn_started')).toMatchObject([
+  expect(await recorded('tool_started', 'tool_ended', 'turn_started')).toMatchObject([
     { kind: 'turn_started' },
     { kind: 'tool_started', tool_call_id: 'c1', args: { a: 1 } },
     { kind: 'tool_ended', tool_call_id: 'c1', result: 'no', is_error: true },
@@ -343,20 +345,20 @@ test('a call that no tool of ours runs ends when its result comes: refused, deni
 });
 
 test('a result of a shape that takes no text stays as it is, and the feedback is undelivered', async () => {
-  const { cox, told } = setUp({}, { feedback });
+  const { cox, recorded } = setUp({}, { feedback });
   const own = modelOf(callFor('run', 'c1'), say('done'));
   const model = cox.model(own);
   await generate(model, { prompt: [user('go')] });
   const strange = answered('c1', { type: 'hologram', value: 1 });
-  await generate(model, { prompt: [user('go'), asked('c1'), strange] });
+  await generate(model, { prompt: [user('go'), callMessage('c1'), strange] });
   expect(own.seen[1]?.prompt[2]).toBe(strange);
-  expect(await told('feedback_delivered')).toMatchObject([
+  expect(await recorded('feedback_delivered')).toMatchObject([
     { delivered: false, reason: 'the result has a shape that takes no text' },
   ]);
 });
 
 test('advice on a call that the provider ran itself comes with the next request', async () => {
-  const { cox, told } = setUp({}, { feedback });
+  const { cox, recorded } = setUp({}, { feedback });
   const content = [
     { type: 'tool-call', toolCallId: 'p1', toolName: 'web_search', input: '{}', providerExecuted: true },
     { type: 'tool-result', toolCallId: 'p1', toolName: 'web_search', result: ['found'] },
@@ -364,18 +366,18 @@ test('advice on a call that the provider ran itself comes with the next request'
   const own = modelOf({ ...callFor('run', 'c1'), content: [...content, ...callFor('run', 'c1').content] });
   const model = cox.model(own);
   await generate(model, { prompt: [user('go')] });
-  const prompt = [user('go'), asked('c1'), answered('c1', { type: 'text', value: 'ok' })];
+  const prompt = [user('go'), callMessage('c1'), answered('c1', { type: 'text', value: 'ok' })];
   await generate(model, { prompt });
   expect(own.seen[1]?.prompt.slice(0, 2)).toEqual(prompt.slice(0, 2));
   expect(own.seen[1]?.prompt.at(-1)).toEqual(user(SAID));
-  expect(await told('tool_ended')).toMatchObject([
+  expect(await recorded('tool_ended')).toMatchObject([
     { tool_call_id: 'p1', tool_name: 'web_search', result: ['found'] },
     { tool_call_id: 'c1' },
   ]);
 });
 
 test('advice that no request follows is recorded as undelivered when the run ends', async () => {
-  const { cox, run, told } = setUp({}, { feedback, guidance: guidanceAt('pre_tool_execution') });
+  const { cox, run, recorded } = setUp({}, { feedback, guidance: guidanceAt('pre_tool_execution') });
   const model = cox.model(modelOf(callFor('run', 'c1')));
   const tools = cox.tools({
     run: { execute: async (_input: object, _options: object): Promise<never> => Promise.reject(new Error('no')) },
@@ -383,59 +385,59 @@ test('advice that no request follows is recorded as undelivered when the run end
   await generate(model, { prompt: [user('go')] });
   await expect(tools.run.execute({}, { toolCallId: 'c1' })).rejects.toThrow('no');
   await run.end();
-  expect(await told('feedback_delivered', 'guidance_delivered')).toMatchObject([
+  expect(await recorded('feedback_delivered', 'guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'no request followed' } },
     { delivered: false, reason: 'no request followed' },
   ]);
 });
 
 test('an id that the model uses twice is two calls', async () => {
-  const { cox, told } = setUp({}, { feedback });
+  const { cox, recorded } = setUp({}, { feedback });
   const tools = cox.tools({ run: { execute: (input: unknown, _options: object) => input } });
   const model = cox.model(modelOf(callFor('run', 'c1'), callFor('run', 'c1')));
   for (const value of ['one', 'two']) {
     await generate(model, { prompt: [user('go')] });
     tools.run.execute(value, { toolCallId: 'c1' });
   }
-  expect(await told('tool_ended')).toMatchObject([
+  expect(await recorded('tool_ended')).toMatchObject([
     { tool_call_id: 'c1', result: 'one' },
     { tool_call_id: 'c1#2', result: 'two' },
   ]);
 });
 
 test('a request that is tried again is one turn, and brings the same guidance again', async () => {
-  const { cox, told, said } = setUp({}, { guidance: guidanceAt('pre_render', 'pre_tool_selection') });
+  const { cox, recorded, messagesOf } = setUp({}, { guidance: guidanceAt('pre_render', 'pre_tool_selection') });
   const own = modelOf(new Error('overloaded'), say('done'));
   const model = cox.model(own);
   await expect(generate(model, { prompt: [user('go')] })).rejects.toThrow('overloaded');
-  expect(await told('guidance_delivered')).toEqual([]);
+  expect(await recorded('guidance_delivered')).toEqual([]);
   await generate(model, { prompt: [user('go')] });
   expect(lastText(own.seen[0])).toContain('SAY pre_render\\n\\nSAY pre_tool_selection');
   expect(own.seen[1]?.prompt).toEqual(own.seen[0]?.prompt);
-  expect(await told('turn_started')).toHaveLength(1);
-  expect(await told('guidance_delivered')).toMatchObject([
+  expect(await recorded('turn_started')).toHaveLength(1);
+  expect(await recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: true, channel: 'last-message' } },
     { guidance: { delivered: true, channel: 'last-message' } },
   ]);
-  expect(await said('assistant')).toMatchObject([
+  expect(await messagesOf('assistant')).toMatchObject([
     { stop_reason: 'error', error_message: 'overloaded' },
     { stop_reason: 'stop' },
   ]);
 });
 
-test('an API that refuses the message with guidance is asked without it, and gets none any more', async () => {
+test('an API that refuses the message with guidance is callMessage without it, and gets none any more', async () => {
   const refusal = Object.assign(new Error('no user message after a tool'), { statusCode: 400 });
-  const { cox, told, faults } = setUp(
+  const { cox, recorded, faults } = setUp(
     {},
     { guidance: guidanceAt('pre_render', 'pre_tool_selection', 'pre_tool_execution') },
   );
   const own = modelOf(refusal, callFor('run', 'c1'), say('done'));
   const model = cox.model(own);
   await generate(model, { prompt: [user('go')] });
-  const prompt = [user('go'), asked('c1'), answered('c1', { type: 'text', value: 'ok' })];
+  const prompt = [user('go'), callMessage('c1'), answered('c1', { type: 'text', value: 'ok' })];
   await generate(model, { prompt });
   expect(own.seen.map((request) => request.prompt.length)).toEqual([2, 1, 3]);
-  expect(await told('guidance_delivered')).toMatchObject([
+  expect(await recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'the API refused a message after the last one' } },
     { guidance: { delivered: false } },
     { guidance: { delivered: false, reason: 'the API takes no message after the last one' } },
@@ -445,13 +447,13 @@ test('an API that refuses the message with guidance is asked without it, and get
 
 test('a refusal that has another cause is thrown as it is', async () => {
   const refusals = [1, 2].map((count) => Object.assign(new Error(`refused ${count}`), { statusCode: 400 }));
-  const { cox, faults, run, told } = setUp({}, { guidance: guidanceAt('pre_render') });
+  const { cox, faults, run, recorded } = setUp({}, { guidance: guidanceAt('pre_render') });
   const model = cox.model(modelOf(...refusals));
   await expect(generate(model, { prompt: [user('go')] })).rejects.toBe(refusals[1]);
   await run.end();
   expect(faults()).toBe(0);
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'error' }]);
-  expect(await told('guidance_delivered')).toMatchObject([
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'error' }]);
+  expect(await recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'the request was not answered' } },
   ]);
 });
@@ -461,10 +463,10 @@ test.each([
   ['a time limit', new DOMException('late', 'TimeoutError'), 'aborted'],
   ['an error', new Error('HTTP 500'), 'error'],
 ])('a run whose last request ended with %s says so', async (_what, error, outcome) => {
-  const { cox, run, told } = setUp();
+  const { cox, run, recorded } = setUp();
   await expect(generate(cox.model(modelOf(error)), { prompt: [user('go')] })).rejects.toBe(error);
   await run.end();
-  expect(await told('run_ended')).toMatchObject([{ outcome }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome }]);
 });
 
 test('an abort while tools run ends the run as aborted; one after the last answer does not', async () => {
@@ -472,24 +474,24 @@ test('an abort while tools run ends the run as aborted; one after the last answe
     [callFor('run', 'c1'), 'aborted'],
     [say('done'), 'ended'],
   ] as const) {
-    const { cox, run, told } = setUp();
+    const { cox, run, recorded } = setUp();
     const controller = new AbortController();
     await generate(cox.model(modelOf(answer)), { prompt: [user('go')], abortSignal: controller.signal });
     controller.abort();
     await run.end();
-    expect(await told('run_ended')).toMatchObject([{ outcome }]);
+    expect(await recorded('run_ended')).toMatchObject([{ outcome }]);
   }
 });
 
 test('an outcome that the host names wins', async () => {
-  const { cox, run, told } = setUp();
+  const { cox, run, recorded } = setUp();
   await expect(generate(cox.model(modelOf(new Error('no'))), { prompt: [user('go')] })).rejects.toThrow('no');
   await run.end('limit');
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'limit' }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'limit' }]);
 });
 
 test('a request or an answer of an unknown shape goes its way, and is on record once', async () => {
-  const { cox, told, faults } = setUp();
+  const { cox, recorded, faults } = setUp();
   const strange = { holograms: [] };
   const own = modelOf(
     strange,
@@ -501,7 +503,7 @@ test('a request or an answer of an unknown shape goes its way, and is on record 
   expect(await generate(model, { prompt: 'text' })).toBe(strange);
   expect(await generate(model, { prompt: [user('go')] })).toBe(strange);
   for (const prompt of [[user('a')], [user('b')]]) await generate(model, { prompt });
-  expect(await told('unrecognised')).toMatchObject([
+  expect(await recorded('unrecognised')).toMatchObject([
     { original: { what: 'request' } },
     { original: { what: 'answer' } },
     { original: { what: 'answer part', type: 'hologram' } },
@@ -510,7 +512,7 @@ test('a request or an answer of an unknown shape goes its way, and is on record 
 });
 
 test('transforms change the request in order, before guidance; one that breaks is passed over', async () => {
-  const { cox, told, faults } = setUp(
+  const { cox, recorded, faults } = setUp(
     {
       transforms: [
         { name: 'drop first', transform: (messages) => messages.slice(1) },
@@ -530,7 +532,7 @@ test('transforms change the request in order, before guidance; one that breaks i
   const own = modelOf(say('done'));
   await generate(cox.model(own), { prompt: [user('a'), user('b')] });
   expect(own.seen[0]?.prompt).toEqual([user('b'), user('turn 0'), user('SAY pre_tool_selection')]);
-  expect(await told('context_transform_applied')).toMatchObject([
+  expect(await recorded('context_transform_applied')).toMatchObject([
     { iteration: 0, plugin: 'drop first', before_count: 2, after_count: 1 },
     { iteration: 0, plugin: 'add one', before_count: 1, after_count: 2 },
   ]);
@@ -538,7 +540,7 @@ test('transforms change the request in order, before guidance; one that breaks i
 });
 
 test('gates choose the tools that are offered; one that breaks allows all', async () => {
-  const { cox, told, faults } = setUp({
+  const { cox, recorded, faults } = setUp({
     gates: [
       {
         name: 'broken',
@@ -553,16 +555,16 @@ test('gates choose the tools that are offered; one that breaks allows all', asyn
   const model = cox.model(own);
   for (const prompt of [[user('a')], [user('b')]]) await generate(model, { prompt, tools: toolNames });
   expect(own.seen.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([['run', 'ask'], ['ask']]);
-  expect(await told('tool_gate_applied')).toEqual([
+  expect(await recorded('tool_gate_applied')).toEqual([
     { kind: 'tool_gate_applied', iteration: 1, plugin: 'late', allow: ['ask'] },
   ]);
-  const prepared = await told('provider_request_prepared');
+  const prepared = await recorded('provider_request_prepared');
   expect(prepared).toMatchObject([{ tools: ['run', 'ask'] }, { tool_count: 1, tools: ['ask'] }]);
   expect(faults()).toBe(2);
 });
 
-test('an answer that was cut off is asked for again with a higher cap, and the SDK sees the last, with all that was spent', async () => {
-  const { cox, told, said } = setUp({ outputEscalation: {} });
+test('an answer that was cut off is callMessage for again with a higher cap, and the SDK sees the last, with all that was spent', async () => {
+  const { cox, recorded, messagesOf } = setUp({ outputEscalation: {} });
   const own = modelOf(say('tr', 'length', 64), say('trunc', 'length', 256), say('whole answer', 'stop', 300));
   const result = await generate(cox.model(own), { prompt: [user('go')], maxOutputTokens: 64 });
   expect(own.seen.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([64, 256, 1024]);
@@ -570,14 +572,14 @@ test('an answer that was cut off is asked for again with a higher cap, and the S
     content: [{ text: 'whole answer' }],
     usage: { inputTokens: { total: 30 }, outputTokens: { total: 620 } },
   });
-  expect(await told('output_tokens_escalation')).toMatchObject([
+  expect(await recorded('output_tokens_escalation')).toMatchObject([
     { attempt: 1, prev_cap: 64, new_cap: 256 },
     { attempt: 2, prev_cap: 256, new_cap: 1024 },
   ]);
-  expect(await said('assistant')).toMatchObject([
+  expect(await messagesOf('assistant')).toMatchObject([
     { content: [{ text: 'whole answer' }], usage: { input_tokens: 30, output_tokens: 620 } },
   ]);
-  expect(await told('turn_started')).toHaveLength(1);
+  expect(await recorded('turn_started')).toHaveLength(1);
 });
 
 test('without a cap in the request, the tokens of the answer that was cut off are the cap', async () => {
@@ -587,22 +589,22 @@ test('without a cap in the request, the tokens of the answer that was cut off ar
   expect(own.seen.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([undefined, 8_192]);
 });
 
-test('an answer stays cut off when it is enough, when asking again fails, or when nobody asked for more', async () => {
+test('an answer stays cut off at the limit, when repeating fails, or when the option is off', async () => {
   const cut = say('tr', 'length', 64);
   const request = { prompt: [user('go')], maxOutputTokens: 64 };
   const off = modelOf(cut);
   expect(await generate(setUp().cox.model(off), request)).toBe(cut);
   expect(off.seen).toHaveLength(1);
   const enough = modelOf(cut, cut, cut);
-  const given = await generate(setUp({ outputEscalation: { maxAttempts: 1 } }).cox.model(enough), request);
-  expect(given).toMatchObject({ content: cut.content, usage: { outputTokens: { total: 128 } } });
+  const answer = await generate(setUp({ outputEscalation: { maxAttempts: 1 } }).cox.model(enough), request);
+  expect(answer).toMatchObject({ content: cut.content, usage: { outputTokens: { total: 128 } } });
   expect(enough.seen).toHaveLength(2);
   const failing = modelOf(cut, new Error('the model allows 64'));
-  const { cox, told, faults, run } = setUp({ outputEscalation: {} });
+  const { cox, recorded, faults, run } = setUp({ outputEscalation: {} });
   expect(await generate(cox.model(failing), request)).toBe(cut);
   await run.end();
   expect(faults()).toBe(1);
-  expect(await told('message_appended', 'run_ended')).toMatchObject([
+  expect(await recorded('message_appended', 'run_ended')).toMatchObject([
     { message: { role: 'user' } },
     { message: { role: 'assistant', stop_reason: 'length' } },
     { outcome: 'ended' },
@@ -610,7 +612,7 @@ test('an answer stays cut off when it is enough, when asking again fails, or whe
 });
 
 test('a streamed answer that was cut off is never seen: the whole one is, from its first part on', async () => {
-  const { cox, told } = setUp({ outputEscalation: {} });
+  const { cox, recorded } = setUp({ outputEscalation: {} });
   const own = modelOf(say('tr', 'length', 64), say('whole answer', 'stop', 100));
   const parts = await stream(cox.model(own), { prompt: [user('go')], maxOutputTokens: 64 });
   expect(own.seen.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([64, 256]);
@@ -620,33 +622,33 @@ test('a streamed answer that was cut off is never seen: the whole one is, from i
     { type: 'text-end', id: '0' },
     expect.objectContaining({ type: 'finish', usage: { inputTokens: { total: 20 }, outputTokens: { total: 164 } } }),
   ]);
-  expect(await told('output_tokens_escalation')).toHaveLength(1);
+  expect(await recorded('output_tokens_escalation')).toHaveLength(1);
 });
 
 test.each([
-  ['cannot be asked for', new Error('the model allows 64')],
+  ['cannot be callMessage for', new Error('the model allows 64')],
   ['breaks off', new Parts({ type: 'text-delta', id: '0', delta: 'wh' }, { type: 'error', error: new Error('gone') })],
   ['ends too early', new Parts({ type: 'text-delta', id: '0', delta: 'wh' })],
 ])('the answer that was cut off stands in when a longer one %s', async (_what, second) => {
-  const { cox, run, told, faults } = setUp({ outputEscalation: {} });
+  const { cox, run, recorded, faults } = setUp({ outputEscalation: {} });
   const cut = say('tr', 'length', 64);
   const parts = await stream(cox.model(modelOf(cut, second)), { prompt: [user('go')], maxOutputTokens: 64 });
   expect(parts).toEqual(partsOf(cut));
   await run.end();
   expect(faults()).toBe(1);
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'ended' }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'ended' }]);
 });
 
 test('without escalation a stream goes through as it comes, part by part', async () => {
   const { cox } = setUp({}, { feedback });
-  let given = 0;
+  let sent = 0;
   const parts = partsOf(say('hello'));
   const source = new ReadableStream(
     {
       pull(controller) {
-        if (given < parts.length) controller.enqueue(parts[given]);
+        if (sent < parts.length) controller.enqueue(parts[sent]);
         else controller.close();
-        given += 1;
+        sent += 1;
       },
     },
     { highWaterMark: 0 },
@@ -657,9 +659,9 @@ test('without escalation a stream goes through as it comes, part by part', async
   const reader = result.stream.getReader();
   for (const [index, part] of parts.slice(0, 2).entries()) {
     expect((await reader.read()).value).toBe(part);
-    // Whoever reads ahead would do it by now.
+    // A stream that reads ahead would have done so by now.
     await setImmediate();
-    expect(given).toBe(index + 1);
+    expect(sent).toBe(index + 1);
   }
 });
 
@@ -679,10 +681,10 @@ test.each([
 ] as const)(
   'a stream that breaks with %s is on record with what there was of it',
   async (_what, parts, error, outcome) => {
-    const { cox, run, told } = setUp();
+    const { cox, run, recorded } = setUp();
     expect(await stream(cox.model(modelOf(parts)), { prompt: [user('go')] })).toEqual(parts.parts);
     await run.end();
-    expect(await told('message_appended', 'run_ended')).toMatchObject([
+    expect(await recorded('message_appended', 'run_ended')).toMatchObject([
       { message: { role: 'user' } },
       { message: { content: [{ text: 'I l' }], stop_reason: outcome, error_message: error } },
       { outcome },
@@ -691,7 +693,7 @@ test.each([
 );
 
 test('a stream that its reader gives up is given up, and the run says aborted', async () => {
-  const { cox, run, told } = setUp();
+  const { cox, run, recorded } = setUp();
   let reason: unknown;
   const source = new ReadableStream({
     pull: (controller) => controller.enqueue({ type: 'text-delta', id: '0', delta: 'more ' }),
@@ -704,12 +706,12 @@ test('a stream that its reader gives up is given up, and the run says aborted', 
   await reader.cancel('enough');
   await run.end();
   expect(reason).toBe('enough');
-  expect(await told('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
+  expect(await recorded('run_ended')).toMatchObject([{ outcome: 'aborted' }]);
 });
 
 test('guidance before the last word forces one turn where it is turned on: the first answer is not seen', async () => {
   for (const play of [generate, stream]) {
-    const { cox, run, told } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
+    const { cox, run, recorded } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
     const own = modelOf(say('too early'), say('better'));
     const result = await play(cox.model(own), { prompt: [user('go')] });
     expect(JSON.stringify(result)).toContain('better');
@@ -721,8 +723,8 @@ test('guidance before the last word forces one turn where it is turned on: the f
       user('SAY pre_response'),
     ]);
     await run.end();
-    expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
-    expect(await told('turn_started', 'message_appended')).toMatchObject([
+    expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
+    expect(await recorded('turn_started', 'message_appended')).toMatchObject([
       { message: { role: 'user' } },
       { kind: 'turn_started' },
       { message: { content: [{ text: 'too early' }], usage: { output_tokens: 5 } } },
@@ -733,18 +735,18 @@ test('guidance before the last word forces one turn where it is turned on: the f
 });
 
 test('a forced turn that fails leaves the answer there was', async () => {
-  const { cox, run, told } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
+  const { cox, run, recorded } = setUp({ forceTurn: true }, { guidance: guidanceAt('pre_response') });
   const first = say('good enough');
   expect(await generate(cox.model(modelOf(first, new Error('HTTP 500'))), { prompt: [user('go')] })).toBe(first);
   await run.end();
-  expect(await told('guidance_delivered', 'run_ended')).toMatchObject([
+  expect(await recorded('guidance_delivered', 'run_ended')).toMatchObject([
     { guidance: { delivered: false, reason: 'the request failed' } },
     { outcome: 'ended' },
   ]);
 });
 
 test('the agent answers advice with the tool, whatever it sends', async () => {
-  const { cox, told } = setUp({}, { feedback });
+  const { cox, recorded } = setUp({}, { feedback });
   const tool = cox.acknowledgeTool();
   const schema = tool.inputSchema['~standard'];
   expect(schema.jsonSchema.input()).toMatchObject({ type: 'object', required: ['response'] });
@@ -753,17 +755,17 @@ test('the agent answers advice with the tool, whatever it sends', async () => {
   const tools = cox.tools({ run: { execute: (_input: object, _options: object) => 1 } });
   tools.run.execute({}, { toolCallId: 'c1' });
   expect(tool.execute({ provider: 'Test', response: 'accepted' })).toBe('Noted.');
-  expect(tool.execute({ provider: 'Nobody', response: 'accepted' })).toContain('Name advice');
-  expect(await told('advice_acknowledged')).toMatchObject([{ provider_name: 'Test', response: 'accepted' }, {}]);
+  expect(tool.execute({ provider: 'Unknown', response: 'accepted' })).toContain('Name advice');
+  expect(await recorded('advice_acknowledged')).toMatchObject([{ provider_name: 'Test', response: 'accepted' }, {}]);
 });
 
 test('a tool that is run by hand, or that the SDK does not run, is left alone', async () => {
-  const { cox, told } = setUp();
+  const { cox, recorded } = setUp();
   const client = { description: 'run by the host' };
   const tools = cox.tools({ run: { execute: (input: number) => input + 1 }, client });
   expect(tools.client).toBe(client);
   expect(tools.run.execute(1)).toBe(2);
-  expect(await told('tool_started')).toEqual([]);
+  expect(await recorded('tool_started')).toEqual([]);
 });
 
 test('a tool keeps its prototype, its getters and its this', () => {
@@ -782,8 +784,8 @@ test('a tool keeps its prototype, its getters and its this', () => {
   expect(run.execute({}, { toolCallId: 'c1' })).toBe(7);
 });
 
-test('results one after another that nobody reads to the end are a call that was stopped', async () => {
-  const { cox, told } = setUp();
+test('a call whose results are not read to the end was stopped', async () => {
+  const { cox, recorded } = setUp();
   const tools = cox.tools({
     each: {
       execute: async function* (_input: object, _options: object): AsyncGenerator<number> {
@@ -793,7 +795,9 @@ test('results one after another that nobody reads to the end are a call that was
     },
   });
   for await (const first of tools.each.execute({}, { toolCallId: 'c1' })) if (first === 1) break;
-  expect(await told('tool_ended')).toMatchObject([{ is_error: true, result: 'the tool was stopped before its end' }]);
+  expect(await recorded('tool_ended')).toMatchObject([
+    { is_error: true, result: 'the tool was stopped before its end' },
+  ]);
 });
 
 test('feedback that the history holds is not added to requests a second time', async () => {
@@ -810,17 +814,17 @@ test('feedback that the history holds is not added to requests a second time', a
   tools.run.execute({}, { toolCallId: 'c1' });
   const output = tools.run.toModelOutput({ toolCallId: 'c1', output: 'ok' });
   expect(output).toEqual({ type: 'text', value: `ok\n\n${SAID}` });
-  const prompt = [user('go'), asked('c1'), answered('c1', output)];
+  const prompt = [user('go'), callMessage('c1'), answered('c1', output)];
   await generate(model, { prompt });
   expect(own.seen[1]?.prompt).toBe(prompt);
 });
 
 test('guidance in a request that was aborted is undelivered, and does not come again', async () => {
-  const { cox, told } = setUp({}, { guidance: guidanceAt('pre_tool_selection') });
+  const { cox, recorded } = setUp({}, { guidance: guidanceAt('pre_tool_selection') });
   const own = modelOf(new DOMException('stop', 'AbortError'), say('done'));
   const model = cox.model(own);
   await expect(generate(model, { prompt: [user('go')] })).rejects.toThrow('stop');
-  expect(await told('guidance_delivered')).toMatchObject([
+  expect(await recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'the request was aborted' } },
   ]);
   await generate(model, { prompt: [user('go')] });
@@ -829,13 +833,13 @@ test('guidance in a request that was aborted is undelivered, and does not come a
 
 test('a turn is forced once a run, and then streams go through as they come', async () => {
   const always = guidanceAt('pre_response').map((config) => Object.assign(config, { maxPerRun: 9 }));
-  const { cox, told } = setUp({ forceTurn: true }, { guidance: always, noise: { cooldownCalls: 0 } });
+  const { cox, recorded } = setUp({ forceTurn: true }, { guidance: always, noise: { cooldownCalls: 0 } });
   const own = modelOf();
   const model = cox.model(own);
   await generate(model, { prompt: [user('a')] });
   await generate(model, { prompt: [user('b')] });
   expect(own.seen).toHaveLength(3);
-  const verdicts = await told('guidance_delivered');
+  const verdicts = await recorded('guidance_delivered');
   expect(verdicts[0]).toMatchObject({ guidance: { delivered: true } });
   expect(verdicts.slice(1)).not.toEqual([]);
   for (const verdict of verdicts.slice(1)) {
@@ -843,8 +847,8 @@ test('a turn is forced once a run, and then streams go through as they come', as
   }
 });
 
-test('a stream that broke off and is asked for again brings its guidance again, with one verdict', async () => {
-  const { cox, run, told } = setUp({}, { guidance: guidanceAt('pre_tool_selection') });
+test('a stream that broke off and is callMessage for again brings its guidance again, with one verdict', async () => {
+  const { cox, run, recorded } = setUp({}, { guidance: guidanceAt('pre_tool_selection') });
   const broken = new Parts({ type: 'error', error: new Error('gone') });
   const own = modelOf(broken, say('done'));
   const model = cox.model(own);
@@ -852,8 +856,8 @@ test('a stream that broke off and is asked for again brings its guidance again, 
   await stream(model, { prompt: [user('go')] });
   await run.end();
   expect(own.seen[1]?.prompt).toEqual([user('go'), user('SAY pre_tool_selection')]);
-  expect(await told('turn_started')).toHaveLength(1);
-  expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
+  expect(await recorded('turn_started')).toHaveLength(1);
+  expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
 });
 
 test('a held stream that breaks lets out what it held before it fails', async () => {

@@ -47,7 +47,7 @@ export interface CoxswainAgent {
   wrap<Settings extends AgentSettings>(settings: Settings): Settings;
   /**
    * A watched model, for `generateText`, `streamText`, `ToolLoopAgent`, and `prepareStep`. A name (string)
-   * becomes the model that the SDK would resolve; if there is none, it stays a name, with a fault.
+   * becomes the model that the SDK would resolve; if it resolves none, it stays a name, with a fault.
    */
   model<Model extends LanguageModelShape | string>(model: Model): Model;
   /** Tools with watched calls. Results, errors and types are unchanged. */
@@ -80,18 +80,18 @@ export function coxswainAgent(run: Run, options: CoxswainAgentOptions = {}): Cox
   };
   const watched = new WeakSet();
 
-  const model = <Model extends LanguageModelShape | string>(given: Model): Model => {
-    const named: LanguageModelShape | string = given;
+  const model = <Model extends LanguageModelShape | string>(original: Model): Model => {
+    const named: LanguageModelShape | string = original;
     const found = typeof named === 'string' ? guard('watching a model', () => modelNamed(named), undefined) : named;
-    if (found === undefined || watched.has(found)) return given;
+    if (found === undefined || watched.has(found)) return original;
     const result = watchModel<LanguageModelShape>(found, watchOf);
     watched.add(result);
     // The SDK accepts a model instead of a name, and the watched model has the original as its prototype.
     return result as Model;
   };
-  const tools = <Tools extends object>(given: Tools): Tools => {
+  const tools = <Tools extends object>(original: Tools): Tools => {
     const watch = { scope, loopOf: (id: string) => loops.calling(scope.calling, id), guard, watched };
-    return guard('watching tools', () => watchTools(given, watch), given);
+    return guard('watching tools', () => watchTools(original, watch), original);
   };
   return {
     model,

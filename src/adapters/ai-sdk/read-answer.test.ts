@@ -43,9 +43,12 @@ test('an older specification has plain numbers and a plain reason', () => {
   });
 });
 
-test.each([[undefined], [null], ['text'], [{}], [{ content: 'text' }]])('what is no answer is none: %j', (result) => {
-  expect(readModelAnswer(result)).toBeUndefined();
-});
+test.each([[undefined], [null], ['text'], [{}], [{ content: 'text' }]])(
+  'anything but an answer is undefined: %j',
+  (result) => {
+    expect(readModelAnswer(result)).toBeUndefined();
+  },
+);
 
 test('whatever an answer holds, reading it does not throw', () => {
   fc.assert(
@@ -55,14 +58,14 @@ test('whatever an answer holds, reading it does not throw', () => {
   );
 });
 
-test('arguments are JSON text; what is none stays as it is', () => {
+test('arguments are JSON text; other text stays as it is', () => {
   expect(readArgs('{"a":1}')).toEqual({ a: 1 });
   expect(readArgs('')).toEqual({});
   expect(readArgs('{"a":')).toBe('{"a":');
   expect(readArgs({ a: 1 })).toEqual({ a: 1 });
 });
 
-test('usage that counts nothing is none', () => {
+test('usage without counts is undefined', () => {
   expect(readUsage(undefined)).toBeUndefined();
   expect(readUsage({ inputTokens: { total: undefined }, outputTokens: { total: Number.NaN } })).toBeUndefined();
   expect(readUsage({ inputTokens: -1, outputTokens: 2 })).toEqual({ outputTokens: 2 });

@@ -22,8 +22,8 @@ const KNOWN_PARTS: ReadonlySet<string> = new Set([
 export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
   if (!isJsonObject(result) || !Array.isArray(result['content'])) return undefined;
   const parts = partsOf(result['content']);
-  const asked = parts.filter((part) => part['type'] === 'tool-call');
-  const [own, provided] = [asked.filter((part) => !isProvided(part)), asked.filter(isProvided)];
+  const callParts = parts.filter((part) => part['type'] === 'tool-call');
+  const [own, byProvider] = [callParts.filter((part) => !isRunByProvider(part)), callParts.filter(isRunByProvider)];
   const finishReason = readFinishReason(result['finishReason']);
   const response = isJsonObject(result['response']) ? result['response'] : {};
   const modelId = textField(response, 'modelId');
@@ -32,7 +32,7 @@ export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
     parts,
     text: parts.flatMap((part) => (part['type'] === 'text' ? [textField(part, 'text')] : [])).join(''),
     calls: own.map(readCall),
-    providerCalls: provided.map(readCall),
+    providerCalls: byProvider.map(readCall),
     providerResults: parts.flatMap((part) => (part['type'] === 'tool-result' ? [readResult(part)] : [])),
     ...present({ finishReason }),
     ...(modelId === '' ? {} : { modelId }),
@@ -96,6 +96,6 @@ function readResult(part: SdkFields): ProviderResult {
   return { id, name, result: part['result'] ?? part['output'], isError: part['isError'] === true };
 }
 
-function isProvided(part: SdkFields): boolean {
+function isRunByProvider(part: SdkFields): boolean {
   return part['providerExecuted'] === true;
 }

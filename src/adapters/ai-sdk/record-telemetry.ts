@@ -28,7 +28,7 @@ export interface RecordingTelemetry {
 interface RecordedLoop {
   readonly run: Run;
   readonly loop: AgentLoop;
-  asked: PreparedRequest | undefined;
+  prepared: PreparedRequest | undefined;
   /** Events are recorded in order: reading a request takes time. */
   done: Promise<void>;
 }
@@ -58,11 +58,11 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
       .catch((error: unknown) => recorded.run.reportFault('ai-sdk telemetry', error));
   };
   const end = (event: unknown, outcome?: string): void =>
-    on(event, ({ run, loop, asked }, fields) => {
+    on(event, ({ run, loop, prepared }, fields) => {
       const { error } = fields;
-      if (outcome !== undefined && asked !== undefined) {
+      if (outcome !== undefined && prepared !== undefined) {
         const failure = outcome === 'aborted' ? new DOMException('aborted', 'AbortError') : error;
-        loop.failed(asked, failure);
+        loop.failed(prepared, failure);
       }
       calls.delete(textField(fields, 'callId'));
       // A child run ends with its tool.
@@ -72,19 +72,19 @@ export function recordingTelemetry(cox: Coxswain): RecordingTelemetry {
     onStart(event) {
       if (!isJsonObject(event) || !LOOPS.has(event['operationId'])) return;
       const run = scope.asking;
-      calls.set(textField(event, 'callId'), { run, loop: loopOf(run), asked: undefined, done: Promise.resolve() });
+      calls.set(textField(event, 'callId'), { run, loop: loopOf(run), prepared: undefined, done: Promise.resolve() });
     },
     onLanguageModelCallStart: (event) =>
       on(event, async (recorded, { instructions, messages, tools, modelId }) => {
         const system = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
         const prompt = [...system, ...(Array.isArray(messages) ? (messages as readonly unknown[]) : [])];
-        recorded.asked = await recorded.loop.prepare({ prompt, tools }, String(modelId));
+        recorded.prepared = await recorded.loop.prepare({ prompt, tools }, String(modelId));
       }),
     onLanguageModelCallEnd: (event) =>
       on(event, (recorded, { content, finishReason, usage, modelId }) => {
         const answer = readModelAnswer({ content, finishReason, usage, response: { modelId } });
-        if (answer !== undefined && recorded.asked !== undefined) recorded.loop.answered(recorded.asked, answer);
-        recorded.asked = undefined;
+        if (answer !== undefined && recorded.prepared !== undefined) recorded.loop.answered(recorded.prepared, answer);
+        recorded.prepared = undefined;
       }),
     onToolExecutionStart: (event) =>
       on(event, ({ loop }, { toolCall }) => {

@@ -62,7 +62,7 @@ test('instructions are the system messages, joined', () => {
   expect(systemTextOf(prompt)).toBe('be good\n\nbe brief');
 });
 
-test('what the user said and nobody has answered stands at the end', () => {
+test('unanswered user messages are at the end', () => {
   expect(unansweredMessages(prompt)).toEqual([]);
   expect(unansweredMessages([...prompt, user('second'), user('third')])).toEqual([
     { role: 'user', content: 'second' },
@@ -102,7 +102,7 @@ test.each([
   expect(readOutput(output)).toEqual(expected);
 });
 
-test('a request is told of with its instructions, messages and tools', () => {
+test('a request is reported with its instructions, messages and tools', () => {
   const request = { prompt, tools: [{ type: 'function', name: 'run' }] };
   expect(requestPrepared(request, 3, 'm')).toEqual({
     type: 'provider_request_prepared',

@@ -57,9 +57,9 @@ export function withAnswer(
   parts: readonly SdkFields[],
   text: string,
 ): readonly PromptMessage[] {
-  const content = parts.flatMap(({ type, text: said, providerMetadata }) =>
+  const content = parts.flatMap(({ type, text: partText, providerMetadata }) =>
     type === 'text' || type === 'reasoning'
-      ? [{ type, text: said, ...present({ providerOptions: providerMetadata }) }]
+      ? [{ type, text: partText, ...present({ providerOptions: providerMetadata }) }]
       : [],
   );
   return withMessage([...prompt, { role: 'assistant', content }], text);

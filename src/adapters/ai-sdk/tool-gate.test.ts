@@ -44,7 +44,7 @@ test('without a conflict exactly that is offered which every list allows', () =>
   );
 });
 
-test('in a conflict nobody who comes before the winner could have won', () => {
+test('in a conflict no gate before the winner could have won', () => {
   fc.assert(
     fc.property(opinions, available, (lists, tools) => {
       const { allow, conflict } = resolveGates(lists, tools);
@@ -91,7 +91,7 @@ test.each([
   expect(resolution.conflict).toMatchObject({ chosenPlugin, reason: 'the allowlists have no tool in common' });
 });
 
-test('lists that name nothing there is leave every tool, and nobody is chosen', () => {
+test('lists without an available tool leave every tool, and no gate wins', () => {
   expect(resolveGates([gate('a', ['gone'])], ['read', 'run'])).toEqual({
     allow: ['read', 'run'],
     conflict: { plugins: ['a'], reason: 'no allowlist names a tool there is' },

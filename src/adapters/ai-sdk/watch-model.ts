@@ -32,16 +32,16 @@ export function watchModel<Model extends LanguageModelShape>(model: Model, watch
 
 async function generateWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
   await watch.ready();
-  const asked = await watch.loop.prepare(options, modelId);
-  if (asked === undefined) return await ask(options);
-  let attempt: Attempt = { asked, discarded: undefined, unrecorded: undefined };
-  let result = await askFirst(asked, ask, watch);
+  const prepared = await watch.loop.prepare(options, modelId);
+  if (prepared === undefined) return await ask(options);
+  let attempt: Attempt = { prepared, discarded: undefined, unrecorded: undefined };
+  let result = await askFirst(prepared, ask, watch);
   for (;;) {
     const again = takeAnswer(attempt, result, watch);
     if (again === undefined) return withUsage(result, attempt.discarded);
     try {
-      const next = await ask(again.asked.request);
-      watch.guard('an answer that begins', () => watch.loop.opened(again.asked), undefined);
+      const next = await ask(again.prepared.request);
+      watch.guard('an answer that begins', () => watch.loop.opened(again.prepared), undefined);
       result = next;
     } catch (error) {
       if (standsIn(again, error, watch)) return withUsage(result, attempt.discarded);
@@ -53,9 +53,9 @@ async function generateWatched(options: unknown, ask: AskModel, modelId: string,
 
 async function streamWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
   await watch.ready();
-  const asked = await watch.loop.prepare(options, modelId);
-  if (asked === undefined) return await ask(options);
-  const isHeld = watch.loop.mayDiscard;
-  const result = await askFirst(asked, ask, watch);
-  return watchStream(result, { asked, discarded: undefined, unrecorded: undefined }, { ...watch, ask, isHeld });
+  const prepared = await watch.loop.prepare(options, modelId);
+  if (prepared === undefined) return await ask(options);
+  const mustBuffer = watch.loop.mayDiscard;
+  const result = await askFirst(prepared, ask, watch);
+  return watchStream(result, { prepared, discarded: undefined, unrecorded: undefined }, { ...watch, ask, mustBuffer });
 }

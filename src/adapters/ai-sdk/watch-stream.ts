@@ -8,7 +8,7 @@ import { StreamCollector } from './stream-collector.ts';
 export interface StreamWatch extends ModelWatch {
   readonly ask: AskModel;
   /** The answer may be discarded: nothing passes before it is complete. */
-  readonly isHeld: boolean;
+  readonly mustBuffer: boolean;
 }
 
 /** The result of `doStream` with its stream watched; unchanged if it has no stream. */
@@ -44,10 +44,10 @@ class WatchedStream {
   #reader: ReadableStreamDefaultReader<unknown>;
   #attempt: Attempt;
   #collector = new StreamCollector();
-  #held: unknown[] = [];
+  #buffer: unknown[] = [];
   /** Parts of the answer that is used if the next one fails. */
   #instead: readonly unknown[] = [];
-  #isHeld: boolean;
+  #mustBuffer: boolean;
   /** The result of the answer was reported. */
   #isDone = false;
   /** The fault that ends the stream after the buffered parts: an error would discard unread parts. */
@@ -56,7 +56,7 @@ class WatchedStream {
   constructor(source: ReadableStream<unknown>, attempt: Attempt, watch: StreamWatch) {
     this.#watch = watch;
     this.#attempt = attempt;
-    this.#isHeld = watch.isHeld;
+    this.#mustBuffer = watch.mustBuffer;
     this.#reader = source.getReader();
     // High-water mark 0: the model is read on demand, as without us.
     this.readable = new ReadableStream(
@@ -78,7 +78,7 @@ class WatchedStream {
       if (this.#isDone) throw error;
       this.#isDone = true;
       if (this.#letStandIn(error, controller)) return;
-      if (this.#held.length === 0) throw error;
+      if (this.#buffer.length === 0) throw error;
       this.#fault = { error };
       this.#release(controller);
     }
@@ -102,22 +102,22 @@ class WatchedStream {
   }
 
   #pass(part: unknown, controller: Controller): boolean {
-    if (this.#isHeld) this.#held.push(part);
+    if (this.#mustBuffer) this.#buffer.push(part);
     else controller.enqueue(part);
-    return !this.#isHeld;
+    return !this.#mustBuffer;
   }
 
   #release(controller: Controller): void {
-    this.#isHeld = false;
-    for (const part of this.#held) controller.enqueue(part);
-    this.#held = [];
+    this.#mustBuffer = false;
+    for (const part of this.#buffer) controller.enqueue(part);
+    this.#buffer = [];
   }
 
   async #finish(part: Readonly<Record<string, unknown>>, controller: Controller): Promise<boolean> {
     this.#collector.add(part);
     const again = takeAnswer(this.#attempt, this.#collector.result(), this.#watch);
     const last = withUsage(part, this.#attempt.discarded);
-    if (again !== undefined && this.#isHeld && (await this.#askAgain(again, [...this.#held, last]))) return false;
+    if (again !== undefined && this.#mustBuffer && (await this.#askAgain(again, [...this.#buffer, last]))) return false;
     this.#isDone = true;
     this.#release(controller);
     controller.enqueue(last);
@@ -127,11 +127,11 @@ class WatchedStream {
   /** @returns false if the model has no other stream */
   async #askAgain(again: Attempt, instead: readonly unknown[]): Promise<boolean> {
     try {
-      const result = await this.#watch.ask(again.asked.request);
+      const result = await this.#watch.ask(again.prepared.request);
       const source = streamOf(result);
       if (source === undefined)
         throw new CoxswainError('invalid-argument', 'the model gave no stream when asked again');
-      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.asked), undefined);
+      this.#watch.guard('an answer that begins', () => this.#watch.loop.opened(again.prepared), undefined);
       const before = this.#reader;
       this.#reader = source.getReader();
       void closed(before);
@@ -142,7 +142,7 @@ class WatchedStream {
     }
     this.#attempt = again;
     this.#instead = instead;
-    this.#held = [];
+    this.#buffer = [];
     this.#collector = new StreamCollector();
     return true;
   }
@@ -153,11 +153,11 @@ class WatchedStream {
     if (instead === undefined) {
       const partial = readModelAnswer(this.#collector.result());
       const { loop, guard } = this.#watch;
-      guard('a stream that broke', () => loop.failed(this.#attempt.asked, error, partial), undefined);
+      guard('a stream that broke', () => loop.failed(this.#attempt.prepared, error, partial), undefined);
       return false;
     }
     if (!standsIn(this.#attempt, error, this.#watch)) return false;
-    this.#held = [...this.#instead];
+    this.#buffer = [...this.#instead];
     this.#release(controller);
     controller.close();
     void closed(this.#reader);
@@ -180,7 +180,7 @@ class WatchedStream {
       const { loop, guard } = this.#watch;
       const partial = readModelAnswer(this.#collector.result());
       const error = new DOMException('the reader gave the stream up', 'AbortError');
-      guard('a stream that was given up', () => loop.failed(this.#attempt.asked, error, partial), undefined);
+      guard('a stream that was given up', () => loop.failed(this.#attempt.prepared, error, partial), undefined);
     }
     await this.#reader.cancel(reason);
   }

@@ -127,13 +127,15 @@ function inScope(results: AsyncIterable<unknown>, tool: ScopedTool): AsyncIterab
 /** The model's view of a result: from the tool, else from the SDK, followed by advice. */
 function modelOutput(own: AnyFunction | undefined, args: readonly unknown[], watch: ToolWatch): unknown {
   const { loopOf, guard } = watch;
-  const [given] = args;
-  const isCall = isJsonObject(given) && 'output' in given;
-  const output = own === undefined ? plainOutput(isCall ? given['output'] : given) : own(...args);
-  const id = isCall ? textField(given, 'toolCallId') : '';
+  const [input] = args;
+  const isCall = isJsonObject(input) && 'output' in input;
+  const output = own === undefined ? plainOutput(isCall ? input['output'] : input) : own(...args);
+  const id = isCall ? textField(input, 'toolCallId') : '';
   if (id === '') return output;
-  const place = (said: unknown): unknown =>
-    isToolOutput(said) ? guard('advice after a result', () => loopOf(id).calls.inHistory(id, said), said) : said;
+  const place = (result: unknown): unknown =>
+    isToolOutput(result)
+      ? guard('advice after a result', () => loopOf(id).calls.inHistory(id, result), result)
+      : result;
   return isPromiseLike(output) ? Promise.resolve(output).then(place) : place(output);
 }
 

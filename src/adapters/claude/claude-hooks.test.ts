@@ -160,7 +160,7 @@ describe('the hooks', () => {
 describe('subagents', () => {
   const agent = { agent_id: 'a1', agent_type: 'reviewer' };
 
-  test('are runs of their own, and go on in them when they are resumed', async () => {
+  test('are separate runs, which continue when they are resumed', async () => {
     const { call, records } = scene();
     await call('SubagentStart', agent);
     await call('PreToolUse', { ...bash('t1'), ...agent });
@@ -261,7 +261,7 @@ describe('the end', () => {
     expect((await records()).at(-1)).toMatchObject({ outcome: 'error', labels: { error: 'the process is gone' } });
   });
 
-  test('cost that a result told of counts in a budget from then on', async () => {
+  test('the cost in a result counts in a budget from then on', async () => {
     const seen: unknown[] = [];
     const watch = {
       name: 'Watch',

@@ -20,9 +20,9 @@ type Told =
   | { readonly by: 'hook'; readonly event: string; readonly input: object }
   | { readonly by: 'message'; readonly message: object };
 
-/** What the SDK tells of a session, in the order in which it happens. */
+/** Events of a session in SDK order. */
 function toldOf(answers: readonly Answer[]): readonly Told[] {
-  const told = answers.flatMap((answer, at) => {
+  const events = answers.flatMap((answer, at) => {
     const calls = answer.calls.map((fails, index) => ({ id: callId(at, index), fails }));
     return [
       ...(answer.text ? [part(at, { type: 'text', text: textOf(at) })] : []),
@@ -42,7 +42,7 @@ function toldOf(answers: readonly Answer[]): readonly Told[] {
   const last = answers.length;
   return [
     hook('UserPromptSubmit', { prompt: 'Go.' }),
-    ...told,
+    ...events,
     part(last, { type: 'text', text: textOf(last) }),
     hook('Stop', { last_assistant_message: textOf(last) }),
     { by: 'message', message: { type: 'result', subtype: 'success' } },
@@ -81,21 +81,21 @@ function shown(id: string, fails: boolean): Told {
 }
 
 /** The same with each message later by so many places, and the messages still in order. */
-function lagging(told: readonly Told[], lags: readonly number[]): readonly Told[] {
+function lagging(events: readonly Told[], lags: readonly number[]): readonly Told[] {
   let latest = 0;
-  const places = told.map((item, at) => {
+  const places = events.map((item, at) => {
     if (item.by === 'hook') return at;
     latest = Math.max(latest, at + (lags[at % Math.max(1, lags.length)] ?? 0));
     return latest;
   });
-  return told
+  return events
     .map((item, at) => ({ item, at, place: places[at] ?? at }))
     .toSorted((one, other) => one.place - other.place || one.at - other.at)
     .map(({ item }) => item);
 }
 
 async function recordsOf(
-  told: readonly Told[],
+  events: readonly Told[],
   how: { readonly hooked: boolean; readonly observed: boolean },
 ): Promise<readonly TrajectoryPayload[]> {
   const store = memoryStore();
@@ -104,7 +104,7 @@ async function recordsOf(
   const hooks: Readonly<Record<string, readonly ClaudeHookMatcher[]>> = how.hooked ? claudeHooks(run) : {};
   const session = claudeSessionOf(run);
   session.isObserved = how.observed;
-  for (const item of told) {
+  for (const item of events) {
     if (item.by === 'message') {
       if (how.observed) observeMessage(session, item.message);
       continue;
@@ -184,12 +184,12 @@ describe('hooks and messages', () => {
   test.each([
     { hooked: true, observed: false },
     { hooked: false, observed: true },
-  ])('either alone tells of the same turns and calls: %j', async (how) => {
+  ])('either alone reports the same turns and calls: %j', async (how) => {
     await fc.assert(
       fc.asyncProperty(answers, async (script) => {
-        const told = toldOf(script);
-        const both = await recordsOf(told, { hooked: true, observed: true });
-        const alone = await recordsOf(told, how);
+        const events = toldOf(script);
+        const both = await recordsOf(events, { hooked: true, observed: true });
+        const alone = await recordsOf(events, how);
         expect(turnsOf(alone)).toEqual(turnsOf(both));
         expect(endsIn(alone).map(([id, , fails]) => [id, fails])).toEqual(
           endsIn(both).map(([id, , fails]) => [id, fails]),

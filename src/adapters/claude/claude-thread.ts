@@ -15,7 +15,7 @@ const REMEMBERED_CALLS = 1_024;
 /** A reported call. */
 interface KnownCall extends HostCall {
   /** `asked`: the model requested it. `heard`: it has ended, and advice was requested after its result. */
-  readonly state: 'asked' | 'started' | 'ended' | 'heard';
+  readonly state: 'requested' | 'started' | 'ended' | 'handled';
   /** The result shown to the model before the call has ended. */
   readonly shown?: ShownResult;
 }
@@ -59,7 +59,7 @@ export class ClaudeThread {
   /**
    * The advice as one text for the SDK. It counts as delivered when the model answers after it.
    *
-   * @returns undefined if there is none
+   * @returns undefined if there is nothing to say
    */
   say(advice: readonly AdviceHandle[], channel: string, maxChars: number): string | undefined {
     if (advice.length === 0) return undefined;
@@ -77,25 +77,25 @@ export class ClaudeThread {
   /** A hook reports that a call is about to run; the first call of a turn opens the turn. @returns false if it ran before */
   expectCall(call: HostCall): boolean {
     const known = this.#calls.get(call.id);
-    if (known !== undefined) return known.state === 'asked';
+    if (known !== undefined) return known.state === 'requested';
     if (!this.#isTurnOpen) this.#openTurn(undefined);
-    this.#calls.set(call.id, { ...call, state: 'asked' });
+    this.#calls.set(call.id, { ...call, state: 'requested' });
     return true;
   }
 
   /** A call starts. */
   startCall(call: HostCall): void {
     this.expectCall(call);
-    if (this.#calls.get(call.id)?.state !== 'asked') return;
+    if (this.#calls.get(call.id)?.state !== 'requested') return;
     this.#mark(call, 'started');
     this.emit(callStarted(call));
   }
 
   /** A hook reports the end of a call: handles its result. @returns false if that happened before */
   endCall(call: EndedCall): boolean {
-    if (this.#calls.get(call.id)?.state === 'heard') return false;
+    if (this.#calls.get(call.id)?.state === 'handled') return false;
     this.#end(call, callEnded(call));
-    this.#mark(call, 'heard');
+    this.#mark(call, 'handled');
     return true;
   }
 
@@ -103,7 +103,7 @@ export class ClaudeThread {
   unreported(calls: readonly EndedCall[]): readonly EndedCall[] {
     return calls.flatMap((call) => {
       const known = this.#calls.get(call.id);
-      if (known?.state === 'heard') return [];
+      if (known?.state === 'handled') return [];
       const { result, isError } = known?.shown ?? call;
       return [{ ...call, result, isError }];
     });
@@ -160,7 +160,7 @@ export class ClaudeThread {
    */
   tellAnswer(isWhole: boolean): void {
     const answer = this.#answer;
-    if (answer === undefined || answer.isTold || !(answer.hasTurn || isWhole)) return;
+    if (answer === undefined || answer.isReported || !(answer.hasTurn || isWhole)) return;
     if (!answer.hasTurn) {
       this.#lastText = answer.text;
       if (!answer.isFault) this.#openTurn(answer.messageId);
@@ -235,7 +235,7 @@ export class ClaudeThread {
     if (isNew && this.#turnOwner !== answer.messageId) this.#openTurn(answer.messageId);
     this.#turnOwner = answer.messageId;
     answer.hasTurn = true;
-    if (isNew) this.#calls.set(call.id, { ...call, state: 'asked' });
+    if (isNew) this.#calls.set(call.id, { ...call, state: 'requested' });
   }
 
   #openTurn(owner: string | undefined): void {
@@ -263,5 +263,5 @@ export class ClaudeThread {
 }
 
 function isOver({ state }: KnownCall): boolean {
-  return state === 'ended' || state === 'heard';
+  return state === 'ended' || state === 'handled';
 }

@@ -3,7 +3,7 @@ import { createCoxswain } from '../../run/coxswain.ts';
 import { claudeHooks } from './claude-hooks.ts';
 import { coxswainTools, type ClaudeTool, type ClaudeToolHandles, type ZodText } from './coxswain-tools.ts';
 
-/** What the tools were made of, instead of the SDK's server. */
+/** The arguments, in place of the SDK's server. */
 interface Server {
   readonly name: string;
   readonly alwaysLoad: boolean;

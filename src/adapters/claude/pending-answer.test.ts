@@ -12,7 +12,7 @@ test('parts that came by now are told as one message, with what is known of the 
   });
   answer.add({ blocks: [CALL] });
   answer.add({ blocks: [], usage: { outputTokens: 20 }, stopReason: 'tool_use' });
-  expect([answer.text, answer.isTold]).toEqual(['First.', false]);
+  expect([answer.text, answer.isReported]).toEqual(['First.', false]);
   expect(answer.tell()).toEqual({
     type: 'message_end',
     message: {
@@ -23,7 +23,7 @@ test('parts that came by now are told as one message, with what is known of the 
       usage: { inputTokens: 9, outputTokens: 20 },
     },
   });
-  expect(answer.isTold).toBe(true);
+  expect(answer.isReported).toBe(true);
 });
 
 test('what comes after is told as a further message, with only the use that came on top', () => {

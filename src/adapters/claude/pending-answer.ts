@@ -15,7 +15,7 @@ export class PendingAnswer {
   #stopReason: string | undefined;
   #errorMessage: string | undefined;
   #usage: Usage = {};
-  #told: Usage = {};
+  #reportedUsage: Usage = {};
 
   constructor(messageId: string) {
     this.messageId = messageId;
@@ -25,7 +25,7 @@ export class PendingAnswer {
   get text(): string {
     return textOfBlocks(this.#blocks);
   }
-  get isTold(): boolean {
+  get isReported(): boolean {
     return this.#blocks.length === 0;
   }
   /** A failed request, shown in place of an answer. */
@@ -43,8 +43,8 @@ export class PendingAnswer {
 
   /** The unreported parts as a message, with the unreported usage. */
   tell(): AgentEvent {
-    const usage = usageSince(this.#told, this.#usage);
-    this.#told = this.#usage;
+    const usage = usageSince(this.#reportedUsage, this.#usage);
+    this.#reportedUsage = this.#usage;
     const content = plainContent(this.#blocks);
     this.#blocks = [];
     return {
@@ -60,7 +60,7 @@ export class PendingAnswer {
 
 const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 
-/** The increase; undefined if there is none. Each count of an answer grows while it streams. */
+/** The increase; undefined if nothing increased. Each count of an answer grows while it streams. */
 function usageSince(before: Usage, now: Usage): Usage | undefined {
   const more = TOKENS.flatMap((name) => {
     const count = now[name];

@@ -137,12 +137,12 @@ function userMessage(entry: Members): SessionMessage | undefined {
   if (!isJsonObject(message)) return undefined;
   const { content } = message;
   const parts: readonly unknown[] = Array.isArray(content) ? content : [];
-  const said = parts.filter((part) => shownResult(part).length === 0);
+  const ownParts = parts.filter((part) => shownResult(part).length === 0);
   return {
     kind: 'user',
     place: placeOf(entry),
     results: parts.flatMap(shownResult),
-    blocks: typeof content === 'string' ? claudeContentBlocks(content) : claudeContentBlocks(said),
+    blocks: typeof content === 'string' ? claudeContentBlocks(content) : claudeContentBlocks(ownParts),
     isSynthetic: entry['isSynthetic'] === true,
     isReplay: entry['isReplay'] === true,
   };

@@ -107,33 +107,33 @@ export function coxswainMiddleware<Middleware>(
 
   const wrapToolCall = async (request: { readonly toolCall: object }, handler: Handler): Promise<unknown> => {
     const call = callOfMembers({ ...request.toolCall });
-    let given: { readonly value: unknown } | undefined;
+    let returned: { readonly value: unknown } | undefined;
     let leaves = false;
     const work = async (): Promise<unknown> => {
       try {
-        given = { value: await handler(request) };
-        return outcomeOfMessage(given.value).result;
+        returned = { value: await handler(request) };
+        return outcomeOfMessage(returned.value).result;
       } catch (error) {
         leaves = leavesAgent(error);
         throw error;
       }
     };
     const conversation = (): Conversation => of(scope.calling).conversation;
-    const isError = (): boolean => given !== undefined && outcomeOfMessage(given.value).isError;
+    const isError = (): boolean => returned !== undefined && outcomeOfMessage(returned.value).isError;
     const { result, feedback } = await runTool(
       { scope, guard, conversation, onToolError: 'result', isError },
       {
         call,
         run: work,
         isAborted: () => leaves,
-        carries: () => given === undefined || messageType(given.value) === 'tool',
+        carries: () => returned === undefined || messageType(returned.value) === 'tool',
       },
     );
-    if (given === undefined) {
+    if (returned === undefined) {
       const content = withFeedback(`${String(result)}\n Please fix your mistakes.`, feedback);
       return make(ToolMessage, { content, tool_call_id: call.id, name: call.name, status: 'error' });
     }
-    const { value } = given;
+    const { value } = returned;
     if (feedback === undefined || !isJsonObject(value)) return value;
     return make(ToolMessage, { ...value, content: withFeedback(value['content'], feedback) });
   };

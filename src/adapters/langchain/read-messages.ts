@@ -51,16 +51,16 @@ export function sentModelCall({ messages, systemPrompt, tools, model }: ModelCal
 /** A model's answer; undefined for anything but a model message. */
 export function answerOfMessage(message: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(message) || messageType(message) !== 'ai') return undefined;
-  const { content, tool_calls: asked, usage_metadata: counts, response_metadata: metadata } = message;
-  const calls = (Array.isArray(asked) ? asked : []).filter(isJsonObject).map(callOfMembers);
-  const said = contentBlocks(content).filter((block) => !isCall(block));
+  const { content, tool_calls: toolCalls, usage_metadata: counts, response_metadata: metadata } = message;
+  const calls = (Array.isArray(toolCalls) ? toolCalls : []).filter(isJsonObject).map(callOfMembers);
+  const ownBlocks = contentBlocks(content).filter((block) => !isCall(block));
   const { model_name, model, finish_reason, stop_reason } = membersOf(metadata);
   const usage = membersOf(counts);
   return {
     message: {
       role: 'assistant',
       content: plainContent([
-        ...said,
+        ...ownBlocks,
         // Providers send call arguments as JSON.
         ...calls.map(({ id, name, args }) => ({ type: 'tool_call', id, name, args: args as never }) as const),
       ]),
@@ -91,13 +91,13 @@ export function callOfMembers({ id, name, args }: Members): IssuedCall {
 }
 
 /** The result of a tool: a tool message, or a `Command` with one. */
-export function outcomeOfMessage(given: unknown): CallOutcome {
-  const update = membersOf(membersOf(given)['update'])['messages'];
-  const brought: unknown = Array.isArray(update)
+export function outcomeOfMessage(returned: unknown): CallOutcome {
+  const update = membersOf(membersOf(returned)['update'])['messages'];
+  const inCommand: unknown = Array.isArray(update)
     ? update.findLast((message) => messageType(message) === 'tool')
     : undefined;
-  const message = membersOf(brought ?? given);
-  if (messageType(message) !== 'tool') return { result: given, isError: false };
+  const message = membersOf(inCommand ?? returned);
+  if (messageType(message) !== 'tool') return { result: returned, isError: false };
   return { result: resultOf(message['content']), isError: message['status'] === 'error' };
 }
 

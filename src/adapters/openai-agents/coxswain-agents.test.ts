@@ -10,13 +10,13 @@ const FEEDBACK = { feedback: [feedbackAfterEachCall()] };
 class Scripted {
   readonly label = 'scripted';
   readonly #answers: readonly unknown[];
-  readonly asked: { readonly input: unknown }[] = [];
+  readonly requests: { readonly input: unknown }[] = [];
 
   constructor(...answers: readonly unknown[]) {
     this.#answers = answers;
   }
   async getResponse(request: { readonly input: unknown }): Promise<unknown> {
-    const answer = this.#answers[this.asked.push(request) - 1];
+    const answer = this.#answers[this.requests.push(request) - 1];
     if (answer instanceof Error) throw answer;
     return answer;
   }
@@ -84,7 +84,7 @@ test('a model that throws, throws on; the same request again carries the same gu
   const input = [{ type: 'message', role: 'user', content: 'Go.' }];
   await expect(model.getResponse({ input })).rejects.toBe(error);
   expect(await model.getResponse({ input })).toBe(DONE);
-  expect(own.asked[1]).toEqual(own.asked[0]);
+  expect(own.requests[1]).toEqual(own.requests[0]);
   expect(input.length).toBe(1);
   expect(await told('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
 });
@@ -127,7 +127,7 @@ test('a runner that is used again belongs to the run it was attached to last', a
   }
 });
 
-test('a wrapped tool tells of itself once, also as a copy; its runner’s events add nothing', async () => {
+test('a wrapped tool reports itself once, also as a copy; its runner’s events add nothing', async () => {
   const { run, told } = recordedRun(FEEDBACK);
   const steering = coxswainAgents(run);
   const runner = steering.attach(new Teller(new Scripted()));

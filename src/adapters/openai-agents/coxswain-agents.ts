@@ -93,8 +93,8 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     const outgoing = conversation.request(request.input, newsOf(request, items, asking));
     asking.seen = items.length;
     asking.instructions = request.systemInstructions;
-    const said = outgoing.text === undefined ? undefined : withGuidance(request, items, outgoing.text);
-    const { request: edited, channel } = said ?? { request, channel: '' };
+    const guided = outgoing.text === undefined ? undefined : withGuidance(request, items, outgoing.text);
+    const { request: edited, channel } = guided ?? { request, channel: '' };
     conversation.sent(outgoing, sentRequest(edited, modelId));
     return { conversation, outgoing, request: edited, channel };
   };
@@ -113,13 +113,13 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     if (!isFunctionTool(tool) || isAgent(tool)) return tool;
     const { name } = tool;
     const invoke = async (context: never, input: string, details?: never): Promise<unknown> => {
-      const told: unknown = (details as { readonly toolCall?: unknown } | undefined)?.toolCall;
-      const call = callOfItem(told) ?? { id: '', name, args: input, argsText: input };
+      const toolCall: unknown = (details as { readonly toolCall?: unknown } | undefined)?.toolCall;
+      const call = callOfItem(toolCall) ?? { id: '', name, args: input, argsText: input };
       const caller = callers.get(call.id);
       const { result, feedback } = await runTool(parts, {
         call,
         run: () => tool.invoke(context, input, details),
-        carries: (given) => !mayEndWith(caller, name) && carriesFeedback(tool, given),
+        carries: (result) => !mayEndWith(caller, name) && carriesFeedback(tool, result),
       });
       return feedback === undefined ? result : withFeedback(result, feedback);
     };

@@ -80,12 +80,12 @@ export function steeredProvider<Provider extends ModelProvider>(
   });
 }
 
-interface Asked {
+interface ModelCall {
   readonly request: ModelRequest;
   readonly name: string | undefined;
 }
 
-async function respond(parts: SteeredModelParts, model: OpenModel, { request, name }: Asked): Promise<unknown> {
+async function respond(parts: SteeredModelParts, model: OpenModel, { request, name }: ModelCall): Promise<unknown> {
   const { guard } = parts;
   const steered = guard('openai-agents request', () => parts.prepare(request, name), undefined);
   if (steered === undefined) return await model.getResponse(request);
@@ -103,10 +103,10 @@ async function respond(parts: SteeredModelParts, model: OpenModel, { request, na
 }
 
 /** Not a generator: the run must be determined when the SDK calls, not when it starts to read. */
-function stream(parts: SteeredModelParts, model: OpenModel, asked: Asked): AsyncIterable<unknown> {
-  const steered = parts.guard('openai-agents request', () => parts.prepare(asked.request, asked.name), undefined);
-  if (steered === undefined) return model.getStreamedResponse(asked.request);
-  return watched(parts, steered, { events: () => model.getStreamedResponse(steered.request), name: asked.name });
+function stream(parts: SteeredModelParts, model: OpenModel, call: ModelCall): AsyncIterable<unknown> {
+  const steered = parts.guard('openai-agents request', () => parts.prepare(call.request, call.name), undefined);
+  if (steered === undefined) return model.getStreamedResponse(call.request);
+  return watched(parts, steered, { events: () => model.getStreamedResponse(steered.request), name: call.name });
 }
 
 async function* watched(

@@ -138,7 +138,7 @@ test('events of a stream: words, and the whole at the end', () => {
   expect([deltaOf({ type: 'model', event: {} }), doneResponseOf(undefined)]).toEqual([undefined, undefined]);
 });
 
-test('what nobody knows is an event that keeps it', () => {
+test('unknown content is an event that keeps it', () => {
   expect(unrecognised('answer', 7)).toEqual({
     type: 'unrecognised',
     original: { kind: 'openai-agents/answer', value: 7 },

@@ -20,16 +20,16 @@ export function mcpServersOf({ mcpServers }: AgentShape): readonly object[] {
  * @returns removes the listener
  */
 export function watchMcpServer(server: object, onFailure: OnFailure): () => void {
-  const told = WATCHED.get(server) ?? new Set();
+  const listeners = WATCHED.get(server) ?? new Set();
   if (!WATCHED.has(server)) {
-    WATCHED.set(server, told);
-    for (const name of ['callTool', 'callToolResult']) wrap(server, name, told);
+    WATCHED.set(server, listeners);
+    for (const name of ['callTool', 'callToolResult']) wrap(server, name, listeners);
   }
-  told.add(onFailure);
-  return () => told.delete(onFailure);
+  listeners.add(onFailure);
+  return () => listeners.delete(onFailure);
 }
 
-function wrap(server: object, name: string, told: ReadonlySet<OnFailure>): void {
+function wrap(server: object, name: string, listeners: ReadonlySet<OnFailure>): void {
   const own: unknown = Reflect.get(server, name);
   if (typeof own !== 'function') return;
   const call: Call = async (...args) => {
@@ -37,7 +37,7 @@ function wrap(server: object, name: string, told: ReadonlySet<OnFailure>): void 
     const result: unknown = await Reflect.apply(own, server, args);
     // The SDK sets the flag on the content, which is a list.
     const { isError } = Object(result) as { readonly isError?: unknown };
-    if (isError === true) for (const tell of told) tell();
+    if (isError === true) for (const listener of listeners) listener();
     return result;
   };
   Object.defineProperty(server, name, { value: call, configurable: true, writable: true });

@@ -14,7 +14,7 @@ function chunk(delta: object, more: object = {}): object {
 const CHAT = sse(
   chunk({ role: 'assistant', content: '' }),
   chunk({ content: 'I lo' }),
-  { ...chunk({ content: 'nobody' }), choices: [{ index: 1, delta: { content: 'a second choice' } }] },
+  { ...chunk({ content: 'unused' }), choices: [{ index: 1, delta: { content: 'a second choice' } }] },
   chunk({ content: 'ok – 見る.' }),
   chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'look', arguments: '' } }] }),
   chunk({ tool_calls: [{ index: 1, id: 'b', type: 'function', function: { name: 'hear', arguments: '{}' } }] }),

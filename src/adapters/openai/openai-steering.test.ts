@@ -59,7 +59,7 @@ test('execute gets the arguments as the model wrote them', async () => {
 });
 
 test('a fault of ours is nothing to the tool, and under onError throw it is loud', async () => {
-  const given = {
+  const tool = {
     get messages(): never {
       throw new Error('a runner of tomorrow');
     },
@@ -68,15 +68,15 @@ test('a fault of ours is nothing to the tool, and under onError throw it is loud
   // The SDK hands over its runner as the second argument.
   const asSdk = (tool: ReturnType<typeof runnable>) =>
     tool.function.function as (...args: unknown[]) => Promise<unknown>;
-  expect(await asSdk(openaiSteering(run).tool(runnable(() => 'quiet')))('', given)).toBe('quiet');
+  expect(await asSdk(openaiSteering(run).tool(runnable(() => 'quiet')))('', tool)).toBe('quiet');
   expect(faults()).toBe(1);
   const loud = openaiSteering(run, { onError: 'throw' }).tool(runnable(() => 'quiet'));
-  await expect(asSdk(loud)('', given)).rejects.toThrow('a runner of tomorrow');
+  await expect(asSdk(loud)('', tool)).rejects.toThrow('a runner of tomorrow');
 });
 
 test('a request of an unknown shape goes out as it is, and is an unrecognised event', async () => {
   const { run, told } = recordedRun();
-  const body = { prompt: 'Once upon a time' };
+  const body = { prompt: 'Once there was' };
   expect(openaiSteering(run).prepareRequest(body)).toBe(body);
   expect(await told('unrecognised')).toMatchObject([{ original: { kind: 'openai/request', value: body } }]);
 });

@@ -9,13 +9,13 @@ const URL_OF_CHAT = 'https://api.test/v1/chat/completions';
 const POST = { method: 'POST', body: '{"messages":[]}' };
 const COMPLETION = { model: 'm', choices: [{ message: { content: 'Done.' }, finish_reason: 'stop' }] };
 
-/** A fetch that answers one thing and keeps what it was asked. */
-function server(answer: () => Response | Promise<Response>): { readonly fetch: Fetch; readonly asked: unknown[][] } {
-  const asked: unknown[][] = [];
+/** A fetch that answers one thing and keeps what it was requests. */
+function server(answer: () => Response | Promise<Response>): { readonly fetch: Fetch; readonly requests: unknown[][] } {
+  const requests: unknown[][] = [];
   return {
-    asked,
-    fetch: async (...given) => {
-      asked.push(given);
+    requests,
+    fetch: async (...response) => {
+      requests.push(response);
       return await answer();
     },
   };
@@ -51,12 +51,12 @@ test.each([
   ['a body that is no text', URL_OF_CHAT, { method: 'POST', body: new Uint8Array([1]) }],
 ])('%s passes untouched', async (_what, url, init) => {
   const { parts } = begin(() => {
-    throw new Error('must not be asked');
+    throw new Error('must not be requests');
   });
-  const given = Response.json({});
-  const { fetch, asked } = server(() => given);
-  expect(await steeredFetch(fetch, parts)(url, init)).toBe(given);
-  expect(asked).toEqual([[url, init]]);
+  const response = Response.json({});
+  const { fetch, requests } = server(() => response);
+  expect(await steeredFetch(fetch, parts)(url, init)).toBe(response);
+  expect(requests).toEqual([[url, init]]);
 });
 
 test('addresses with a query, as URL or Request, are recognised', async () => {
@@ -73,9 +73,9 @@ test('a fault in preparing leaves the request as it was, and is recorded', async
     throw new Error('broken');
   };
   const { parts, faults, told } = begin(broken);
-  const { fetch, asked } = server(() => Response.json(COMPLETION));
+  const { fetch, requests } = server(() => Response.json(COMPLETION));
   expect(await (await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).json()).toEqual(COMPLETION);
-  expect(asked).toEqual([[URL_OF_CHAT, POST]]);
+  expect(requests).toEqual([[URL_OF_CHAT, POST]]);
   expect(faults()).toBe(1);
   expect(await told('fault_noticed')).toMatchObject([{ where: 'openai request', message: 'broken' }]);
   const loud = begin(broken, 'throw');
@@ -102,9 +102,9 @@ test('a response in the background is no answer yet, and no unknown shape', asyn
 
 test('an answer of the server that is an error passes as it is, and the run ends with it', async () => {
   const { parts, run, told } = begin();
-  const given = new Response('{}', { status: 503 });
-  const { fetch } = server(() => given);
-  expect(await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).toBe(given);
+  const response = new Response('{}', { status: 503 });
+  const { fetch } = server(() => response);
+  expect(await steeredFetch(fetch, parts)(URL_OF_CHAT, POST)).toBe(response);
   await run.end();
   expect(await told('run_ended')).toMatchObject([{ outcome: 'error' }]);
 });

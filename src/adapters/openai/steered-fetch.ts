@@ -93,10 +93,10 @@ function parsed(text: string): unknown {
 }
 
 function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: Guard): BodyWatcher {
-  let taken = false;
+  let isRecorded = false;
   const take = (): void => {
-    if (taken) return;
-    taken = true;
+    if (isRecorded) return;
+    isRecorded = true;
     takeAnswer(conversation, stream.answer() ?? null);
   };
   return {
@@ -115,8 +115,8 @@ function streamWatcher(conversation: Conversation, stream: AnswerStream, guard: 
       guard(
         'openai stream',
         () => {
-          if (taken) return;
-          taken = true;
+          if (isRecorded) return;
+          isRecorded = true;
           takeBroken(conversation, stream.answer(), error);
         },
         undefined,

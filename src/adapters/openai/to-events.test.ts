@@ -104,7 +104,7 @@ test.each([
   ['nothing', undefined],
   ['a text', '<html>'],
   ['a list', []],
-  ['choices that are none', { choices: 'three' }],
+  ['invalid choices', { choices: 'three' }],
   ['an empty list of choices', { choices: [] }],
   ['a choice without a message', { choices: [{}] }],
 ])('%s is no answer', (_what, body) => {
@@ -116,8 +116,8 @@ test.each([
     'calls of an unknown shape',
     { choices: [{ message: { tool_calls: [null, 'x', { id: 4, function: { name: 3 } }] } }] },
   ],
-  ['items that are none', { output: [null, 7, [], { type: 5 }] }],
-  ['usage that is none', { output: [], usage: 'much', model: 5, error: 'x', incomplete_details: [] }],
+  ['invalid items', { output: [null, 7, [], { type: 5 }] }],
+  ['invalid usage', { output: [], usage: 'much', model: 5, error: 'x', incomplete_details: [] }],
 ])('%s are kept, and nothing throws', (_what, body) => {
   expect(answerOf(body)?.message.role).toBe('assistant');
 });
@@ -153,7 +153,7 @@ test('calls of a loop of one’s own have one shape', () => {
   expect(toIssuedCall({ type: 'custom_tool_call', call_id: 'd', ...named }).id).toBe('d');
 });
 
-test('what nobody knows is an event that keeps it', () => {
+test('unknown content is an event that keeps it', () => {
   expect(unrecognised('answer', { odd: true })).toEqual({
     type: 'unrecognised',
     original: { kind: 'openai/answer', value: { odd: true } },

@@ -120,11 +120,11 @@ function answerOfResponse(body: Members, output: readonly unknown[]): Conversati
 function answer(
   blocks: readonly ContentBlock[],
   calls: readonly IssuedCall[],
-  told: { readonly [Name in 'stopReason' | 'errorMessage' | 'modelId']?: string | undefined } & {
+  fields: { readonly [Name in 'stopReason' | 'errorMessage' | 'modelId']?: string | undefined } & {
     readonly usage: ReturnType<typeof usageOf>;
   },
 ): ConversationAnswer {
-  const { stopReason, errorMessage, modelId, usage } = told;
+  const { stopReason, errorMessage, modelId, usage } = fields;
   const message = {
     role: 'assistant',
     content: plainContent(blocks),

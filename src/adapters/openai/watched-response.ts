@@ -17,10 +17,10 @@ export function watchedResponse(response: Response, watcher: BodyWatcher): Respo
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let over = false;
-  const once = (told: () => void): void => {
+  const once = (notify: () => void): void => {
     if (over) return;
     over = true;
-    told();
+    notify();
   };
   const passed = new ReadableStream<Uint8Array>(
     {

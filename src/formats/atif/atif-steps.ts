@@ -85,7 +85,7 @@ function callOf(value: unknown): CallShape {
   return 'arguments' in ours ? { ...sourceCall(value), args: asJson(ours.arguments) } : sourceCall(value);
 }
 
-/** The content, or the references to subagent trajectories if there is none. */
+/** The content, or the references to subagent trajectories if that is empty. */
 function contentOf(result: JsonMembers): Json {
   const ours = coxswainExtra(result);
   if ('result' in ours) return asJson(ours.result);

@@ -111,7 +111,7 @@ test('embedded subagents are child runs at any depth', () => {
   expect(diagnostics).toMatchObject([{ severity: 'error', runKey: 's1' }]);
 });
 
-test('a continuation file is a run of its own in the same conversation', () => {
+test('a continuation file is a separate run in the same conversation', () => {
   const first = importDocument(atifImporter, trajectory([], { continued_trajectory_ref: 'x.cont-1.json' }));
   const next = importDocument(atifImporter, trajectory([], { agent: { name: 'x', extra: { continuation_index: 1 } } }));
   expect([first, next].map(({ runs }) => [runs[0]?.run.id, runs[0]?.run.conversationId])).toEqual([

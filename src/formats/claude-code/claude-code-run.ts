@@ -60,7 +60,11 @@ export class ClaudeCodeRun {
     yield* this.#message(entry, userBlocks, atMs);
   }
 
-  *#message(entry: JsonMembers, blocks: readonly StoredContentBlock[], atMs: number | undefined): Generator<ImportItem> {
+  *#message(
+    entry: JsonMembers,
+    blocks: readonly StoredContentBlock[],
+    atMs: number | undefined,
+  ): Generator<ImportItem> {
     if (blocks.length === 0) return;
     const isSummary = entry.isCompactSummary === true;
     // The preceding boundary already says so; older files have only the summary.

@@ -40,7 +40,9 @@ export class GeminiRun {
   *history(entries: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
     yield* this.#flush();
     const isBegun = this.#emittedCalls.size > 0;
-    const unknown = entries.map((entry) => membersOf(entry)).filter((entry) => !this.#emittedCalls.has(plainText(entry.id)));
+    const unknown = entries
+      .map((entry) => membersOf(entry))
+      .filter((entry) => !this.#emittedCalls.has(plainText(entry.id)));
     if (unknown.length === 0) return;
     if (!isBegun) {
       for (const entry of unknown) yield* this.entry(entry);

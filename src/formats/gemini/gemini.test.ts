@@ -56,7 +56,7 @@ test('what hooks and the host add to messages and results is neither user text n
   expect(roles).toEqual(['system', 'system', 'user', 'assistant', 'system']);
 });
 
-test('a history that is set again with unknown messages is a compaction; one that is only shortened is none', () => {
+test('a history that is set again with unknown messages is a compaction; one that is only shortened is not', () => {
   const compactions = (...last: readonly object[]) => {
     const { runs } = importLines(geminiChatImporter, [header, user('u', 'Go.'), answer('g', 'a'), history(...last)]);
     return runs[0]?.payloads.filter(({ kind }) => kind === 'compaction').length;

@@ -195,7 +195,7 @@ test('bare NaN and Infinity, as Python writes them, are null, and stay where the
   expect(runs[0]?.payloads.at(-1)).toMatchObject({ labels: { scores: { s: null, t: null } } });
 });
 
-test('it recognises logs and archives of its own only', () => {
+test('it recognises only its own logs and archives', () => {
   const recognise = (value: unknown) => inspectDocumentImporter.recognise(value, source);
   expect(recognise(log)).toBe(1);
   expect(recognise({ ...log, samples: undefined })).toBeGreaterThan(0.8);

@@ -55,7 +55,7 @@ test('the tool comes from the environment or the prefix of the action, without i
   ]);
 });
 
-test('valid_action is the error flag; where there is none the text decides and is marked so', () => {
+test('valid_action is the error flag; without it the text decides and the result is marked', () => {
   const [bash, ctf] = importDocument(intercodeImporter, results).runs;
   expect(bash?.ends.map((end) => [end.is_error, end.error_inferred])).toEqual([
     [false, undefined],

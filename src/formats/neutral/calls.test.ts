@@ -49,7 +49,7 @@ test('calls of one turn start together and end in order', () => {
   ]);
 });
 
-test('without `turn` every call is a turn of its own', () => {
+test('without `turn` every call is a separate turn', () => {
   const items = read({
     calls: [
       { tool: 'a', result: '' },

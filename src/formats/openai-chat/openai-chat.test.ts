@@ -109,7 +109,7 @@ test('Responses API items in a row are one turn', () => {
   });
 });
 
-test('each line with messages is a run of its own, and lines that are messages are one run', () => {
+test('each line with messages is a separate run, and lines that are messages are one run', () => {
   const many = importLines(openaiChatLinesImporter, [
     { messages: conversation },
     { id: 'mine', messages: conversation },
@@ -126,7 +126,7 @@ test('a list of conversations in one document gives one run each', () => {
   expect(runs.map(({ run }) => run.id)).toEqual(['file-1', 'file-2']);
 });
 
-test('it is less sure than formats that carry messages among members of their own', () => {
+test('it is less confident than formats that have messages among their own members', () => {
   expect(openaiChatImporter.recognise(conversation, source)).toBe(0.8);
   expect(openaiChatImporter.recognise({ messages: conversation }, source)).toBe(0.8);
   expect(openaiChatImporter.recognise({ messages: conversation, reward_info: null }, source)).toBe(0);

@@ -110,7 +110,7 @@ test('a record is a run with its task, agent, model and outcome', () => {
   });
 });
 
-test('actions are calls as the model wrote them; messages and bookkeeping are none', () => {
+test('actions are calls as the model wrote them; messages and bookkeeping are not', () => {
   const { runs, diagnostics } = importLines(openhandsLineImporter, [record]);
   expect(runs[0]?.calls.map((call) => [call.tool_call_id, call.tool_name, call.args])).toEqual([
     ['t1', 'str_replace_editor', { command: 'view', path: '/a' }],

@@ -215,7 +215,7 @@ test('what was not captured is stated and not made up: calls without arguments a
   ]);
 });
 
-test('the event with the details of a request counts, within its span or as a log record of its own', () => {
+test('the event with the details of a request counts, within its span or as a separate log record', () => {
   const details = {
     'gen_ai.output.messages': JSON.stringify([
       { role: 'assistant', parts: [{ type: 'tool_call', id: 'c', name: 'grep', arguments: { q: 1 } }] },

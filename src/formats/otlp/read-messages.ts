@@ -138,7 +138,8 @@ function blockOf(part: unknown): StoredContentBlock {
   const { type, content, text, mime_type: mediaType, modality, uri } = membersOf(part);
   const ownText = textOrUndefined(content) ?? textOrUndefined(text);
   if (type === 'text' && ownText !== undefined) return { type: 'text', text: ownText };
-  if ((type === 'reasoning' || type === 'thinking') && ownText !== undefined) return { type: 'reasoning', text: ownText };
+  if ((type === 'reasoning' || type === 'thinking') && ownText !== undefined)
+    return { type: 'reasoning', text: ownText };
   if (modality === 'image') {
     const media = { type: 'image', media_type: textOrUndefined(mediaType) ?? 'image/*' } as const;
     if (typeof uri === 'string') return { ...media, url: uri };

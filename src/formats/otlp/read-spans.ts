@@ -162,7 +162,7 @@ function spanOf(value: JsonMembers): TraceSpan | undefined {
   };
 }
 
-/** The members of a Langfuse observation, under the attribute names of its own SDK. */
+/** The members of a Langfuse observation, under the attribute names of the Langfuse SDK. */
 function observationAttributes(value: JsonMembers): JsonObject {
   if (typeof value['type'] !== 'string' || !('traceId' in value) || 'attributes' in value) return {};
   const metadata = membersOf(value['metadata']);

@@ -73,7 +73,7 @@ export class SourceCallIds {
     return { kind: 'tool_started', tool_call_id: id, tool_name: call.name, args: call.args };
   }
 
-  /** Closes the call of this result; undefined if there is none, which callers report. */
+  /** Closes the call of this result; undefined for an unmatched result, which callers report. */
   end(result: ResultShape): ToolEnded | undefined {
     const call = this.#callFor(result.sourceId ?? NO_ID);
     if (call === undefined) return undefined;

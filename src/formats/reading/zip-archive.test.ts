@@ -26,7 +26,7 @@ interface ZipEntry {
   readonly name: string;
   readonly text: string;
   readonly method: keyof typeof METHODS;
-  /** What the table of contents says, when it lies. */
+  /** Wrong size in the table of contents. */
   readonly claimedBytes?: number;
 }
 

@@ -46,7 +46,7 @@ const history = [
   ]),
 ];
 
-test('every step with an action is a call; interface commands are tools of their own, the rest is bash', () => {
+test('every step with an action is a call; interface commands are separate tools, the rest is bash', () => {
   const [run] = importDocument(sweAgentImporter, trajectory, 'repo__1.traj').runs;
   expect(run?.run).toMatchObject({ id: 'repo__1', task: 'Fix it.' });
   expect(run?.calls.map((call) => [call.tool_call_id, call.tool_name, call.args])).toEqual([

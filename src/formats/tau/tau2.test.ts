@@ -86,10 +86,10 @@ test('pieces of speech in ticks become one message each, and calls in ticks beco
       tick('It is late.', null),
     ],
   });
-  const spoken = runs[0]?.payloads.flatMap((payload) =>
+  const utterances = runs[0]?.payloads.flatMap((payload) =>
     payload.kind === 'message_appended' ? [payload.message.content] : [],
   );
-  expect(spoken).toEqual([
+  expect(utterances).toEqual([
     'Where is my order?',
     [
       { type: 'text', text: 'One moment.' },

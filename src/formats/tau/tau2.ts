@@ -37,7 +37,7 @@ export const tau2Importer: DocumentImporter = {
     }
     const simulations = listOf(document.simulations);
     if (simulations.length === 0) {
-      const message = 'a results file without simulations: its runs lie in files of their own (simulations/*.json)';
+      const message = 'a results file without simulations: its runs are in separate files (simulations/*.json)';
       yield { type: 'diagnostic', diagnostic: { severity: 'note', message } };
       return;
     }

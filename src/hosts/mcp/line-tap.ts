@@ -56,9 +56,9 @@ export class LineTap extends Transform {
     this.#size += part.length;
     this.#parts.push(part);
     if (this.#head === undefined && this.#size <= this.#reader.maxBytes) return;
-    const held = this.#parts.splice(0);
-    out.push(...held);
-    const [first] = held;
+    const parts = this.#parts.splice(0);
+    out.push(...parts);
+    const [first] = parts;
     this.#head ??= Buffer.from(first?.subarray(0, END_BYTES) ?? '');
     this.#tail = Buffer.concat([this.#tail, part.subarray(-END_BYTES)]).subarray(-END_BYTES);
   }

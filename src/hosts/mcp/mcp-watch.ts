@@ -109,13 +109,13 @@ export class McpWatch {
   #sent(message: Members): void {
     const { id, method, params } = message;
     if (typeof method !== 'string') return;
-    const given = isJsonObject(params) ? params : {};
-    if (method === 'notifications/cancelled') return this.#cancelled(given);
+    const members = isJsonObject(params) ? params : {};
+    if (method === 'notifications/cancelled') return this.#cancelled(members);
     const key = keyOf(id);
     if (key === undefined) return;
-    const { clientInfo, name, taskId } = given;
+    const { clientInfo, name, taskId } = members;
     if (method === 'initialize' && isJsonObject(clientInfo)) this.#client = textOf(clientInfo['name']);
-    if (method === 'tools/call') this.#remember(key, { call: this.#began(textOf(name) ?? 'unknown', given) });
+    if (method === 'tools/call') this.#remember(key, { call: this.#began(textOf(name) ?? 'unknown', members) });
     else if (method === 'tools/list') this.#remember(key, {});
     else if (method === 'tasks/result') {
       const task = keyOf(taskId) ?? '';
@@ -131,14 +131,14 @@ export class McpWatch {
     this.#open.set(key, request);
   }
 
-  #began(toolName: string, { arguments: given }: Members): OpenToolCall {
+  #began(toolName: string, { arguments: callArguments }: Members): OpenToolCall {
     const run = (this.#run ??= this.#options.cox.startRun({
       ...this.#options.run,
       host: 'mcp',
       ...present({ agentName: this.#client }),
     }));
     const toolCallId = `mcp-${(this.#calls += 1)}`;
-    const args = given ?? {};
+    const args = callArguments ?? {};
     const before = run.advise('pre_tool_execution', { pendingToolCalls: [{ toolCallId, toolName, args }] });
     const annotations = this.#annotations.get(toolName);
     const start = { toolCallId, toolName, args, ...present({ annotations }) };

@@ -80,14 +80,14 @@ export class OtlpEndpoint {
     if (encoding !== 'gzip' && encoding !== 'identity')
       throw refusal(415, `the encoding ${encoding.slice(0, 40)} is not read`);
     const body = await bodyOf(request, MAX_BODY_BYTES, this.#buffered);
-    if (!Buffer.isBuffer(body)) throw refusal(body.tooMuch.startsWith('it is over') ? 413 : 429, body.tooMuch);
+    if (!Buffer.isBuffer(body)) throw refusal(body.tooMuch.endsWith('together') ? 429 : 413, body.tooMuch);
     if (encoding === 'identity') return body;
     try {
       return await promisify(gunzip)(body, { maxOutputLength: MAX_UNPACKED_BYTES });
     } catch (error) {
       const isTooLarge = error instanceof RangeError;
       throw isTooLarge
-        ? refusal(413, `unpacked it is over ${MAX_UNPACKED_BYTES} bytes`)
+        ? refusal(413, `it unpacks to more than ${MAX_UNPACKED_BYTES} bytes`)
         : refusal(400, 'the body is no gzip');
     }
   }

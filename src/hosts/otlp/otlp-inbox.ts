@@ -23,7 +23,7 @@ export interface InboxLimits {
 
 /** Outcome of adding the spans of a request. */
 export interface TakenSpans {
-  readonly taken: number;
+  readonly accepted: number;
   /** Spans of traces already recorded: they form a separate run. */
   readonly late: number;
   /** Spans of traces over a limit: rejected. */
@@ -105,7 +105,7 @@ export class OtlpInbox {
     if (traces > this.#limits.traces || bytes > this.#limits.bytes) {
       throw new CoxswainError('input-too-large', `${traces} traces wait to be recorded: send it again later`);
     }
-    const counts = { taken: 0, late: 0, refused: 0 };
+    const counts = { accepted: 0, late: 0, refused: 0 };
     try {
       this.#database.exec('BEGIN IMMEDIATE');
       for (const span of spans) this.#addSpan(span, nowMs, counts);
@@ -164,14 +164,14 @@ export class OtlpInbox {
     return { traces: Number(row?.['traces']), bytes: Number(row?.['bytes']) };
   }
 
-  #addSpan(span: TraceSpan, nowMs: number, counts: { taken: number; late: number; refused: number }): void {
+  #addSpan(span: TraceSpan, nowMs: number, counts: { accepted: number; late: number; refused: number }): void {
     const { traceId } = span;
     // Other spans only provide the hierarchy.
     const body = JSON.stringify(isOfAgent(span) ? span : { ...span, attributes: {}, events: [] });
     const key = `${span.spanId} ${hashText(body)}`;
     const known = this.#statements.known.get(traceId, key);
     if (known !== undefined) {
-      counts.taken += 1;
+      counts.accepted += 1;
       return;
     }
     const trace = this.#statements.trace.get(traceId);
@@ -184,7 +184,7 @@ export class OtlpInbox {
     const part = Number(trace?.['part'] ?? 0) + (trace?.['waits'] === 1 ? 0 : 1);
     this.#statements.span.run(traceId, key, body);
     this.#statements.count.run(traceId, part, endsTrace(span) ? 1 : 0, nowMs, body.length);
-    counts.taken += 1;
+    counts.accepted += 1;
     if (isLate) counts.late += 1;
   }
 }

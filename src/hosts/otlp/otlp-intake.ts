@@ -69,13 +69,13 @@ export class OtlpIntake {
    * @throws CoxswainError see `OtlpInbox`
    */
   take({ spans, unusable, unread }: FoundSpans): { readonly refused: number } {
-    const { taken, late, refused } = this.open().add(spans, this.#options.clock.nowMs());
-    this.#counts.spans += taken;
+    const { accepted, late, refused } = this.open().add(spans, this.#options.clock.nowMs());
+    this.#counts.spans += accepted;
     this.#counts.late += late;
     this.#counts.refused += refused + unusable;
     this.#counts.unread += unread;
     const say = (message: string): void => this.#options.onFault({ where: 'otlp', message }, true);
-    if (late > 0) say('spans came after their trace was recorded: they are runs of their own');
+    if (late > 0) say('spans came after their trace was recorded: they form separate runs');
     if (refused > 0) say('spans of a trace over the limit were refused');
     if (unusable > 0) say('spans without ids or a time were refused');
     return { refused: refused + unusable };
