@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { AdapterOptions } from '../../host/adapter-options.ts';
-import { Conversation } from '../../host/conversation.ts';
+import type { Conversation } from '../../host/conversation.ts';
+import { conversations } from '../../host/conversations.ts';
 import { guarded } from '../../host/guarded.ts';
 import { troubleOf } from '../../host/run-outcome.ts';
 import { RunScope } from '../../host/run-scope.ts';
@@ -23,13 +24,6 @@ export interface LangchainHandles<Middleware> {
   readonly HumanMessage: new (fields: never) => object;
 }
 
-/** A conversation and the state of its last request. */
-interface Followed {
-  readonly conversation: Conversation;
-  seen: number;
-  system: string;
-}
-
 type Handler = (request: object) => Promise<unknown>;
 
 /**
@@ -46,18 +40,8 @@ export function coxswainMiddleware<Middleware>(
 ): Middleware {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  const all = new WeakMap<Run, Followed>();
-  const of = (owner: Run): Followed => {
-    const known = all.get(owner);
-    if (known !== undefined) return known;
-    const conversation = new Conversation(owner, {
-      ...options,
-      noWayBeforeAnswer: 'no request follows a final answer',
-    });
-    const made = { conversation, seen: 0, system: '' };
-    all.set(owner, made);
-    return made;
-  };
+  /** With the message count and the system prompt of the last request. */
+  const of = conversations(options, () => ({ seen: 0, system: '' }));
   of(run);
   const make = (Message: new (fields: never) => object, fields: object): object => new Message(fields as never);
 

@@ -119,7 +119,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
       const { result, feedback } = await runTool(parts, {
         call,
         run: () => tool.invoke(context, input, details),
-        carries: (result) => !mayEndWith(caller, name) && carriesFeedback(tool, result),
+        carries: (output) => !mayEndWith(caller, name) && carriesFeedback(tool, output),
       });
       return feedback === undefined ? result : withFeedback(result, feedback);
     };

@@ -59,7 +59,7 @@ test('execute gets the arguments as the model wrote them', async () => {
 });
 
 test('a fault of ours is nothing to the tool, and under onError throw it is loud', async () => {
-  const tool = {
+  const runner = {
     get messages(): never {
       throw new Error('a runner of tomorrow');
     },
@@ -68,10 +68,10 @@ test('a fault of ours is nothing to the tool, and under onError throw it is loud
   // The SDK hands over its runner as the second argument.
   const asSdk = (tool: ReturnType<typeof runnable>) =>
     tool.function.function as (...args: unknown[]) => Promise<unknown>;
-  expect(await asSdk(openaiSteering(run).tool(runnable(() => 'quiet')))('', tool)).toBe('quiet');
+  expect(await asSdk(openaiSteering(run).tool(runnable(() => 'quiet')))('', runner)).toBe('quiet');
   expect(faults()).toBe(1);
   const loud = openaiSteering(run, { onError: 'throw' }).tool(runnable(() => 'quiet'));
-  await expect(asSdk(loud)('', tool)).rejects.toThrow('a runner of tomorrow');
+  await expect(asSdk(loud)('', runner)).rejects.toThrow('a runner of tomorrow');
 });
 
 test('a request of an unknown shape goes out as it is, and is an unrecognised event', async () => {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import type { AdapterOptions } from '../../host/adapter-options.ts';
-import { Conversation } from '../../host/conversation.ts';
+import { conversations } from '../../host/conversations.ts';
 import { guarded } from '../../host/guarded.ts';
 import { newsOfItems } from '../../host/response-items.ts';
 import { followed } from '../../host/run-outcome.ts';
@@ -77,9 +77,8 @@ export interface OpenAiSteering {
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/** A conversation and the state of its last request. */
-interface Followed {
-  readonly conversation: Conversation;
+/** State of a conversation's last request. */
+interface LastRequest {
   /** Number of its messages or items. */
   seen: number;
   /** It requested one function by name: `runTools` then ends with that function's result. */
@@ -90,19 +89,7 @@ interface Followed {
 export function openaiSteering(run: Run, options: OpenAiOptions = {}): OpenAiSteering {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);
-  const all = new WeakMap<Run, Followed>();
-  const of = (owner: Run): Followed => {
-    const known = all.get(owner);
-    if (known !== undefined) return known;
-    const noWayBeforeAnswer = 'no request follows a final answer';
-    const made = {
-      conversation: new Conversation(owner, { ...options, noWayBeforeAnswer }),
-      seen: 0,
-      endsWithTool: false,
-    };
-    all.set(owner, made);
-    return made;
-  };
+  const of = conversations(options, (): LastRequest => ({ seen: 0, endsWithTool: false }));
   const parts: RunnableParts = {
     scope,
     guard,

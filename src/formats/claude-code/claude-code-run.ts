@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { type JsonMembers, membersOf } from '../parts/json-member.ts';
 import { type StoredContentBlock, textOfContent } from '../../records/stored-message.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
+import type { RunEnding } from '../../records/trajectory-record.ts';
 import { blocksOf, isCall, isTaskText, providerResultOf, resultInBlock } from './claude-code-entry.ts';
 import { endingAfter, failureReason } from './claude-ending.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -30,14 +30,14 @@ export class ClaudeCodeRun {
     }
     const atMs = sourceTimeMs(entry.timestamp);
     const ending = endingAfter(entry);
-    if (ending !== 'same') this.#session.outcome(ending && { kind: 'run_ended', new_messages: [], ...ending }, atMs);
+    if (ending !== 'same') this.#session.outcome(ending, atMs);
     if (entry.type === 'attachment') return;
     if (entry.type === 'system') yield* this.#compaction(triggerOf(entry), atMs);
     else if (entry.type === 'result') this.#session.outcome(outcomeOf(entry), atMs);
     else if (entry.type === 'user') yield* this.#user(entry, atMs);
     else if (entry.isApiErrorMessage === true) {
       const parts = blocksOf(entry).map((block) => sourceBlock(block));
-      yield* this.#session.failure(parts, textOfContent(parts), atMs);
+      yield* this.#session.failure(textOfContent(parts), atMs, parts);
     } else yield* this.#assistant(entry, atMs);
   }
 
@@ -97,7 +97,7 @@ export class ClaudeCodeRun {
 
   *#compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     this.#compactedSinceAnswer = true;
-    yield* this.#session.record({ kind: 'compaction', trigger }, atMs);
+    yield* this.#session.compaction(trigger, atMs);
   }
 }
 
@@ -111,15 +111,11 @@ function triggerOf(entry: JsonMembers): string {
 }
 
 /** The last line of stream-json: how the process ended, not whether the task was done. */
-function outcomeOf(entry: JsonMembers): RunEnded {
+function outcomeOf(entry: JsonMembers): RunEnding {
   const subtype = textOrUndefined(entry.subtype) ?? 'unspecified';
-  const new_messages: RunEnded['new_messages'] = [];
-  if (subtype === 'error_max_turns') return { kind: 'run_ended', outcome: subtype, reason: 'turn_limit', new_messages };
-  if (entry.is_error !== true) {
-    if (subtype !== 'success') return { kind: 'run_ended', outcome: subtype, new_messages };
-    return { kind: 'run_ended', outcome: 'ended', reason: 'answered', new_messages };
-  }
+  if (subtype === 'error_max_turns') return { outcome: subtype, reason: 'turn_limit' };
+  if (entry.is_error !== true)
+    return subtype === 'success' ? { outcome: 'ended', reason: 'answered' } : { outcome: subtype };
   const failure = { error: undefined, status: entry.api_error_status, text: textOrUndefined(entry.result) ?? '' };
-  const outcome = subtype === 'success' ? 'error' : subtype;
-  return { kind: 'run_ended', outcome, reason: failureReason(failure), new_messages };
+  return { outcome: subtype === 'success' ? 'error' : subtype, reason: failureReason(failure) };
 }

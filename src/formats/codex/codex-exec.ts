@@ -6,7 +6,7 @@ import type { CallShape } from '../parts/call-ids.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
-import { asJson, sourceBlock, sourceResult, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceResult, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
 
@@ -38,11 +38,11 @@ export class CodexExec extends ObjectLines {
         break;
       case 'turn.completed':
         this.#session.usage(sourceUsage(value.usage));
-        this.#session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, undefined);
+        this.#session.outcome('ended', undefined);
         break;
       case 'turn.failed':
         yield* this.#failure(membersOf(value.error).message);
-        this.#session.outcome({ kind: 'run_ended', outcome: 'error', new_messages: [] }, undefined);
+        this.#session.outcome('error', undefined);
         break;
       case 'error':
         yield* this.#failure(value.message);
@@ -89,7 +89,7 @@ export class CodexExec extends ObjectLines {
     // A failed turn repeats the previous error.
     if (text === this.#lastFailure) return;
     this.#lastFailure = text;
-    yield* this.#session.failure([sourceBlock(text)], text, undefined);
+    yield* this.#session.failure(text, undefined);
   }
 }
 

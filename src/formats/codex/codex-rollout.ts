@@ -10,7 +10,7 @@ import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems } from '../parts/session-items.ts';
 import { ObjectLines } from '../parts/object-lines.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 import { sourceStem } from '../parts/source-name.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 import { sourceUsage } from '../parts/source-usage.ts';
@@ -75,7 +75,7 @@ export class CodexRollout extends ObjectLines {
         this.#session.closeAnswer();
         break;
       case 'compacted':
-        yield* this.#session.record({ kind: 'compaction', trigger: 'unspecified' }, atMs);
+        yield* this.#session.compaction('unspecified', atMs);
         break;
       default:
         this.skipped.add(plainText(value.type));
@@ -165,7 +165,7 @@ export class CodexRollout extends ObjectLines {
         yield* this.#completed(membersOf(event.error).message, atMs);
         break;
       case 'turn_aborted':
-        this.#session.outcome({ kind: 'run_ended', outcome: 'aborted', new_messages: [] }, atMs);
+        this.#session.outcome('aborted', atMs);
         break;
       case 'error':
       case 'stream_error':
@@ -178,13 +178,11 @@ export class CodexRollout extends ObjectLines {
 
   *#completed(error: unknown, atMs: number | undefined): Generator<ImportItem> {
     if (error !== undefined) yield* this.#failure(error, atMs);
-    const outcome = error === undefined ? 'ended' : 'error';
-    this.#session.outcome({ kind: 'run_ended', outcome, new_messages: [] }, atMs);
+    this.#session.outcome(error === undefined ? 'ended' : 'error', atMs);
   }
 
   *#failure(error: unknown, atMs: number | undefined): Generator<ImportItem> {
-    const message = plainText(error);
-    yield* this.#session.failure([sourceBlock(message)], message, atMs);
+    yield* this.#session.failure(plainText(error), atMs);
   }
 
   /** Follows each answer, and is repeated when only the rate limits changed. */

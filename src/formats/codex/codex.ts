@@ -1,3 +1,4 @@
+import { confidence } from '../parts/confidence.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { LineImporter } from '../importer.ts';
 import { CodexExec } from './codex-exec.ts';
@@ -22,11 +23,10 @@ export const codexRolloutImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',
   recognise(firstLines) {
-    const known = firstLines.filter(
-      (line) => isJsonObject(line) && ROLLOUT_TYPES.has(line.type) && isJsonObject(line.payload),
-    );
-    if (known.length === 0) return 0;
-    return known.length === firstLines.length ? 0.98 : 0.9;
+    return confidence(firstLines, ({ type, payload }) => ROLLOUT_TYPES.has(type) && isJsonObject(payload), {
+      all: 0.98,
+      some: 0.9,
+    });
   },
   open: (source) => new CodexRollout(source),
 };
@@ -38,11 +38,10 @@ export const codexExecImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',
   recognise(firstLines) {
-    const known = firstLines.filter(
-      (line) => isJsonObject(line) && typeof line.type === 'string' && EXEC_TYPE.test(line.type),
-    );
-    if (known.length === 0) return 0;
-    return known.length === firstLines.length ? 0.95 : 0.7;
+    return confidence(firstLines, ({ type }) => typeof type === 'string' && EXEC_TYPE.test(type), {
+      all: 0.95,
+      some: 0.7,
+    });
   },
   open: (source) => new CodexExec(source),
 };

@@ -1,13 +1,12 @@
 import { shellAnswer } from '../../calls/shell-answer.ts';
 import type { StoredUsage } from '../../records/stored-message.ts';
-import type { RunEnded } from '../../records/trajectory-record.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import { listOf, membersOf, numberOrUndefined, type JsonMembers } from '../parts/json-member.ts';
 import { plainText } from '../parts/plain-text.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { callArguments } from '../parts/source-call.ts';
-import { sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 
 /** Most usage records buffered without their answer. */
 const MAX_USAGES = 64;
@@ -51,16 +50,14 @@ export class CopilotRun {
       case 'tool.execution_complete':
         yield* this.#completed(data, atMs);
         return true;
-      case 'session.error': {
-        const message = plainText(data.message);
-        yield* this.#session.failure([sourceBlock(message)], message, atMs);
+      case 'session.error':
+        yield* this.#session.failure(plainText(data.message), atMs);
         return true;
-      }
       case 'session.compaction_complete':
-        if (data.success !== false) yield* this.#compaction(textOrUndefined(data.trigger) ?? 'auto', atMs);
+        if (data.success !== false) yield* this.#session.compaction(textOrUndefined(data.trigger) ?? 'auto', atMs);
         return true;
       case 'session.truncation':
-        if (data.messagesRemovedDuringTruncation !== 0) yield* this.#compaction('truncation', atMs);
+        if (data.messagesRemovedDuringTruncation !== 0) yield* this.#session.compaction('truncation', atMs);
         return true;
       default:
         return false;
@@ -69,9 +66,7 @@ export class CopilotRun {
 
   /** How the run ends, unless it continues. */
   outcome(outcome: string | undefined, atMs: number | undefined): void {
-    const payload: RunEnded | undefined =
-      outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] };
-    this.#session.outcome(payload, atMs);
+    this.#session.outcome(outcome, atMs);
   }
 
   /**
@@ -162,10 +157,6 @@ export class CopilotRun {
     const isError = data.success === false || exitCode !== 0;
     const durationMs = startedAtMs === undefined || atMs === undefined ? undefined : atMs - startedAtMs;
     yield* this.#session.result({ sourceId, result, isError, durationMs, atMs });
-  }
-
-  *#compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
-    yield* this.#session.record({ kind: 'compaction', trigger }, atMs);
   }
 }
 

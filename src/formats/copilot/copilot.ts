@@ -1,3 +1,4 @@
+import { confidence } from '../parts/confidence.ts';
 import { present } from '../../base/present.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
@@ -22,12 +23,9 @@ export const copilotImporter: LineImporter = {
   shape: 'lines',
   format: 'copilot',
   recognise(firstLines) {
-    const events = firstLines.filter(
-      (line) =>
-        isJsonObject(line) && typeof line.type === 'string' && EVENT_TYPE.test(line.type) && isJsonObject(line.data),
-    );
-    if (events.length === 0) return 0;
-    return events.length === firstLines.length ? 0.98 : 0.8;
+    const isEvent = ({ type, data }: JsonMembers): boolean =>
+      typeof type === 'string' && EVENT_TYPE.test(type) && isJsonObject(data);
+    return confidence(firstLines, isEvent, { all: 0.98, some: 0.8 });
   },
   open: (source) => new CopilotImport(source),
 };

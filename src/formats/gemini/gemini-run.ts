@@ -8,7 +8,7 @@ import { plainText } from '../parts/plain-text.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
-import { asJson, sourceBlock, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
+import { asJson, sourceBlocks, textOrUndefined } from '../parts/source-content.ts';
 import { sourceTimeMs } from '../parts/source-time.ts';
 
 /** Most entries tracked for later versions. */
@@ -48,14 +48,14 @@ export class GeminiRun {
       for (const entry of unknown) yield* this.entry(entry);
       return;
     }
-    yield* this.session.record({ kind: 'compaction', trigger: 'compress' }, atMs);
+    yield* this.session.compaction('compress', atMs);
     for (const entry of unknown) this.#emittedCalls.set(plainText(entry.id), listOf(entry.toolCalls).length);
   }
 
   /** The user went back to an earlier message. */
   *rewind(atMs: number | undefined): Generator<ImportItem> {
     yield* this.#flush();
-    yield* this.session.record({ kind: 'compaction', trigger: 'rewind' }, atMs);
+    yield* this.session.compaction('rewind', atMs);
   }
 
   *finish(): Generator<ImportItem> {
@@ -74,10 +74,8 @@ export class GeminiRun {
     if (entry.type === 'gemini') yield* this.#answer(entry, emitted, atMs);
     else if (emitted !== undefined) return;
     else if (entry.type === 'user') yield* this.user(sourceBlocksOf(entry.content), atMs);
-    else if (entry.type === 'error') {
-      const message = plainText(entry.content);
-      yield* this.session.failure([sourceBlock(message)], message, atMs);
-    } else this.skipped.add(`${plainText(entry.type)} entries`);
+    else if (entry.type === 'error') yield* this.session.failure(plainText(entry.content), atMs);
+    else this.skipped.add(`${plainText(entry.type)} entries`);
   }
 
   /** A message with the user's role; text added by hooks and the host becomes a separate message. */

@@ -100,13 +100,11 @@ export class GeminiStream extends ObjectLines {
     const { message } = membersOf(value.error);
     this.#run.session.usage(usageOf(membersOf(value.stats)));
     if (typeof message === 'string') yield* this.#failure(message, atMs);
-    const outcome = value.status === 'success' ? 'ended' : 'error';
-    this.#run.session.outcome({ kind: 'run_ended', outcome, new_messages: [] }, atMs);
+    this.#run.session.outcome(value.status === 'success' ? 'ended' : 'error', atMs);
   }
 
   *#failure(message: unknown, atMs: number | undefined): Generator<ImportItem> {
-    const text = plainText(message);
-    yield* this.#run.session.failure([sourceBlock(text)], text, atMs);
+    yield* this.#run.session.failure(plainText(message), atMs);
   }
 }
 

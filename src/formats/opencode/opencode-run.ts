@@ -70,16 +70,15 @@ export class OpencodeRun {
 
   /** Why the model's answer ended: `stop` for the last one of a prompt. */
   finished(reason: unknown, atMs: number | undefined): void {
-    if (reason === 'stop') this.session.outcome({ kind: 'run_ended', outcome: 'ended', new_messages: [] }, atMs);
+    if (reason === 'stop') this.session.outcome('ended', atMs);
   }
 
   *error(error: unknown, atMs: number | undefined): Generator<ImportItem> {
     const { name, data } = membersOf(error);
     if (name === undefined) return;
     const message = plainText(membersOf(data).message ?? name);
-    yield* this.session.failure([sourceBlock(message)], message, atMs);
-    const outcome = name === 'MessageAbortedError' ? 'aborted' : 'error';
-    this.session.outcome({ kind: 'run_ended', outcome, new_messages: [] }, atMs);
+    yield* this.session.failure(message, atMs);
+    this.session.outcome(name === 'MessageAbortedError' ? 'aborted' : 'error', atMs);
   }
 
   *#user(parts: readonly unknown[], atMs: number | undefined): Generator<ImportItem> {
@@ -87,7 +86,7 @@ export class OpencodeRun {
     const members = parts.map((part) => membersOf(part));
     for (const { type, auto } of members) {
       const trigger = auto === false ? 'manual' : 'auto';
-      if (type === 'compaction') yield* this.session.record({ kind: 'compaction', trigger }, atMs);
+      if (type === 'compaction') yield* this.session.compaction(trigger, atMs);
     }
     const shown = members.filter(({ type, ignored }) => type !== 'compaction' && ignored !== true);
     const added = shown.filter(({ synthetic }) => synthetic === true);

@@ -1,3 +1,4 @@
+import { confidence } from '../parts/confidence.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ImportItem } from '../import-item.ts';
 import type { DocumentImporter, ImportSource, LineImporter } from '../importer.ts';
@@ -48,11 +49,10 @@ export const opencodeLinesImporter: LineImporter = {
   shape: 'lines',
   format: 'opencode',
   recognise(firstLines) {
-    const known = firstLines.filter(
-      (line) => isJsonObject(line) && LINE_TYPES.has(line.type) && typeof line.sessionID === 'string',
-    );
-    if (known.length === 0) return 0;
-    return known.length === firstLines.length ? 0.97 : 0.8;
+    return confidence(firstLines, ({ type, sessionID }) => LINE_TYPES.has(type) && typeof sessionID === 'string', {
+      all: 0.97,
+      some: 0.8,
+    });
   },
   open: (source) => new OpencodeLines(source),
 };

@@ -1,11 +1,11 @@
 import { present } from '../../base/present.ts';
 import type { StoredContentBlock, StoredUsage } from '../../records/stored-message.ts';
 import type { Json } from '../../base/json.ts';
-import type { RunEnded, TrajectoryPayload } from '../../records/trajectory-record.ts';
+import type { RunEnded, RunEnding } from '../../records/trajectory-record.ts';
 import type { ImportedRun, ImportItem } from '../import-item.ts';
 import { withDuration } from './result-duration.ts';
 import { RunItems, type AnswerPart } from './run-items.ts';
-import { plainest } from './source-content.ts';
+import { plainest, sourceBlock } from './source-content.ts';
 
 /** Most messages buffered until the task is known: instructions, caveats and reminders precede it. */
 const MAX_BUFFERED = 16;
@@ -143,25 +143,26 @@ export class SessionItems {
 
   /** A failed request that the host shows as the model's answer. Starts no turn. */
   *failure(
-    parts: readonly StoredContentBlock[],
     errorMessage: string,
     atMs: number | undefined,
+    parts: readonly StoredContentBlock[] = [sourceBlock(errorMessage)],
   ): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#begin(undefined, atMs);
     yield* items.answer({ parts, errorMessage, sameTurn: true }, atMs);
   }
 
-  /** A record that ends the answer before it, such as a compaction. */
-  *record(payload: TrajectoryPayload, atMs: number | undefined): Generator<ImportItem> {
+  /** Ends the answer before it. */
+  *compaction(trigger: string, atMs: number | undefined): Generator<ImportItem> {
     yield* this.flush();
     const items = yield* this.#begin(undefined, atMs);
-    yield items.record(payload, atMs);
+    yield items.record({ kind: 'compaction', trigger }, atMs);
   }
 
   /** How the run ends if nothing follows; undefined if it continues. */
-  outcome(payload: RunEnded | undefined, atMs: number | undefined): void {
-    this.#outcome = payload === undefined ? undefined : { payload, atMs };
+  outcome(ending: string | RunEnding | undefined, atMs: number | undefined): void {
+    const known = typeof ending === 'string' ? { outcome: ending } : ending;
+    this.#outcome = known && { payload: { kind: 'run_ended', new_messages: [], ...known }, atMs };
   }
 
   /** Total cost of the session in US dollars, as the source reports it. Dropped if the session has no end. */

@@ -56,7 +56,7 @@ class PiImport extends ObjectLines {
     const atMs = sourceTimeMs(value.timestamp);
     const parentId = textOrUndefined(value.parentId);
     const wentBack = parentId !== undefined && this.#lastId !== undefined && parentId !== this.#lastId;
-    if (wentBack) yield* this.#session.record({ kind: 'compaction', trigger: 'branch' }, atMs);
+    if (wentBack) yield* this.#session.compaction('branch', atMs);
     this.#lastId = textOrUndefined(value.id) ?? this.#lastId;
     switch (value.type) {
       case 'session': {
@@ -74,7 +74,7 @@ class PiImport extends ObjectLines {
         yield* this.#session.system(sourceBlocks(value.content), atMs);
         break;
       case 'compaction':
-        yield* this.#session.record({ kind: 'compaction', trigger: 'unspecified' }, atMs);
+        yield* this.#session.compaction('unspecified', atMs);
         yield* this.#session.system(sourceBlocks(value.summary), atMs);
         break;
       case 'branch_summary':
@@ -130,7 +130,7 @@ class PiImport extends ObjectLines {
     });
     if (typeof message.errorMessage === 'string') {
       const content = parts.filter((part) => part.type !== 'call');
-      yield* this.#session.failure(content, message.errorMessage, atMs);
+      yield* this.#session.failure(message.errorMessage, atMs, content);
     } else {
       yield* this.#session.answer(
         {
@@ -142,7 +142,7 @@ class PiImport extends ObjectLines {
         atMs,
       );
     }
-    this.#session.outcome(outcome === undefined ? undefined : { kind: 'run_ended', outcome, new_messages: [] }, atMs);
+    this.#session.outcome(outcome, atMs);
   }
 }
 

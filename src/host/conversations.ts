@@ -1,0 +1,19 @@
+import type { Run } from '../run/run.ts';
+import type { AdapterOptions } from './adapter-options.ts';
+import { Conversation } from './conversation.ts';
+
+/** The conversation of each run, together with the adapter's own state of it, which `start` creates. */
+export function conversations<State extends object>(
+  options: AdapterOptions,
+  start: () => State,
+): (run: Run) => State & { readonly conversation: Conversation } {
+  const byRun = new WeakMap<Run, State & { readonly conversation: Conversation }>();
+  return (run) => {
+    const known = byRun.get(run);
+    if (known !== undefined) return known;
+    const noWayBeforeAnswer = 'no request follows a final answer';
+    const created = { ...start(), conversation: new Conversation(run, { ...options, noWayBeforeAnswer }) };
+    byRun.set(run, created);
+    return created;
+  };
+}
