@@ -1,17 +1,17 @@
 import { CoxswainError } from '../base/error.ts';
 
 /**
- * What a refused append calls for.
+ * Why an append failed.
  *
- * - `retry`: the medium refused; it may take the same batch later
- * - `hole`: the sink wants earlier records first
- * - `spoiled`: some record of the batch cannot be stored
- * - `refused`: the sink holds something else under this run's id
- * - `over`: the sink takes nothing any more
+ * - `retry`: an I/O fault; the same batch may succeed later
+ * - `hole`: the sink expects earlier records first
+ * - `spoiled`: a record of the batch cannot be stored
+ * - `refused`: the sink holds other records under this run's id
+ * - `over`: the sink accepts nothing any more
  */
 export type AppendFault = 'retry' | 'hole' | 'spoiled' | 'refused' | 'over';
 
-/** Sorts what `append` threw. What is no `CoxswainError` comes from the medium. */
+/** Classifies what `append` threw. Anything but a `CoxswainError` is an I/O fault. */
 export function appendFault(error: unknown): AppendFault {
   if (!(error instanceof CoxswainError)) return 'retry';
   switch (error.code) {
@@ -30,7 +30,7 @@ export function appendFault(error: unknown): AppendFault {
   }
 }
 
-/** The `seq` that the sink waits for, where a `store-gap` says it. */
+/** The `seq` that the sink expects, according to a `store-gap`. */
 export function expectedSeqOf(error: unknown): number | undefined {
   if (!(error instanceof CoxswainError) || error.code !== 'store-gap') return undefined;
   const expected = error.details['expected'];

@@ -1,6 +1,6 @@
 import type { FlushAnswer, TimeLimit } from './recorder-answers.ts';
 
-/** What can be flushed. */
+/** A queue that can be flushed. */
 export interface Flushable {
   readonly isEmpty: boolean;
   flush(limit?: TimeLimit): Promise<FlushAnswer>;
@@ -8,23 +8,23 @@ export interface Flushable {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** How long the end of the process may be put off. */
+/** How long the exit may be delayed. */
 const TIME_LIMIT_MS = 2_000;
 
-/** What is flushed, and for how long at most. A process has one table of signals, so there is one of these. */
+/** The queues to flush, with their time limits. Signal handlers are per process, so this is too. */
 const flushables = new Map<Flushable, number>();
-/** Flushables that stood at their time limit when there was nothing left to do. */
-const tired = new Set<Flushable>();
+/** Queues that exceeded their time limit at `beforeExit`. */
+const exhausted = new Set<Flushable>();
 let isFlushing = false;
 
 /**
- * Flushes before the process ends by SIGTERM or SIGINT, or because there is nothing left to do. After the flush the
- * signal is raised again without us, so that the process ends as it would have; where the host listens for it too, it is
- * the host's, and is not raised again. A second signal ends the wait. The exit code is left alone.
+ * Flushes before the process exits by SIGTERM, SIGINT or an empty event loop. After the flush the signal is raised again without
+ * our handler, so that the process exits as it would have, unless the host also handles it. A second signal ends the wait. The
+ * exit code is unchanged.
  *
- * A process that ends by `process.exit()`, SIGKILL or a fault is not covered.
+ * Does not cover `process.exit()`, SIGKILL and uncaught errors.
  *
- * @returns takes it off
+ * @returns a function that removes the queue
  */
 export function flushOnExit(queue: Flushable, limit: TimeLimit): () => void {
   if (flushables.size === 0) {
@@ -33,7 +33,7 @@ export function flushOnExit(queue: Flushable, limit: TimeLimit): () => void {
   }
   flushables.set(queue, limit.timeLimitMs ?? TIME_LIMIT_MS);
   return () => {
-    tired.delete(queue);
+    exhausted.delete(queue);
     if (!flushables.delete(queue) || flushables.size > 0) return;
     for (const signal of SIGNALS) process.off(signal, onSignal);
     process.off('beforeExit', onBeforeExit);
@@ -62,8 +62,8 @@ function raiseAgain(signal: NodeJS.Signals): void {
 }
 
 /**
- * Listeners of the package `signal-exit`, which many others use: they stand back while anyone else listens, and raise the
- * signal again themselves when they are alone. It publishes their number so that copies of it can do the same.
+ * Listeners of the package `signal-exit`, which many packages use: they do nothing while others listen, and raise the signal
+ * themselves when they are alone. The package publishes their number.
  */
 function politeListeners(): number {
   const emitters: readonly unknown[] = [
@@ -78,23 +78,23 @@ function politeListeners(): number {
   return count;
 }
 
-/** It is asked again after every flush: where one did not help, the process may end. */
+/** Called again after every flush; a queue that could not be flushed does not delay the exit again. */
 function onBeforeExit(): void {
   for (const entry of flushables) {
     const [queue] = entry;
-    if (!tired.has(queue) && !queue.isEmpty) void flushOrTire(entry);
+    if (!exhausted.has(queue) && !queue.isEmpty) void flushOnce(entry);
   }
 }
 
-async function flushOrTire(entry: readonly [Flushable, number]): Promise<void> {
-  if ((await flush(entry)) === 'incomplete') tired.add(entry[0]);
+async function flushOnce(entry: readonly [Flushable, number]): Promise<void> {
+  if ((await flush(entry)) === 'incomplete') exhausted.add(entry[0]);
 }
 
 async function flush([queue, timeLimitMs]: readonly [Flushable, number]): Promise<FlushAnswer> {
   try {
     return await queue.flush({ timeLimitMs });
   } catch {
-    // It is in `health`; nobody is left to throw to.
+    // `health` has the fault; there is no caller to throw to.
     return 'incomplete';
   }
 }

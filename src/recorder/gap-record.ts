@@ -2,12 +2,12 @@ import { present } from '../base/present.ts';
 import { TRAJECTORY_SCHEMA_VERSION, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 
-/** True for a record that stands for lost ones. */
+/** True for a record that replaces lost ones. */
 export function isGap(record: TrajectoryRecord): boolean {
   return record.payload.kind === 'gap';
 }
 
-/** The record that stands for a lost one, or for several: `fromSeq … throughSeq` where they are given. */
+/** The gap record that replaces a lost record, or the range `fromSeq … throughSeq`. */
 export function gapFor(
   record: TrajectoryRecord,
   reason: string,
@@ -18,13 +18,13 @@ export function gapFor(
     seq: range.fromSeq ?? record.seq,
     ...present({ run_id: record.run_id, parent_run_id: record.parent_run_id }),
     depth: record.depth,
-    // The record may have been refused for its time.
+    // The record may have been refused for an invalid time.
     recorded_at_unix_ms: record.recorded_at_unix_ms >= 0 ? record.recorded_at_unix_ms : 0,
     payload: { kind: 'gap', through_seq: range.throughSeq ?? lastSeqOf(record), reason },
   };
 }
 
-/** One gap for `gap` and the lost `record` that follows it directly; undefined when it does not. */
+/** `gap` extended by a lost `record` that directly follows it; otherwise undefined. */
 export function widenGap(gap: TrajectoryRecord | undefined, record: TrajectoryRecord): TrajectoryRecord | undefined {
   if (gap?.payload.kind !== 'gap' || lastSeqOf(gap) !== record.seq - 1) return undefined;
   return { ...gap, payload: { ...gap.payload, through_seq: lastSeqOf(record) } };

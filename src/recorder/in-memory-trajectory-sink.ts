@@ -2,13 +2,13 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { memoryStore } from '../store/memory/memory-store.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
-/** A sink that keeps records in memory, for tests and for whoever reads a trajectory whole. */
+/** A sink that keeps records in memory, for tests and for reading whole trajectories. */
 export class InMemoryTrajectorySink implements TrajectorySink {
   readonly #store: TrajectoryStore = memoryStore();
-  /** In the order in which runs came. */
+  /** In order of first appearance. */
   readonly #runIds = new Set<string>();
 
-  /** Keeps one record. @throws as `append` */
+  /** Adds one record. @throws as `append` */
   async record(record: TrajectoryRecord): Promise<void> {
     await this.append([record]);
   }
@@ -19,7 +19,7 @@ export class InMemoryTrajectorySink implements TrajectorySink {
     return lastSeq;
   }
 
-  /** Everything kept: run after run, in the order in which they came, each by `seq`. */
+  /** All records: by run, in order of first appearance, then by `seq`. */
   async snapshot(): Promise<readonly TrajectoryRecord[]> {
     const records: TrajectoryRecord[] = [];
     for (const runId of this.#runIds) {

@@ -1,7 +1,7 @@
 import type { InputCounts, InputFault } from '../base/input-fault.ts';
 import type { Mutable } from '../base/mutable.ts';
 
-/** Counts what was wrong with the input of a process's runs. */
+/** Counts faults in the input of a process's runs. */
 export class InputTally {
   readonly #counts: Mutable<InputCounts> = {};
   #isClean = true;
@@ -11,7 +11,7 @@ export class InputTally {
     this.#counts[fault] = (this.#counts[fault] ?? 0) + times;
   }
 
-  /** For a report of health: nothing while nothing was wrong. */
+  /** For `health`; empty while there were no faults. */
   health(): { readonly input?: InputCounts } {
     return this.#isClean ? {} : { input: { ...this.#counts } };
   }

@@ -7,7 +7,7 @@ import type { EmitAnswer } from './recorder-answers.ts';
 import type { RecorderHealth } from './recorder-health.ts';
 import type { Load } from './waiting-run.ts';
 
-/** What a queue holds, has done and has lost. */
+/** The counters of a queue. */
 export class QueueCounts {
   queued = 0;
   queuedBytes = 0;
@@ -29,7 +29,7 @@ export class QueueCounts {
     this.lastFault = error;
   }
 
-  /** A record that was never taken is lost. */
+  /** Counts a record that was not accepted. */
   drop(): EmitAnswer {
     this.dropped += 1;
     return 'dropped';
@@ -56,7 +56,7 @@ export class QueueCounts {
     this.dropped += load.records;
   }
 
-  /** One record fits whatever its size when nothing else waits. */
+  /** An empty queue accepts a record of any size. */
   fits(bytes: number, limits: QueueLimits): boolean {
     return this.queued === 0 || (this.queued < limits.maxQueued && this.queuedBytes + bytes <= limits.maxQueuedBytes);
   }
@@ -80,7 +80,7 @@ export class QueueCounts {
     };
   }
 
-  /** What a `flush` that could not store everything throws, where it throws; what was lost is told once. */
+  /** The error of a `flush` that could not store everything. Each lost record is reported once. */
   report(spilled: number): CoxswainError {
     const lost = this.dropped - this.#reportedDrops;
     this.#reportedDrops = this.dropped;
@@ -95,7 +95,7 @@ export class QueueCounts {
   }
 }
 
-/** The sink is well and does not want these records. */
+/** True if the sink works but refuses these records. */
 function isRejection(fault: unknown): boolean {
   const kind = appendFault(fault);
   return kind === 'refused' || kind === 'spoiled';

@@ -1,36 +1,36 @@
 import { invalidArgument } from '../base/error.ts';
 import type { Timers } from './timers.ts';
 
-/** What a failing sink leads to: records are dropped and counted, or `flush` and `end` throw. */
+/** The effect of a failing sink: records are dropped and counted, or `flush` and `end` throw. */
 export type FailurePolicy = 'drop' | 'throw';
 
 /**
- * What becomes of a record for which there is no room.
+ * The handling of a record that exceeds the limits.
  *
  * - `drop-newest`: it is dropped and counted
- * - `spill`: it goes to a file and from there to the store, when the store is back
- * - `wait`: as `drop-newest`, but a host that awaits `run.ready()` is held up before it comes to that
+ * - `spill`: it is written to a file, and to the store once that works again
+ * - `wait`: as `drop-newest`, but hosts that await `run.ready()` are delayed first
  */
 export type OverflowPolicy = 'drop-newest' | 'spill' | 'wait';
 
-/** How records wait for a store. */
+/** Options of the queue in front of a store. */
 export interface RecordQueueOptions {
-  /** What a failing store leads to. Default `drop`: counted, recorded as a gap, never felt by the agent. */
+  /** Default `drop`: lost records are counted and recorded as a gap; the agent is not affected. */
   readonly onFailure?: FailurePolicy;
   /** Default `drop-newest`. */
   readonly overflow?: OverflowPolicy;
-  /** Most records waiting in memory. Default 10,000. */
+  /** Maximum of records waiting in memory. Default 10,000. */
   readonly maxQueued?: number;
-  /** Most bytes waiting in memory, estimated; a larger record is taken when nothing else waits. Default 64 MiB. */
+  /** Maximum of estimated bytes waiting in memory; an empty queue accepts a larger record. Default 64 MiB. */
   readonly maxQueuedBytes?: number;
   /**
-   * Folder of the spill file. Default: the system's folder for temporary files. Where it is given, files that a crashed
-   * process left there are stored at the start; give each store a folder of its own.
+   * Folder of the spill file. Default: the system's temporary folder. If given, files that a crashed process left there are stored
+   * at startup; use a separate folder per store.
    */
   readonly spillFolder?: string;
-  /** Most bytes in the spill file; what comes then is dropped. Default 1 GiB. */
+  /** Maximum size of the spill file; further records are dropped. Default 1 GiB. */
   readonly maxSpillBytes?: number;
-  /** How long a run's records are tried again before they are dropped, in milliseconds. Default 600,000 (ten minutes). */
+  /** How long a run's records are retried before they are dropped, in milliseconds. Default 600,000 (ten minutes). */
   readonly retryForMs?: number;
   /** How long `flush` and `end` wait at most, in milliseconds. Default 5,000. */
   readonly flushTimeLimitMs?: number;
@@ -38,11 +38,11 @@ export interface RecordQueueOptions {
   readonly readyTimeLimitMs?: number;
   /** Default: the machine's. */
   readonly timers?: Timers;
-  /** 0 to 1, for the spread of retries. Default `Math.random`. */
+  /** 0 to 1, for the jitter of retries. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** The numbers of the options, with every default filled in. */
+/** The limits of the options, with defaults. */
 export interface QueueLimits {
   readonly maxQueued: number;
   readonly maxQueuedBytes: number;
@@ -52,7 +52,7 @@ export interface QueueLimits {
   readonly readyTimeLimitMs: number;
 }
 
-/** @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), or not a number */
+/** @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), or that is not a number */
 export function queueLimits(options: RecordQueueOptions): QueueLimits {
   const limits: QueueLimits = {
     maxQueued: options.maxQueued ?? 10_000,

@@ -18,13 +18,12 @@ import { Waiters } from './waiters.ts';
 import { isGapOnly, type Waiting, type WaitingRun } from './waiting-run.ts';
 import { fillHole, WaitingRuns, whenSettled } from './waiting-runs.ts';
 
-/** Appends of different runs at once: enough for a sink that commits them as a group. */
+/** Concurrent appends of different runs: enough for a sink that commits groups. */
 const MAX_APPENDS = 8;
 
 /**
- * Hands records to a sink in order, run by run, in batches. `add` never waits. A sink that fails is tried again, with
- * growing pauses, while the records wait. Records that are lost are replaced by one gap record a stretch, so that a
- * run's `seq` has no hole that nothing speaks of.
+ * Writes records to a sink in batches, in order within each run. `add` never waits. A failing sink is retried with growing
+ * pauses while the records wait. A gap record replaces each stretch of lost records, so that every hole in `seq` is recorded.
  */
 export class RecordQueue {
   readonly #sink: TrajectorySink;
@@ -62,30 +61,30 @@ export class RecordQueue {
     if (options.spillFolder !== undefined) this.#recovering = this.#recover(options.spillFolder);
   }
 
-  /** Queues a record of a run that has an id. Never throws, never waits. */
+  /** Queues a record. Never throws or waits. */
   add(record: TrajectoryRecord): EmitAnswer {
     const run = this.#runs.of(record);
     run.lastSeq = lastSeqOf(record);
     if (run.isRefused) return this.#counts.drop();
     const bytes = recordBytes(record);
-    // Whether a run has ended is worth more than the limit, and there is one such record a run.
+    // The end of a run is accepted beyond the limit; there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
     if (this.#spill?.isActive === true || !fits) return this.#overflow(run, record);
     this.#enqueue(run, record, bytes);
     return 'accepted';
   }
 
-  /** Last `seq` of a run that the sink has acknowledged; -1 before the first, or long after the run's end. */
+  /** Last `seq` of a run that the sink has acknowledged; -1 before the first, or if the run was forgotten. */
   durableSeq(runId: string): number {
     return this.#runs.find(runId)?.durableSeq ?? -1;
   }
 
   /**
-   * Resolves when everything added before is written or counted as dropped, or after `timeLimitMs`; then the rest
-   * goes on waiting. Does not wait for the pause before a retry.
+   * Resolves when everything added before is written or counted as dropped, or after `timeLimitMs`; the rest then keeps waiting.
+   * Retries at once instead of waiting for the end of a pause.
    *
-   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw` instead of answering `incomplete`; its cause is the last
-   *   error of the sink
+   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`, instead of returning `incomplete`; its
+   *   cause is the last error of the sink
    */
   async flush(limit: TimeLimit = {}): Promise<FlushAnswer> {
     const endMs = this.#timers.nowMs() + (limit.timeLimitMs ?? this.#limits.flushTimeLimitMs);
@@ -104,8 +103,8 @@ export class RecordQueue {
   }
 
   /**
-   * Resolves to true when there is room; under the policy `wait` that may take until `timeLimitMs`, and then it is
-   * false. While the sink stands still after that, further calls answer false at once. Never throws.
+   * Resolves to true when there is room. Under the policy `wait` it waits up to `timeLimitMs`, then resolves to false; until the
+   * sink stores something again, further calls resolve to false immediately. Never throws.
    */
   async ready(limit: TimeLimit = {}): Promise<boolean> {
     if (this.#hasRoom()) return true;
@@ -132,7 +131,7 @@ export class RecordQueue {
     };
   }
 
-  /** Flushes, then counts what is left in memory as dropped. A spill file with records stays. @throws as `flush` */
+  /** Flushes, then counts what is left in memory as dropped. A spill file with records is kept. @throws as `flush` */
   async close(limit: TimeLimit = {}): Promise<FlushAnswer> {
     try {
       return await this.flush(limit);
@@ -143,11 +142,12 @@ export class RecordQueue {
         this.#counts.lose(run.clear());
       }
       this.#runs.clear();
+      this.#ready = [];
       await this.#spill?.leave();
     }
   }
 
-  /** Only three quarters, so that what several hosts tell after they were let go still finds room. */
+  /** Three quarters, so that several hosts that were waiting still find room. */
   #hasRoom(): boolean {
     return this.#options.overflow !== 'wait' || this.#counts.isBelow(0.75, this.#limits);
   }
@@ -177,15 +177,13 @@ export class RecordQueue {
 
   #makeReady(run: WaitingRun): void {
     this.#runs.activate(run);
-    if (run.state === 'idle') run.state = 'ready';
-    else if (run.state !== 'writing' || !run.mayFollow) return;
-    if (run.isListed) return;
-    run.isListed = true;
+    if (run.state !== 'idle') return;
+    run.state = 'ready';
     this.#ready.push(run);
     this.#schedule();
   }
 
-  /** After the host's own turn, so that an agent that waits for an answer does not wait for a disk. */
+  /** After the host's turn, so that the agent does not wait for a disk. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -196,13 +194,12 @@ export class RecordQueue {
   }
 
   #pump(): void {
-    // What was left by an earlier process comes first.
+    // Records left by an earlier process come first.
     if (this.#recovering !== undefined) return;
     while (this.#appends < MAX_APPENDS) {
       const run = this.#ready.shift();
       if (run === undefined) break;
-      run.isListed = false;
-      if (run.state === 'ready' || run.mayFollow) void this.#write(run);
+      void this.#write(run);
     }
     void this.#replay();
   }
@@ -211,39 +208,28 @@ export class RecordQueue {
     const batch = run.takeBatch();
     run.state = 'writing';
     this.#appends += 1;
-    // So that this thread prepares one batch while the disk has the other.
-    this.#makeReady(run);
     try {
       const seq = await this.#sink.append(batch.map((item) => item.record));
       run.durableSeq = Math.max(run.durableSeq, seq);
       this.#settle(run, batch);
     } catch (error) {
-      run.refuseBatch(batch, error);
+      // After `close` nothing is left to decide.
+      if (!run.isRefused) this.#refused(run, batch, error);
     }
     this.#appends -= 1;
     run.tries += 1;
-    if (run.isFlying) this.#makeReady(run);
-    else this.#land(run);
+    if (run.state === 'writing') {
+      run.state = 'idle';
+      // A gap alone that the sink refused waits until the sink is back.
+      if (!run.isEmpty && (run.failures === 0 || run.firstRecord < Infinity)) this.#makeReady(run);
+    }
     this.#runs.settle(run);
     this.#waiters.wake();
     this.#pump();
   }
 
-  /** Nothing of the run is at the sink any more. */
-  #land(run: WaitingRun): void {
-    const refused = run.takeRefused();
-    if (refused !== undefined) {
-      this.#counts.fault(refused.error);
-      this.#refused(run, refused.batch, refused.error);
-    }
-    if (run.state !== 'writing') return;
-    run.state = 'idle';
-    // A gap alone that the sink did not take waits until the sink is back.
-    if (!run.isEmpty && (run.failures === 0 || run.firstRecord < Infinity)) this.#makeReady(run);
-  }
-
   #settle(run: WaitingRun, batch: readonly Waiting[]): void {
-    this.#counts.write(run.settleBatch(batch), batch.at(-1)?.record.recorded_at_unix_ms ?? 0);
+    this.#counts.write(run.settleBatch(), batch.at(-1)?.record.recorded_at_unix_ms ?? 0);
     this.#isStalled = false;
     const isBack = run.failures > 0;
     run.failures = 0;
@@ -253,6 +239,7 @@ export class RecordQueue {
   }
 
   #refused(run: WaitingRun, batch: readonly Waiting[], error: unknown): void {
+    this.#counts.fault(error);
     const reason = faultText(error);
     switch (appendFault(error)) {
       case 'retry':
@@ -290,7 +277,7 @@ export class RecordQueue {
     run.stopResting = this.#timers.after(delayMs, () => this.#hurry(run), 'let-go');
   }
 
-  /** Tries again without waiting for the end of the pause. */
+  /** Retries at once. */
   #hurry(run: WaitingRun): void {
     if (run.state === 'resting') {
       run.stopResting?.();
@@ -305,7 +292,7 @@ export class RecordQueue {
     this.#counts.lose(run.clear());
   }
 
-  /** Brings spilled records back while half of the room is free. */
+  /** Moves spilled records back to memory while half of the room is free. */
   async #replay(): Promise<void> {
     const spill = this.#spill;
     if (spill === undefined || this.#isReplaying) return;

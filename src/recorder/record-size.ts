@@ -1,13 +1,13 @@
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** What a record costs besides its payload: the envelope and the queue's own entry. */
+/** Memory of a record besides its payload: the envelope and the queue's entry. */
 const ENVELOPE_BYTES = 200;
 
 /**
- * About the memory that a record takes while it waits, in bytes: one a character, eight a number. An estimate,
- * because encoding every record twice would double the cost of recording.
+ * Estimates the memory of a waiting record, in bytes: one per character, eight per number. Encoding every record twice would
+ * double the cost of recording.
  *
- * Cost: one walk; a text costs the same whatever its length.
+ * Cost: one walk over the values; independent of text lengths.
  */
 export function recordBytes(record: TrajectoryRecord): number {
   return ENVELOPE_BYTES + bytesOf(record.payload);
@@ -22,7 +22,7 @@ function bytesOf(value: unknown): number {
     return bytes;
   }
   for (const key in value) {
-    // A record holds plain JSON, whose own enumerable members are all there is.
+    // A record is plain JSON.
     bytes += key.length + 4 + bytesOf((value as Readonly<Record<string, unknown>>)[key]);
   }
   return bytes;

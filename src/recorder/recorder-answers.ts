@@ -1,13 +1,13 @@
 /**
- * What becomes of an event.
+ * The outcome of `emit`.
  *
- * - `accepted`: it is a record that every store takes, and waits to be written; or a streaming delta, of which none is made
- * - `dropped`: it is not recorded, and counted in `health()`: there is no room (`recorder.dropped`), the run is over
- *   (`input.lateEvents`), too many wait from within a provider (`input.crowded`), or nothing can be made of it (`input.refused`)
+ * - `accepted`: the event is a valid record and waits to be written; or it is a streaming delta, which is not recorded
+ * - `dropped`: the event is not recorded, and counted in `health()`: the queue is full (`recorder.dropped`), the run has ended
+ *   (`input.lateEvents`), too many events wait from within a provider (`input.crowded`), or it is unusable (`input.refused`)
  */
 export type EmitAnswer = 'accepted' | 'dropped';
 
-/** Whether everything added before is stored; what is not was dropped or still waits. */
+/** `stored`: everything added before is stored. `incomplete`: some records were dropped or still wait. */
 export type FlushAnswer = 'stored' | 'incomplete';
 
 /** How long a call may wait, in milliseconds. */

@@ -2,30 +2,30 @@ import type { InputCounts } from '../base/input-fault.ts';
 import type { SpillHealth } from './spill-file.ts';
 import type { SpillRecovery } from './recover-spills.ts';
 
-/** How a recorder is doing. Plain JSON. */
+/** The state of a recorder. Plain JSON. */
 export interface RecorderHealth {
-  /** Records that wait in memory, and about how many bytes they take there. */
+  /** Records waiting in memory, and their estimated bytes. */
   readonly queued: number;
   readonly queuedBytes: number;
   readonly written: number;
-  /** Records lost: no room, or the sink refused them for good. A gap record stands for them. */
+  /** Lost records: the queue was full, or the sink refused them permanently. A gap record replaces them. */
   readonly dropped: number;
-  /** Times the sink refused. */
+  /** Failed appends and flushes of the sink. */
   readonly faults: number;
   readonly lastFault?: string;
-  /** Batches that were, or will be, tried again. */
+  /** Batches that were, or will be, retried. */
   readonly retries: number;
-  /** Runs whose records are being tried again now, and for how long the first of them has been. */
+  /** Runs whose records are being retried now, and for how long the first of them has been. */
   readonly failingRuns: number;
   readonly failingForMs: number;
-  /** Runs whose id the sink holds with other records. Nothing more of them is stored. */
+  /** Runs under whose id the sink holds other records. Nothing more of them is stored. */
   readonly refusedRuns: number;
-  /** Unix milliseconds of the newest record that was written; 0 before the first. */
+  /** Unix milliseconds of the newest written record; 0 before the first. */
   readonly lastRecordAtMs: number;
-  /** While records go through the spill file. */
+  /** Present while records go through the spill file. */
   readonly spill?: SpillHealth;
-  /** What was wrong with events, where the recorder takes them itself; absent while nothing was. */
+  /** Faults in events that the recorder received itself; absent before the first. */
   readonly input?: InputCounts;
-  /** What was found in the spill folder at the start. */
+  /** Records found in the spill folder at startup. */
   readonly recovered?: SpillRecovery;
 }

@@ -9,26 +9,26 @@ import { readLines } from '../store/jsonl/read-lines.ts';
 import { MAX_BATCH_RECORDS, type TrajectorySink } from '../store/trajectory-store.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { gapFor } from './gap-record.ts';
-import { leftBy } from './spill.ts';
+import { spillOwner } from './spill.ts';
 
-/** What became of the files that crashed processes left. */
+/** The result of recovering spill files of crashed processes. */
 export interface SpillRecovery {
   readonly files: number;
-  /** Records that the sink has now; some may have been there before. */
+  /** Records in the sink now; some may have been there before. */
   readonly records: number;
-  /** Records that the sink refused, or that were torn. */
+  /** Records that the sink refused or that were incomplete. */
   readonly refused: number;
 }
 
 /**
- * Stores what processes that are gone have left in spill files, and deletes the files. What a run lost before its
- * spilled records becomes a gap. A run that has gone on without them is left as it is, and they count as refused.
+ * Stores the spill files of processes that have exited, and deletes the files. A hole before a run's spilled records becomes a
+ * gap. If a run has continued without them, they count as refused.
  *
- * @throws CoxswainError as `append`, for a fault of the medium; the files are still there then
+ * @throws CoxswainError as `append`, for an I/O fault; the files are kept then
  */
 export async function recoverSpills(folder: string, sink: TrajectorySink): Promise<SpillRecovery> {
   let total: SpillRecovery = { files: 0, records: 0, refused: 0 };
-  for (const path of await takeLeft(folder)) {
+  for (const path of await claimFiles(folder)) {
     const { records, refused } = await recoverFile(path, sink);
     await rm(path, { force: true });
     total = { files: total.files + 1, records: total.records + records, refused: total.refused + refused };
@@ -36,18 +36,18 @@ export async function recoverSpills(folder: string, sink: TrajectorySink): Promi
   return total;
 }
 
-/** Of two processes that find the same file, one can rename it. */
-async function takeLeft(folder: string): Promise<readonly string[]> {
+/** Claims files by renaming, which only one of several processes can do. */
+async function claimFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
-  const taken: string[] = [];
+  const claimed: string[] = [];
   for (const name of names) {
-    const pid = leftBy(name);
+    const pid = spillOwner(name);
     if (pid === undefined || (pid !== process.pid && isRunning(pid))) continue;
-    // Still a name that a later process takes for one that was left, should this one crash.
+    // Should this process crash, a later one recognises the new name.
     const path = join(folder, name.replace(/^coxswain-spill-\d+/, `coxswain-spill-${process.pid}`));
-    if (path === join(folder, name) || (await renamed(join(folder, name), path))) taken.push(path);
+    if (path === join(folder, name) || (await renamed(join(folder, name), path))) claimed.push(path);
   }
-  return taken;
+  return claimed;
 }
 
 async function renamed(from: string, to: string): Promise<boolean> {
@@ -94,9 +94,9 @@ async function recoverFile(
   return { records, refused };
 }
 
-/** The record of each line; undefined for a line that holds none. */
+/** The record of each line; undefined for an invalid line. */
 async function* recordsIn(path: string): AsyncGenerator<TrajectoryRecord | undefined, void, void> {
-  // Not `node:readline`: it also ends a line at characters that stand in the texts of records.
+  // Not `node:readline`, which also splits at Unicode line separators.
   for await (const lines of readLines(nodeFileSystem.read(path, 0), 0))
     for (const { bytes } of lines) yield recordIn(bytes.toString());
 }
@@ -109,7 +109,7 @@ function recordIn(line: string): TrajectoryRecord | undefined {
   }
 }
 
-/** @returns false when the sink holds something else there, or refuses the records as such */
+/** @returns false if the sink holds other records there, or refuses these records */
 async function appended(sink: TrajectorySink, batch: readonly TrajectoryRecord[]): Promise<boolean> {
   try {
     await sink.append(batch);

@@ -15,52 +15,51 @@ import type { InputTally } from './input-tally.ts';
 import type { RecordQueue } from './record-queue.ts';
 import type { EmitAnswer } from './recorder-answers.ts';
 
-/** Who a run is, for its records. */
+/** The identity of a run in its records. */
 export interface RunLogIdentity {
   readonly runId: string;
   readonly parentRunId?: string;
   readonly depth: number;
 }
 
-/** What a log is made from. */
+/** The parts of a run log. */
 export interface RunLogParts {
   readonly clock: Clock;
-  /** Absent when nothing is recorded. */
+  /** Undefined if nothing is recorded. */
   readonly queue: Pick<RecordQueue, 'add'> | undefined;
   /** Default 0. */
   readonly nextSeq?: number;
-  /** Time of the run's last record so far, Unix milliseconds; default 0. */
+  /** Time of the run's last record, Unix milliseconds; default 0. */
   readonly lastMs?: number;
-  /** What of a payload may be folded and stored. Every record goes through it, and there is no other way. */
+  /** Redacts every payload before it is folded or stored. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
   /** As of `TrajectoryRecord.late_input_id`, for every record of this log. */
   readonly lateInputId?: string | undefined;
-  /** Counts what had to be mended. */
+  /** Counts faults of the input. */
   readonly tally?: InputTally;
-  /** Called with what had to be mended, once a run for each kind of fault; the same is recorded. */
+  /** Called once per run and kind of fault; the same message is recorded. */
   readonly onInputFault?: (message: string) => void;
 }
 
-/** What leaves a mark in the value itself, or nothing to look at, needs no record beside it. */
-const UNSPOKEN: ReadonlySet<InputFault> = new Set<InputFault>(['binaries', 'cutValues', 'cycles', 'lateEvents']);
+/** Faults that are visible in the stored value, or that leave nothing to report. */
+const UNREPORTED: ReadonlySet<InputFault> = new Set<InputFault>(['binaries', 'cutValues', 'cycles', 'lateEvents']);
 
-/** Payloads that are read from within each other, at most. */
-const MAX_READING = 4;
+/** Maximum nesting of payloads that are read while another one is. */
+const MAX_NESTED_READS = 4;
 
 /**
- * Gives each payload of a run its place and time and hands it to the recorder. `seq` is gapless from 0.
+ * Stamps each payload of a run with `seq` and time and passes it to the recorder. `seq` is gapless from 0.
  *
- * It is the gate of a run: whatever a host, a provider or a model gave, what leaves here can be stored and read again. What
- * has to be mended for that is counted, and recorded as `fault_noticed` when it is met first.
+ * Whatever a host, a provider or a model supplies, the records can be stored and read again. Values repaired for that are counted,
+ * and the first of each kind is recorded as `fault_noticed`.
  */
 export class RunLog {
   readonly identity: RunLogIdentity;
   readonly #parts: RunLogParts;
   readonly #budget = new ValueBudget((fault, detail) => this.noteInput(fault, detail));
-  readonly #spoken = new Set<InputFault>();
+  readonly #reported = new Set<InputFault>();
   #notices: string[] = [];
-  /** Payloads that are being read, each from within the one before. */
-  #reading = 0;
+  #nestedReads = 0;
   #nextSeq: number;
   #lastMs: number;
 
@@ -75,26 +74,26 @@ export class RunLog {
     return this.#nextSeq;
   }
 
-  /** The clock's time; that of the last record where the clock has none. */
+  /** The clock's time; the last record's if the clock returns no valid time. */
   nowMs(): number {
     const now = this.#parts.clock.nowMs();
     if (Number.isFinite(now) && now >= 0) return now;
-    this.noteInput('badTimes', `the clock says ${now}`);
+    this.noteInput('badTimes', `the clock returned ${now}`);
     return this.#lastMs;
   }
 
   /**
-   * A record of the run at this moment, or at `atMs`. Times never run backwards within a run.
+   * Makes a record with the current time, or `atMs`. Times never decrease within a run.
    *
-   * @throws CoxswainError `invalid-record` for a payload of which nothing can be made
+   * @throws CoxswainError `invalid-record` for an unusable payload
    */
   stamp(payload: TrajectoryPayload, atMs?: number): TrajectoryRecord {
     const { runId, parentRunId, depth } = this.identity;
     const { redact } = this.#parts;
-    // What follows from a record has its time.
+    // Derived records have the time of their cause.
     const now = atMs !== undefined && atMs === this.#lastMs ? atMs : this.#timeOf(atMs);
-    const mended = this.#mended(payload, now);
-    const stored = redact === undefined ? mended : redact(mended);
+    const repaired = this.#repaired(payload, now);
+    const stored = redact === undefined ? repaired : redact(repaired);
     this.#lastMs = Math.max(this.#lastMs, now);
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
@@ -115,7 +114,7 @@ export class RunLog {
     };
   }
 
-  /** Queues a stamped record. Never waits. Without a recorder everything counts as accepted. */
+  /** Queues a stamped record. Never waits. Without a recorder the result is always `accepted`. */
   write(record: TrajectoryRecord): EmitAnswer {
     const answer = this.#parts.queue?.add(record) ?? 'accepted';
     if (this.#notices.length === 0) return answer;
@@ -126,26 +125,26 @@ export class RunLog {
   }
 
   /**
-   * The payload as it can be stored, for one that has to wait for its record.
+   * Repairs a payload that has to wait for its record.
    *
-   * @throws CoxswainError `invalid-record` for a payload of which nothing can be made
+   * @throws CoxswainError `invalid-record` for an unusable payload
    */
-  mend(payload: TrajectoryPayload): TrajectoryPayload {
-    return this.#mended(payload, this.nowMs());
+  repair(payload: TrajectoryPayload): TrajectoryPayload {
+    return this.#repaired(payload, this.nowMs());
   }
 
-  #mended(payload: TrajectoryPayload, nowMs: number): TrajectoryPayload {
-    // A getter of the host's may emit in turn, and a proxy without end.
-    if (this.#reading >= MAX_READING) {
-      throw invalidArgument('reading an event leads to another one, over and over');
+  #repaired(payload: TrajectoryPayload, nowMs: number): TrajectoryPayload {
+    // A getter in the host's value may emit, and a proxy may do so without end.
+    if (this.#nestedReads >= MAX_NESTED_READS) {
+      throw invalidArgument('reading an event emits another one, repeatedly');
     }
-    const budget = this.#reading === 0 ? this.#budget : new ValueBudget(this.#budget.note);
+    const budget = this.#nestedReads === 0 ? this.#budget : new ValueBudget(this.#budget.note);
     budget.renew(nowMs);
-    this.#reading += 1;
+    this.#nestedReads += 1;
     try {
       return mendPayload(payload, budget);
     } finally {
-      this.#reading -= 1;
+      this.#nestedReads -= 1;
     }
   }
 
@@ -154,13 +153,13 @@ export class RunLog {
     this.#parts.tally?.note(fault);
   }
 
-  /** Counts a fault of the input; the first of its kind is recorded behind the record at hand. */
+  /** Counts a fault of the input; the first of its kind is recorded after the current record. */
   noteInput(fault: InputFault, detail: string): void {
     const { tally, onInputFault } = this.#parts;
     tally?.note(fault);
-    if (UNSPOKEN.has(fault) || this.#spoken.has(fault)) return;
-    this.#spoken.add(fault);
-    const message = `${fault}: ${detail}; mended here, and counted from now on`;
+    if (UNREPORTED.has(fault) || this.#reported.has(fault)) return;
+    this.#reported.add(fault);
+    const message = `${fault}: ${detail}; repaired here, and counted from now on`;
     this.#notices.push(message);
     onInputFault?.(`input: ${message}`);
   }
@@ -174,13 +173,13 @@ export class RunLog {
     return ms;
   }
 
-  /** Under an id that no store takes, all of the run would be lost. */
+  /** Replaces ids that no store accepts, under which the whole run would be lost. */
   #storable({ runId, parentRunId, depth }: RunLogIdentity): RunLogIdentity {
     const id = storableRunId(runId);
     const parent = parentRunId === undefined || parentRunId === null ? undefined : storableRunId(parentRunId);
     if (id !== runId || parent !== (parentRunId ?? undefined))
       this.noteInput('wrongTypes', 'the id of a run cannot be stored');
-    // `count` gives a number, or nothing.
+    // `count` returns a number or undefined.
     const level = (countDecode.mend(depth, this.#budget, 'depth') ?? 0) as number;
     return { runId: id, ...(parent === undefined ? {} : { parentRunId: parent }), depth: level };
   }

@@ -6,30 +6,30 @@ import { adviceIdElsewhere } from '../steering/advice/advice.ts';
 import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink, TrajectoryStore } from '../store/trajectory-store.ts';
 
-/** Runs of which it is remembered how far their records were moved; some bytes each. */
+/** Runs whose moves are remembered; a few bytes each. */
 const MAX_MOVED_RUNS = 10_000;
 
-/** Other writers that may come before one batch, one after another. */
+/** Maximum of consecutive conflicts for one batch. */
 const MAX_MOVES = 50;
 
-/** From `fromSeq` on, a record's place in the store is so much later than its own `seq`. */
+/** From `fromSeq` on, a record's `seq` in the store is its own plus `by`. */
 interface Move {
   readonly fromSeq: number;
   readonly by: number;
 }
 
-/** How a run is written here that another process writes too. */
+/** The state of a run that another process writes too. */
 interface SharedRun {
   moves: readonly Move[];
-  /** Batches that wait for their turn to be moved, and the last of them. */
+  /** Batches waiting to be moved, and the promise of the last one. */
   waiting: number;
   last: Promise<unknown>;
 }
 
 /**
- * A store that several processes write one run to. Where another one has stored records meanwhile, ours are moved behind
- * them, with what refers to them (`cause_seq`, `advice_id`): nothing is lost, and a run's `seq` stays gapless. What a process
- * knows of the run is what was stored when it opened it, and its own records.
+ * Lets several processes write one run. If another process has stored records meanwhile, ours are moved after them, with their
+ * references (`cause_seq`, `advice_id`): nothing is lost, and `seq` stays gapless. A process only knows the records that were stored
+ * when it opened the run, and its own.
  */
 export class SharedRuns implements TrajectorySink {
   readonly #store: TrajectoryStore;
@@ -40,12 +40,12 @@ export class SharedRuns implements TrajectorySink {
     this.#store = store;
   }
 
-  /** Why nothing of a run is stored that another process had stored already; undefined for every other run. */
+  /** The error of a run that already existed in the store; undefined for any other run. */
   refusal(runId: string): CoxswainError | undefined {
     return this.#refused.get(runId);
   }
 
-  /** A run goes on with the `seq` that the store has: what was moved before is forgotten. */
+  /** Forgets the moves of a run that continues with the store's `seq`. */
   reopen(runId: string): void {
     this.#runs.delete(runId);
     this.#refused.delete(runId);
@@ -53,12 +53,12 @@ export class SharedRuns implements TrajectorySink {
 
   async append(batch: readonly TrajectoryRecord[]): Promise<number> {
     const [first] = batch;
-    // The store says what is wrong with such a batch.
+    // The store reports what is wrong with such a batch.
     if (first?.run_id === undefined) return await this.#store.append(batch);
     try {
       await this.#store.append(this.#moved(batch, first.run_id));
     } catch (error) {
-      if (!this.#isInTheWay(error, first.run_id)) throw error;
+      if (!this.#isConflict(error, first.run_id)) throw error;
       await this.#inTurn(batch, first.run_id);
     }
     return batch.reduce((last, record) => Math.max(last, lastSeqOf(record)), first.seq);
@@ -77,8 +77,8 @@ export class SharedRuns implements TrajectorySink {
     return moves.length === 0 ? batch : batch.map((record) => moved(record, moves));
   }
 
-  /** Something else is stored there, or what comes before it is being moved. */
-  #isInTheWay(error: unknown, runId: string): boolean {
+  /** True if other records are stored there, or the preceding records are being moved. */
+  #isConflict(error: unknown, runId: string): boolean {
     if (!(error instanceof CoxswainError)) return false;
     return error.code === 'store-conflict' || (error.code === 'store-gap' && (this.#runs.get(runId)?.waiting ?? 0) > 0);
   }
@@ -119,7 +119,7 @@ export class SharedRuns implements TrajectorySink {
   }
 }
 
-/** The error of a run that is started under the id of another one. */
+/** The error of a run that is started under the id of an existing one. */
 export function runExists(runId: string, options: { readonly cause?: unknown } = {}): CoxswainError {
   const message = `there is a run ${JSON.stringify(runId)} already: continue it with openRun, or start one under another id`;
   return new CoxswainError('run-exists', message, { details: { runId }, ...options });

@@ -3,9 +3,8 @@ import { lastSeqOf } from '../store/run-summary.ts';
 import type { TrajectorySink } from '../store/trajectory-store.ts';
 
 /**
- * A sink of a function that takes one record, in order; it is waited for. What it throws fails the append, which the recorder
- * tries again from that batch's first record: the function may see a record twice. A record that it takes is as durable as it
- * makes it.
+ * Makes a sink of a function that takes one record at a time, in order, and is awaited. If it throws, the append fails and the
+ * recorder retries the whole batch, so the function may see a record twice. Durability is up to the function.
  */
 export function sinkOf(record: (record: TrajectoryRecord) => unknown): TrajectorySink {
   return {

@@ -4,10 +4,10 @@ import { parseRecord } from '../records/decode-record.ts';
 import { encodeRecord } from '../records/encode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** Most text that waits to be written to the file; above it records are not taken. */
+/** Maximum of text waiting to be written; beyond it records are refused. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 * 1024;
 
-/** About how much is written and read at once. */
+/** Approximate size of a read or write. */
 const CHUNK_BYTES = 1024 * 1024;
 
 interface Chunk {
@@ -20,18 +20,18 @@ interface Unwritten {
   readonly line: Buffer;
 }
 
-/** What a spill file can tell. */
+/** The state of a spill file. */
 export interface SpillHealth {
   readonly path: string;
-  /** Records that lie there or wait to be written there. */
+  /** Records in the file or waiting to be written to it. */
   readonly records: number;
-  /** Size of the file, which shrinks only when everything in it is stored. */
+  /** Size of the file. It is deleted once everything in it is stored. */
   readonly bytes: number;
 }
 
 /**
- * Records beside the store, first in, first out: one line of JSON each in a file of mode 0600, written and read
- * without blocking. Memory: 16 MiB at most, a few bytes for each megabyte in the file.
+ * A file of records, first in, first out: one line of JSON each, mode 0600, written and read without blocking. Memory: 16 MiB at
+ * most, and a few bytes per megabyte in the file.
  */
 export class SpillFile {
   readonly path: string;
@@ -46,7 +46,7 @@ export class SpillFile {
   #records = 0;
   #writing: Promise<void> | undefined;
 
-  /** @param onLost  told of records that were taken and could not be written */
+  /** @param onLost  called with accepted records that could not be written */
   constructor(
     path: string,
     options: {
@@ -67,7 +67,7 @@ export class SpillFile {
     return { path: this.path, records: this.#records, bytes: this.#writtenBytes };
   }
 
-  /** Takes a record, unless the file or what waits for it is at its limit. Never waits. */
+  /** Accepts a record unless a limit is reached. Never waits. */
   offer(record: TrajectoryRecord): boolean {
     if (this.#unwrittenBytes > MAX_UNWRITTEN_BYTES) return false;
     if (this.#writtenBytes + this.#unwrittenBytes > this.#maxBytes) return false;
@@ -80,7 +80,7 @@ export class SpillFile {
     return true;
   }
 
-  /** Takes out the oldest records, about a megabyte of them. `lost` counts those that could not be read. */
+  /** Removes and returns about a megabyte of the oldest records. `lost` counts unreadable ones. */
   async read(): Promise<{ readonly records: readonly TrajectoryRecord[]; readonly lost: number }> {
     if (this.#chunks.length === 0) await this.#writing;
     const chunk = this.#chunks.shift();
@@ -95,18 +95,18 @@ export class SpillFile {
       const records = lines.map(parseRecord);
       return { records, lost: chunk.records - records.length };
     } catch {
-      // The hole becomes a gap when the run's next record meets it.
+      // The sink reports the hole at the run's next record, and it becomes a gap.
       return { records: [], lost: chunk.records };
     }
   }
 
-  /** Deletes the file, which is not used afterwards. */
+  /** Closes and deletes the file. */
   async remove(): Promise<void> {
     await this.leave();
     await rm(this.path, { force: true });
   }
 
-  /** Waits for what is being written and lets go of the file, which stays. */
+  /** Finishes writing and closes the file, which is kept. */
   async leave(): Promise<void> {
     await this.#writing;
     await this.#handle?.close();
@@ -114,7 +114,7 @@ export class SpillFile {
   }
 
   async #write(): Promise<void> {
-    // Later records of the same turn go along.
+    // Groups the records of one turn.
     await Promise.resolve();
     while (this.#unwritten.length > 0) {
       const { items, bytes } = this.#nextWrite();
@@ -123,7 +123,7 @@ export class SpillFile {
         await this.#writeAt(Buffer.concat(items.map((item) => item.line)));
         this.#addChunk({ bytes, records: items.length });
       } catch (error) {
-        // Whatever came meanwhile lies behind it and goes with it, so that order holds.
+        // Later records are lost too, so that order holds.
         const lost = [...items, ...this.#unwritten].map((item) => item.record);
         this.#unwritten = [];
         this.#unwrittenBytes = 0;
@@ -147,19 +147,13 @@ export class SpillFile {
     return { items, bytes };
   }
 
-  /** Always at the place that a failed write before it left, so that no part of one stays in between. */
+  /** Writes at the end of the last successful write, over the remains of a failed one. */
   async #writeAt(text: Buffer): Promise<void> {
     let done = 0;
     while (done < text.length) {
-      const { bytesWritten } = (await this.#handle?.write(
-        text,
-        done,
-        text.length - done,
-        this.#writtenBytes + done,
-      )) ?? {
-        bytesWritten: 0,
-      };
-      if (bytesWritten === 0) throw new Error(`the disk took ${done} of ${text.length} bytes`);
+      const result = await this.#handle?.write(text, done, text.length - done, this.#writtenBytes + done);
+      const bytesWritten = result?.bytesWritten ?? 0;
+      if (bytesWritten === 0) throw new Error(`only ${done} of ${text.length} bytes could be written`);
       done += bytesWritten;
     }
   }
@@ -175,7 +169,7 @@ export class SpillFile {
   }
 }
 
-/** Undefined for a record that JSON cannot say, which no store would take either. */
+/** Undefined for a record that cannot be encoded, which no store would accept either. */
 function lineOf(record: TrajectoryRecord): Buffer | undefined {
   try {
     return Buffer.from(`${encodeRecord(record)}\n`);

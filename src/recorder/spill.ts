@@ -7,22 +7,22 @@ import { SpillFile, type SpillHealth } from './spill-file.ts';
 let processName: string | undefined;
 let files = 0;
 
-/** Part of the names of this process's files: an earlier process may have had the same process id. Made when it is needed, since cryptography is slow to load. */
+/** Part of this process's file names: an earlier process may have had the same id. Lazy, because cryptography is slow to load. */
 function ownName(): string {
   processName ??= globalThis.crypto.randomUUID().slice(0, 8);
   return processName;
 }
 
-/** Where records go for which there is no room. */
+/** Options of a spill. */
 export interface SpillOptions {
   /** Default: the system's folder for temporary files. */
   readonly folder: string | undefined;
   readonly maxBytes: number;
-  /** Told how many records were lost, because the file could not be written. */
+  /** Called with the number of records lost because the file could not be written. */
   readonly onLost: (records: number, error: unknown) => void;
 }
 
-/** What comes back from the file at once. */
+/** Records read back from the file. */
 export interface SpillPart {
   readonly records: readonly TrajectoryRecord[];
   readonly lost: number;
@@ -30,8 +30,8 @@ export interface SpillPart {
 }
 
 /**
- * The overflow of a queue: from the first record without room until everything spilled is back in the queue, every
- * record goes through the file, so that order holds. What does not fit here either becomes a gap of its run.
+ * The overflow file of a queue. From the first record that exceeds the queue until everything spilled is back in it, every record
+ * goes through the file, so that order holds; a record that exceeds the file too becomes a gap of its run.
  */
 export class Spill {
   readonly #options: SpillOptions;
@@ -51,7 +51,7 @@ export class Spill {
     return this.#file?.health();
   }
 
-  /** Takes a record, or makes it part of its run's gap. @returns whether it was taken */
+  /** Accepts a record, or adds it to its run's gap. @returns true if accepted */
   offer(record: TrajectoryRecord): boolean {
     const runId = record.run_id ?? '';
     this.#file ??= this.#newFile();
@@ -63,10 +63,10 @@ export class Spill {
   }
 
   /**
-   * Takes out the oldest records, about a megabyte of them, and gives them to `take`. From that call on nothing is
-   * spilled any more, where it is the last: order holds only if `take` queues them at once.
+   * Removes about a megabyte of the oldest records and passes them to `take`. After the last part nothing is spilled any more, so
+   * `take` must queue the records synchronously.
    *
-   * @param take  `lost` counts records that could not be read
+   * @param take  `lost` counts unreadable records
    */
   async next(take: (part: SpillPart) => void): Promise<void> {
     const file = this.#file;
@@ -83,7 +83,7 @@ export class Spill {
     await this.#remove(file);
   }
 
-  /** Lets go of the file. It stays where it is while there are records in it. */
+  /** Closes the file. It is kept while it contains records. */
   async leave(): Promise<void> {
     const file = this.#file;
     if (file?.isEmpty === true) await this.#remove(file);
@@ -93,7 +93,7 @@ export class Spill {
 
   #remove(file: SpillFile): Promise<void> {
     this.#removing = file.remove().catch((error: unknown) => {
-      // It is found at the next start, and repeating its records changes nothing.
+      // The next start finds it, and storing its records again changes nothing.
       this.#options.onLost(0, error);
     });
     return this.#removing;
@@ -110,7 +110,7 @@ export class Spill {
     });
   }
 
-  /** Whatever lies between two lost records of a run was lost too: a taken one would have carried the gap off. */
+  /** Everything between two lost records of a run was lost too: an accepted one would have ended the gap. */
   #addToGap(record: TrajectoryRecord, reason: string): void {
     const runId = record.run_id ?? '';
     const gap = this.#gaps.get(runId);
@@ -120,8 +120,8 @@ export class Spill {
   }
 }
 
-/** The process id in the name of a spill file that another process left; undefined for any other file. */
-export function leftBy(name: string): number | undefined {
+/** The process id in the name of another process's spill file; undefined for any other file. */
+export function spillOwner(name: string): number | undefined {
   const [, pid, ofProcess] = /^coxswain-spill-(\d+)-([0-9a-f]{8})-\d+[.]jsonl$/.exec(name) ?? [];
   return pid === undefined || ofProcess === ownName() ? undefined : Number(pid);
 }

@@ -1,12 +1,12 @@
-/** Where waiting comes from. */
+/** A clock with timers. */
 export interface Timers {
   /** Milliseconds on a clock that never runs backwards. */
   nowMs(): number;
   /**
-   * Calls `run` once, `delayMs` from now.
+   * Calls `run` once, after `delayMs`.
    *
-   * @param hold  `hold`: the process stays alive until then; `let-go`: it may end before
-   * @returns takes it off; does nothing afterwards
+   * @param hold  `hold`: keeps the process alive until then; `let-go`: does not
+   * @returns a function that cancels the timer
    */
   after(delayMs: number, run: () => void, hold: 'hold' | 'let-go'): () => void;
 }

@@ -8,9 +8,8 @@ import type { StoredContent, StoredContentBlock, StoredMessage, StoredUsage } fr
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /**
- * What of an event is stored; undefined for a streaming delta and for `agent_start`, which only resets a stream.
- * Only names change here: the values are the host's, and are what the types promise
- * only after `mendPayload`. An event of a type that has no name here is stored as `unrecognised`.
+ * The payload of an event; undefined for a streaming delta and for `agent_start`, which only resets a stream. Only names change
+ * here: the values are the host's and match the types only after `mendPayload`. An event of an unknown type becomes `unrecognised`.
  *
  * Cost: O(parts of the event).
  */
@@ -62,7 +61,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         kind: 'tool_started',
         tool_call_id: event.toolCallId,
         tool_name: event.toolName,
-        args: asGiven(event.args),
+        args: asJson(event.args),
         ...present({ annotations: event.annotations }),
       };
     case 'tool_execution_end':
@@ -70,7 +69,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
         kind: 'tool_ended',
         tool_call_id: event.toolCallId,
         tool_name: event.toolName,
-        result: asGiven(event.result),
+        result: asJson(event.result),
         is_error: event.isError,
         ...present({ duration_ms: event.durationMs }),
         ...(event.resultMissing === true ? { result_missing: true } : {}),
@@ -84,7 +83,7 @@ export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
   }
 }
 
-/** Events that the plugins of an agent loop cause. */
+/** Events of an agent loop's plugins. */
 type LoopEvent = Extract<
   AgentEvent,
   {
@@ -145,19 +144,19 @@ function toLoopPayload(event: LoopEvent): TrajectoryPayload {
   }
 }
 
-/** An event of a host that is newer than this version, or not typed. */
+/** An event of a newer or untyped host. */
 function unknownEvent(event: never): TrajectoryPayload {
-  return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asGiven(event) } };
+  return { kind: 'unrecognised', original: { kind: 'unrecognised_event', event: asJson(event) } };
 }
 
-/** A host's value, which is JSON after `mendPayload` and not before. */
-function asGiven(value: unknown): Json {
+/** A host's value, which is JSON only after `mendPayload`. */
+function asJson(value: unknown): Json {
   return value as Json;
 }
 
-/** The items changed; what is no list goes on as it is, for `mendPayload`. */
+/** Maps a list; any other value is returned unchanged, for `mendPayload`. */
 function mapList<Item, Made>(items: readonly Item[] | undefined, change: (item: Item) => Made): readonly Made[] {
-  // What is no list is none of these types either way, and `mendPayload` says so.
+  // `mendPayload` repairs a value that is not a list.
   return Array.isArray(items) ? items.map(change) : ((items ?? []) as readonly never[]);
 }
 
@@ -165,19 +164,18 @@ function lengthOf(value: { readonly length: number } | undefined | null): number
   return value?.length ?? 0;
 }
 
-/** Characters, not UTF-16 units: a text without surrogates has as many of both. */
+/** Characters, not UTF-16 units. */
 function charactersOf(text: string): number {
   if (typeof text !== 'string') return 0;
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 
-/** What lies in the store under a kind of its own; a kind that is missing or ours would make it unreadable there. */
+/** Wraps an event without a kind, or with one of ours, which could not be read back as `unrecognised`. */
 function foreign(original: JsonObject): JsonObject {
   const { kind } = isJsonObject(original) ? original : {};
   return typeof kind === 'string' && !isKnownKind(kind) ? original : { kind: 'unrecognised_event', event: original };
 }
 
-/** The identity as stored. */
 export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
   return {
     run_id: identity.runId,
@@ -192,7 +190,7 @@ export function toStoredIdentity(identity: AgentIdentity): RunIdentity {
 }
 
 function toStoredMessage(message: AgentMessage): StoredMessage {
-  // A host that is not typed may have anything among its messages; `mendPayload` makes one of it.
+  // An untyped host may send anything; `mendPayload` repairs it.
   if (!isJsonObject(message)) return message;
   const content = toStoredContent(message.content);
   switch (message.role) {

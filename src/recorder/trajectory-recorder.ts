@@ -19,38 +19,36 @@ import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts'
 import { RunLog } from './run-log.ts';
 import { toPayload, toStoredIdentity } from './to-payload.ts';
 
-/** Runs whose count is remembered, should they go on. */
+/** Runs whose `seq` is remembered in case they continue. */
 const MAX_KNOWN_RUNS = 10_000;
 
-/** Watches the events of agents. */
+/** Receives the events of agents. */
 export interface EventObserver {
-  /**
-   * @param stream  names the agent, where the events of several that work at once are told; default one stream
-   */
+  /** @param stream  names the agent if several report events concurrently; default: a single stream */
   onEvent(event: AgentEvent, stream?: string): EmitAnswer;
 }
 
-/** How a recorder is set up. */
+/** Options of a recorder. */
 export interface TrajectoryRecorderOptions extends RecordQueueOptions {
   /** Default: the machine's. */
   readonly clock?: Clock;
-  /** Most records held while it is not known whose they are; default 1,000. Then they get an id that is made up. */
+  /** Maximum of records held while their run is unknown; default 1,000. Beyond it they get a generated id. */
   readonly maxHeld?: number;
-  /** Makes the ids of runs that never say who they are; default `anonymous-` and a random UUID. */
+  /** Generates ids for unidentified runs; default `anonymous-` and a random UUID. */
   readonly newAnonymousId?: () => string;
-  /** What is taken out of records. Default: secrets, by the built-in rules; `false` takes nothing out. */
+  /** Default: redacts secrets by the built-in rules; `false` redacts nothing. */
   readonly redaction?: RedactionOptions | false;
 }
 
 /**
- * Records a stream of agent events: no analysis, no advice. For hosts that have events and learn late, or never, which
- * run they belong to.
+ * Records a stream of agent events, without analysis or advice. For hosts that learn late, or never, which run their events belong
+ * to.
  *
- * - `agent_start` begins a run, which may be inside the one that is open.
- * - `run_identified` says whose everything since then is. What was held is recorded behind its `run_started`. When it
- *   names the open run as its parent, that one goes on after the child's `agent_end`; otherwise it is over.
- * - What nobody claims, by `agent_end`, the next `agent_start`, `close`, or when `maxHeld` is reached, is recorded
- *   under an id that begins with `anonymous-`.
+ * - `agent_start` begins a run, possibly nested in the open one.
+ * - `run_identified` identifies all events since then; held events are recorded after its `run_started`. If it names the open run as
+ *   its parent, that run continues after the child's `agent_end`; otherwise it ends.
+ * - Events that are still unidentified at `agent_end`, the next `agent_start`, `close`, or `maxHeld` are recorded under an id that
+ *   begins with `anonymous-`.
  *
  * `seq` is gapless from 0 in each run.
  */
@@ -58,7 +56,7 @@ export class TrajectoryRecorder implements EventObserver {
   readonly #queue: RecordQueue;
   readonly #options: TrajectoryRecorderOptions;
   readonly #clock: Clock;
-  /** By stream: open runs, the innermost last. */
+  /** Open runs by stream, the innermost last. */
   readonly #streams = new Map<string, HeldRun[]>();
   #redact: (payload: TrajectoryPayload) => TrajectoryPayload = (payload) => payload;
   #ownFaults = 0;
@@ -67,8 +65,8 @@ export class TrajectoryRecorder implements EventObserver {
   readonly #logs = new LruMap<RunLog>(MAX_KNOWN_RUNS);
 
   /**
-   * @throws CoxswainError "invalid-argument" for a limit out of range, or redaction that cannot be
-   * @throws CoxswainError "invalid-definition" for a redaction rule that is not one
+   * @throws CoxswainError "invalid-argument" for a limit or redaction option out of range
+   * @throws CoxswainError "invalid-definition" for an invalid redaction rule
    */
   constructor(sink: TrajectorySink, options: TrajectoryRecorderOptions = {}) {
     this.#queue = new RecordQueue(sink, options);
@@ -82,7 +80,7 @@ export class TrajectoryRecorder implements EventObserver {
     this.#redact = (payload) => redactor.redact(payload);
   }
 
-  /** Takes an event. Never waits and never throws: what cannot be recorded is `dropped` and counted. */
+  /** Records an event. Never waits or throws: an event that cannot be recorded is `dropped` and counted. */
   onEvent(event: AgentEvent, stream = ''): EmitAnswer {
     try {
       return this.#take(event, stream);
@@ -109,8 +107,8 @@ export class TrajectoryRecorder implements EventObserver {
       if (open.at(-1)?.runId !== identity.runId) return this.#identify(open, identity, atMs);
     }
     const run = open.at(-1) ?? pushed(open);
-    // What waits for its run may be changed by the host meanwhile.
-    const answer = run.take(run.runId === undefined ? this.#mended(payload) : payload, atMs);
+    // The host may modify an event while it is held.
+    const answer = run.take(run.runId === undefined ? this.#repaired(payload) : payload, atMs);
     if (event.type === 'agent_end') {
       this.#giveUp(run);
       open.pop();
@@ -119,7 +117,7 @@ export class TrajectoryRecorder implements EventObserver {
     return answer;
   }
 
-  /** The run that a stream is in; undefined when there is none or it is not known yet. */
+  /** The stream's current run; undefined without one or before it is identified. */
   runId(stream = ''): string | undefined {
     return this.#streams.get(stream)?.at(-1)?.runId;
   }
@@ -129,7 +127,7 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.durableSeq(runId);
   }
 
-  /** How the recorder is doing, with faults of redaction rules and of events. Records that are held count nowhere yet. */
+  /** Includes faults of redaction rules and of events. Held records are not counted yet. */
   health(): RecorderHealth {
     const health = { ...this.#queue.health(), ...this.#tally.health() };
     if (this.#lastOwnFault === undefined) return health;
@@ -141,12 +139,12 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.ready(limit);
   }
 
-  /** As `run.flush`. Records that are held stay held. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw` */
+  /** As `run.flush`. Held records stay held. @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw` */
   flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#queue.flush(limit);
   }
 
-  /** Records what is held, and flushes. The sink stays open. @throws as `flush` */
+  /** Records held events, and flushes. The sink stays open. @throws as `flush` */
   close(limit?: TimeLimit): Promise<FlushAnswer> {
     for (const open of this.#streams.values()) for (const run of open) this.#giveUp(run);
     this.#streams.clear();
@@ -166,7 +164,7 @@ export class TrajectoryRecorder implements EventObserver {
     this.#lastOwnFault = message;
   }
 
-  #mended(payload: TrajectoryPayload): TrajectoryPayload {
+  #repaired(payload: TrajectoryPayload): TrajectoryPayload {
     const budget = new ValueBudget((fault) => this.#tally.note(fault));
     return mendPayload(payload, budget);
   }
@@ -185,11 +183,11 @@ export class TrajectoryRecorder implements EventObserver {
     const run = isHeld ? current : new HeldRun();
     if (isHeld) open.pop();
     if (current?.isAnonymous === true) {
-      // Its beginning was recorded under a made-up id already: say where it goes on.
+      // Its beginning is recorded under a generated id: record where it continues.
       const labels = { run_id: identity.runId };
       current.take({ kind: 'run_ended', outcome: 'identified', new_messages: [], labels }, atMs);
     }
-    // Runs that this one is not a child of are over, though nobody said so.
+    // Open runs that are not its parent have ended without an `agent_end`.
     while (open.length > 0 && (identity.parentRunId === undefined || open.at(-1)?.runId !== identity.parentRunId)) {
       open.pop();
     }
@@ -197,7 +195,7 @@ export class TrajectoryRecorder implements EventObserver {
     return run.identify(this.#log(identity), identity, atMs);
   }
 
-  /** What is held of a run that another one interrupts gets its id now. */
+  /** Records held events of a run that another one interrupts. */
   #abandonHeld(open: HeldRun[]): void {
     const current = open.at(-1);
     if (current === undefined || current.runId !== undefined) return;
@@ -211,7 +209,7 @@ export class TrajectoryRecorder implements EventObserver {
     run.giveUp(this.#log({ runId: newId(), depth: 0 }));
   }
 
-  /** A run that is identified again, such as a session that goes on, goes on counting. */
+  /** A run that is identified again, such as a resumed session, continues its `seq`. */
   #log(identity: AgentIdentity): RunLog {
     const { runId, parentRunId, depth } = identity;
     const known = this.#logs.get(runId);
@@ -236,18 +234,18 @@ interface Held {
   readonly atMs: number;
 }
 
-/** One run of a stream: holds what happens until it is known whose it is, then records it. */
+/** One run of a stream: holds its events until it is identified, then records them. */
 class HeldRun {
   #held: Held[] = [];
   #log: RunLog | undefined;
   #isAnonymous = false;
 
-  /** Undefined while it is not known. */
+  /** Undefined until it is identified. */
   get runId(): string | undefined {
     return this.#log?.identity.runId;
   }
 
-  /** True when its identity never became known and records have an id that was made up. */
+  /** True if it was recorded under a generated id. */
   get isAnonymous(): boolean {
     return this.#isAnonymous;
   }
@@ -262,13 +260,13 @@ class HeldRun {
     return 'accepted';
   }
 
-  /** From now on records belong to a run: it begins with `run_started`, at the time of the first thing held. */
+  /** Records `run_started`, at the time of the first held event, and the held events. */
   identify(log: RunLog, identity: AgentIdentity, atMs: number): EmitAnswer {
     const started: TrajectoryPayload = { kind: 'run_started', identity: toStoredIdentity(identity) };
     return this.#begin(log, [{ payload: started, atMs: Math.min(atMs, this.#held[0]?.atMs ?? atMs) }, ...this.#held]);
   }
 
-  /** Nobody says whose it is: what is held is recorded under the id of `log`. */
+  /** Records the held events under the generated id of `log`. */
   giveUp(log: RunLog): void {
     this.#isAnonymous = true;
     this.#begin(log, this.#held);

@@ -5,7 +5,7 @@ interface Waiter {
   readonly finish: (isDone: boolean) => void;
 }
 
-/** Calls that wait for a condition, each with a time limit. They hold the process. */
+/** Calls that wait for a condition with a time limit. They keep the process alive. */
 export class Waiters {
   readonly #timers: Timers;
   readonly #waiting = new Set<Waiter>();
@@ -14,7 +14,7 @@ export class Waiters {
     this.#timers = timers;
   }
 
-  /** True once `isDone` says so, asked now and at every `wake`; false after `timeLimitMs`. */
+  /** Resolves to true once `isDone` returns true, now or at a `wake`; to false after `timeLimitMs`. */
   until(isDone: () => boolean, timeLimitMs: number): Promise<boolean> {
     if (isDone()) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -31,15 +31,15 @@ export class Waiters {
     });
   }
 
-  /** What `work` answers, with nothing for true; false after `timeLimitMs`. `work` does not reject. */
+  /** Resolves to the result of `work`, or true without one; to false after `timeLimitMs`. `work` does not reject. */
   within(timeLimitMs: number, work: Promise<boolean | void> | undefined): Promise<boolean> {
     if (work === undefined) return Promise.resolve(true);
     return new Promise((resolve) => {
       const cancel = this.#timers.after(timeLimitMs, () => resolve(false), 'hold');
       const follow = async (): Promise<void> => {
-        const answer = await work;
+        const result = await work;
         cancel();
-        resolve(answer !== false);
+        resolve(result !== false);
       };
       void follow();
     });

@@ -3,10 +3,10 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { expectedSeqOf } from './append-fault.ts';
 import { WaitingRun } from './waiting-run.ts';
 
-/** Runs that wait for nothing and whose `durableSeq` is still known. */
+/** Idle runs whose `durableSeq` is remembered. */
 const MAX_IDLE_RUNS = 10_000;
 
-/** The runs of a queue: those of which something waits, and those last heard of. */
+/** The runs of a queue: active ones, of which something waits, and recent idle ones. */
 export class WaitingRuns {
   readonly #active = new Map<string, WaitingRun>();
   readonly #idle = new LruMap<WaitingRun>(MAX_IDLE_RUNS);
@@ -36,7 +36,7 @@ export class WaitingRuns {
     this.#active.set(run.runId, run);
   }
 
-  /** Lets go of the run, when nothing of it waits. */
+  /** Makes a run idle if nothing of it waits. */
   settle(run: WaitingRun): void {
     if (!run.isEmpty || run.spilled !== undefined) return;
     this.#active.delete(run.runId);
@@ -49,8 +49,8 @@ export class WaitingRuns {
 }
 
 /**
- * What a flush waits for: that everything which waits now is stored or lost. A gap is not waited for when the sink does
- * not take it, but it is tried.
+ * The condition of a flush: everything that waits now is stored or lost. A gap that the sink does not take only has to be
+ * tried.
  */
 export function whenSettled(runs: readonly WaitingRun[]): () => boolean {
   const targets = runs.map((run) => ({ run, through: run.lastSeq, tries: run.tries }));
@@ -62,7 +62,7 @@ export function whenSettled(runs: readonly WaitingRun[]): () => boolean {
     });
 }
 
-/** Stands for what the sink lost before the batch. @returns false when that has not helped before */
+/** Adds a gap for what the sink lost before the batch. @returns false if that has not helped before */
 export function fillHole(run: WaitingRun, error: unknown): boolean {
   const expected = expectedSeqOf(error);
   run.holesFilled += 1;

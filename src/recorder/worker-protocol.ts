@@ -1,8 +1,8 @@
 import { CoxswainError, messageOf, type CoxswainErrorCode } from '../base/error.ts';
+import type { CheckedBatch } from '../store/check-batch.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 import type { SqliteStoreOptions } from '../store/sqlite/sqlite-store.ts';
-import type { ReadQuery, RunQuery, SearchQuery } from '../store/trajectory-store.ts';
-import type { SentBatch } from './sent-batch.ts';
+import type { ReadQuery, TrajectoryStore } from '../store/trajectory-store.ts';
 
 /** The SQLite store that a worker thread opens. */
 export interface WorkerStoreTarget {
@@ -10,51 +10,51 @@ export interface WorkerStoreTarget {
   readonly options?: SqliteStoreOptions;
 }
 
-/** What is asked of the worker. Records travel as JSON: as bytes that are handed over, or as lines. */
-export type WorkerRequest =
-  | { readonly method: 'append'; readonly batch: SentBatch }
-  | { readonly method: 'flush' | 'close' | 'sizeOf' }
-  | { readonly method: 'listRuns'; readonly query: RunQuery | undefined }
-  | { readonly method: 'findRun' | 'deleteRun'; readonly runId: string }
-  | { readonly method: 'search'; readonly query: SearchQuery }
-  /** Opens the cursor at its first use. */
-  | { readonly method: 'read'; readonly cursor: number; readonly runId: string; readonly query: ReadQuery | undefined }
-  | { readonly method: 'verify'; readonly cursor: number }
-  | { readonly method: 'leave'; readonly cursor: number }
-  | { readonly method: 'view'; readonly runId: string; readonly withMissed: boolean }
-  | ({ readonly method: 'commit'; readonly runId: string; readonly token: string } & CommitText);
+/** The methods that the worker offers. Records and problems are sent as JSON text. */
+export interface WorkerMethods extends Pick<
+  TrajectoryStore,
+  'flush' | 'close' | 'listRuns' | 'findRun' | 'deleteRun' | 'sizeOf' | 'search'
+> {
+  append(batch: WorkerBatch): Promise<number>;
+  /** The next items of a cursor, which the first call opens. */
+  read(cursor: number, runId: string, query: ReadQuery | undefined): Promise<WorkerPage>;
+  verify(cursor: number): Promise<WorkerPage>;
+  closeCursor(cursor: number): Promise<void>;
+  view(runId: string, withMissed: boolean): Promise<WorkerView>;
+  /** @returns false, with nothing stored, if the run has changed since the token was given */
+  commit(runId: string, token: string, change: WorkerChange): Promise<boolean>;
+}
 
-/** A change as text. */
-export interface CommitText {
+/** A checked batch without the decoded records. */
+export interface WorkerBatch extends Omit<CheckedBatch, 'records'> {
+  readonly records: readonly { readonly seq: number; readonly json: string }[];
+}
+
+/** A change of `transact` as JSON text. */
+export interface WorkerChange {
   readonly lines: readonly string[];
   readonly snapshot: string | undefined;
 }
 
-/** Answer to `append`: the last `seq` of the run, and the bytes of the batch, which are handed back. */
-export interface WorkerAppended {
-  readonly lastSeq: number;
-  readonly bytes: ArrayBuffer;
-}
-
-/** Answer to `read` and `verify`: the next items as JSON. The error comes after them. */
+/** Items as JSON text. An error comes after them. */
 export interface WorkerPage {
   readonly lines: readonly string[];
   readonly isLast: boolean;
   readonly error?: WorkerError;
 }
 
-/** Answer to `view`. */
+/** A run as `transact` finds it. */
 export interface WorkerView {
   readonly summary: RunSummary | undefined;
   readonly nextSeq: number;
   readonly snapshot: string | undefined;
   readonly snapshotSeq: number;
   readonly missed: readonly string[] | undefined;
-  /** Equal as long as nobody has changed the run. */
+  /** Changes whenever the run changes. */
   readonly token: string;
 }
 
-/** A `CoxswainError` on its way between threads. */
+/** A `CoxswainError` in the form that is sent between threads. */
 export interface WorkerError {
   readonly code: CoxswainErrorCode;
   readonly message: string;
@@ -62,8 +62,13 @@ export interface WorkerError {
   readonly cause: string | undefined;
 }
 
-/** What comes back for the request of that id. */
-export type WorkerAnswer =
+export interface WorkerRequest {
+  readonly id: number;
+  readonly method: keyof WorkerMethods;
+  readonly args: readonly unknown[];
+}
+
+export type WorkerResponse =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: WorkerError };
 

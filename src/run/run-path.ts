@@ -80,8 +80,8 @@ export class RunPath {
     const { log } = this.#parts;
     if (!this.#busy) return this.process(log.stamp(payload, atMs), []);
     // As it is now: the host may change it before its turn comes.
-    const mended = log.mend(payload);
-    const answer = this.#later.add(() => this.process(log.stamp(mended, atMs), []));
+    const repaired = log.repair(payload);
+    const answer = this.#later.add(() => this.process(log.stamp(repaired, atMs), []));
     if (answer === 'taken') return 'accepted';
     log.countInput('crowded');
     if (answer === 'full') {
