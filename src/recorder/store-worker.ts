@@ -113,7 +113,7 @@ async function respond({ id, method, args }: WorkerRequest, earlier: readonly Pr
   } catch (error) {
     response = { id, error: toWorkerError(error) };
   }
-  parentPort?.postMessage(response);
+  parentPort?.postMessage(response, []);
   if (method === 'close') parentPort?.close();
 }
 

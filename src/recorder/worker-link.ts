@@ -54,7 +54,7 @@ export class WorkerLink {
       const id = (this.#nextId += 1);
       if (this.#pending.size === 0) worker.ref();
       this.#pending.set(id, { resolve, reject });
-      worker.postMessage({ id, method, args });
+      worker.postMessage({ id, method, args }, []);
     });
     // The thread responds with the result of that method.
     return result as ReturnType<WorkerMethods[Method]>;
