@@ -8,7 +8,7 @@ export const DASH = 4;
 export const DOT = 8;
 /** `+`, `/` and `=` */
 export const BASE64_EXTRA = 16;
-/** Blanks and line breaks. */
+/** Whitespace. */
 export const BLANK = 32;
 
 const CLASSES = new Uint8Array(128);
@@ -20,27 +20,27 @@ CLASSES[46] = DOT;
 for (const extra of '+/=') CLASSES[extra.charCodeAt(0)] = BASE64_EXTRA;
 for (const blank of ' \t\n\r') CLASSES[blank.charCodeAt(0)] = BLANK;
 
-/** Whether the unit at `at` is of one of the classes of `mask`; false outside the text. */
+/** True if the unit at `at` is in one of the classes of `mask`; false outside the text. */
 export function isOf(text: string, at: number, mask: number): boolean {
   const unit = text.charCodeAt(at);
   return unit < 128 && ((CLASSES[unit] ?? 0) & mask) !== 0;
 }
 
-/** Where the run of units of `mask` that begins at `from` ends, at most at `limit`. Cost: its length. */
+/** The end of the run of units of `mask` from `from`, at most `limit`. Cost: its length. */
 export function runEnd(text: string, from: number, mask: number, limit: number = text.length): number {
   let at = from;
   while (at < limit && isOf(text, at, mask)) at += 1;
   return at;
 }
 
-/** Where the run of units of `mask` that ends before `end` begins, at least at `limit`. Cost: its length. */
+/** The start of the run of units of `mask` before `end`, at least `limit`. Cost: its length. */
 export function runStart(text: string, end: number, mask: number, limit: number): number {
   let at = end;
   while (at > limit && isOf(text, at - 1, mask)) at -= 1;
   return at;
 }
 
-/** Whether the units from `from` to `to` hold a digit. */
+/** True if there is a digit between `from` and `to`. */
 export function hasDigit(text: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     const unit = text.charCodeAt(at);
@@ -49,7 +49,7 @@ export function hasDigit(text: string, from: number, to: number): boolean {
   return false;
 }
 
-/** Whether a word may begin at `at`: after anything that is no letter or digit, and after an escaped line break or tabulator. */
+/** True if a word may begin at `at`: after anything but a letter or digit, and after an escaped line break or tab. */
 export function beginsWord(text: string, at: number): boolean {
   if (!isOf(text, at - 1, ALNUM)) return true;
   return text[at - 2] === '\\' && 'nrtbf'.includes(text[at - 1] ?? ' ');

@@ -1,8 +1,8 @@
-/** Shortest run: that of the shortest token without marks. */
+/** Length of the shortest token without marks. */
 const MIN_RUN_CHARS = 20;
-/** Fewest characters that are decoded: two dozen bytes. */
+/** Shortest run that is decoded: two dozen bytes. */
 const MIN_DECODED_CHARS = 32;
-/** Most characters of a run that are decoded. */
+/** Maximum of decoded characters. */
 const MAX_RUN_CHARS = 65_536;
 
 const BASE64 = new Uint8Array(128);
@@ -12,16 +12,13 @@ function isBase64(unit: number): boolean {
   return unit < 128 && BASE64[unit] === 1;
 }
 
-/** A stretch of letters, digits and the marks of base64: a token, or encoded text. */
+/** A run of letters, digits and marks of base64: a token, or encoded text. */
 export interface EncodedRun {
   readonly start: number;
   readonly end: number;
 }
 
-/**
- * The next run long enough for either. Cost: most texts have a character of another kind within each few, so about every
- * sixth character is looked at.
- */
+/** The next run long enough for either. Cost: most texts interrupt runs often, so about every sixth character is read. */
 export function nextRun(text: string, from: number): EncodedRun | undefined {
   let start = from;
   while (start + MIN_RUN_CHARS <= text.length) {
@@ -38,14 +35,14 @@ export function nextRun(text: string, from: number): EncodedRun | undefined {
   return undefined;
 }
 
-/** What a run says when it is decoded; undefined for what is no text. Cost: its length, at most 64 K characters. */
+/** The decoded run; undefined if it is not text. Cost: its length, at most 64 K characters. */
 export function decodeRun(text: string, { start, end }: EncodedRun): string | undefined {
   if (end - start < MIN_DECODED_CHARS) return undefined;
   const head = text.slice(start, start + 16);
   const encoding = /^[0-9a-fA-F]+$/.test(head) ? 'hex' : 'base64';
   if (!isPrintable(Buffer.from(head, encoding).toString('latin1'))) return undefined;
   const decoded = Buffer.from(text.slice(start, Math.min(end, start + MAX_RUN_CHARS)), encoding).toString('latin1');
-  // The last characters may be of what follows the run.
+  // The last characters may belong to what follows the encoded text.
   return isPrintable(decoded.slice(0, -2)) ? decoded : undefined;
 }
 

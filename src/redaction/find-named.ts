@@ -7,10 +7,10 @@ import { placeholderEnd, type SecretSpan } from './secret-span.ts';
 
 const MAX_SEPARATORS = 24;
 const MAX_BLANKS = 64;
-/** How far before a name its line begins. */
+/** Maximum distance of a name from the start of its line. */
 const MAX_LINE_CHARS = 240;
 
-/** What is a secret because of the name, the option or the tag before it. `at` is a mark; nothing before `done` is looked at. */
+/** A secret that the preceding name, option or tag identifies. `at` is a mark; text before `done` is ignored. */
 export function findNamed(text: string, at: number, done: number): SecretSpan | undefined {
   switch (text.charAt(at)) {
     case ':':
@@ -31,21 +31,21 @@ export function findNamed(text: string, at: number, done: number): SecretSpan | 
   }
 }
 
-/** `.env` lines, JSON members also in escaped JSON, YAML, headers, query parameters, keyword arguments, pairs of name and value. */
+/** `.env` lines, members of JSON and escaped JSON, YAML, headers, query parameters, keyword arguments, name-value pairs. */
 function findAssigned(text: string, at: number, done: number): SecretSpan | undefined {
   const nameEnd = nameEndBefore(text, at, done);
   if (nameEnd - done < 3 || !endsLikeName(text, nameEnd)) return undefined;
   const nameStart = runStart(text, nameEnd, NAME_UNITS, Math.max(done, nameEnd - MAX_NAME_CHARS - 1));
   const name = withoutEscape(text, nameStart, nameEnd);
   const mark = text.charAt(at) === ':' ? ':' : '=';
-  // `==`, `::`, `:=` and `=>`: only the last two give a value.
+  // Of `==`, `::`, `:=` and `=>` only the last two assign a value.
   const next = text.charAt(at + 1);
   if (next === mark || (next === '=' && mark === ':' && text.charAt(at + 2) === '=')) return undefined;
   if (mark === '=' && '=!<>~+'.includes(text.charAt(at - 1) || ' ')) return undefined;
   const after = next === '>' || next === '=' ? at + 2 : at + 1;
   const begin = skipBlanks(text, after);
   const strength = nameStrength(name);
-  // `PASS: TestName`, `pass: 12`: outcomes of tests.
+  // `PASS: TestName`, `pass: 12`: test results.
   if (mark === ':' && /^pass$/i.test(name) && !isQuote(text.charCodeAt(begin))) return undefined;
   if (strength === 'none') return isPairName(name) ? findPair(text, begin) : undefined;
   return readValue(text, begin, {
@@ -65,7 +65,7 @@ const PAIR_NAME = /\\{0,8}["'`]?([\w.:/-]{3,64})\\{0,8}["'`]?/y;
 const PAIR_VALUE =
   /[\s,;]{0,40}(?:\\[nr]\s{0,40})?(?:[\w-]{1,20}\\{0,8}["']?\s{0,2}[:=]\s{0,2}\\{0,8}["'][^"'<>{}\n]{0,60}["'][\s,]{1,8}){0,2}\\{0,8}["']?(?:parameter_?|plain)?value\\{0,8}["']?\s{0,4}(?:[:=]|=>)\s{0,8}/iy;
 
-/** `{"Key": "DB_PASSWORD", "Value": "…"}`, `<add key="ApiKey" value="…"/>`, `- name: TOKEN\n  value: …`, from after the first separator. */
+/** `{"Key": "DB_PASSWORD", "Value": "…"}`, `<add key="ApiKey" value="…"/>`, `- name: TOKEN\n  value: …`, after the first separator. */
 function findPair(text: string, begin: number): SecretSpan | undefined {
   PAIR_NAME.lastIndex = begin;
   const name = PAIR_NAME.exec(text)?.[1];
@@ -117,13 +117,13 @@ function findBeside(text: string, at: number, done: number): SecretSpan | undefi
   return readValue(text, begin, { ...CALL, strength });
 }
 
-/** Where the name before a separator ends: before blanks, a closing quotation mark, its backslashes, a bracket. */
+/** The end of the name before a separator, without blanks, a closing quote, its backslashes and a bracket. */
 function nameEndBefore(text: string, at: number, done: number): number {
   const limit = Math.max(done, at - MAX_SEPARATORS);
   let end = at;
   for (; end > limit; end -= 1) {
     const unit = text.charCodeAt(end - 1);
-    // A blank, `]`, a backslash, an asterisk, a quotation mark.
+    // A blank, `]`, a backslash, an asterisk, a quote.
     if (unit !== 32 && unit !== 93 && unit !== 92 && unit !== 42 && !isQuote(unit)) break;
   }
   return end;
@@ -192,7 +192,7 @@ function elementValue(text: string, from: number, strength: NameStrength): Secre
     : undefined;
 }
 
-/** Programs whose short option takes a password, by the option. */
+/** Programs with a short option for a password, by option. */
 const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
   p: /(?:^|[\s"'`;&|(/=])(?:mysql\w*|mysql-\w+|mariadb[\w-]*|mycli|sshpass|mongo\w*|cqlsh|clickhouse-client|(?:docker|podman|nerdctl|buildah|crane|helm|oras|az|oc|vault)\b[^\n;&|]{0,60}\slogin|7z|htpasswd)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
   P: /(?:^|[\s"'`;&|(/=])(?:sqlcmd|bcp|zip|unzip|isql|tsql|ipmitool|net-snmp)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
@@ -200,7 +200,7 @@ const SHORT_OPTIONS: Readonly<Record<string, RegExp>> = {
   w: /(?:^|[\s"'`;&|(/=])(?:ldap\w+|rabbitmq\w*|ipmi\w+)\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
   k: /(?:^|[\s"'`;&|(/=])openssl\s(?:[^\n;&|]{0,160}\s)?["'\x60]?$/,
 };
-/** How far before a short option its program stands. */
+/** Maximum distance of a short option from its program. */
 const MAX_COMMAND_CHARS = 240;
 const USER_OPTION = /-(?:u|-user|-proxy-user|-creds|U)[ =]["']?[A-Za-z0-9_.@\\-]{1,64}[:%]/y;
 const PASS_OPTION = /-{1,2}pass(?:in|out)?[ =]["']?pass:/y;
@@ -239,7 +239,7 @@ function findOption(text: string, at: number, done: number): SecretSpan | undefi
   const programs = Object.hasOwn(SHORT_OPTIONS, next) ? SHORT_OPTIONS[next] : undefined;
   if (programs === undefined || !programs.test(text.slice(Math.max(done, at - MAX_COMMAND_CHARS), at)))
     return undefined;
-  // `-p` alone asks for the password.
+  // `-p` alone prompts for the password.
   const begin = skipBlanks(text, at + 2);
   if (
     text[begin] === '-' ||

@@ -2,14 +2,14 @@ import { readGuarded, replaceGuarded } from '../base/guarded-file.ts';
 import { makeStateFolder, stateFile, type StatePlaces } from '../base/state-places.ts';
 import type { Fingerprint } from './secret-span.ts';
 
-/** No vowel, no hexadecimal digit: it must not read as an id, a time or a word, which comparing two answers leaves out. */
+/** Neither vowels nor hexadecimal digits: result comparison would mask something that looks like an id, a time or a word. */
 const LETTERS = 'ghjkmnpqrstvwxyz';
 const MARK_BYTES = 5;
 const KEY_BYTES = 32;
-/** Secrets whose letters are remembered, so that one that is in every line costs one digest. */
+/** Remembered secrets, so that one in every line costs a single digest. */
 const MAX_KNOWN = 1_000;
 
-/** A keyed digest as letters, two a byte. */
+/** A digest as letters, two per byte. */
 export function lettersOf(digest: Uint8Array, bytes: number): string {
   let letters = '';
   for (const byte of digest.subarray(0, bytes)) letters += (LETTERS[byte >> 4] ?? '') + (LETTERS[byte & 15] ?? '');
@@ -17,18 +17,18 @@ export function lettersOf(digest: Uint8Array, bytes: number): string {
 }
 
 /**
- * Makes the fingerprint of a process: ten letters of HMAC-SHA-256 under a key of this user, so equal secrets read alike in all of
- * their runs, and without the key nothing can be guessed and tried. The key is read, or made, at the first secret; where the state
- * folder cannot be used, it lives as long as the process.
+ * Creates the fingerprint function of a process: ten letters of HMAC-SHA-256 with a key of this user, so that equal secrets look
+ * alike in all runs and cannot be guessed without the key. The key is read or created at the first secret; without a usable state
+ * folder it is kept in memory.
  *
- * Cost: nothing without a secret; 5 ms at the first, then 3 µs each that is new.
+ * Cost: 5 ms for the first secret, then 3 µs per new secret.
  */
 export function createFingerprint(places: StatePlaces = { env: process.env }): Fingerprint {
   let key: Buffer | undefined;
   const known = new Map<string, string>();
   return (secret) => {
-    const seen = known.get(secret);
-    if (seen !== undefined) return seen;
+    const cached = known.get(secret);
+    if (cached !== undefined) return cached;
     key ??= keyOf(places);
     const { createHmac } = process.getBuiltinModule('node:crypto');
     const letters = lettersOf(createHmac('sha256', key).update(secret).digest(), MARK_BYTES);
@@ -46,11 +46,11 @@ function keyOf(places: StatePlaces): Buffer {
     if (stored?.length === KEY_BYTES) return stored;
     makeStateFolder(places);
     replaceGuarded(path, fresh);
-    // Another process may have been first, or last.
+    // Another process may have written another key.
     const written = readGuarded(path);
     return written?.length === KEY_BYTES ? written : fresh;
   } catch {
-    // Redaction must not fail: fingerprints then agree within the process.
+    // Redaction must not fail: fingerprints then only agree within the process.
     return fresh;
   }
 }

@@ -6,8 +6,8 @@ import { SECRET_RULES } from './secret-rules.ts';
 import type { SecretSpan } from './secret-span.ts';
 
 /**
- * A keyword, and the character in it that the search looks for: its anchor. Keywords of letters and digits alone have none;
- * they begin a run, see `findInEncoded`.
+ * A keyword with its anchor, the character that the search looks for. Keywords of only letters and digits have no anchor: they begin
+ * a run, see `findInEncoded`.
  */
 interface Anchored {
   readonly rule: number;
@@ -15,12 +15,12 @@ interface Anchored {
   readonly anchor: number;
 }
 
-/** What anchors may be, the best first. */
+/** Possible anchors, the best first. */
 const ANCHORS = "~_:.-'";
-/** Characters that stand between a name and its value, begin an option, an escape or a colour, or our own placeholder. */
+/** Characters between a name and its value, or at the start of an option, an escape, a colour or our placeholder. */
 const STRUCTURE = ':=-%&>|<,([\\\u001B';
 
-/** Where the anchor of a keyword is; -1 without one. `Bearer` and `Basic` have none but their first letter. */
+/** The position of a keyword's anchor; -1 without one. `Bearer` and `Basic` only have their first letter. */
 function anchorOf(keyword: string): number {
   if (/^[bB]\w+ $/.test(keyword) || keyword.startsWith('-')) return 0;
   for (const anchor of ANCHORS) {
@@ -31,11 +31,11 @@ function anchorOf(keyword: string): number {
 }
 
 interface KeywordTable {
-  /** By character: whether a closer look is taken at each, only at some before which a keyword stands, or at none. */
+  /** By character: examine each occurrence (`EACH`), only those after the start of a keyword (`SOME`), or none (0). */
   readonly kinds: Uint8Array;
-  /** By the character before the anchor and the anchor. */
+  /** By the anchor and the character before it. */
   readonly after: ReadonlyMap<number, readonly Anchored[]>;
-  /** By the anchor, where it is the first character. */
+  /** By the anchor, if it is the first character. */
   readonly first: ReadonlyMap<number, readonly Anchored[]>;
   readonly inRuns: readonly Anchored[];
 }
@@ -45,7 +45,7 @@ const EACH = 2;
 
 let table: KeywordTable | undefined;
 
-/** Made at the first text. Cost: some 0.1 ms. */
+/** Built at the first text. Cost: about 0.1 ms. */
 function keywordTable(): KeywordTable {
   const kinds = new Uint8Array(128);
   const after = new Map<number, Anchored[]>();
@@ -72,41 +72,40 @@ function keywordTable(): KeywordTable {
 }
 
 /**
- * How much text a process looks at by hand before it compiles the patterns, which takes 2 ms and is then some five times as
- * fast. A process that lives for one event of an agent never gets there.
+ * Text that a process scans by hand before it compiles the patterns, which takes 2 ms and makes the scan about five times faster. A
+ * process for a single event never gets there.
  */
 const MAX_BY_HAND = 64 * 1024;
-let lookedAt = 0;
+let scannedChars = 0;
 let patterns: readonly [RegExp, RegExp] | undefined;
 
 /**
- * Places in a text where a secret may be, in order: single characters (`next`), and runs of 20 letters, digits and marks of
- * base64 (`run`). Which places come besides those of secrets depends on how much the process has looked at; what is found does
- * not. Cost: linear on any text.
+ * Places in a text where a secret may be, in order: single characters (`next`), and runs of 20 letters, digits and marks of base64
+ * (`run`). The scan by hand returns more places than the patterns, but the same secrets are found. Cost: linear for any text.
  */
 export class Marks {
   readonly #text: string;
   readonly #byHand: boolean;
-  /** The next place of each pattern; -1: not looked for yet. */
+  /** The next place of each pattern; -1 before the first search. */
   #common = -1;
   #rare = -1;
   #run: EncodedRun | undefined;
 
   constructor(text: string) {
     this.#text = text;
-    this.#byHand = patterns === undefined && lookedAt + text.length <= MAX_BY_HAND;
-    if (this.#byHand) lookedAt += text.length;
+    this.#byHand = patterns === undefined && scannedChars + text.length <= MAX_BY_HAND;
+    if (this.#byHand) scannedChars += text.length;
     else patterns ??= markPatterns();
     this.#run = nextRun(text, 0);
   }
 
-  /** The next run that ends after `from`, if it begins no later than `before`. */
+  /** The next run that ends after `from` and begins no later than `before`. */
   run(from: number, before: number): EncodedRun | undefined {
     while (this.#run !== undefined && this.#run.end <= from) this.#run = nextRun(this.#text, this.#run.end);
     return this.#run !== undefined && this.#run.start <= before ? this.#run : undefined;
   }
 
-  /** The first mark at or after `from`; the text's length where there is none. */
+  /** The first mark at or after `from`; otherwise the text's length. */
   next(from: number): number {
     if (this.#common < from) {
       this.#common = this.#byHand ? nextByHand(this.#text, from) : nextOf(patterns?.[0], this.#text, from);
@@ -119,11 +118,11 @@ export class Marks {
 function nextOf(pattern: RegExp | undefined, text: string, from: number): number {
   if (pattern === undefined) return text.length;
   pattern.lastIndex = from;
-  // Every alternative is one character long, so the position tells the place; `exec` would make a list each time.
+  // Every alternative is one character long, so `lastIndex` gives the place; `exec` would allocate a list.
   return pattern.test(text) ? pattern.lastIndex - 1 : text.length;
 }
 
-/** What the patterns find, and more. */
+/** Finds what the patterns find, and more. */
 function nextByHand(text: string, from: number): number {
   const { kinds, after } = (table ??= keywordTable());
   for (let at = from; at < text.length; at += 1) {
@@ -134,12 +133,12 @@ function nextByHand(text: string, from: number): number {
   return text.length;
 }
 
-/** How many characters beside an anchor the patterns compare. */
-const BESIDE = 3;
+/** Characters before an anchor that the patterns compare. */
+const CHARS_BEFORE = 3;
 
 /**
- * What a mark is: each alternative is one character, and looks around a bounded number of others. Two patterns, because the engine
- * skips fast over what none of them begins with only up to seven alternatives.
+ * The patterns of marks: each alternative is one character with bounded look-around. Two patterns, because the engine's fast skip only
+ * supports up to seven alternatives.
  */
 function markPatterns(): readonly [RegExp, RegExp] {
   const { after, first } = (table ??= keywordTable());
@@ -147,7 +146,7 @@ function markPatterns(): readonly [RegExp, RegExp] {
     const heads = new Set<string>();
     for (const entries of after.values())
       for (const { keyword, anchor } of entries)
-        if (keyword.charAt(anchor) === unit) heads.add(keyword.slice(Math.max(0, anchor - BESIDE), anchor));
+        if (keyword.charAt(anchor) === unit) heads.add(keyword.slice(Math.max(0, anchor - CHARS_BEFORE), anchor));
     const tails = (first.get(unit.charCodeAt(0)) ?? [])
       .map(({ keyword }) => keyword.slice(1, 5))
       .filter((tail) => tail !== '');
@@ -165,10 +164,10 @@ function markPatterns(): readonly [RegExp, RegExp] {
   const common = [
     `_(?:${keywords('_')})`,
     String.raw`-(?:${keywords('-')}|(?=-[A-Za-z])|(?<=[\s"'\x60]-)(?=[puawPkKsU]))`,
-    // With the shapes of tokens that have nothing in common but dots.
+    // Includes tokens that have only dots in common.
     String.raw`\.(?:${keywords('.')}|(?=[\w-]{6}\.)(?<=[\w-]{20}\.)|(?=[0-9a-f]{64})(?<=pat\w{14}\.))`,
     String.raw`[:=,|(>](?<=${endings}[\\"'\x60*\] ]{0,24}[:=,|(>])`,
-    // An address counts only with an `@`: a log has one in each line.
+    // An address needs an `@`: logs have addresses in each line.
     String.raw`:(?:(?=\/\/[^\s/?#<>"'\\]{1,2600}@)|(?=A))`,
     `~(?:${keywords('~')})`,
     String.raw`[%&\u001B\\[<](?=22|27|25|3[0-9ADad]|40|0[Aa]|2[Dd]|[4-7][0-9A-Fa-f]|quot;|#34;|#39;|#x2|apos;|REDACTED|\[|u00|\/|(?<=\\(?:u001[bB]|x1[bB]|033|e)\[))`,
@@ -177,7 +176,7 @@ function markPatterns(): readonly [RegExp, RegExp] {
   return [new RegExp(common.join('|'), 'g'), new RegExp(rare.join('|'), 'g')];
 }
 
-/** Alternatives, those with the same last part together: the engine reads a look-behind from its end. */
+/** Alternatives grouped by their last part, because the engine matches a look-behind from its end. */
 function byLast(words: readonly (readonly string[])[]): string {
   const heads = new Map<string, Set<string>>();
   for (const word of words) {
@@ -191,12 +190,12 @@ function literal(unit: string): string {
   return unit.replace(/[$.*+?^|(){}[\]\\/-]/, String.raw`\$&`);
 }
 
-/** A letter in any case, without the flag that would make the whole pattern slow. */
+/** A letter in either case, without the `i` flag, which makes the whole pattern slow. */
 function anyCase(letter: string): string {
   return /[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : literal(letter);
 }
 
-/** The secret known by a keyword whose anchor stands at `at`; nothing before `done` is looked at. */
+/** The secret of a keyword with its anchor at `at`; text before `done` is ignored. */
 export function findForm(text: string, at: number, done: number): SecretSpan | undefined {
   const { after, first } = (table ??= keywordTable());
   const unit = text.charCodeAt(at);
@@ -224,7 +223,7 @@ function findKeyword(
 
 let inRuns: RegExp | undefined;
 
-/** The first secret in a run that is known by a keyword of letters and digits alone. */
+/** The first secret in a run with a keyword of only letters and digits. */
 export function findInEncoded(text: string, run: EncodedRun, done: number): SecretSpan | undefined {
   const entries = (table ??= keywordTable()).inRuns;
   inRuns ??= new RegExp(entries.map(({ keyword }) => `(${keyword})`).join('|'), 'g');
@@ -241,18 +240,18 @@ export function findInEncoded(text: string, run: EncodedRun, done: number): Secr
   return undefined;
 }
 
-/** Expressions of rules, compiled when their keyword is first met. */
+/** Expressions of rules, compiled at the first occurrence of their keyword. */
 const expressions: RegExp[] = [];
 
 interface Place {
-  /** Where the keyword begins, where it ends, and what is done already. */
+  /** The keyword's start and end, and the end of the processed text. */
   readonly start: number;
   readonly from: number;
   readonly done: number;
 }
 
 function applyRule(text: string, index: number, { start, from, done }: Place): SecretSpan | undefined {
-  // An index of the table is one of the rules.
+  // The table contains indexes of rules.
   const { id, expression, atWord, check, endOf } = SECRET_RULES[index] as SecretRule;
   const matcher = (expressions[index] ??= new RegExp(expression, 'y'));
   matcher.lastIndex = from;

@@ -1,6 +1,6 @@
 /**
- * What tools put before a line: its number (`cat -n`, `nl`, an agent's reading tool), file and number (`grep -n`), the head of
- * a log line, a list's bullet, a quotation mark, a diff's sign, a comment.
+ * The prefix of a line by a tool: a line number (`cat -n`, `nl`, an agent's reading tool), file and number (`grep -n`), the head of a
+ * log line, a bullet, a quotation mark, a diff sign, a comment.
  */
 const LINE_HEAD = new RegExp(
   [
@@ -17,7 +17,7 @@ const LINE_HEAD = new RegExp(
   'y',
 );
 
-/** Where the line that begins at `from` begins without what a tool put before it. Cost: bounded. */
+/** The start of a line without the prefix of a tool. Cost: bounded. */
 export function skipLineHead(text: string, from: number): number {
   LINE_HEAD.lastIndex = from;
   return LINE_HEAD.test(text) ? LINE_HEAD.lastIndex : from;

@@ -1,27 +1,27 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { placeholderEnd, placeholderOf } from './secret-span.ts';
 
-/** A rule of a user's own: a pattern, or a function that finds stretches. */
+/** A custom rule: a pattern, or a function that finds spans. */
 export interface RedactionRule {
-  /** Small letters, digits and `-`, at most 40; it stands in the placeholder. */
+  /** Lower-case letters, digits and `-`, at most 40; shown in the placeholder. */
   readonly name: string;
-  /** Every match is replaced. Keep it linear: no quantifier inside a repeated group. */
+  /** Every match is replaced. Avoid quantifiers inside repeated groups, which take more than linear time. */
   readonly pattern?: RegExp;
   /**
-   * Gives the stretches to replace, `end` exclusive; synchronous. When it throws, or gives what is no stretch of the text, the
-   * whole text is replaced.
+   * Returns the spans to replace, `end` exclusive; synchronous. If it throws or returns an invalid span, the whole text is
+   * replaced.
    */
   readonly find?: (text: string) => readonly { readonly start: number; readonly end: number }[];
 }
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** @throws CoxswainError "invalid-definition" for a name out of form or given twice, or a rule without exactly one way to find */
-export function checkOwnRules(rules: readonly RedactionRule[], taken: ReadonlySet<string>): void {
-  const names = new Set(taken);
+/** @throws CoxswainError "invalid-definition" for an invalid or duplicate name, or a rule without exactly one of `pattern` and `find` */
+export function checkOwnRules(rules: readonly RedactionRule[], builtIn: ReadonlySet<string>): void {
+  const names = new Set(builtIn);
   for (const { name, pattern, find } of rules) {
     const fault = !NAME.test(name)
-      ? 'needs a name of small letters, digits and "-"'
+      ? 'needs a name of lower-case letters, digits and "-"'
       : names.has(name)
         ? 'has the name of another rule'
         : (pattern === undefined) === (find === undefined)
@@ -36,16 +36,16 @@ export function checkOwnRules(rules: readonly RedactionRule[], taken: ReadonlySe
   }
 }
 
-/** How a rule of a user's own is applied. */
+/** Options for applying custom rules. */
 export interface OwnRuleOptions {
   readonly allows: (secret: string) => boolean;
-  /** Told when a rule fails. */
+  /** Called when a rule fails. */
   readonly onFault: (rule: string, message: string) => void;
 }
 
 /**
- * The text with what the rules find replaced, the rules in order. What already is a placeholder is not shown to them. A rule that
- * fails replaces the whole text: what it would have found is not known.
+ * Applies custom rules in order. The rules do not see existing placeholders. A failing rule replaces the whole text, because its
+ * matches are unknown.
  */
 export function applyOwnRules(text: string, rules: readonly RedactionRule[], options: OwnRuleOptions): string {
   let redacted = text;
@@ -63,40 +63,40 @@ export function applyOwnRules(text: string, rules: readonly RedactionRule[], opt
 function betweenPlaceholders(text: string, change: (piece: string) => string): string {
   let at = text.indexOf('[REDACTED:');
   if (at < 0) return text === '' ? text : change(text);
-  let made = '';
+  let result = '';
   let done = 0;
   while (at >= 0) {
     const end = placeholderEnd(text, at);
     if (end >= 0) {
-      if (at > done) made += change(text.slice(done, at));
-      made += text.slice(at, end);
+      if (at > done) result += change(text.slice(done, at));
+      result += text.slice(at, end);
       done = end;
     }
     at = text.indexOf('[REDACTED:', end < 0 ? at + 1 : end);
   }
-  return done < text.length ? made + change(text.slice(done)) : made;
+  return done < text.length ? result + change(text.slice(done)) : result;
 }
 
 function applyRule(text: string, rule: RedactionRule, options: OwnRuleOptions): string {
-  let made = '';
+  let result = '';
   let done = 0;
-  for (const { start, end } of stretchesOf(text, rule)) {
-    const isStretch =
+  for (const { start, end } of spansOf(text, rule)) {
+    const isSpan =
       Number.isInteger(start) && Number.isInteger(end) && start >= done && end >= start && end <= text.length;
-    if (!isStretch) throw new Error(`gave the stretch ${start} to ${end} of a text of ${text.length}, after ${done}`);
+    if (!isSpan) throw new Error(`returned the span ${start} to ${end} of a text of ${text.length}, after ${done}`);
     const secret = text.slice(start, end);
     if (secret === '' || options.allows(secret)) continue;
-    made += text.slice(done, start) + placeholderOf(rule.name);
+    result += text.slice(done, start) + placeholderOf(rule.name);
     done = end;
   }
-  return done === 0 ? text : made + text.slice(done);
+  return done === 0 ? text : result + text.slice(done);
 }
 
-function stretchesOf(text: string, rule: RedactionRule): readonly { readonly start: number; readonly end: number }[] {
+function spansOf(text: string, rule: RedactionRule): readonly { readonly start: number; readonly end: number }[] {
   if (rule.find !== undefined) return rule.find(text);
   const { pattern } = rule;
   if (pattern === undefined) return [];
-  // A pattern of the user's own keeps a position; a copy does not disturb it, and `matchAll` needs the flag.
+  // A copy leaves the pattern's `lastIndex` unchanged, and `matchAll` needs the flag.
   const global = new RegExp(pattern.source, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`);
   return [...text.matchAll(global)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
 }

@@ -5,33 +5,33 @@ import { BLOCKS, MESSAGES, SHAPES } from '../records/shapes.ts';
 import type { TrajectoryPayload, UnrecognisedPayload } from '../records/trajectory-record.ts';
 import { repeatsMembers } from '../records/unrecognised-text.ts';
 
-/** What is done with the values of each class of field. */
+/** Transforms the values of each class of field. */
 export interface FieldWriter {
   /** Text of the agent, its model, its tools or its user. */
   readonly text: (text: string) => string;
   /** The same, as any JSON. */
   readonly json: (value: Json) => Json;
-  /** What a tool gave back. */
+  /** The result of a tool. */
   readonly result: (value: Json) => Json;
-  /** A short word of the host's: a tool's name, an outcome, a channel. */
+  /** A short word of the host: a tool's name, an outcome, a channel. */
   readonly name: (text: string) => string;
-  /** A host's id that joins records. */
+  /** An id of the host that joins records. */
   readonly id: (text: string) => string;
-  /** Of the configuration, or worked out from records that were redacted. */
+  /** Text of the configuration, or derived from redacted records. */
   readonly configured: (text: string) => string;
 }
 
-/** What is done with the value of one field. */
+/** Transforms the value of one field. */
 type FieldClass = (value: Json, writer: FieldWriter) => Json;
 
-/** A closed set of words, a number, a flag, or an id that coxswain itself gave: never changed. */
+/** A closed set of words, a number, a flag, or an id of coxswain: never changed. */
 const closed: FieldClass = (value) => value;
 const content: FieldClass = (value, writer) => (typeof value === 'string' ? writer.text(value) : writer.json(value));
 const configured: FieldClass = (value, writer) => eachText(value, writer.configured);
 
 /**
- * What is done with a field, by the word of its definition without marks; what stands neither here nor among the shapes is
- * closed. The shapes of messages and the classes of words are made when they are first met: a short-lived process meets few.
+ * Field classes by the word of their definition; a word that is neither here nor among the shapes is closed. Other classes are built on
+ * first use: a short-lived process needs few.
  */
 const CLASSES = new Map<string, FieldClass>([
   ['content', content],
@@ -47,25 +47,25 @@ const CLASSES = new Map<string, FieldClass>([
   ['message_content', (value, writer) => (Array.isArray(value) ? classOf('block[]') : content)(value, writer)],
 ]);
 
-/** Shapes whose items in a list are looked at one by one; texts of a list are redacted together. */
+/** Shapes whose list items are handled separately; a list of texts is redacted as a whole. */
 const OBJECTS: ReadonlySet<string> = new Set(['message', 'block', ...Object.keys(SHAPES)]);
 
 function classOf(word: string): FieldClass {
   const known = CLASSES.get(word);
   if (known !== undefined) return known;
-  const made = madeOf(word);
-  CLASSES.set(word, made);
-  return made;
+  const built = buildClass(word);
+  CLASSES.set(word, built);
+  return built;
 }
 
-function madeOf(word: string): FieldClass {
+function buildClass(word: string): FieldClass {
   if (word.endsWith('?')) return classOf(word.slice(0, -1));
   if (word.endsWith('|null')) return classOf(word.slice(0, -'|null'.length));
   if (word.endsWith('[]')) {
     const item = word.slice(0, -'[]'.length);
     return OBJECTS.has(item) ? listOf(classOf(item)) : classOf(item);
   }
-  // What a speaker produced is stored with its name, which is no field of the shape.
+  // Advice is stored with the name of its source, which is not a field of the shape.
   if (word === 'spoken_advice')
     return objectOf(SHAPES.spoken_advice, { providerName: configured, observerName: configured });
   const shapes: Readonly<Record<string, Fields>> = SHAPES;
@@ -78,7 +78,7 @@ function eachText(value: Json, change: (text: string) => string): Json {
   return Array.isArray(value) ? mapItems(value, (item) => eachText(item, change)) : value;
 }
 
-/** The list with each item changed; the list itself when none was. */
+/** Maps a list; returns the same list if no item changed. */
 function mapItems(items: readonly Json[], change: (item: Json) => Json): Json {
   let changed: Json[] | undefined;
   for (let at = 0; at < items.length; at += 1) {
@@ -96,14 +96,14 @@ function listOf(item: FieldClass): FieldClass {
     Array.isArray(value) ? mapItems(value, (one) => item(one, writer)) : content(value, writer);
 }
 
-/** An object with these fields; any other field it has is content, unless `others` names it. */
+/** An object with these fields; any other field is content, unless `others` names it. */
 function objectOf(fields: Fields, others: Readonly<Record<string, FieldClass>> = {}): FieldClass {
   const classes = new Map(Object.entries(others));
   for (const [name, word] of Object.entries(fields)) classes.set(name, classOf(word));
   return (value, writer) => {
     if (!isJsonObject(value)) return content(value, writer);
     let changed: Record<string, Json> | undefined;
-    // The value is JSON, so what it holds is.
+    // The value is JSON, so its members are.
     const source = value as Readonly<Record<string, Json>>;
     for (const key in source) {
       const member = source[key];
@@ -117,7 +117,7 @@ function objectOf(fields: Fields, others: Readonly<Record<string, FieldClass>> =
   };
 }
 
-/** One of several objects, told apart by the field `by`; any other is content. */
+/** One of several objects, selected by the field `by`; any other is content. */
 function variantOf(by: string, variants: Readonly<Record<string, Fields>>): FieldClass {
   const made = new Map<string, FieldClass>();
   return (value, writer) => {
@@ -129,14 +129,14 @@ function variantOf(by: string, variants: Readonly<Record<string, Fields>>): Fiel
   };
 }
 
-const met = new Map<string, FieldClass>();
+const payloadClasses = new Map<string, FieldClass>();
 
-function redactPayloadOf(kind: string): FieldClass | undefined {
-  const known = met.get(kind);
+function payloadClassOf(kind: string): FieldClass | undefined {
+  const known = payloadClasses.get(kind);
   if (known !== undefined || !isKnownKind(kind)) return known;
-  const made = objectOf(fieldsOf(kind), { kind: closed });
-  met.set(kind, made);
-  return made;
+  const built = objectOf(fieldsOf(kind), { kind: closed });
+  payloadClasses.set(kind, built);
+  return built;
 }
 
 const unrecognisedFields: FieldClass = objectOf(
@@ -148,20 +148,20 @@ const unrecognisedFields: FieldClass = objectOf(
   },
 );
 
-/** Its text stays only where it says nothing that was not looked at. */
+/** Keeps the text only if all of it was checked. */
 const unrecognised: FieldClass = (value, writer) => {
-  const made = unrecognisedFields(value, writer);
-  // Only a payload of this kind gets here.
-  const payload = made as unknown as UnrecognisedPayload;
-  if (payload.text === undefined || (made === value && !repeatsMembers(payload))) return made;
+  const redacted = unrecognisedFields(value, writer);
+  // Only payloads of this kind are passed.
+  const payload = redacted as unknown as UnrecognisedPayload;
+  if (payload.text === undefined || (redacted === value && !repeatsMembers(payload))) return redacted;
   const { text: _, ...rest } = payload;
   return { ...rest };
 };
 
-/** The payload with every field written as its class says; the payload itself when nothing changed. */
+/** Transforms every field according to its class; returns the same payload if nothing changed. */
 export function redactFields(payload: TrajectoryPayload, writer: FieldWriter): TrajectoryPayload {
   // A payload is JSON, and each class keeps the type of its field.
-  return (redactPayloadOf(payload.kind) ?? unrecognised)(
+  return (payloadClassOf(payload.kind) ?? unrecognised)(
     payload as unknown as Json,
     writer,
   ) as unknown as TrajectoryPayload;

@@ -2,25 +2,25 @@ import { ALNUM, BASE64_EXTRA, BLANK, isOf, runEnd } from './char-class.ts';
 import { skipLineHead } from './line-head.ts';
 
 const CLOSING = /-{4,5} ?END [A-Z0-9 ]{1,60}-{4,5}/y;
-/** Lines between the opening and the key itself. */
+/** Header lines between the opening and the key. */
 const HEADER =
   /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Subject|Encryption|Public-Lines|Private-Lines|Private-MAC|Key-Derivation|Argon2-[A-Za-z]{1,20}) ?:/y;
 const MAX_HEADER_CHARS = 256;
 const MAX_HEADERS = 16;
 const MAX_HEADER_WORDS = 16;
-/** Shortest run that is a line of a key and not a word of prose. */
+/** Shortest run that is a line of a key rather than a word. */
 const LINE_CHARS = 16;
 
 /**
- * Where a private key ends whose opening ends at `from`: PEM of every kind, OpenSSH, PGP, PuTTY. Also one that was cut, that
- * stands in a JSON string with its line breaks escaped any number of times, that is quoted line by line, or whose lines were
- * numbered, logged or listed. Undefined for an opening with nothing after it.
+ * The end of a private key whose opening ends at `from`: PEM, OpenSSH, PGP, PuTTY. Also a key that is cut off, in a JSON string with
+ * line breaks escaped any number of times, quoted line by line, or with numbered, logged or listed lines. Undefined for an opening
+ * without a key.
  */
 export function privateKeyEnd(text: string, from: number): number | undefined {
   let end: number | undefined;
   let at = from;
   let headers = 0;
-  /** Words of a header's value that may still follow: line breaks may have become blanks. */
+  /** Remaining words of a header's value: line breaks may have become blanks. */
   let words = 0;
   for (;;) {
     const start = skipSeparators(text, at);
@@ -47,7 +47,7 @@ export function privateKeyEnd(text: string, from: number): number | undefined {
   }
 }
 
-/** A short last line belongs to the key when the key is closed after it, or when it stands on a line of its own. */
+/** A short last line belongs to the key if a closing follows or if it is a separate line. */
 function lastEnd(text: string, last: { readonly start: number; readonly stop: number; readonly end: number }): number {
   if (last.stop === last.start) return last.end;
   CLOSING.lastIndex = skipSeparators(text, last.stop);
@@ -55,7 +55,7 @@ function lastEnd(text: string, last: { readonly start: number; readonly stop: nu
   return /\n|\\n/.test(text.slice(last.end, Math.min(last.start, last.end + MAX_HEADER_CHARS))) ? last.stop : last.end;
 }
 
-/** Passes over blanks, escaped line breaks, quotation marks and what joins or leads quoted lines. */
+/** Skips blanks, escaped line breaks, quotes and the separators and prefixes of quoted lines. */
 function skipSeparators(text: string, from: number): number {
   let at = from;
   for (;;) {

@@ -2,15 +2,15 @@ import { bareEnd, isQuote, isReference, isSecretValue, lineEnd, quotedEnd, type 
 import { placeholderEnd, type SecretSpan } from './secret-span.ts';
 import { MAX_NAME_CHARS, type NameStrength } from './secret-names.ts';
 
-/** Deepest escaping of a quotation mark that is understood: JSON in JSON in JSON in JSON. */
+/** Deepest supported escaping of a quote: JSON in JSON in JSON in JSON. */
 const MAX_BACKSLASHES = 16;
 const MAX_BLANKS = 64;
 
-/** What may stand between a telling name and its value: a list, an object with one telling member, a block, a list of YAML. */
+/** The nesting between a secret's name and its value: a list, an object with one value member, a block, a YAML list. */
 const NESTED =
   /(?:[{[]\s{0,40}|(?:[|>][-+]?)?[ \t]{0,8}(?:\r?\n|\\n)[ \t]{1,40}(?:- )?)(?:\\{0,8}["'`]?(?:value|current|plain|plaintext|secret|secretString|data|raw|text|content|default|password|token|key)\\{0,8}["'`]?\s{0,4}(?:[:=]|=>)\s{0,8})?/iy;
 
-/** Where a value begins that stands deeper; `begin` itself where none does. */
+/** The start of a nested value; otherwise `begin`. */
 function nestedBegin(text: string, begin: number): number {
   if (!'{[|>\n\r\\'.includes(text.charAt(begin) || ' ')) return begin;
   NESTED.lastIndex = begin;
@@ -21,7 +21,7 @@ function nestedBegin(text: string, begin: number): number {
   return isNamed || isBlock || opening.startsWith('[') || opening.endsWith('- ') ? NESTED.lastIndex : begin;
 }
 
-/** The secret that begins at `from` in one of the ways values are written; undefined for what is no secret. */
+/** The secret whose value begins at `from`; undefined for other values. */
 export function readValue(text: string, from: number, how: Standing): SecretSpan | undefined {
   if (placeholderEnd(text, from) >= 0) return undefined;
   const begin = how.separator === ':' || how.separator === '=' ? nestedBegin(text, from) : from;
@@ -29,7 +29,7 @@ export function readValue(text: string, from: number, how: Standing): SecretSpan
   const quoted = isQuote(text.charCodeAt(begin + escapes));
   if (!quoted && escapes > 0) return undefined;
   const start = quoted ? begin + escapes + 1 : begin;
-  // Before its end is looked for: what is refused must not be read to its end each time.
+  // Checked first, so that a rejected value is not read to its end each time.
   if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
   const quotedTo = quoted ? quotedEnd(text, start, escapes) : undefined;
   // Code: `cookies = await …`.
@@ -42,13 +42,13 @@ export function readValue(text: string, from: number, how: Standing): SecretSpan
 
 const LIST_REST = /(?:["'],\s{0,8}["'][^"'\n\]]{1,200}){0,50}(?=["']\s{0,8}\])/y;
 
-/** Where the last of several quoted values in a list ends, the first of which ends at `end`. */
+/** The end of the last quoted value of a list whose first one ends at `end`. */
 function listEnd(text: string, end: number): number {
   LIST_REST.lastIndex = end;
   return LIST_REST.test(text) ? LIST_REST.lastIndex : end;
 }
 
-/** Where blanks and tabulators after `from` end. Cost: bounded. */
+/** The end of blanks and tabs from `from`. Cost: bounded. */
 export function skipBlanks(text: string, from: number): number {
   let at = from;
   const limit = from + MAX_BLANKS;
@@ -56,21 +56,21 @@ export function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Backslashes from `from` on, at most sixteen. */
+/** The number of backslashes at `from`, at most sixteen. */
 export function countBackslashes(text: string, from: number): number {
   let at = from;
   while (text[at] === '\\' && at - from < MAX_BACKSLASHES) at += 1;
   return at - from;
 }
 
-/** The secret part of a header's value; undefined for a name that is no header's. */
+/** The secret part of a header's value; undefined for other names. */
 function headerValue(text: string, start: number, strength: NameStrength, quotedTo?: number): SecretSpan | undefined {
   if (strength === 'cookie') return cookieSpan(text, start, quotedTo);
   if (strength === 'set-cookie') return setCookieSpan(text, start);
   return strength === 'authorization' ? authorizationSpan(text, start, quotedTo) : undefined;
 }
 
-/** All of a `Cookie` header; a value without `=` is none. */
+/** The whole value of a `Cookie` header; undefined without `=`. */
 function cookieSpan(text: string, start: number, quotedTo: number | undefined): SecretSpan | undefined {
   COOKIE_NAME.lastIndex = start;
   if (!COOKIE_NAME.test(text)) return undefined;
@@ -80,7 +80,7 @@ function cookieSpan(text: string, start: number, quotedTo: number | undefined): 
 
 const COOKIE_NAME = /[A-Za-z0-9_.!#$%&*+^|~-]{1,64}=/y;
 
-/** The value of a `Set-Cookie` header; its name and attributes stay. */
+/** The cookie's value in a `Set-Cookie` header, without name and attributes. */
 function setCookieSpan(text: string, begin: number): SecretSpan | undefined {
   COOKIE_NAME.lastIndex = begin;
   if (!COOKIE_NAME.test(text)) return undefined;
@@ -93,13 +93,13 @@ function setCookieSpan(text: string, begin: number): SecretSpan | undefined {
 const SCHEME =
   /(?:bearer|basic|digest|token|negotiate|ntlm|apikey|api-key|bot|hawk|sso-key|key|splunk|aws4-hmac-sha256) {1,8}/iy;
 
-/** What follows the scheme of an `Authorization` header; without a scheme, all of it. */
+/** The value of an `Authorization` header, without its scheme. */
 function authorizationSpan(text: string, begin: number, quotedTo: number | undefined): SecretSpan | undefined {
   SCHEME.lastIndex = begin;
   const hasScheme = SCHEME.test(text);
   const start = hasScheme ? SCHEME.lastIndex : begin;
   if (placeholderEnd(text, start) >= 0 || isReference(text, start)) return undefined;
-  // Digests and signatures hold quoted parts: to the end of the line.
+  // Digests and signatures have quoted parts: read to the end of the line.
   const hasParts = hasScheme && /^(?:digest|hawk|aws4)/i.test(text.slice(begin, begin + 6));
   const end = quotedTo ?? (hasScheme ? lineEnd(text, start, hasParts) : bareEnd(text, start));
   if (end - start < 3) return undefined;

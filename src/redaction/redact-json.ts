@@ -3,23 +3,22 @@ import { nameStrength, type NameStrength } from './secret-names.ts';
 import { isPlaceholder, placeholderOf } from './secret-span.ts';
 import { isNoValue, isReference } from './secret-value.ts';
 
-/** What is done with the strings of a JSON value. */
+/** Redacts the strings of a JSON value. */
 export interface JsonRedaction {
   /** For any string. */
   readonly text: (text: string) => string;
-  /** For a string by its own form alone: keys, and values under a telling name. */
+  /** Only by form: for keys, and values under a secret's name. */
   readonly token: (text: string) => string;
-  /** What replaces a value under a telling name; undefined where it stays. */
+  /** The replacement of a value under a secret's name; undefined to keep it. */
   readonly named: (secret: string, rule: string) => string | undefined;
 }
 
-/** Deeper than any record that can be stored; also ends a value that holds itself. */
+/** Deeper than any stored record; also ends a circular value. */
 const MAX_DEPTH = 256;
 
 /**
- * The value with the secrets in its strings replaced. A member whose name a secret would have (`password`, `apiKey`) loses its
- * whole value, also in the form `{ name: 'API_KEY', value: '…' }`. Keys stay, unless a key is a token itself. Nothing is
- * copied where nothing changes: the value itself comes back.
+ * Replaces the secrets in a value's strings. A member with a secret's name (`password`, `apiKey`) is replaced completely, also in the
+ * form `{ name: 'API_KEY', value: '…' }`. Keys are kept unless a key is a token itself. Returns the same value if nothing changed.
  */
 export function redactJson(value: Json, redaction: JsonRedaction): Json {
   return walk(value, redaction, []);
@@ -59,7 +58,7 @@ function walkMembers(source: object, redaction: JsonRedaction, path: object[]): 
     if (value === undefined) continue;
     const name = key === pair?.holder ? pair.name : key;
     const redacted = walkMember(name, value, redaction, path);
-    // No token is shorter.
+    // The shortest token has 16 characters.
     if (key.length >= 16 && redaction.token(key) !== key) renamed = true;
     if (redacted === value) continue;
     changed ??= { ...members };
@@ -73,7 +72,7 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   const strength = nameStrength(name);
   if (strength === 'none') return walk(value, redaction, path);
   if (typeof value === 'number')
-    // Names in the plural count.
+    // Plural names are counts.
     return strength === 'strong' && value > 999 && !/s$/i.test(name)
       ? (redaction.named(String(value), 'named-secret') ?? value)
       : value;
@@ -90,16 +89,16 @@ function walkMember(name: string, value: Json, redaction: JsonRedaction, path: o
   return changed ?? value;
 }
 
-/** Members that hold the value itself where a telling name has an object. */
+/** Members that contain the value if a secret's name has an object. */
 const VALUE_NAMES = /^(?:value|current|plain|plaintext|secret|secretstring|data|raw|text|content|default|_)$/i;
 
-/** `password: { value: '…' }`: the members that hold a value count as the name does. */
+/** `password: { value: '…' }`: treats the value members as the name itself. */
 function walkNested(name: string, value: Json, redaction: JsonRedaction, path: object[]): Json {
   if (value === null || typeof value !== 'object' || path.length >= MAX_DEPTH || path.includes(value))
     return walk(value, redaction, path);
-  const made = walk(value, redaction, path);
-  // An object stays one.
-  const members = made as Readonly<Record<string, Json>>;
+  const walked = walk(value, redaction, path);
+  // An object remains an object.
+  const members = walked as Readonly<Record<string, Json>>;
   let changed: Record<string, Json> | undefined;
   for (const key in members) {
     const member = members[key];
@@ -107,7 +106,7 @@ function walkNested(name: string, value: Json, redaction: JsonRedaction, path: o
     const redacted = walkMember(name, member, redaction, path);
     if (redacted !== member) (changed ??= { ...members })[key] = redacted;
   }
-  return changed ?? made;
+  return changed ?? walked;
 }
 
 function namedText(value: string, strength: NameStrength, redaction: JsonRedaction): string {
@@ -116,7 +115,7 @@ function namedText(value: string, strength: NameStrength, redaction: JsonRedacti
   const inner = redaction.token(value);
   if (isPlaceholder(inner)) return inner;
   const scheme = /^(?:bearer|basic|token|digest|negotiate|apikey) +(?=\S)/i.exec(value)?.[0] ?? '';
-  // A sentence under `token` speaks of one.
+  // A sentence under `token` is about a token.
   if (weak && scheme === '' && /\s/.test(value.trim())) return redaction.text(value);
   const secret = value.slice(scheme.length);
   const rest = redaction.token(secret);
@@ -126,7 +125,7 @@ function namedText(value: string, strength: NameStrength, redaction: JsonRedacti
   return replacement === undefined ? redaction.text(value) : scheme + replacement;
 }
 
-/** `name=value; attributes`, of which the value goes. */
+/** Replaces the value of `name=value; attributes`. */
 function setCookie(value: string, redaction: JsonRedaction): string {
   const header = 'Set-Cookie: ';
   const redacted = redaction.text(header + value);
@@ -139,7 +138,7 @@ const PAIRS = [
   ['ParameterValue', ['ParameterKey', 'ParameterName']],
 ] as const;
 
-/** The name of a pair such as `{ name: 'API_KEY', value: '…' }` when a secret would have it, and the member that holds the value. */
+/** The secret's name in a pair such as `{ name: 'API_KEY', value: '…' }`, and the member with the value. */
 function nameOfPair(
   members: Readonly<Record<string, Json>>,
 ): { readonly name: string; readonly holder: string } | undefined {
@@ -153,7 +152,7 @@ function nameOfPair(
   return undefined;
 }
 
-/** Keys that became equal are told apart by a number, so that no member is lost. */
+/** Numbers keys that became equal, so that no member is lost. */
 function renameKeys(members: Readonly<Record<string, Json>>, redaction: JsonRedaction): Json {
   const renamed: Record<string, Json> = {};
   for (const [key, value] of Object.entries(members)) {

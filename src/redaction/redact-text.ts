@@ -3,29 +3,29 @@ import { findForm, findInEncoded, Marks } from './keyword-scan.ts';
 import { findNamed } from './find-named.ts';
 import { type Fingerprint, isPlaceholder, placeholderEnd, placeholderOf, type SecretSpan } from './secret-span.ts';
 
-/** Which secrets are left as they are, and how the others are replaced. */
+/** Options of redaction. */
 export interface RedactTextOptions {
-  /** Names of rules that are off. */
+  /** Names of disabled rules. */
   readonly off: ReadonlySet<string>;
-  /** Whether a secret that was found is to be left. */
+  /** Returns true to keep a found secret. */
   readonly allows: (secret: string) => boolean;
-  /** False: only what is a secret by its own form; names before a value do not count. */
+  /** False: only find secrets by their form, not by the name before a value. */
   readonly named: boolean;
-  /** What placeholders carry. Default: nothing. */
+  /** Fingerprint in placeholders. Default: none. */
   readonly fingerprint?: Fingerprint | undefined;
 }
 
 /**
- * The text with every secret replaced by its placeholder; the same text where there is none.
+ * Replaces every secret by a placeholder; returns the same text without secrets.
  *
- * Cost: one pass that looks closer only at a few marks, and a look at every sixth character for encoded runs. What is read after
- * a mark is either bounded or becomes part of a secret and is not read again, so the time grows with the length, whatever the text.
+ * Cost: one pass that examines only a few marks, and every sixth character for encoded runs. The text read after a mark is either
+ * bounded or becomes part of a secret and is not read again, so the time is linear for any text.
  */
 export function redactText(text: string, options: RedactTextOptions): string {
   return redactDeep(text, options, 0);
 }
 
-/** What a secret was glued to stands free once it is replaced and may read as one, so another look must find nothing new. */
+/** Text next to a replaced secret may become a secret itself, so the scan is repeated until nothing changes. */
 const MAX_ROUNDS = 6;
 /** Text in base64 in base64. */
 const MAX_DEPTH = 2;
@@ -33,9 +33,9 @@ const MAX_DEPTH = 2;
 function redactDeep(text: string, options: RedactTextOptions, depth: number): string {
   let redacted = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const again = redactOnce(redacted, options, depth);
-    if (again === redacted) break;
-    redacted = again;
+    const next = redactOnce(redacted, options, depth);
+    if (next === redacted) break;
+    redacted = next;
   }
   return redacted;
 }
@@ -43,19 +43,19 @@ function redactDeep(text: string, options: RedactTextOptions, depth: number): st
 function redactOnce(text: string, options: RedactTextOptions, depth: number): string {
   const found = scan(text, { options, depth, inView: false });
   if (found !== 'escaped') return replaceAll(text, found);
-  // What the text says without its escapes is looked at instead.
+  // Scan the text without its escapes instead.
   const { text: view, offsets } = viewText(text);
   const inView = scan(view, { options, depth, inView: true });
   if (inView === 'escaped') return text;
   const place = (at: number): number => offsets[at] ?? text.length;
   return replaceAll(
     text,
-    // An escape behind the secret is no part of it; one that hides its last character is.
+    // Includes an escape of the secret's last character, but not one after the secret.
     inView.map(({ start, end, by }) => ({ start: place(start), end: endOf(text, place(end - 1)), by })),
   );
 }
 
-/** Where the character that begins at `at` in the original ends, escaped or not. */
+/** The end of the character that begins at `at` in the original, escaped or not. */
 function endOf(text: string, at: number): number {
   return (
     at +
@@ -63,7 +63,7 @@ function endOf(text: string, at: number): number {
   );
 }
 
-/** A stretch of a text and what stands in its place. */
+/** A span of a text and its replacement. */
 interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -71,23 +71,23 @@ interface Replacement {
 }
 
 function replaceAll(text: string, spans: readonly Replacement[]): string {
-  let kept = '';
+  let result = '';
   let done = 0;
   for (const { start, end, by } of spans) {
-    kept += text.slice(done, start) + by;
+    result += text.slice(done, start) + by;
     done = end;
   }
-  return done === 0 ? text : kept + text.slice(done);
+  return done === 0 ? text : result + text.slice(done);
 }
 
 interface Scan {
   readonly options: RedactTextOptions;
   readonly depth: number;
-  /** Whether escapes are resolved already. */
+  /** True if escapes are already resolved. */
   readonly inView: boolean;
 }
 
-/** The one scan: secrets by their form, by what stands before them, and in encoded runs, from left to right. */
+/** Finds secrets by form, by the text before them, and in encoded runs, from left to right. */
 function scan(text: string, how: Scan): readonly Replacement[] | 'escaped' {
   const { options, inView } = how;
   const marks = new Marks(text);
@@ -100,13 +100,13 @@ function scan(text: string, how: Scan): readonly Replacement[] | 'escaped' {
       run !== undefined;
       run = marks.run(Math.max(done, runsDone), at)
     ) {
-      // A mark inside the run is looked at afterwards, unless the run held a secret.
+      // Marks inside the run are examined afterwards, unless the run contained a secret.
       runsDone = run.end;
       const replacement = inRun(text, run, done, how);
       if (replacement === undefined) continue;
       if (replacement.by !== '') found.push(replacement);
       done = replacement.end;
-      // What else it holds.
+      // Search the rest of the run.
       if (done < run.end) runsDone = done;
     }
     if (at >= text.length) return found;
@@ -128,7 +128,7 @@ function scan(text: string, how: Scan): readonly Replacement[] | 'escaped' {
 
 const FIRST_RULE = /\[REDACTED:([a-z0-9-]{1,40})/;
 
-/** The replacement of a token in a run, or of the whole run when it holds a secret once it is decoded. */
+/** The replacement of a token in a run, or of the whole run if its decoded text contains a secret. */
 function inRun(text: string, run: EncodedRun, done: number, how: Scan): Replacement | undefined {
   const { options, depth } = how;
   const span = findInEncoded(text, run, done);
@@ -146,7 +146,7 @@ function inRun(text: string, run: EncodedRun, done: number, how: Scan): Replacem
   return { ...run, by: placeholderOf(rule, options.fingerprint?.(text.slice(run.start, run.end))) };
 }
 
-/** A secret under a telling name keeps the rule of its own form, so that it reads the same wherever it stands. */
+/** A named secret with a known form gets the rule of that form, so that its placeholder is the same everywhere. */
 function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }: Scan): string {
   if (options.allows(secret)) return secret;
   const whole = (): string => placeholderOf(rule, options.fingerprint?.(secret));
@@ -155,7 +155,7 @@ function replacementOf(secret: string, { rule }: SecretSpan, { options, depth }:
   return options.off.has(rule) || isPlaceholder(inner) ? inner : whole();
 }
 
-/** Rules that find a value by what stands before it; another rule may know the value itself. */
+/** Rules that find a value by the text before it; another rule may know its form. */
 const VALUE_RULES: ReadonlySet<string> = new Set([
   'named-secret',
   'bearer-token',
@@ -164,14 +164,14 @@ const VALUE_RULES: ReadonlySet<string> = new Set([
   'url-credentials',
 ]);
 
-/** A text as it reads once colours are gone and escapes are resolved, and where each of its characters stands in the original. */
+/** A text without colours and escapes, with the position of each character in the original. */
 interface TextView {
   readonly text: string;
-  /** By character of `text`, where it begins in the original; one more for the end. */
+  /** Start in the original of each character of `text`, and the end. */
   readonly offsets: Uint32Array;
 }
 
-/** Colours; references of HTML; escapes of JSON for marks; percent escapes of ASCII, escaped any number of times. */
+/** Colours; HTML references; JSON escapes of marks; percent escapes of ASCII, escaped any number of times. */
 const ESCAPE =
   /(?:\u001B|\\(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]{0,20}[A-Za-z]|&(?:quot|apos|amp|lt|gt|#34|#39|#x27|#x22);|\\u00(?:22|26|27|3[aAcCdDeE])|%(?:25){0,4}[0-7][0-9A-Fa-f]/g;
 
@@ -183,7 +183,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&gt;': '>',
 };
 
-/** Whether an escape begins at `at` that may hide a secret; escaped blanks and slashes alone do not. */
+/** True if an escape that may hide a secret begins at `at`; escaped blanks and slashes do not. */
 function beginsEscape(text: string, at: number): boolean {
   const next = text.charAt(at + 1);
   switch (text.charAt(at)) {
@@ -202,7 +202,7 @@ function beginsEscape(text: string, at: number): boolean {
   }
 }
 
-/** Cost: one pass, and four bytes a character. */
+/** Cost: one pass, and four bytes per character. */
 function viewText(text: string): TextView {
   const offsets = new Uint32Array(text.length + 1);
   let view = '';

@@ -9,47 +9,47 @@ import { BUILT_IN_RULES } from './secret-rules.ts';
 import { placeholderOf, type Fingerprint } from './secret-span.ts';
 import { structureWriter, type TextReading } from './structure-only.ts';
 
-/** What is taken out of records before anything sees them. */
+/** Options for redacting records. */
 export interface RedactionOptions {
   /**
-   * - `secrets` (default): secrets are replaced by `[REDACTED:rule]`, all else stays.
-   * - `structureOnly`: no content is stored, only shapes, sizes and keyed fingerprints. Needs `key`.
+   * - `secrets` (default): secrets are replaced by `[REDACTED:rule]`.
+   * - `structureOnly`: only shapes, sizes and keyed fingerprints are stored, no content. Needs `key`.
    */
   readonly mode?: 'secrets' | 'structureOnly';
-  /** For `structureOnly`: at least 16 characters, the same for every process that writes to a store. Never stored. */
+  /** For `structureOnly`: at least 16 characters, the same for every process that writes to a store. Not stored. */
   readonly key?: string;
-  /** Rules besides the built-in ones. */
+  /** Custom rules, in addition to the built-in ones. */
   readonly rules?: readonly RedactionRule[];
-  /** Names of built-in rules that are off. */
+  /** Names of disabled built-in rules. */
   readonly off?: readonly string[];
-  /** Secrets that are none, whole or as patterns: keys of examples, a test's password. */
+  /** Harmless secrets, as whole strings or patterns: example keys, a test's password. */
   readonly allow?: readonly (string | RegExp)[];
 }
 
-/** What a redactor is made with besides its options. */
+/** Dependencies of a redactor. */
 export interface RedactorParts {
-  /** Told when a rule of the user's own fails; the text is then replaced whole. */
+  /** Called when a custom rule fails; the whole text is replaced then. */
   readonly onFault?: (rule: string, message: string) => void;
-  /** What placeholders in content carry, so that equal secrets stay equal and different ones different. Default: nothing. */
+  /** Fingerprint in placeholders, so that different secrets remain different. Default: none. */
   readonly fingerprint?: Fingerprint;
-  /** For `structureOnly`: what a tool's answer says. Default: nothing, and the text as it is. */
+  /** For `structureOnly`: classifies a tool's result. Default: the text itself, without a class. */
   readonly readResult?: (text: string) => TextReading;
 }
 
-/** Takes secrets, or all content, out of payloads. */
+/** Removes secrets, or all content, from payloads. */
 export interface Redactor {
-  /** The payload as it may be stored; the same object when nothing had to go. Never throws. */
+  /** Returns the redacted payload, or the same object if nothing changed. Never throws. */
   redact(payload: TrajectoryPayload): TrajectoryPayload;
 }
 
 const MIN_KEY_CHARS = 16;
 
 /**
- * Makes the redactor of a process.
+ * Creates a redactor.
  *
  * Cost of `redact`: one pass over the strings of the payload; see docs/redaction.md for figures.
  *
- * @throws CoxswainError "invalid-definition" for a rule of the user's own that is not one
+ * @throws CoxswainError "invalid-definition" for an invalid custom rule
  * @throws CoxswainError "invalid-argument" for an unknown rule in `off`, or `structureOnly` without a `key` of 16 characters
  */
 export function createRedactor(options: RedactionOptions = {}, parts: RedactorParts = {}): Redactor {
@@ -57,7 +57,7 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
   checkOwnRules(rules, new Set(BUILT_IN_RULES));
   for (const name of off) {
     if (BUILT_IN_RULES.includes(name)) continue;
-    throw invalidArgument(`redaction.off names ${JSON.stringify(name)}, which is no built-in rule`, {
+    throw invalidArgument(`redaction.off names ${JSON.stringify(name)}, which is not a built-in rule`, {
       details: { name, rules: BUILT_IN_RULES },
     });
   }
@@ -74,25 +74,25 @@ export function createRedactor(options: RedactionOptions = {}, parts: RedactorPa
       return rules.length === 0 ? redacted : applyOwnRules(redacted, rules, own);
     };
   const text = redactWith(content);
-  // Of the configuration, or worked out from redacted records: without a key, so that a replay anywhere says the same.
+  // Without a fingerprint, so that a replay on another machine gives the same text.
   const configured = redactWith(whole);
   const token = (value: string): string => redactText(value, forms);
   const named = (secret: string, rule: string): string | undefined =>
     whole.off.has('named-secret') || allows(secret) ? undefined : placeholderOf(rule, fingerprint?.(secret));
   const json: FieldWriter['json'] = (value) => redactJson(value, { text, token, named });
-  /** An id keeps telling records apart. */
+  /** Keeps redacted ids distinct. */
   const id = (value: string): string => {
     const redacted = text(value);
     return redacted === value || fingerprint !== undefined ? redacted : `${redacted}-${hashText(value)}`;
   };
   const writer: FieldWriter =
     mode === 'structureOnly'
-      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? asItIs, redact: configured })
+      ? structureWriter({ key: keyOf(options), readResult: parts.readResult ?? unclassified, redact: configured })
       : { text, json, result: json, name: text, id, configured };
   return { redact: (payload) => redactFields(payload, writer) };
 }
 
-function asItIs(text: string): TextReading {
+function unclassified(text: string): TextReading {
   return { plain: text, says: '' };
 }
 
@@ -108,7 +108,7 @@ function keyOf(options: RedactionOptions): string {
 function allowsOf(allow: readonly (string | RegExp)[]): (secret: string) => boolean {
   if (allow.length === 0) return () => false;
   const secrets = new Set(allow.filter((item) => typeof item === 'string'));
-  // Without the flags that make `test` remember a position.
+  // Without the flags that make `test` stateful.
   const patterns = allow.flatMap((item) =>
     typeof item === 'string' ? [] : [new RegExp(item.source, item.flags.replace(/[gy]/g, ''))],
   );

@@ -1,9 +1,9 @@
 import { ALNUM, DASH, DOT, UNDERSCORE } from './char-class.ts';
 
-/** What names are made of. */
+/** The characters of names. */
 export const NAME_UNITS: number = ALNUM | UNDERSCORE | DASH | DOT;
 
-/** How sure a name makes it that its value is a secret. */
+/** How strongly a name indicates that its value is a secret. */
 export type NameStrength = 'none' | 'weak' | 'strong' | 'authorization' | 'cookie' | 'set-cookie';
 
 const STRONG = [
@@ -73,7 +73,7 @@ const WEAK = [
   'xamzsignature',
 ];
 
-/** Names that count only as a whole. */
+/** Names that only match as a whole. */
 const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['authorization', 'authorization'],
   ['proxyauthorization', 'authorization'],
@@ -82,7 +82,7 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['cookies', 'cookie'],
   ['documentcookie', 'cookie'],
   ['setcookie', 'set-cookie'],
-  // Also what tests do.
+  // Also a test result.
   ['pass', 'weak'],
   // Also the program that prints the working folder.
   ['pwd', 'weak'],
@@ -94,19 +94,19 @@ const WHOLE: ReadonlyMap<string, NameStrength> = new Map<string, NameStrength>([
   ['jsessionid', 'weak'],
 ]);
 
-/** Names that end like a secret's and are none: cursors of a listing, words of a grammar, kinds of a key. */
+/** Harmless names that end like a secret's: cursors, grammar tokens, kinds of keys. */
 const HARMLESS =
   /(?:next|page|continuation|continue|sync|resume|cursor|eos|bos|pad|unk|sep|mask|cls|stop|max|special|end|start|current|first|last|per|each|lookahead)token$|(?:public|primary|foreign|sort|partition|cache|unique|range|hash|route|index|i18n|row|group|lookup|registry|object)key$|keyword|^oldpwd$|(?:has|is|show|hide|use|no|reset|forgot|confirm)(?:password|token|secret)$/;
 
-/** Longest name looked at. */
+/** Maximum length of a name. */
 export const MAX_NAME_CHARS = 64;
 
 const known = new Map<string, NameStrength>();
 const MAX_KNOWN = 4_096;
 
 /**
- * What the name of a member, a header, a variable or an option says of its value: `API_KEY`, `apiKey`, `x-api-key` and
- * `api.key` are one name. Cost: a look into a bounded cache.
+ * Classifies the name of a member, header, variable or option; `API_KEY`, `apiKey`, `x-api-key` and `api.key` are the same name. Cost: a
+ * lookup in a bounded cache.
  */
 export function nameStrength(name: string): NameStrength {
   if (name.length > MAX_NAME_CHARS || name.length < 3) return 'none';
@@ -130,7 +130,7 @@ function readName(name: string): NameStrength {
   return /^[A-Z0-9_]+_(?:KEY|PASS|PAT|AUTH|SALT|CREDS)$/.test(name) ? 'weak' : 'none';
 }
 
-/** The last three letters of every name that may be a secret's, or that names the value beside it. */
+/** The last three letters of every name of a secret, or of a member that contains such a name. */
 export const NAME_ENDINGS: readonly string[] = [
   ...new Set(
     [...STRONG, ...WEAK, ...WHOLE.keys(), 'key', 'pat', 'auth', 'salt', 'creds', 'name', 'variable', 'header'].map(
@@ -148,7 +148,7 @@ function lettersAt(text: string, end: number): number {
   );
 }
 
-/** Whether what ends at `end` may be one of these names: a look that costs little. */
+/** True if one of these names may end at `end`. Cheap. */
 export function endsLikeName(text: string, end: number): boolean {
   return end >= 3 && endings.has(lettersAt(text, end));
 }

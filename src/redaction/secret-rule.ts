@@ -1,37 +1,37 @@
-/** A form of secret. The scanner tries the expression only where one of the keywords stands, so a rule costs nothing elsewhere. */
+/** A form of secret. The scanner only tries the expression at one of the keywords. */
 export interface SecretRule {
-  /** What placeholders show and `off` names; several rules may share one. */
+  /** Shown in placeholders and used in `off`; several rules may share one. */
   readonly id: string;
-  /** Literal and case-sensitive. A dot alone is a keyword only for forms that have nothing else in common. */
+  /** Literal and case-sensitive. */
   readonly keywords: readonly string[];
   /**
-   * Source of an expression that must match right after the keyword. The secret is keyword and match. A group `before`, in a
-   * look-behind, is added in front; a group `secret`, at the end of the match, is the secret alone. What may fail late is bounded,
-   * so that the time grows with the text only.
+   * Source of an expression that must match right after the keyword. The secret is the keyword and the match. A group `before`, in a
+   * look-behind, is prepended; a group `secret`, at the end of the match, is the secret alone. Quantifiers that may fail late are
+   * bounded, so that the time is linear.
    */
   readonly expression: string;
-  /** Whether the secret must begin where a word may begin. */
+  /** True if the secret must begin at the start of a word. */
   readonly atWord: boolean;
-  /** The last word on a match. */
+  /** Final check of a match. */
   readonly check?: (secret: string) => boolean;
-  /** Where the secret ends that the expression only opens; undefined where there is no secret. */
+  /** The end of a secret whose expression only matches the opening; undefined if it is not a secret. */
   readonly endOf?: (text: string, from: number) => number | undefined;
   /**
-   * What follows the first keyword, or with `@` the whole text in which `@` stands for the keyword. Recipes
-   * (`test/support/secret-recipe.ts`), so that no text of this project looks like a secret.
+   * The text after the first keyword, or a whole text with `@` for the keyword. Recipes (`test/support/secret-recipe.ts`), so that
+   * the project contains nothing that looks like a secret.
    */
   readonly matches: readonly string[];
   readonly misses: readonly string[];
 }
 
-/** Prefixes of up to four characters may end a longer word; these do not. */
-const TELLING = new Set(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_']);
+/** Short prefixes that, unlike others of up to four characters, do not end longer words. */
+const UNAMBIGUOUS = new Set(['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_']);
 
 type RuleRow = readonly [id: string, keywords: string, expression: string, match: string, miss: string];
 
-/** A rule in one line: id, keywords parted by blanks, expression, an example that matches and one that does not. */
+/** A rule in one line: id, keywords separated by blanks, expression, an example that matches and one that does not. */
 export function rule(...[id, keywords, expression, match, miss]: RuleRow): SecretRule {
   const words = keywords.split(' ');
-  const atWord = words.some((word) => word.length < 5 && !TELLING.has(word));
+  const atWord = words.some((word) => word.length < 5 && !UNAMBIGUOUS.has(word));
   return { id, keywords: words, expression, atWord, matches: [match], misses: [miss] };
 }

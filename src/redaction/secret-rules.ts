@@ -2,18 +2,18 @@ import { privateKeyEnd } from './private-key.ts';
 import { rule, type SecretRule } from './secret-rule.ts';
 import { TOKEN_RULES } from './token-rules.ts';
 
-/** Whether a base64 text says `user:password`. */
+/** True if a base64 text decodes to `user:password`. */
 function isUserAndPassword(encoded: string): boolean {
   if (encoded.length > 4_095) return true;
-  // Not `atob`, which throws at what is no base64: an error a word costs more than all else here.
+  // Not `atob`: throwing an error for every other word would dominate the cost.
   return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(encoded, 'base64').toString('latin1'));
 }
 
-/** Where a password would stand in an address: no variable, template, mask or placeholder. */
+/** Excludes variables, templates, masks and placeholders as passwords of an address. */
 const NO_REFERENCE = String.raw`(?!\$[A-Z_{(]|<[^@\s]{0,60}>|\{|%[\w(]{1,20}[)%s]|\*+@|\[)`;
 const USER = String.raw`[^\s/?#<>"'\x60{}|^[\]\\:@]`;
 
-/** Forms that belong to no service. */
+/** Forms that are not specific to a service. */
 const COMMON_RULES: readonly SecretRule[] = [
   {
     ...rule('private-key', '', String.raw`(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}`, '', ''),
@@ -51,7 +51,7 @@ const COMMON_RULES: readonly SecretRule[] = [
   {
     id: 'url-credentials',
     keywords: ['://'],
-    // A password, or a key with a digit where the user stands.
+    // A password, or a key with a digit in place of the user.
     expression: `(?:${USER}{0,512}:(?<secret>${NO_REFERENCE}[^\\s/?#<>"'\\x60{}|^\\\\]{1,2000})(?=@)|(?<key>(?=[^@]{0,64}\\d)${USER}{16,512})(?=@))`,
     atWord: false,
     check: (secret) => !/^(?:pass(?:word|wd)?|pwd|secret|x+|xyz|\*+)$/i.test(secret),
@@ -73,10 +73,10 @@ const COMMON_RULES: readonly SecretRule[] = [
   },
 ];
 
-/** All rules that know a secret by its form. Those that know it by the name before it are in `find-named.ts`. */
+/** All rules that find a secret by its form. `find-named.ts` finds secrets by the name before them. */
 export const SECRET_RULES: readonly SecretRule[] = [...COMMON_RULES, ...TOKEN_RULES];
 
-/** Names of all built-in rules: what `off` may name and placeholders show. */
+/** Names of all built-in rules, for `off` and placeholders. */
 export const BUILT_IN_RULES: readonly string[] = [
   ...new Set(['named-secret', 'cookie', ...SECRET_RULES.map(({ id }) => id)]),
 ];

@@ -2,14 +2,14 @@ import { hasDigit } from './char-class.ts';
 import { nameStrength, type NameStrength } from './secret-names.ts';
 import { placeholderEnd } from './secret-span.ts';
 
-/** A value without blanks from this length on is one whatever it looks like; it bounds what is read in vain. */
-const SURELY_CHARS = 256;
+/** A value of this length without blanks is always a secret, which bounds the text that is read. */
+const MAX_CHECKED_CHARS = 256;
 
-/** How a value stands in the text. */
+/** The context of a value. */
 export interface Standing {
-  /** Between name and value; `' '` after an option, `'>'` in an element, `','` beside its name in a list, a table or a call. */
+  /** Between name and value; `' '` after an option, `'>'` in an element, `','` in a list, a table or a call. */
   readonly separator: ':' | '=' | ' ' | '>' | ',';
-  /** Whether nothing but the separator is between name and value. */
+  /** True if only the separator is between name and value. */
   readonly tight: boolean;
   readonly upper: boolean;
   readonly opensLine: boolean;
@@ -20,7 +20,7 @@ export function isQuote(unit: number): boolean {
   return unit === 34 || unit === 39 || unit === 96;
 }
 
-/** The end of a quoted value: the next such mark with as many backslashes, or fewer; else the end of the line. */
+/** The end of a quoted value: the next such quote with at most as many backslashes; otherwise the end of the line. */
 export function quotedEnd(text: string, start: number, backslashes: number): number {
   const quote = text.charCodeAt(start - 1);
   let run = 0;
@@ -34,7 +34,7 @@ export function quotedEnd(text: string, start: number, backslashes: number): num
   return line < 0 ? text.length : line;
 }
 
-/** The end of a value without quotation marks. In an `.env` line it reaches to the next blank, else to a delimiter. */
+/** The end of an unquoted value: in an `.env` line at the next blank, otherwise at a delimiter. */
 export function bareEnd(text: string, start: number, wholeLine = false): number {
   let at = start;
   for (; at < text.length; at += 1) {
@@ -42,13 +42,13 @@ export function bareEnd(text: string, start: number, wholeLine = false): number 
     if (unit <= 32 || unit === 34 || unit === 39 || unit === 96) break;
     if (unit === 91 && placeholderEnd(text, at) >= 0) break;
     if (unit === 92 && (at + 1 === text.length || 'nrt"\'\\`'.includes(text.charAt(at + 1)))) break;
-    // The first of them may begin a password.
+    // A password may begin with a delimiter.
     if (!wholeLine && at > start && ',;&)}]<>|'.includes(text.charAt(at))) break;
   }
   return at;
 }
 
-/** The end of the line, or of the text in quotation marks that it is in. */
+/** The end of the line, or of the quoted text that contains it. */
 export function lineEnd(text: string, start: number, mayQuote = false): number {
   let at = start;
   for (; at < text.length; at += 1) {
@@ -59,18 +59,18 @@ export function lineEnd(text: string, start: number, mayQuote = false): number {
   return at;
 }
 
-/** How a value stands beside its name: in a call, a list, a table, an element, after an option. */
+/** The context of a value in a call, a list, a table, an element, or after an option. */
 export const CALL = { separator: ',', tight: true, upper: false, opensLine: false } as const;
 
-/** Words that stand where a value would: kinds, absences, descriptions, outcomes. */
+/** Words in place of a value: types, absences, descriptions, outcomes. */
 const NO_VALUE =
   /^(?:true|false|null|nil|none|undefined|nan|yes|no|on|off|string|str|text|number|int|integer|bool|boolean|any|u?int\d{0,2}(?:clamped)?(?:array)?|bigint|float\d{0,2}(?:array)?|buffer|bytearray|cryptokey|keyobject|secretkey|omit|include|same-origin|use-credentials|object|unknown|never|void|bytes|optional|required|missing|empty|invalid|incorrect|expired|wrong|default|hidden|redacted|masked|secret|password|changeme|todo|passed|failed|skipped|success|[~^]?\d+\.\d+\.\d+)$/i;
 /** A sentence about a password. */
 const PROSE = /\s(?:the|to|used|your|is|are|for|a|an|of|in|must|not|and|or|with|has|at)\s/i;
-/** Counts, times and shares: what a name that also counts (`pass`, `tokens`) gives. */
+/** Counts, times and shares: values of names that also count (`pass`, `tokens`). */
 const COUNT = /^[+-]?\d{1,9}(?:[.,]\d{1,6})?(?:ms|s|m|h|%|k|x|\/\d{1,9})?$/i;
 
-/** Whether a word or a number stands where a secret would. */
+/** True for a word or a number in place of a secret. */
 export function isNoValue(value: string, strength: NameStrength): boolean {
   return NO_VALUE.test(value) || (strength === 'weak' && COUNT.test(value));
 }
@@ -85,19 +85,19 @@ export function isSecretValue(text: string, value: NamedValue): boolean {
   const { start, end, strength, separator } = value;
   const length = end - start;
   if (length < 3) return false;
-  const head = text.slice(start, Math.min(end, start + SURELY_CHARS));
+  const head = text.slice(start, Math.min(end, start + MAX_CHECKED_CHARS));
   if (isNoValue(head, strength)) return false;
-  const digit = hasDigit(text, start, Math.min(end, start + SURELY_CHARS));
+  const digit = hasDigit(text, start, Math.min(end, start + MAX_CHECKED_CHARS));
   const isNameAgain = nameStrength(head.replace(/\d{1,3}$/, '')) !== 'none';
   if (separator === ',' || separator === '>')
     return length >= 6 && !isNameAgain && !/[\s{}]/.test(head) && (digit || /[^\w./-]/.test(head));
-  // A quotation mark that ends a text: `print("password: ");`
+  // A quote that ends a text: `print("password: ");`
   if (value.quoted)
     return (
       !/^[),;\]}]/.test(head) && (strength === 'strong' ? !PROSE.test(head) : digit && length >= 6 && !/\s/.test(head))
     );
   if (',;&)}]>|'.includes(head.charAt(0))) return false;
-  if (length >= SURELY_CHARS) return true;
+  if (length >= MAX_CHECKED_CHARS) return true;
   const isLine = value.upper && value.tight && separator === '=';
   // A call, an index, or the type of a declaration.
   if (text[end] === '(' || /(?!^)[([{]/.test(head) || head.startsWith('/') || /^[.~]{1,2}\//.test(head))
@@ -117,7 +117,7 @@ function endsLine(text: string, end: number): boolean {
   return unit === undefined || unit === '\n' || unit === '\r' || unit === '\\';
 }
 
-/** A variable, a template or a mask, whole: a password may begin with the same characters. */
+/** A complete variable, template or mask: a password may begin with the same characters. */
 const REFERENCE =
   /\$(?:[A-Z_][A-Z0-9_]*|[a-z_][A-Za-z_]*\d?|\d)(?![^\s"'`,;&)}\]\\|:/@]|[:@/]\w*\d)|\$\w{1,64}(?:->|\.\w|\[|::)|\$[{(]|<[^<>\n]{0,60}>|\{\{|\{[\w.]{0,40}\}|%[\w-]{1,40}%|%[sdvqr](?!\w)|%[({]|(?:\*+|[xX]+|\.+|\u2022+)(?=[\s"'`,;&)}\]\\]|$)/y;
 

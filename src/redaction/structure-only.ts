@@ -2,43 +2,43 @@ import { type Json, isJsonObject } from '../base/json.ts';
 import { lettersOf } from './fingerprint.ts';
 import type { FieldWriter } from './payload-fields.ts';
 
-/** What a text says, told in words of a fixed list, so that detection works without the text. */
+/** A classification of a text by fixed words, so that detection works without the text. */
 export interface TextReading {
-  /** The text without what changes from call to call and means nothing, such as times: texts that agree here count as equal. */
+  /** The text without times and other noise: texts that agree here count as equal. */
   readonly plain: string;
-  /** Words that stand before the fingerprint, such as `Error: timed out`; `''` for none. */
+  /** Words before the fingerprint, such as `Error: timed out`; may be empty. */
   readonly says: string;
 }
 
-/** What `structureOnly` needs besides the rules. */
+/** Options of `structureOnly`. */
 export interface StructureOptions {
   readonly key: string;
   readonly readResult: (text: string) => TextReading;
-  /** Replaces secrets, for what stays readable. */
+  /** Redacts secrets in text that stays readable. */
   readonly redact: (text: string) => string;
 }
 
 const MARK_BYTES = 8;
 
-/** A tool's name, an id, a word of a closed list; nothing that holds a blank. */
+/** A tool's name, an id, a word of a closed list, without blanks. */
 const TOKEN = /^[A-Za-z0-9_.:/@+#-]{1,128}$/;
-/** A member's name and not data that serves as a key. */
+/** The name of a member, as opposed to data used as a key. */
 const KEY = /^[A-Za-z_$][A-Za-z0-9_-]{0,39}$/;
 const FINGERPRINT = /^(?:text_\d+|number|id|key)_[ghjkmnpqrstvwxyz]{16}$/;
-/** The fingerprint of a result, after what it says. */
-const SAYING = /^(.{1,60}) text_\d+_[ghjkmnpqrstvwxyz]{16}$/;
+/** The fingerprint of a result after its classification. */
+const CLASSIFIED = /^(.{1,60}) text_\d+_[ghjkmnpqrstvwxyz]{16}$/;
 const MAX_DEPTH = 256;
 
 /**
- * Writes shapes, sizes and keyed fingerprints instead of content. A text becomes `text_412_` and 16 letters, where 412 counts its
- * characters; a number becomes `number_` and 16 letters; true, false, null, empty texts and the names of members stay. Equal contents
- * give equal fingerprints under one key; without the key nothing can be guessed and tried.
+ * Writes shapes, sizes and keyed fingerprints instead of content. A text becomes `text_412_` (its length) and 16 letters; a number
+ * becomes `number_` and 16 letters; true, false, null, empty texts and the names of members are kept. Equal content has equal
+ * fingerprints under one key; without the key it cannot be guessed.
  *
- * Cost: one HMAC-SHA-256 (some 3 µs and a pass) a string or number.
+ * Cost: one HMAC-SHA-256 (about 3 µs and a pass) per string or number.
  */
 export function structureWriter(options: StructureOptions): FieldWriter {
   const { redact, readResult } = options;
-  // Not imported: it would cost every process 4 ms, and only this mode needs it.
+  // Loaded lazily: it takes 4 ms, and only this mode needs it.
   const { createHmac, createSecretKey } = process.getBuiltinModule('node:crypto');
   const key = createSecretKey(Buffer.from(options.key, 'utf8'));
 
@@ -50,7 +50,7 @@ export function structureWriter(options: StructureOptions): FieldWriter {
   const resultText = (value: string): string => {
     if (value === '' || FINGERPRINT.test(value)) return value;
     const { plain, says } = readResult(value);
-    if (says !== '' && SAYING.exec(value)?.[1] === says) return value;
+    if (says !== '' && CLASSIFIED.exec(value)?.[1] === says) return value;
     const fingerprint = `text_${plain.length}_${mark(plain)}`;
     return says === '' ? fingerprint : `${says} ${fingerprint}`;
   };
@@ -76,14 +76,14 @@ export function structureWriter(options: StructureOptions): FieldWriter {
     if (Array.isArray(value)) return value.map((part: Json) => partOf(part));
     return json(value, text, 0);
   };
-  /** A part of a content list: its text is what the model got to see. */
+  /** A part of a content list, whose text the model sees. */
   const partOf = (part: Json): Json => {
     if (typeof part === 'string') return resultText(part);
     if (!isJsonObject(part) || typeof part['text'] !== 'string') return json(part, text, 1);
     const { text: shown, type, ...rest } = part;
     const shape = json(rest, text, 1);
     const kind = typeof type === 'string' ? { type: name(type) } : {};
-    // The shape of an object is one.
+    // The shape of an object is an object.
     return { ...(shape as Readonly<Record<string, Json>>), ...kind, text: resultText(shown) };
   };
   return { text, json: (value) => json(value, text, 0), result, name, id, configured: redact };

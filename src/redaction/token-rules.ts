@@ -1,6 +1,6 @@
 import { rule, type SecretRule } from './secret-rule.ts';
 
-/** Classes that expressions share; `DIGIT` asks for a digit soon, for prefixes that begin ordinary words too. */
+/** Shared classes; `DIGIT` requires a digit soon, for prefixes that also begin ordinary words. */
 const WORD = '[A-Za-z0-9]';
 const NAME = String.raw`[\w-]`;
 const DOTTED = String.raw`[\w.-]`;
@@ -10,10 +10,7 @@ const UUID = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
 const DIGIT = String.raw`(?=[\w-]{0,63}\d)`;
 const END = '(?![A-Za-z0-9_])';
 
-/**
- * Forms of tokens as their services document them, a service a line. Lengths are a little below the documented ones, so that a
- * token that was cut counts.
- */
+/** Documented forms of tokens by service. Lengths are slightly below the documented ones, so that a cut token is found too. */
 // prettier-ignore
 export const TOKEN_RULES: readonly SecretRule[] = [
   rule('1password-key', 'A3-', `[A-Z0-9]{6}-[A-Z0-9]{5,6}-?[A-Z0-9]{5,6}(?:-[A-Z0-9]{5}){2,3}`, '<A6>-<A6>-<A5>-<A5>-<A5>-<A5>', '<A6>-<A4>'),

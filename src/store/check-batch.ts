@@ -7,25 +7,24 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import { lastSeqOf } from './run-summary.ts';
 import { MAX_BATCH_RECORDS, MAX_RUN_ID_CHARS } from './trajectory-store.ts';
 
-/** What of an id that is not stored as it is stays readable. */
+/** Readable characters of an id that is replaced. */
 const READABLE_ID_CHARS = 100;
 
-/** A record and the line of JSON under which it is stored. */
+/** A record and its stored JSON. */
 export interface EncodedRecord {
   readonly seq: number;
   readonly record: TrajectoryRecord;
   readonly json: string;
 }
 
-/** A batch that keeps every rule of `TrajectorySink.append` which needs no look at the store. */
+/** A batch that passed the checks of `TrajectorySink.append` that need no access to the store. */
 export interface CheckedBatch {
   readonly runId: string;
   /** At least one. */
   readonly records: readonly EncodedRecord[];
   readonly firstSeq: number;
-  /** The last `seq` that the batch fills. */
   readonly lastSeq: number;
-  /** Of all the JSON, in UTF-16 units. */
+  /** Length of all the JSON, in UTF-16 units. */
   readonly chars: number;
 }
 
@@ -60,19 +59,19 @@ export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   return { runId, records, firstSeq: first.seq, lastSeq: nextSeq - 1, chars };
 }
 
-/** True for what may be a run's id: every other value names no run. */
+/** True for a valid run id. */
 export function isRunId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_RUN_ID_CHARS && value.isWellFormed();
 }
 
-/** The id, or one that a store takes in its place: always the same for the same value. */
+/** The id if it is valid, otherwise a valid one derived from it. */
 export function storableRunId(runId: unknown): string {
   if (isRunId(runId)) return runId;
   const name = typeof runId === 'string' ? runId : JSON.stringify(toJson(runId));
   return `${name.slice(0, READABLE_ID_CHARS).toWellFormed()}-${hashText(name)}`;
 }
 
-/** @throws CoxswainError `invalid-argument` for what cannot be a run's id */
+/** @throws CoxswainError `invalid-argument` for an invalid run id */
 export function checkRunId(runId: string | undefined): string {
   if (isRunId(runId)) return runId;
   throw invalidArgument(

@@ -2,7 +2,7 @@ import { invalidArgument } from '../base/error.ts';
 import type { ReadQuery } from './trajectory-store.ts';
 
 /**
- * Fills in the defaults of a `ReadQuery`.
+ * Checks a `ReadQuery` and fills in its defaults.
  *
  * @throws CoxswainError `invalid-argument` for anything but whole numbers from 0
  */

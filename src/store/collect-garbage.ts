@@ -1,76 +1,74 @@
 import { present } from '../base/present.ts';
 import { systemClock } from '../base/clock.ts';
 import { type CoxswainError, invalidArgument } from '../base/error.ts';
-import { planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
+import { planGc, type PlannedTree, type SizedRun } from './plan-gc.ts';
 import { toStoreError } from './store-error.ts';
 import type { TrajectoryStore } from './trajectory-store.ts';
 
 /**
- * What a store may take where nothing else is said: 2 GB. That is about a million records in a SQLite file with its
- * index (1.8 KB each, measured with records of 1.1 KB), or a thousand runs of a thousand records; a twentieth of the
- * smallest disks that machines are rented with (40 GB), and read by `verify` within minutes.
+ * Default size limit of a store: 2 GB. That is about a million records in a SQLite file with its index (1.8 KB each, measured with
+ * records of 1.1 KB), or a thousand runs of a thousand records; a twentieth of the smallest disks of rented machines (40 GB); and
+ * `verify` reads it within minutes.
  */
 export const DEFAULT_MAX_STORE_BYTES: number = 2_000_000_000;
 
-/** Most runs of one call where nothing else is said: beside other work nobody should wait for more. */
+/** Default limit of deleted runs per call, because a call may run next to other work. */
 const DEFAULT_MAX_RUNS = 20;
 
 const PAGE_RUNS = 1000;
 
-/** What is collected. Where neither `olderThanMs` nor `maxBytes` is given, `maxBytes` is `DEFAULT_MAX_STORE_BYTES`. */
+/** Which runs to delete. Without `olderThanMs` and `maxBytes`, `maxBytes` is `DEFAULT_MAX_STORE_BYTES`. */
 export interface GcOptions {
-  /** Runs go whose last record is so old, by its own time; above 0. */
+  /** Delete runs whose last record is at least this old, by its own time; above 0. */
   readonly olderThanMs?: number;
-  /** The oldest runs go until the store takes no more than this, as its `sizeOf` counts; from 0. */
+  /** Delete the oldest runs until the store's `sizeOf` is no more than this; from 0. */
   readonly maxBytes?: number;
-  /** Most runs that are deleted by this call, from 1; default 20. A tree of runs goes whole, also where it has more. */
+  /** Maximum of runs deleted by this call, from 1; default 20. A larger tree of runs is still deleted whole. */
   readonly maxRuns?: number;
-  /** Only says what would go. */
+  /** Only report what would be deleted. */
   readonly isDryRun?: boolean;
   /** Unix milliseconds; default now. */
   readonly nowMs?: number;
 }
 
-/** A run that was deleted, or would be. */
+/** A run that was deleted, or would be in a dry run. */
 export interface CollectedRun {
   readonly runId: string;
   readonly bytes: number;
   readonly records: number;
-  /** Unix milliseconds; 0 where no record had a time. */
+  /** Unix milliseconds; 0 if no record had a time. */
   readonly lastAtMs: number;
   readonly reason: 'age' | 'size';
 }
 
-/** A run that could not be deleted. The runs above it in its tree stay with it. */
+/** A run that could not be deleted. Its ancestors are kept too. */
 export interface FailedRun {
   readonly runId: string;
   readonly error: CoxswainError;
 }
 
-/** What one call of `collectGarbage` did. */
+/** The result of `collectGarbage`. */
 export interface GcReport {
   readonly bytesBefore: number;
-  /** Of a dry run, what would be left. */
+  /** In a dry run, the expected size. */
   readonly bytesAfter: number;
   /** In the order of deletion. */
   readonly collected: readonly CollectedRun[];
   readonly failed: readonly FailedRun[];
-  /** Runs that should go and were left to the next call: beyond `maxRuns`, or in a tree that changed meanwhile. */
+  /** Runs left to the next call: beyond `maxRuns`, or in a tree that changed meanwhile. */
   readonly left: number;
 }
 
-/** What a collection needs of a store. */
+/** The part of a store that a collection needs. */
 export type CollectableStore = Pick<TrajectoryStore, 'listRuns' | 'findRun' | 'sizeOf' | 'deleteRun'>;
 
 /**
- * Deletes runs that are too old or too much, as `planGc` chooses them. May be called at any time beside writers, and by
- * several processes at once; what one call leaves the next one finds.
- *
- * A run that cannot be deleted, such as one that another process holds, is reported, and the others go all the same.
+ * Deletes runs that are too old or exceed the size limit, as `planGc` chooses. Safe next to writers and other collections; the next
+ * call continues where this one stops. A run that cannot be deleted is reported, and the others are deleted.
  *
  * @throws CoxswainError `invalid-argument` for an option out of range; as `listRuns` and `sizeOf` of the store
- * Cost: one `sizeOf` when only the size counts and the store is within it; else a listing of all runs, and a lookup and a
- *   `deleteRun` for each run that goes.
+ * Cost: one `sizeOf` if only the size counts and is within the limit; otherwise a listing of all runs, and a lookup and a
+ *   `deleteRun` per deleted run.
  */
 export async function collectGarbage(store: CollectableStore, options: GcOptions = {}): Promise<GcReport> {
   const { isDryRun = false, maxRuns = DEFAULT_MAX_RUNS } = options;
@@ -96,14 +94,9 @@ async function planFor(
   { maxBytes, nowMs = systemClock.nowMs(), olderThanMs }: GcOptions,
   bytes: number,
 ): Promise<readonly PlannedTree[]> {
-  const most = maxBytes ?? (olderThanMs === undefined ? DEFAULT_MAX_STORE_BYTES : undefined);
-  if (olderThanMs === undefined && most !== undefined && bytes <= most) return [];
-  const limits: GcLimits = {
-    nowMs,
-    bytes,
-    ...present({ olderThanMs, maxBytes: most }),
-  };
-  return planGc(await allRuns(store), limits);
+  const limit = maxBytes ?? (olderThanMs === undefined ? DEFAULT_MAX_STORE_BYTES : undefined);
+  if (olderThanMs === undefined && limit !== undefined && bytes <= limit) return [];
+  return planGc(await allRuns(store), { nowMs, bytes, ...present({ olderThanMs, maxBytes: limit }) });
 }
 
 async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
@@ -117,7 +110,7 @@ async function allRuns(store: CollectableStore): Promise<readonly SizedRun[]> {
   return runs;
 }
 
-/** True when somebody wrote to a run of the tree since it was listed. */
+/** True if a run of the tree was written to since it was listed. */
 async function hasChanged(store: CollectableStore, tree: PlannedTree): Promise<boolean> {
   for (const { summary } of tree.runs) {
     const now = await store.findRun(summary.runId);
@@ -134,7 +127,7 @@ async function deleteTree(
   for (const run of tree.runs) {
     const { runId } = run.summary;
     try {
-      // Another process may have been faster.
+      // False if another process has deleted it.
       if (await store.deleteRun(runId)) collected.push(toCollected(run, tree));
     } catch (thrown) {
       failed.push({ runId, error: toStoreError(thrown, `delete run ${JSON.stringify(runId)}`) });

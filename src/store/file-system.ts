@@ -1,43 +1,40 @@
 import { constants, fstatSync } from 'node:fs';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 
-/** A file as the file system reports it: what tells whether it changed since. */
+/** Properties of a file that change when it is written. */
 export interface FileFacts {
   readonly inode: number;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
 }
 
-/** A file that is open to write at its end. Every method rejects with what the file system threw, or throws it. */
+/** A file open for appending. Every method throws what the file system throws. */
 export interface OpenFile {
-  /** Returns how many bytes were taken, which may be fewer than given. */
+  /** Returns how many bytes were written, possibly fewer than passed. */
   write(bytes: Uint8Array): Promise<number>;
   truncate(sizeBytes: number): Promise<void>;
-  /** Resolves when the disk has the bytes and the size. */
+  /** Resolves when the bytes and the size are on disk. */
   sync(): Promise<void>;
   sizeBytes(): number;
   close(): Promise<void>;
 }
 
-/**
- * What the sink of JSON lines asks of a file system, so that tests can refuse an operation or cut the power.
- * Errors are those of Node: an `Error` with a `code` such as `ENOENT`.
- */
+/** The file system of the sink of JSON lines; tests replace it to inject faults and power loss. Errors are those of Node. */
 export interface FileSystem {
-  /** Makes a folder (0700) and those missing above it; returns the topmost it made. */
+  /** Creates a folder (0700) and its missing parents; returns the topmost created one. */
   makeFolder(path: string): Promise<string | undefined>;
   list(folder: string): Promise<readonly string[]>;
-  /** Undefined where nothing is. */
+  /** Undefined for a missing file. */
   facts(path: string): Promise<FileFacts | undefined>;
-  /** A file that is missing is made, for its owner only (0600). */
+  /** Creates a missing file, for its owner only (0600). */
   openEnd(path: string): Promise<OpenFile>;
-  /** The bytes of a file from an offset to where it ends now. */
+  /** The bytes of a file from an offset to its current end. */
   read(path: string, fromOffset: number): AsyncIterable<Buffer>;
-  /** Resolves when the disk has the names in a folder. */
+  /** Resolves when the names in a folder are on disk. */
   syncFolder(folder: string): Promise<void>;
 }
 
-// A store has no links in it; Windows lacks the flag.
+// A store contains no links; Windows lacks the flag.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const WRITE_AT_END = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NO_FOLLOW;
 
@@ -69,7 +66,7 @@ export const nodeFileSystem: FileSystem = {
   async *read(path, fromOffset) {
     const file = await open(path, constants.O_RDONLY | NO_FOLLOW);
     try {
-      // What is written meanwhile is for the next look: what a writer cuts off may have been read in part.
+      // Bytes written meanwhile are left to the next read, because a writer may truncate them again.
       const { size } = await file.stat();
       for (let position = fromOffset; position < size;) {
         const length = Math.min(CHUNK_BYTES, size - position);
@@ -94,7 +91,7 @@ export const nodeFileSystem: FileSystem = {
   },
 };
 
-/** True for the error of a file or folder that is not there. */
+/** True for the error of a missing file or folder. */
 export function isMissing(thrown: unknown): boolean {
   return hasCode(thrown, 'ENOENT');
 }

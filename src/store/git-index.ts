@@ -3,22 +3,22 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 
 import { unsafePath } from '../base/guarded-file.ts';
 
-/** A git work tree around a folder, found without running git: a repository's configuration can name programs. */
+/** A git work tree, found without running git, because a repository's configuration can name programs. */
 export interface GitPlace {
   /** The top of the work tree. */
   readonly top: string;
-  /** Where the index is: `.git`, or where the file `.git` of a submodule or a linked work tree points. */
+  /** The folder of the index: `.git`, or the target of the `.git` file of a submodule or linked work tree. */
   readonly folder: string;
 }
 
-/** The largest repositories have indexes of some 100 MB. */
+/** The largest repositories have indexes of about 100 MB. */
 const MAX_INDEX_BYTES = 256 * 1024 * 1024;
-/** Pointers are a line, the configuration of a submodule some lines. */
+/** A pointer is one line, the configuration of a submodule a few. */
 const MAX_POINTER_BYTES = 65_536;
 const ENTRY_BYTES = 42;
 const HASH_BYTES = [20, 32] as const;
 
-/** Finds the git work tree that a folder belongs to, as git does: the nearest `.git` upwards. */
+/** Finds the git work tree of a folder as git does: the nearest `.git` upwards. */
 export function findGit(folder: string): GitPlace | undefined {
   for (let top = folder; ; top = dirname(top)) {
     const place = join(top, '.git');
@@ -30,9 +30,9 @@ export function findGit(folder: string): GitPlace | undefined {
 }
 
 /**
- * The folder that all work trees of a repository share: `info/exclude` is there. What a clone or an archive brought along may
- * point to the folder of another repository, so that a pointer counts only where the other end points back: `gitdir` in the
- * folder of a linked work tree, `core.worktree` in the configuration of a submodule. Git itself looks at neither.
+ * The folder that all work trees of a repository share, with `info/exclude`. A clone or an archive may point to another repository's
+ * folder, so a pointer must be mutual: `gitdir` in the folder of a linked work tree, `core.worktree` in the configuration of a
+ * submodule. Git itself checks neither.
  *
  * @throws CoxswainError "unsafe-path"
  */
@@ -57,7 +57,7 @@ export function commonFolder({ top, folder }: GitPlace): string {
   throw unsafePath(folder, `${dotGit} points to it, and it does not point back`);
 }
 
-/** Links resolved; undefined where nothing is. */
+/** The path without links; undefined for a missing file. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
@@ -72,16 +72,15 @@ function textOf(file: string): string | undefined {
   return facts?.isFile() === true && facts.size <= MAX_POINTER_BYTES ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Changes whenever git writes the index; empty where there is none. Cost: one look. */
+/** Changes whenever git writes the index; empty without an index. */
 export function indexStamp({ folder }: GitPlace): string {
   const facts = statSync(join(folder, 'index'), { throwIfNoEntry: false });
   return facts?.isFile() === true ? `${facts.ino} ${facts.size} ${facts.mtimeMs}` : '';
 }
 
 /**
- * Whether git tracks a path, or anything below it.
- *
- * Reads the index itself, in all of its versions, also a split one. Of one that is damaged, the bytes decide.
+ * Returns true if git tracks a path or anything below it. Reads all versions of the index, also a split one; a damaged index is
+ * searched for the bytes of the path.
  *
  * Cost: 2 ms for 10,000 files.
  */
@@ -90,13 +89,13 @@ export function isTracked({ top, folder }: GitPlace, path: string): boolean {
   if (name === '' || isAbsolute(name) || name.split(sep)[0] === '..') return false;
   const wanted = name.split(sep).join('/');
   const own = searchIndex(join(folder, 'index'), wanted);
-  // What was removed since the shared part was written counts still; git update-index --no-split-index ends that.
+  // A file removed since the shared index was written still counts, until git update-index --no-split-index.
   return own.found || (own.shared !== undefined && searchIndex(join(folder, own.shared), wanted).found);
 }
 
 interface IndexSearch {
   readonly found: boolean;
-  /** The file with the rest of a split index. */
+  /** The shared file of a split index. */
   readonly shared?: string | undefined;
 }
 
@@ -111,7 +110,7 @@ function searchIndex(file: string, wanted: string): IndexSearch {
   return { found: bytes.includes(wanted) };
 }
 
-/** @returns undefined for what is no index with hashes of this length */
+/** @returns undefined if this is not an index with hashes of this length */
 function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexSearch | undefined {
   if (bytes.length < 12 + hashBytes || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined;
   const version = bytes.readUInt32BE(4);
@@ -119,7 +118,7 @@ function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexS
   const count = bytes.readUInt32BE(8);
   const end = bytes.length - hashBytes;
   const isWanted = nameCheck(wanted);
-  // Of each name only the part that is compared: in version 4 names grow from entry to entry.
+  // Only the compared part of each name is kept: in version 4 each name extends the previous one.
   const headBytes = Buffer.byteLength(wanted) + 1;
   let head: Buffer = Buffer.alloc(0);
   let length = 0;
@@ -130,27 +129,28 @@ function searchEntries(bytes: Buffer, wanted: string, hashBytes: number): IndexS
     if (flagsAt + 4 > end) return undefined;
     const isExtended = (bytes.readUInt16BE(flagsAt) & 0x4000) !== 0;
     let nameAt = flagsAt + (isExtended ? 4 : 2);
-    let kept = 0;
+    let prefixBytes = 0;
     if (version === 4) {
       const dropped = readOffset(bytes, nameAt);
       if (dropped === undefined || dropped.value > length) return undefined;
-      kept = length - dropped.value;
+      prefixBytes = length - dropped.value;
       nameAt = dropped.next;
     }
     const nameEnd = bytes.indexOf(0, nameAt);
     if (nameEnd < 0 || nameEnd > end) return undefined;
     const rest = bytes.subarray(nameAt, Math.min(nameEnd, nameAt + headBytes));
-    if (kept === 0) head = rest;
-    else if (kept < headBytes) head = Buffer.concat([head.subarray(0, kept), rest.subarray(0, headBytes - kept)]);
-    length = kept + nameEnd - nameAt;
+    if (prefixBytes === 0) head = rest;
+    else if (prefixBytes < headBytes)
+      head = Buffer.concat([head.subarray(0, prefixBytes), rest.subarray(0, headBytes - prefixBytes)]);
+    length = prefixBytes + nameEnd - nameAt;
     found ||= isWanted(head);
-    // Older versions fill up with zeros to a multiple of eight.
+    // Older versions pad entries to a multiple of eight.
     at = version === 4 ? nameEnd + 1 : at + ((nameEnd - at + 8) & ~7);
   }
   return at <= end ? { found, shared: sharedPart(bytes.subarray(at, end), hashBytes) } : undefined;
 }
 
-/** The extension `link` begins with the hash that names the shared part. */
+/** The shared index file, whose hash begins the extension `link`. */
 function sharedPart(extensions: Buffer, hashBytes: number): string | undefined {
   for (let at = 0; at + 8 <= extensions.length; at += 8 + extensions.readUInt32BE(at + 4)) {
     if (extensions.toString('latin1', at, at + 4) !== 'link') continue;
@@ -160,7 +160,7 @@ function sharedPart(extensions: Buffer, hashBytes: number): string | undefined {
   return undefined;
 }
 
-/** A number as the index writes how much of the name before is dropped. */
+/** The variable-length number of bytes to drop from the previous name. */
 function readOffset(bytes: Buffer, start: number): { readonly value: number; readonly next: number } | undefined {
   let value = 0;
   for (let next = start; next < Math.min(bytes.length, start + 5); next += 1) {
@@ -171,7 +171,7 @@ function readOffset(bytes: Buffer, start: number): { readonly value: number; rea
   return undefined;
 }
 
-/** On most systems other than Linux two names that differ in case are one folder. */
+/** Most systems other than Linux ignore case in names. */
 function nameCheck(wanted: string): (name: Buffer) => boolean {
   const exact = Buffer.from(wanted, 'utf8');
   const isHit = (name: Buffer): boolean => name.length === exact.length || name[exact.length] === 0x2f;

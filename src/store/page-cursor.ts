@@ -5,26 +5,22 @@ import { invalidArgument } from '../base/error.ts';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1000;
 
-/**
- * How many items a page holds: 1 to 1,000, default 50.
- *
- * @throws CoxswainError `invalid-argument` for anything else
- */
+/** The items per page: 1 to 1,000, default 50. @throws CoxswainError `invalid-argument` for anything else */
 export function checkPageLimit(limit: number = DEFAULT_LIMIT): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
   throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, got ${limit}`);
 }
 
-/** The place where a page ended, as the text that the next one is asked for with. */
+/** Encodes the end of a page as the cursor of the next one. */
 export function writePageCursor(place: readonly (number | string)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }
 
 /**
- * Reads what `writePageCursor` wrote.
+ * Decodes a cursor of `writePageCursor`.
  *
- * @param toPlace  makes a place of the parts, or undefined where they are none
- * @throws CoxswainError `invalid-argument` for a text that no page gave
+ * @param toPlace  converts the parts to a place; undefined for invalid parts
+ * @throws CoxswainError `invalid-argument` for any other text
  */
 export function readPageCursor<Place>(
   cursor: string,
@@ -36,8 +32,8 @@ export function readPageCursor<Place>(
   } catch {
     parts = undefined;
   }
-  // What decodes to the same place but was written otherwise is no cursor either. A place is of texts and numbers.
+  // Another encoding of the same place is not a cursor either.
   const place = Array.isArray(parts) && writePageCursor(parts) === cursor ? toPlace(parts) : undefined;
   if (place !== undefined) return place;
-  throw invalidArgument(`after must be the next of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);
+  throw invalidArgument(`after must be "next" of an earlier page, got ${JSON.stringify(cursor.slice(0, 80))}`);
 }

@@ -1,23 +1,22 @@
 import { CoxswainError } from '../base/error.ts';
 import type { CheckedBatch, EncodedRecord } from './check-batch.ts';
-import { RunCounter, type RunSummary } from './run-summary.ts';
+import { foldRunSummaries, type RunSummary } from './run-summary.ts';
 
-/** What an append has to write. */
+/** The records that an append has to write. */
 export interface AppendPlan {
-  /** The records that are not stored yet, in order; none when the batch is a whole repeat. */
+  /** Records that are not stored yet, in order; empty if the whole batch is a repeat. */
   readonly fresh: readonly EncodedRecord[];
   /** The run's summary once `fresh` is stored. */
   readonly summary: RunSummary;
-  /** The run's summary as it is stored now; undefined for a new run. */
+  /** The currently stored summary; undefined for a new run. */
   readonly stored: RunSummary | undefined;
 }
 
 /**
- * Decides what of a batch is new. Writes nothing.
+ * Finds the new records of a batch. Writes nothing.
  *
- * @param stored  the run's summary, or undefined for a run that is not stored
- * @param storedJson  gives the JSON stored at exactly that `seq`, or undefined; asked only for `seq`s up
- *   to `stored.lastSeq`
+ * @param stored  the run's summary; undefined for a new run
+ * @param storedJson  returns the JSON stored at that `seq`, which is at most `stored.lastSeq`
  * @throws CoxswainError `store-gap` or `store-conflict`
  */
 export function planAppend(
@@ -39,21 +38,22 @@ export function planAppend(
       fresh.push(item);
     }
   }
-  // Neither at the end nor behind it: something of it is stored, so the run is.
+  // Without fresh records the run is stored.
   const summary = fresh.length === 0 && stored !== undefined ? stored : summaryWith(stored, fresh);
   return { fresh, summary, stored };
 }
 
 function summaryWith(stored: RunSummary | undefined, fresh: readonly EncodedRecord[]): RunSummary {
-  const counter = new RunCounter(stored);
-  for (const { record } of fresh) counter.fold(record);
-  return counter.summary();
+  return foldRunSummaries(
+    stored,
+    fresh.map(({ record }) => record),
+  );
 }
 
-/** Both are compared as text that was parsed, so that what JSON drops does not tell them apart. */
+/** Compares parsed JSON, because equal records may be encoded differently. */
 function sameJson(left: string, right: string): boolean {
   if (left === right) return true;
-  // Not imported: only repeats need it, and short-lived processes do not repeat.
+  // Loaded lazily: short-lived processes do not repeat appends.
   return process.getBuiltinModule('node:util').isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
 }
 
@@ -61,7 +61,7 @@ function gap(runId: string, expected: number, got: number): CoxswainError {
   return new CoxswainError(
     'store-gap',
     `run ${JSON.stringify(runId)} continues at seq ${expected}, the batch begins at ${got}; ` +
-      'append what is missing first, or a gap record that fills it',
+      'append the missing records first, or a gap record',
     { details: { runId, expected, got } },
   );
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { OPEN_RUN_KEPT_MS, planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
+import { OPEN_RUN_PROTECTED_MS, planGc, type GcLimits, type PlannedTree, type SizedRun } from './plan-gc.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -74,7 +74,7 @@ test('what the store takes beside its runs counts too', () => {
 });
 
 test('an open run that was active within 24 hours stays, an open one that was not goes, an ended one goes', () => {
-  expect(OPEN_RUN_KEPT_MS).toBe(DAY_MS);
+  expect(OPEN_RUN_PROTECTED_MS).toBe(DAY_MS);
   const runs = [
     run('at work', { agoMs: DAY_MS - 1, isOpen: true }),
     run('left', { agoMs: DAY_MS, isOpen: true }),
@@ -196,7 +196,7 @@ test('no run that is at work or damaged goes; of the others all that are too old
       const planned = plan(runs, { ...limits, bytes });
       const isKept = ({ summary }: SizedRun): boolean =>
         summary.problem !== undefined ||
-        (summary.outcome === undefined && summary.lastAtMs > NOW_MS - OPEN_RUN_KEPT_MS);
+        (summary.outcome === undefined && summary.lastAtMs > NOW_MS - OPEN_RUN_PROTECTED_MS);
       const gone = new Set(planned.flatMap((tree) => tree.runs));
       expect([...gone].filter(isKept)).toEqual([]);
 

@@ -1,54 +1,50 @@
 import type { RunSummary } from './run-summary.ts';
 
-/**
- * A run that has no end and was active within this time is never collected: 24 hours. Its agent may be at work, or wait
- * for somebody over night.
- */
-export const OPEN_RUN_KEPT_MS: number = 24 * 60 * 60 * 1000;
+/** An open run that was active within this time is never collected: its agent may be working, or waiting overnight. */
+export const OPEN_RUN_PROTECTED_MS: number = 24 * 60 * 60 * 1000;
 
-/** A run that a store lists, with what it takes. */
+/** A listed run and its size. */
 export interface SizedRun {
   readonly summary: RunSummary;
   readonly bytes: number;
 }
 
-/** What may stay. Without `olderThanMs` no run is too old, without `maxBytes` none is too much. */
+/** Limits of a collection. */
 export interface GcLimits {
   /** Unix milliseconds. */
   readonly nowMs: number;
-  /** A tree whose last activity is so long ago, or longer, goes. */
+  /** Collect trees whose last activity is at least this long ago; default: no limit. */
   readonly olderThanMs?: number;
-  /** What may be left of `bytes`. */
+  /** Maximum of `bytes` to keep; default: no limit. */
   readonly maxBytes?: number;
-  /** What the whole store takes, runs or not. */
+  /** Size of the whole store. */
   readonly bytes: number;
 }
 
-/** A run with all that hang together with it as parents and children: it goes or stays as one. */
+/** A root run with its descendants, which are collected together. */
 export interface PlannedTree {
-  /** Children before their parents, so that what ends in the middle leaves no child without its parent. */
+  /** Children before their parents, so that an interrupted deletion leaves no orphans. */
   readonly runs: readonly SizedRun[];
   readonly bytes: number;
-  /** Of the run among them that was active last; 0 where no record had a time. */
+  /** Last activity of any of them; 0 if no record had a time. */
   readonly lastAtMs: number;
   readonly reason: 'age' | 'size';
 }
 
 /**
- * Chooses which runs of a store go. Pure.
+ * Chooses the runs to delete. Pure.
  *
- * Trees go in the order of their last activity, the oldest first: those that are too old, then as many more as it takes
- * until what is left is within `maxBytes`. Never a tree with a run that is open and was active within
- * `OPEN_RUN_KEPT_MS`, and never one with a run that is damaged: more may be saved of it than is listed. A tree whose
- * records have no time is never too old, and is the first to go for size.
+ * Takes trees by their last activity, oldest first: those that are too old, then more until the rest is within `maxBytes`. Never a
+ * tree with an open run that was active within `OPEN_RUN_PROTECTED_MS`, and never one with a damaged run, of which `recover` may save
+ * more than is listed. A tree without times is never too old, and is the first to be deleted for size.
  *
- * @param runs  all that the store lists, in any order
- * @returns what goes, in the order in which to delete it
+ * @param runs  all runs of the store, in any order
+ * @returns the trees in order of deletion
  * Cost: a sort of the runs.
  */
 export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly PlannedTree[] {
   const { nowMs, olderThanMs = Infinity, maxBytes = Infinity } = limits;
-  const trees = treesOf(runs).filter((tree) => !tree.runs.some((run) => isKept(run.summary, nowMs)));
+  const trees = treesOf(runs).filter((tree) => !tree.runs.some((run) => isProtected(run.summary, nowMs)));
   const isOld = ({ lastAtMs }: Tree): boolean => lastAtMs > 0 && nowMs - lastAtMs >= olderThanMs;
   let left = limits.bytes - sumOf(trees.filter(isOld));
   const planned: PlannedTree[] = [];
@@ -64,11 +60,11 @@ export function planGc(runs: readonly SizedRun[], limits: GcLimits): readonly Pl
 
 type Tree = Omit<PlannedTree, 'reason'>;
 
-function isKept({ outcome, lastAtMs, problem }: RunSummary, nowMs: number): boolean {
-  return problem !== undefined || (outcome === undefined && nowMs - lastAtMs < OPEN_RUN_KEPT_MS);
+function isProtected({ outcome, lastAtMs, problem }: RunSummary, nowMs: number): boolean {
+  return problem !== undefined || (outcome === undefined && nowMs - lastAtMs < OPEN_RUN_PROTECTED_MS);
 }
 
-/** All trees, the one that was active longest ago first; the same for every order of the runs. */
+/** All trees, the least recently active first, independent of the order of `runs`. */
 function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
   const sorted = runs.toSorted((left, right) => (left.summary.runId < right.summary.runId ? -1 : 1));
   const byId = new Map(sorted.map((run) => [run.summary.runId, run]));
@@ -79,19 +75,19 @@ function treesOf(runs: readonly SizedRun[]): readonly Tree[] {
   const trees: Tree[] = [];
   for (const run of sorted) {
     if (seen.has(run)) continue;
-    const found = [rootOf(run, parentOf)];
-    // The list grows while it is gone through: parents come before their children.
-    for (const one of found) {
+    const tree = [rootOf(run, parentOf)];
+    // The list grows during the iteration: parents come before their children.
+    for (const one of tree) {
       seen.add(one);
-      for (const child of childrenOf.get(one) ?? []) if (child !== found[0]) found.push(child);
+      for (const child of childrenOf.get(one) ?? []) if (child !== tree[0]) tree.push(child);
     }
-    const lastAtMs = found.reduce((latest, { summary }) => Math.max(latest, summary.lastAtMs), 0);
-    trees.push({ runs: found.reverse(), bytes: sumOf(found), lastAtMs });
+    const lastAtMs = tree.reduce((latest, { summary }) => Math.max(latest, summary.lastAtMs), 0);
+    trees.push({ runs: tree.reverse(), bytes: sumOf(tree), lastAtMs });
   }
   return trees.sort((left, right) => left.lastAtMs - right.lastAtMs);
 }
 
-/** The run above all; of runs that are each other's parents, which only a broken record can say, one of them. */
+/** The topmost ancestor; for circular parents, which only broken records have, one of them. */
 function rootOf(run: SizedRun, parentOf: (run: SizedRun) => SizedRun | undefined): SizedRun {
   const above = new Set([run]);
   let root = run;

@@ -2,13 +2,10 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { toStoredRecord } from '../records/encode-record.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/**
- * The text of a record that a search looks through: every string value of its payload, a line each, in order.
- * Keys, numbers and the payload's `kind` are not part of it.
- */
+/** The searched text of a record: every string value of its payload, one per line, without keys, numbers and `kind`. */
 export function recordText(record: TrajectoryRecord): string {
   const lines: string[] = [];
-  // A payload that was decoded or encoded is plain JSON. A list instead of recursion: JSON may nest deeper than the stack.
+  // A decoded payload is plain JSON. Iterative, because JSON may nest deeper than the stack.
   const left: Json[] = [{ ...(toStoredRecord(record).payload as JsonObject), kind: null }];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (typeof value === 'string') lines.push(value);

@@ -18,18 +18,18 @@ import { hasCode } from './file-system.ts';
 import { findGit, indexStamp, isTracked } from './git-index.ts';
 import { makeFolderSync, syncFolder } from './make-folder-sync.ts';
 
-/** The folder of a project's records, in the project. */
+/** The records folder of a project. */
 export const RECORDS_FOLDER = '.coxswain';
 
-/** Why a folder of records is refused. Plain JSON. */
+/** Why a records folder is refused. Plain JSON. */
 export interface RecordsRefusal {
-  /** The folder, behind links in the project's own path. */
+  /** The folder, with links in the project's path resolved. */
   readonly folder: string;
   /**
-   * - `unmarked`: it was not made here by this user's coxswain, so it may have come with the project
+   * - `unmarked`: this user's coxswain did not create it here, so it may have come with the project
    * - `tracked`: git tracks it, so the next checkout may replace it
-   * - `unsafe`: it, or a file of the store in it, is a link, has a second name, or belongs to another user
-   * - `unwritable`: there is none, and the project may not be written to
+   * - `unsafe`: it, or a file of its store, is a link, has a second name, or belongs to another user
+   * - `unwritable`: it is missing, and the project is not writable
    */
   readonly kind: 'unmarked' | 'tracked' | 'unsafe' | 'unwritable';
   readonly why: string;
@@ -37,41 +37,41 @@ export interface RecordsRefusal {
   readonly fix: string;
 }
 
-/** What a look at a folder of records finds. */
+/** The result of examining a records folder. */
 export type RecordsVerdict =
   | { readonly kind: 'absent' | 'ours' }
   | { readonly kind: 'refused'; readonly refusal: RecordsRefusal };
 
-/** What SQLite, and events that wait, keep beside a database. */
+/** The files of SQLite and of waiting events next to a database. */
 const SIDE_FILES = ['', '-wal', '-shm', '-journal', '-spills'] as const;
 const IGNORE_FILE = '.gitignore';
-/** The first line of the ignore file; the same key names a file in the user's state folder. */
+/** The first line of the ignore file; its key names a file in the user's state folder. */
 const MARK = /^# coxswain ([0-9a-f]{32})\r?\n/;
 const IN_PROJECT = { maxBytes: 65_536, mayBeShared: true };
 
-/** What the user's state folder knows of a mark. */
+/** The state folder's entry of a mark. */
 interface KnownMark {
   /** The real path of the folder. */
   readonly folder: string;
   readonly inode: number;
-  /** The stamp of git's index when it was last seen not to track the folder. */
+  /** The stamp of git's index when it was last found not to track the folder. */
   readonly untracked: string;
 }
 
-/** Whether a path is that of a store in a folder of records. */
+/** True for the path of a store in a records folder. */
 export function isInRecordsFolder(storePath: string): boolean {
   return basename(dirname(storePath)) === RECORDS_FOLDER;
 }
 
 /**
- * Looks whether a project's folder of records may be used: made here by this user's coxswain, no link, not tracked by git,
- * and with nothing but plain files of this user in the places of the store.
+ * Checks that a project's records folder is safe to use: created here by this user's coxswain, not a link, not tracked by git, and
+ * with only plain files of this user in the places of the store.
  *
- * The mark: a random key in the folder's ignore file, which names a file in the user's state folder that holds the
- * folder's real path and inode. A repository cannot know the key, and a copy of the folder has another inode.
+ * A folder is marked by a random key in its ignore file, which names a file in the user's state folder with the folder's real path
+ * and inode. A repository cannot know the key, and a copy of the folder has another inode.
  *
  * @param folder  absolute: `.coxswain` in a project
- * Cost: some 15 look-ups; after git has written its index, reading that.
+ * Cost: about 15 file system calls; after git has written its index, reading that.
  */
 export function examineRecords(folder: string, places: StatePlaces): RecordsVerdict {
   const place = placeOf(folder);
@@ -95,29 +95,29 @@ function examine(place: RecordsPlace, places: StatePlaces): RecordsVerdict {
   const git = findGit(place.project);
   const stamp = git === undefined ? '' : indexStamp(git);
   if (git !== undefined && stamp !== '' && stamp !== known?.untracked && isTracked(git, real)) {
-    return refuse(place, 'tracked', 'git tracks it, so a checkout can replace what is recorded');
+    return refuse(place, 'tracked', 'git tracks it, so a checkout can replace the records');
   }
   if (key === undefined || known === undefined || known.folder !== real || known.inode !== facts.ino) {
-    // What is empty decides nothing. The next writer puts a marked folder in its place.
+    // The next writer replaces an empty folder by a marked one.
     if (readdirSync(real).length === 0) return absentIn(place);
-    return refuse(place, 'unmarked', 'it was not made here by your coxswain, so it may have come with the project');
+    return refuse(place, 'unmarked', 'your coxswain did not create it here, so it may have come with the project');
   }
   const file = faultOfStores(real);
   if (file !== undefined) return refuse(place, 'unsafe', file);
-  // Without this the index is read again at each event; a state folder that is full or read-only costs only that.
+  // Spares reading the index at each event; failing to write it is harmless.
   if (known.untracked !== stamp) tryTo(() => writeMark(owner, key, { ...known, untracked: stamp }));
   return { kind: 'ours' };
 }
 
-/** There is nothing to refuse, but for a project in which nothing can be made: an archive may say so of its folder. */
+/** `absent`, unless the project is not writable, as an archive can make its folder. */
 function absentIn(place: RecordsPlace): RecordsVerdict {
   try {
     accessSync(place.project, constants.W_OK | constants.X_OK);
   } catch (error) {
     if (['EACCES', 'EPERM', 'EROFS'].some((code) => hasCode(error, code))) {
-      return refuse(place, 'unwritable', 'it is not there, and the project may not be written to');
+      return refuse(place, 'unwritable', 'it is missing, and the project is not writable');
     }
-    // A project that is not there yet: whoever writes makes it.
+    // A writer creates a missing project folder.
     if (!hasCode(error, 'ENOENT')) throw error;
   }
   return { kind: 'absent' };
@@ -131,12 +131,12 @@ function tryTo(act: () => void): void {
   }
 }
 
-/** The first part of the stores in a folder of records that must not be opened, and why. */
+/** The first file of the stores in a records folder that must not be opened, with the reason. */
 function faultOfStores(folder: string): string | undefined {
   return faultOfStore(join(folder, 'runs.db')) ?? faultOfStore(join(folder, 'runs'));
 }
 
-/** The same for one: a file with what SQLite keeps beside it, or a folder of JSON lines. */
+/** The same for one store: a SQLite file with its companions, or a folder of JSON lines. */
 function faultOfStore(path: string): string | undefined {
   for (const suffix of SIDE_FILES) {
     const facts = lookAt(path + suffix);
@@ -149,18 +149,18 @@ function faultOfStore(path: string): string | undefined {
 }
 
 /**
- * Makes a folder of records with its mark, where it is missing.
+ * Creates a missing records folder with its mark.
  *
- * @returns what `examineRecords` finds then, never `absent`
- * @throws CoxswainError "input-io" or "unsafe-path" where the user's state folder cannot be written, so that no mark can be
- *   kept; what the file system refuses in the project
+ * @returns the result of `examineRecords`, never `absent`
+ * @throws CoxswainError "input-io" or "unsafe-path" if the user's state folder cannot be written; errors of the file system in the
+ *   project
  */
 export function makeRecords(folder: string, places: StatePlaces): RecordsVerdict {
   const verdict = examineRecords(folder, places);
   if (verdict.kind !== 'absent') return verdict;
   const place = placeOf(folder);
   const key = newKey();
-  // Whole before it has its name: several processes may begin at once, and one of their folders stays.
+  // Renamed once it is complete: of several processes that create it at once, one succeeds.
   const unfinished = `${place.real}-${key}`;
   makeFolderSync(place.project);
   mkdirSync(unfinished, { mode: 0o700 });
@@ -182,17 +182,17 @@ export function makeRecords(folder: string, places: StatePlaces): RecordsVerdict
 }
 
 /**
- * Marks a folder of records that is there as this user's, however it came there.
+ * Marks an existing records folder as this user's.
  *
- * @throws CoxswainError "unsafe-path" where it is a link, tracked by git, or holds links; "input-io" where there is none or
- *   the mark cannot be written
+ * @throws CoxswainError "unsafe-path" if it is a link, tracked by git, or contains links; "input-io" if it is missing or the mark
+ *   cannot be written
  */
 export function adoptRecords(folder: string, places: StatePlaces): void {
   const place = placeOf(folder);
   const verdict = examineRecords(folder, places);
   if (verdict.kind === 'ours') return;
   if (verdict.kind !== 'refused') {
-    throw new CoxswainError('input-io', `${place.real}: there is no folder of records to accept`);
+    throw new CoxswainError('input-io', `${place.real}: there is no records folder to accept`);
   }
   const { kind, why, fix } = verdict.refusal;
   if (kind !== 'unmarked') throw unsafePath(place.real, `${why}; ${fix}`);
@@ -207,16 +207,16 @@ export function adoptRecords(folder: string, places: StatePlaces): void {
 }
 
 /**
- * Checks a store that its user named: nothing in its folder of records may lead elsewhere.
+ * Checks the store that the user named for links in its records folder.
  *
- * @param storePath  one outside of a folder of records is not looked at
- * @returns whether the folder of records is missing
+ * @param storePath  not checked outside of a records folder
+ * @returns true if the records folder is missing
  * @throws CoxswainError "unsafe-path" for a link, a hard link or a file of another user
  */
 export function refuseLinks(storePath: string): boolean {
   const path = resolve(storePath);
   if (!isInRecordsFolder(path)) return false;
-  // A link above it is the user's own way to the project.
+  // Links above it are the user's own.
   const folder = dirname(path);
   const facts = lookAt(folder);
   if (facts === undefined) return true;
@@ -226,23 +226,22 @@ export function refuseLinks(storePath: string): boolean {
 }
 
 /**
- * For a writer of a store that its user named: makes a folder of records that is missing, with its mark where one can be
- * kept.
+ * Creates a missing records folder for a writer of the store that the user named, with its mark if possible.
  *
  * @throws CoxswainError as `refuseLinks`
  */
 export function openRecords(storePath: string, places: StatePlaces): void {
-  // A program that may write its project and nothing else still gets its store.
+  // A program that may only write in its project still gets a store.
   if (refuseLinks(storePath)) tryTo(() => void makeRecords(dirname(resolve(storePath)), places));
 }
 
-/** What a command says that works on a project's own records, and finds them refused. */
+/** The error of a command on a project's records if they are refused. */
 export function refusalError({ folder, why, fix }: RecordsRefusal): CoxswainError {
   return new CoxswainError('unsafe-path', `${folder} is refused: ${why}. ${fix}`, { details: { folder } });
 }
 
 interface RecordsPlace {
-  /** Real path of the folder above. */
+  /** Real path of the parent folder. */
   readonly project: string;
   readonly real: string;
 }
@@ -258,7 +257,7 @@ function refuse({ project, real }: RecordsPlace, kind: RecordsRefusal['kind'], w
 
 const FIXES: Readonly<Record<RecordsRefusal['kind'], (project: string) => string>> = {
   unmarked: (project) =>
-    `If the records are yours (moved, restored, or from another home folder), run: coxswain trust --records ${project}; else delete the folder.`,
+    `If the records are yours (moved, restored, or from another home folder), run: coxswain trust --records ${project}; otherwise delete the folder.`,
   tracked: () => `Take it out of git (git rm -r --cached ${RECORDS_FOLDER}), or delete it.`,
   unwritable: () => 'Make the project writable; or name a folder elsewhere as "store" in your own configuration.',
   unsafe: () => 'Delete it, or move it away; a folder elsewhere can be named as "store" in your own configuration.',
@@ -276,7 +275,7 @@ function markIn(folder: string): string | undefined {
   return MARK.exec(readGuarded(join(folder, IGNORE_FILE), IN_PROJECT)?.toString('latin1') ?? '')?.[1];
 }
 
-/** @param at  where the folder is now; a rename keeps its inode */
+/** @param at  the folder's current path; a rename keeps its inode */
 function mark(owner: StateOwner, key: string, at: string, folder: string): void {
   writeMark(owner, key, { folder, inode: lookAt(at)?.ino ?? -1, untracked: '' });
 }
@@ -288,7 +287,7 @@ function writeMark(owner: StateOwner, key: string, known: KnownMark): void {
   if (known.untracked === '') syncFolder(folder);
 }
 
-/** @returns undefined for a mark that is damaged, as for none */
+/** @returns undefined for a missing or damaged mark */
 function readMark(file: string): KnownMark | undefined {
   const bytes = readGuarded(file);
   if (bytes === undefined) return undefined;
@@ -299,32 +298,28 @@ function readMark(file: string): KnownMark | undefined {
     if (typeof folder !== 'string' || typeof inode !== 'number' || typeof untracked !== 'string') return undefined;
     return { folder, inode, untracked };
   } catch {
-    // Cut off by a full disk: the folder can be accepted again.
+    // A full disk may have cut it off: the folder can be accepted again.
     return undefined;
   }
 }
 
-/** Loaded only where a folder is made. */
 function newKey(): string {
   return Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
 
-/** A store as a configuration names it. */
+/** A store in a configuration. */
 interface NamedStore {
   readonly kind: 'sqlite' | 'postgres';
   readonly address: string;
 }
 
-/** A store as the configuration names it, and in its place the user's own where the project's folder of records is refused. */
+/** The store to record into, with the reason if it replaces the configured one. */
 export interface GuardedStore<Store> {
   readonly store: Store;
   readonly refusal?: RecordsRefusal;
 }
 
-/**
- * The store to record into: the one that is named, or, while its folder of records is refused, one in the user's state
- * folder, so that nothing is lost meanwhile.
- */
+/** The configured store or, while its records folder is refused, one in the user's state folder, so that nothing is lost. */
 export function guardStore(store: NamedStore, places: StatePlaces): GuardedStore<NamedStore> {
   if (store.kind !== 'sqlite' || !isInRecordsFolder(store.address)) return { store };
   const folder = dirname(store.address);

@@ -5,18 +5,18 @@ import { checkPageLimit, readPageCursor, writePageCursor } from './page-cursor.t
 import type { RunSummary } from './run-summary.ts';
 import type { RunPage, RunQuery } from './trajectory-store.ts';
 
-/** Where a run lies in the listing order: it does not move when other runs arrive. */
+/** A place in the listing order, which other runs do not change. */
 type RunPlace = Pick<RunSummary, 'startedAtMs' | 'runId'>;
 
-/** A `RunQuery` with its defaults filled in and its cursor read. */
+/** A `RunQuery` with defaults and a decoded cursor. */
 interface CheckedRunQuery {
   readonly limit: number;
   readonly withBytes: boolean;
-  /** The last run of the page before. */
+  /** The last run of the previous page. */
   readonly after?: RunPlace;
 }
 
-/** @throws CoxswainError `invalid-argument` for a limit out of range or a cursor that no page gave */
+/** @throws CoxswainError `invalid-argument` for a limit out of range or an invalid cursor */
 export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
   const limit = checkPageLimit(query.limit);
   const withBytes = query.withBytes === true;
@@ -26,9 +26,9 @@ export function checkRunQuery(query: RunQuery = {}): CheckedRunQuery {
 }
 
 /**
- * Makes a page of runs that are in listing order.
+ * Makes a page of runs in listing order.
  *
- * @param runs  up to `limit + 1` of them, beginning after the cursor: the one too many tells that there is more
+ * @param runs  up to `limit + 1`, starting after the cursor: the extra one indicates that more follow
  */
 export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
   const page = runs.slice(0, limit);
@@ -38,7 +38,7 @@ export function toRunPage(runs: readonly RunSummary[], limit: number): RunPage {
     : { runs: page };
 }
 
-/** Answers a query from all the runs there are. Cost: one pass and one sort of the runs after the cursor. */
+/** Makes a page from all runs. Cost: one pass and one sort of the runs after the cursor. */
 export function pageOfAllRuns(runs: Iterable<RunSummary>, query: CheckedRunQuery): RunPage {
   const { after } = query;
   const rest: RunSummary[] = [];
@@ -47,11 +47,11 @@ export function pageOfAllRuns(runs: Iterable<RunSummary>, query: CheckedRunQuery
   return toRunPage(rest, query.limit);
 }
 
-/** Listing order: the run that started last first, then by `runId` in code point order. */
+/** Listing order: the most recently started run first, then by `runId` in code point order. */
 export function compareRuns(left: RunPlace, right: RunPlace): number {
   if (left.startedAtMs !== right.startedAtMs) return right.startedAtMs - left.startedAtMs;
   if (left.runId === right.runId) return 0;
-  // UTF-8 bytes sort as code points do, and as SQLite sorts text; UTF-16 units do not.
+  // UTF-8 bytes sort by code point, as in SQLite; UTF-16 units do not.
   return Buffer.compare(Buffer.from(left.runId), Buffer.from(right.runId));
 }
 

@@ -4,68 +4,57 @@ import type { Mutable } from '../base/mutable.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import type { RunIdentified, TrajectoryPayload, TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/**
- * What a list of runs shows of one run. `RunCounter` is the only code that counts: every store keeps the summary up to date with it
- * as records arrive, and `RunView` counts with it whatever is read.
- */
+/** A run as lists show it. `RunCounter` is the only code that counts: stores update the summary with it, and `RunView` uses it. */
 export interface RunSummary {
   readonly runId: string;
   readonly parentRunId?: string;
   readonly depth: number;
-  /** Unix milliseconds of the first and the last record that had a time; 0 where none had. */
+  /** Unix milliseconds of the first and the last record with a time; 0 without any. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
   readonly records: number;
-  /** Highest `seq` that is filled, also by a gap record. */
+  /** Highest `seq`, including gap records. */
   readonly lastSeq: number;
   readonly turns: number;
-  /** Calls that began, and results whose start was lost (`OpenCalls`). */
+  /** Started calls, and results whose start was lost (`OpenCalls`). */
   readonly calls: number;
-  /** Results that are failures. */
+  /** Failed results. */
   readonly errors: number;
-  /**
-   * Calls without a result so far, by `callKey`, so that later results can be joined to them; 512 at most. Absent
-   * with `problem`.
-   */
+  /** Keys of calls without a result, at most 512, so that later results can be joined. Absent with `problem`. */
   readonly openCalls?: readonly string[];
-  /** `outcome` of the last `run_ended`, unless the run was resumed since; absent while the run is open or was cut off. */
+  /** `outcome` of the last `run_ended`; absent if the run is open, was resumed or has no end. */
   readonly outcome?: string;
   readonly success?: boolean;
   readonly reward?: number;
-  /** The task's first 200 UTF-16 units, one fewer where the cut would split a character. */
+  /** The task's first 200 UTF-16 units, one fewer if the cut would split a character. */
   readonly task?: string;
   readonly source?: string;
   readonly format?: string;
   readonly modelId?: string;
   readonly agentName?: string;
-  /** The host's own name for the conversation. */
+  /** The host's id of the conversation. */
   readonly conversationId?: string;
-  /**
-   * Set when the store cannot read the run to its end: what is wrong and where, in one line. The counts then
-   * cover the records before that place.
-   */
+  /** Set if the store cannot read the run to its end: the damage, in one line. The counts cover the records before it. */
   readonly problem?: string;
 }
 
 const TASK_PREVIEW_CHARS = 200;
-/** Longer call ids are kept as their hash. */
+/** Longer call ids are stored as a hash. */
 const MAX_KEY_CHARS = 64;
 
-/** The summary of a run after some more records, in order; `summary` is undefined before the first one. */
+/** The summary of a run after more records; `summary` is undefined for a new run. */
 export function foldRunSummaries(summary: RunSummary | undefined, records: readonly TrajectoryRecord[]): RunSummary {
   const counter = new RunCounter(summary);
   for (const record of records) counter.fold(record);
   return counter.summary();
 }
 
-/**
- * Counts one run. Cost: O(1) a record; memory for 512 open calls.
- */
+/** Counts one run. Cost: O(1) per record; memory for 512 open calls. */
 export class RunCounter {
   #draft: Draft | undefined;
   readonly #open: OpenCalls<true>;
 
-  /** @param summary  what was counted before; default: nothing */
+  /** @param summary  of the previous records */
   constructor(summary?: RunSummary) {
     this.#draft = summary === undefined ? undefined : { ...summary };
     this.#open = new OpenCalls(summary?.openCalls?.map((key) => [key, true]));
@@ -74,7 +63,7 @@ export class RunCounter {
   get calls(): number {
     return this.#draft?.calls ?? 0;
   }
-  /** Unix milliseconds; 0 before a record that has a time. */
+  /** Unix milliseconds; 0 before the first record with a time. */
   get lastAtMs(): number {
     return this.#draft?.lastAtMs ?? 0;
   }
@@ -89,7 +78,7 @@ export class RunCounter {
     this.#count(draft, record.payload);
   }
 
-  /** What was counted; before the first record, the summary of a run without id. */
+  /** Before the first record, the summary of a run without id. */
   summary(): RunSummary {
     const draft = this.#draft ?? newSummary(undefined);
     return { ...draft, openCalls: this.#open.entries().map(([key]) => key) };
@@ -184,7 +173,7 @@ function forgetEnd(draft: Draft): void {
   delete draft.reward;
 }
 
-/** Stands in for the summary of a run that cannot be read: it counts nothing and names the problem. */
+/** The summary of an unreadable run: without counts, with the problem. */
 export function damagedSummary(runId: string, problem: string, startedAtMs = 0): RunSummary {
   const counts = { depth: 0, records: 0, lastSeq: -1, turns: 0, calls: 0, errors: 0 };
   return { runId, ...counts, startedAtMs, lastAtMs: startedAtMs, problem };

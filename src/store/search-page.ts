@@ -12,17 +12,17 @@ import { findPhrases, phrasesIn } from './words-in.ts';
 const SNIPPET_CHARS = 200;
 const CHARS_BEFORE_WORD = 60;
 
-/** Where a hit lies in the order of a search: it does not move when other records arrive. */
+/** A place in the order of hits, which other records do not change. */
 export type SearchPlace = Pick<SearchHit, 'atMs' | 'runId' | 'seq'>;
 
-/** A `SearchQuery` with its defaults filled in and its text and cursor read. */
+/** A `SearchQuery` with defaults and decoded text and cursor. */
 export interface CheckedSearchQuery {
-  /** At least one phrase, each of at least one word as `wordsIn` gives them. */
+  /** At least one phrase of at least one word, as `wordsIn` splits them. */
   readonly phrases: readonly (readonly string[])[];
   readonly limit: number;
   readonly runId?: string;
   readonly kinds?: readonly string[];
-  /** The last hit of the page before. */
+  /** The last hit of the previous page. */
   readonly after?: SearchPlace;
 }
 
@@ -39,9 +39,9 @@ export function checkSearchQuery(query: SearchQuery): CheckedSearchQuery {
 }
 
 /**
- * Makes a page of hits that are in order.
+ * Makes a page of hits in order.
  *
- * @param hits  up to `limit + 1` of them, beginning after the cursor: the one too many tells that there is more
+ * @param hits  starting after the cursor; more than `limit` indicate that more follow
  */
 export function toSearchPage(
   hits: readonly SearchHit[],
@@ -58,14 +58,14 @@ export function toSearchPage(
   };
 }
 
-/** The order of a search: the latest time first, then by `runId` in code point order, then the highest `seq` first. */
+/** Order of hits: the latest time first, then by `runId` in code point order, then the highest `seq` first. */
 export function compareHits(left: SearchPlace, right: SearchPlace): number {
   if (left.atMs !== right.atMs) return right.atMs - left.atMs;
   if (left.runId === right.runId) return right.seq - left.seq;
   return Buffer.compare(Buffer.from(left.runId), Buffer.from(right.runId));
 }
 
-/** The hit that a record is, or undefined where its text does not hold all the phrases. Looks at nothing else. */
+/** The hit of a record; undefined if its text does not contain all phrases. Checks only the text. */
 export function toHit(record: TrajectoryRecord, phrases: CheckedSearchQuery['phrases']): SearchHit | undefined {
   const text = recordText(record);
   const at = findPhrases(text, phrases);
@@ -79,28 +79,22 @@ export function toHit(record: TrajectoryRecord, phrases: CheckedSearchQuery['phr
   };
 }
 
-/** The kind as it is stored: of an unrecognised payload, its own. */
+/** The stored kind: for an unrecognised payload, its own. */
 export function storedKind(record: TrajectoryRecord): string {
-  // Every record that is stored has a kind, which is a text.
+  // Every stored record has a kind, which is a string.
   return toStoredRecord(record).payload.kind as string;
 }
 
-/** At most 200 UTF-16 units of a text around a place in it; no character is cut. */
+/** At most 200 UTF-16 units around a place in a text, without splitting a character. */
 function snippetAt(text: string, at: number): string {
   const start = Math.max(0, Math.min(at - CHARS_BEFORE_WORD, text.length - SNIPPET_CHARS));
-  let snippet = text.slice(start, start + SNIPPET_CHARS);
-  if (start > 0 && isLowSurrogate(snippet, 0)) snippet = snippet.slice(1);
-  if (start + SNIPPET_CHARS < text.length && isHighSurrogate(snippet, snippet.length - 1))
-    snippet = snippet.slice(0, -1);
-  return snippet;
+  const end = start + SNIPPET_CHARS;
+  return text.slice(start + (splitsPair(text, start) ? 1 : 0), end - (splitsPair(text, end) ? 1 : 0));
 }
 
-function isHighSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+/** True if a low surrogate stands at `at`, inside the text. */
+function splitsPair(text: string, at: number): boolean {
+  return at > 0 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
 function toPlace([atMs, runId, seq, ...more]: readonly unknown[]): SearchPlace | undefined {

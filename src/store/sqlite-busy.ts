@@ -1,6 +1,6 @@
 const SQLITE_BUSY = 5;
 
-/** True for "another connection holds the lock": the statement did nothing and may be repeated. */
+/** True if another connection holds the lock: the statement did nothing and may be repeated. */
 export function isBusy(thrown: unknown): boolean {
   return (
     thrown instanceof Error &&
@@ -10,15 +10,15 @@ export function isBusy(thrown: unknown): boolean {
   );
 }
 
-/** A short wait for another process's transaction, of random length, during which the event loop runs. */
+/** Waits a random short time for another process's transaction, without blocking the event loop. */
 export async function pauseForLock(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.5 ? 1 : 2));
 }
 
 /**
- * Repeats `work` as long as SQLite says that it is busy.
+ * Repeats `work` while SQLite is busy.
  *
- * @throws what `work` throws: anything else at once, "busy" after `timeoutMs`
+ * @throws what `work` throws: any other error at once, "busy" after `timeoutMs`
  */
 export async function whileBusy<Result>(work: () => Result, timeoutMs: number): Promise<Result> {
   const startMs = performance.now();

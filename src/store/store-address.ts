@@ -1,16 +1,15 @@
 import { invalidArgument } from '../base/error.ts';
 import { present } from '../base/present.ts';
 
-/** The kinds of store that an address may lead to. Of `jsonl`, which `jsonlSink` writes, all but the sink itself only read. */
+/** The kinds of store. A `jsonl` folder, which `jsonlSink` writes, can only be read. */
 export type StoreKind = 'sqlite' | 'postgres' | 'memory' | 'jsonl';
 
-/** Where a store is, as `parseStoreAddress` reads it. */
+/** A parsed store address. */
 export type StoreAddress =
   /** A SQLite file, or a folder of JSON lines. */
   | { readonly kind: 'path'; readonly path: string }
-  /** `url` is as the client packages take it, with its password and without `schema`. */
+  /** `url` is for the client packages, with its password and without `schema`. */
   | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
-  /** As long as whoever opened it. */
   | { readonly kind: 'memory' };
 
 const POSTGRES = /^postgres(?:ql)?:\/\//i;
@@ -18,8 +17,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
 const SECRET_PARAMETER = /([?&](?:password|sslpassword|passfile|sslkey)=)[^&#]*/gi;
 
 /**
- * Reads the address of a store: a path (also as `sqlite:PATH`), `postgres://…` or `postgresql://…` (with `?schema=NAME` for
- * another schema than `coxswain`), or `memory:`.
+ * Parses a store address: a path (also as `sqlite:PATH`), `postgres://…` or `postgresql://…` (with `?schema=NAME` for a schema
+ * other than `coxswain`), or `memory:`.
  *
  * @throws CoxswainError `invalid-argument` for another scheme
  */
@@ -35,21 +34,19 @@ export function parseStoreAddress(text: string): StoreAddress {
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
   if (!SCHEME.test(path)) return { kind: 'path', path };
   const scheme = text.slice(0, text.indexOf(':'));
-  throw invalidArgument(
-    `${scheme}://… is no address of a store; give a path, postgres://USER@HOST/DATABASE or memory:`,
-  );
+  throw invalidArgument(`${scheme}://… is not a store address; give a path, postgres://USER@HOST/DATABASE or memory:`);
 }
 
-/** True for the address of a database server, which is no path. */
+/** True for the address of a database server. */
 export function isDatabaseAddress(text: string): boolean {
   return POSTGRES.test(text);
 }
 
-/** An address as it may be shown: `***` in the place of what could be a password. A path stays as it is. */
+/** An address for display: `***` replaces a possible password. A path is unchanged. */
 export function shownAddress(text: string): string {
   if (!isDatabaseAddress(text)) return text;
   const start = text.indexOf('//') + 2;
-  // A password may hold any mark that was not escaped, so everything up to the last @ counts.
+  // A password may contain unescaped marks, so everything up to the last @ counts.
   const end = text.lastIndexOf('@');
   const userEnd = text.indexOf(':', start);
   const hasPassword = end > start && userEnd >= 0 && userEnd < end;

@@ -5,14 +5,14 @@ export function storeClosed(): CoxswainError {
   return new CoxswainError('store-closed', 'the store is closed; open it again to use it');
 }
 
-/** Where damage was found. */
+/** The place of damage. */
 export interface DamagedPlace {
   readonly runId: string;
   /** Absent for a run's summary or snapshot. */
   readonly seq?: number;
 }
 
-/** The error of a row that is not what was written. */
+/** The error of a damaged row. */
 export function storeDamaged(place: DamagedPlace, problem: string): CoxswainError {
   const { runId, seq } = place;
   const where = `run ${JSON.stringify(runId)}${seq === undefined ? '' : `, seq ${seq}`}`;
@@ -23,26 +23,26 @@ export function storeDamaged(place: DamagedPlace, problem: string): CoxswainErro
   );
 }
 
-/** What is wrong, for a list that names the place and says by itself what can be done. */
+/** The problem of an error, without the place and the advice of its message. */
 export function damageText(thrown: unknown): string {
   const problem = thrown instanceof CoxswainError ? thrown.details['problem'] : undefined;
   return typeof problem === 'string' ? problem : messageOf(thrown);
 }
 
-/** True for damage of what is stored, as opposed to a fault that may pass. */
+/** True for permanent damage, as opposed to a temporary fault. */
 export function isDamaged(thrown: unknown): boolean {
   return thrown instanceof CoxswainError && thrown.code === 'store-damaged';
 }
 
-/** SQLite's codes for a page that does not fit the file format, and for a file whose first page does not. */
+/** SQLite's codes for a malformed page, and for a malformed first page. */
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
 /**
- * What a driver throws for something its medium threw: `store-io`, or `store-damaged` where SQLite finds the file damaged,
- * with the medium's message and the fault as `cause`. A `CoxswainError` stays as it is.
+ * Wraps an error of the storage medium: `store-damaged` if SQLite reports damage, otherwise `store-io`, with its message and the
+ * error as `cause`. Returns a `CoxswainError` unchanged.
  *
- * @param doing  what was being done and with which file, such as `append to runs.db`
+ * @param doing  the operation and the file, such as `append to runs.db`
  */
 export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   if (thrown instanceof CoxswainError) return thrown;
@@ -54,7 +54,7 @@ function isDamage(thrown: unknown): boolean {
   return isNotADatabase(thrown) || ((errcodeOf(thrown) ?? 0) & 0xff) === SQLITE_CORRUPT;
 }
 
-/** True for "file is not a database" of SQLite. */
+/** True for SQLite's "file is not a database". */
 export function isNotADatabase(thrown: unknown): boolean {
   return errcodeOf(thrown) === SQLITE_NOTADB;
 }

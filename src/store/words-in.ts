@@ -1,25 +1,25 @@
 import { invalidArgument } from '../base/error.ts';
 
-/** Longer words are known by their beginning: a blob in base64 is one word. */
+/** Longer words, such as base64, are compared by their beginning. */
 const MAX_WORD_CHARS = 64;
 
-/** The words of a text, as they are compared, and where each begins in it. */
+/** The normalised words of a text and their positions. */
 export interface TextWords {
   readonly words: readonly string[];
-  /** Index in UTF-16 units, one for each word. */
+  /** Start of each word, in UTF-16 units. */
   readonly places: readonly number[];
 }
 
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[A-Za-z0-9]+/g;
 
-/** Scripts written without spaces: each character is a word, so that a query finds it as a part of a text. */
+/** In scripts without spaces each character is a word. */
 const WORD =
   /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[[\p{L}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]][[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]*/gv;
 
 /**
- * Splits a text into words: runs of letters, digits and the marks on them; everything else separates. Case and
- * compatibility forms do not tell words apart (NFKC, lower case), accents do. Every driver searches by these words.
+ * Splits a text into words: runs of letters, digits and their marks. Case and compatibility forms are ignored (NFKC, lower case),
+ * accents are not. Every driver searches by these words.
  *
  * Cost: linear.
  */
@@ -38,13 +38,13 @@ export function wordsIn(text: string): TextWords {
   return { words, places };
 }
 
-/** Most UTF-16 units of a query's text. */
+/** Maximum length of a query in UTF-16 units. */
 const MAX_QUERY_CHARS = 1000;
 const SEGMENT = /"([^"]*)"|[^\s"]+/g;
 
 /**
- * Reads the text of a query: words and `"words that stand together"`. A word with marks inside, such as
- * `src/a.ts`, is its parts standing together. No text has another meaning.
+ * Splits a query into phrases: words and `"quoted phrases"`. A word with marks inside, such as `src/a.ts`, is a phrase of its parts.
+ * There is no other syntax.
  *
  * @returns the phrases, each of at least one word
  * @throws CoxswainError `invalid-argument` for a text without words or over 1,000 UTF-16 units
@@ -63,9 +63,9 @@ export function phrasesIn(text: string): readonly (readonly string[])[] {
 }
 
 /**
- * Looks for all the phrases in a text.
+ * Searches a text for all phrases.
  *
- * @returns where the first phrase begins, in UTF-16 units, or undefined unless every phrase is there
+ * @returns the position of the first phrase in UTF-16 units; undefined unless all phrases are found
  */
 export function findPhrases(text: string, phrases: readonly (readonly string[])[]): number | undefined {
   const { words, places } = wordsIn(text);

@@ -18,22 +18,22 @@ import {
 import { THIS_MONTH } from './postgres-schema.ts';
 import { chunksOf, toIdText } from './postgres-text.ts';
 
-/** Runs of which the last row is remembered, so that an append needs no look first. */
+/** Runs whose row is remembered, so that an append needs no read. */
 const RUNS_REMEMBERED = 10_000;
 
-/** Appends batches. Calls for one run must come one after the other. */
+/** Appends batches. Calls for one run must be sequential. */
 export interface PostgresAppender {
   /**
    * Stores a batch, or nothing. May be repeated after any fault.
    *
-   * @param isRetry  an attempt before may have stored it without saying so
+   * @param isRetry  an earlier attempt may have stored it
    */
   append(schema: string, batch: CheckedBatch, isRetry: boolean): Promise<number>;
 }
 
 /**
- * Cost: one statement, one round trip, when the run is new or its last writer was this process; else a transaction of
- * about five. The statement holds only while the run ends where it was left, so another writer is never overwritten.
+ * Cost: one statement, one round trip, if the run is new or this process wrote it last; otherwise a transaction of about five. The
+ * statement has no effect if another writer has extended the run.
  */
 export function createPostgresAppender(client: PostgresClient): PostgresAppender {
   const remembered = new LruMap<PostgresRunRow>(RUNS_REMEMBERED);
@@ -56,7 +56,7 @@ interface KnownBatch {
   readonly known: PostgresRunRow | undefined;
 }
 
-/** @returns undefined when it cannot be done in one statement; nothing is written then */
+/** @returns undefined if one statement is not enough; nothing is written then */
 async function appendAtOnce(
   client: PostgresClient,
   schema: string,
@@ -105,7 +105,7 @@ async function appendLocked(session: PostgresSession, schema: string, batch: Che
   return { ...run, summary: plan.summary };
 }
 
-/** `lockRun` until the row is there. */
+/** Repeats `lockRun` until the row exists. */
 export async function lockRunSurely(session: PostgresSession, schema: string, runId: string): Promise<PostgresRunRow> {
   for (;;) {
     const run = await lockRun(session, schema, runId);
@@ -113,7 +113,7 @@ export async function lockRunSurely(session: PostgresSession, schema: string, ru
   }
 }
 
-/** Decides what of a batch is new to a run that is locked. */
+/** Finds the new records of a batch for a locked run. */
 export async function planLocked(
   session: PostgresSession,
   schema: string,

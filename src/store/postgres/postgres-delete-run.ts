@@ -2,26 +2,24 @@ import type { PostgresClient, PostgresRow, PostgresSession } from './postgres-cl
 import { toIdText } from './postgres-text.ts';
 import { leaveToken } from './postgres-transact.ts';
 
-/** One call of `deleteRun`, which may take several attempts. */
+/** A call of `deleteRun`, with possibly several attempts. */
 export interface PostgresDeletion {
   /**
-   * One attempt.
-   *
-   * @param isRetry  an attempt before may have deleted the run without saying so
-   * @returns whether anything of the run was there
+   * @param isRetry  an earlier attempt may have deleted the run
+   * @returns true if anything of the run was stored
    */
   attempt(client: PostgresClient, schema: string, isRetry: boolean): Promise<boolean>;
 }
 
 /**
- * Deletes a run in one transaction. It holds the run's row first, as every writer of the run does; writers of other runs
- * do not wait.
+ * Deletes a run in one transaction. It locks the run's row first, as every writer of the run does; writers of other runs do not
+ * wait.
  */
 export function createPostgresDeletion(runId: string): PostgresDeletion {
   const token = globalThis.crypto.randomUUID();
 
   async function wasCommitted(session: PostgresSession, schema: string): Promise<boolean> {
-    // A write, so that the commit of this attempt waits for the standbys, which the lost answer may not have done.
+    // A write, so that this commit waits for the standbys, which the lost one may not have reached.
     const sql = `UPDATE ${schema}.transactions SET at = now() WHERE token = $1 RETURNING token`;
     return (await session.query(sql, [token])).length > 0;
   }
@@ -37,7 +35,7 @@ export function createPostgresDeletion(runId: string): PostgresDeletion {
     for (const table of ['records', 'record_words']) {
       await session.query(`DELETE FROM ${schema}.${table} WHERE month = $1::int AND run_no = $2::bigint`, place);
     }
-    // Its snapshot and its place in the index go with it.
+    // The foreign keys delete its snapshot and index state.
     await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [String(run['run'])]);
     await leaveToken(session, schema, token);
     return true;
@@ -48,7 +46,7 @@ export function createPostgresDeletion(runId: string): PostgresDeletion {
   };
 }
 
-/** Bytes of all records and snapshots as JSON. Cost: a look at each run's row. */
+/** Bytes of all records and snapshots as JSON. Cost: a read of each run's row. */
 export async function bytesOfSchema(client: PostgresClient, schema: string): Promise<number> {
   const [row] = await client.query(
     `SELECT (SELECT coalesce(sum(bytes), 0) FROM ${schema}.runs)::text AS records,
@@ -57,7 +55,7 @@ export async function bytesOfSchema(client: PostgresClient, schema: string): Pro
   return Number(row?.['records']) + Number(row?.['snapshots']);
 }
 
-/** SQL of the same for one row of `runs`, to be read by `bytesOfRow`. */
+/** SQL of the same for one row of `runs`, for `bytesOfRow`. */
 export function bytesOfRunSql(schema: string): string {
   return `(runs.bytes + coalesce(
     (SELECT octet_length(json) FROM ${schema}.snapshots WHERE snapshots.run_no = runs.run_no), 0))::text AS bytes`;

@@ -7,7 +7,7 @@ import type {
 } from './postgres-client.ts';
 import { backoffMs, isReadOnly } from './postgres-retry.ts';
 
-/** A statement as the package `pg` takes it; a named one is prepared once a connection. */
+/** A statement of the package `pg`; a named one is prepared once per connection. */
 export interface PgStatement {
   readonly name?: string;
   readonly text: string;
@@ -18,7 +18,7 @@ interface PgQueryable {
   query(statement: PgStatement): Promise<{ readonly rows: readonly PostgresRow[] }>;
 }
 
-/** Of the package `pg`, the part of a pool's client that the store uses. */
+/** The used part of a pool client of the package `pg`. */
 export interface PgPoolClient extends PgQueryable {
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: (error?: Error) => void): unknown;
@@ -26,16 +26,16 @@ export interface PgPoolClient extends PgQueryable {
   release(destroy?: boolean): void;
 }
 
-/** Of the package `pg`, the part of `new Pool()` that the store uses. */
+/** The used part of a `Pool` of the package `pg`. */
 export interface PgPool extends PgQueryable {
   connect(): Promise<PgPoolClient>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<void>;
 }
 
-/** Translates a pool of the package `pg`. */
+/** Adapts a pool of the package `pg`. */
 export function clientFromPool(pool: PgPool): PostgresClient {
-  // Without a listener an idle connection that breaks ends the process. The next statement tells of the fault.
+  // Without a listener a broken idle connection ends the process. The next statement reports the fault.
   pool.on('error', ignore);
   const names = new Map<string, string>();
 
@@ -66,7 +66,7 @@ export function clientFromPool(pool: PgPool): PostgresClient {
         isWhole = true;
         return result;
       } catch (thrown) {
-        // A connection that reached a standby is not kept: the next one may reach the primary.
+        // A connection to a standby is dropped: the next one may reach the primary.
         isWhole = !isReadOnly(thrown) && (await rollBack(client));
         throw thrown;
       } finally {
@@ -79,7 +79,7 @@ export function clientFromPool(pool: PgPool): PostgresClient {
   };
 }
 
-/** @returns whether the connection may be used again; a broken one has rolled back on its own */
+/** @returns true if the connection can be reused; a broken one has rolled back already */
 async function rollBack(client: PgPoolClient): Promise<boolean> {
   try {
     await client.query({ text: 'ROLLBACK' });
@@ -97,14 +97,14 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
   async function connect(): Promise<void> {
     const client = await pool.connect();
     let isHeld = true;
-    /** Ended rather than unlistened: the pool must not hand out a connection that still listens. */
+    /** Ends the connection, because the pool must not reuse one that listens. */
     const release = (): boolean => {
       if (!isHeld) return false;
       isHeld = false;
       client.release(true);
       return true;
     };
-    // An ending connection tells of it more than once, and also when it was let go here.
+    // An ending connection emits several events, also after a release.
     const onLost = (): void => {
       if (release()) again();
     };
@@ -115,7 +115,7 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
     try {
       await client.query({ text: `LISTEN "${channel}"` });
     } catch (thrown) {
-      // When `onLost` was told first, it is being tried again already.
+      // Otherwise `onLost` has already scheduled a reconnect.
       if (release()) throw thrown;
       return;
     }
@@ -129,7 +129,7 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
     if (isStopped) return;
     losses += 1;
     setTimeout(() => {
-      // A failure to connect is tried again for as long as somebody listens; the reader polls meanwhile.
+      // Reconnects until stopped; the reader polls meanwhile.
       if (!isStopped) connect().catch(again);
     }, backoffMs(losses)).unref();
   }
@@ -141,6 +141,4 @@ async function listen(pool: PgPool, channel: string, listener: PostgresListener)
   };
 }
 
-function ignore(): void {
-  // See where it is used.
-}
+function ignore(): void {}

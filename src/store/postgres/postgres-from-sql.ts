@@ -1,7 +1,7 @@
 import { isLostConnection, isReadOnly } from './postgres-retry.ts';
 import type { PostgresClient, PostgresRow, PostgresSession, PostgresValue } from './postgres-client.ts';
 
-/** Of the package `postgres`, what runs a statement: the function itself or a transaction. */
+/** The used part of the package `postgres`: the function itself or a transaction. */
 export interface PostgresSqlSession {
   unsafe(
     text: string,
@@ -10,7 +10,7 @@ export interface PostgresSqlSession {
   ): PromiseLike<readonly PostgresRow[]>;
 }
 
-/** Of the package `postgres`, the part of `postgres(url)` that the store uses. */
+/** The used part of `postgres(url)` of the package `postgres`. */
 export interface PostgresSql extends PostgresSqlSession {
   begin(work: (session: PostgresSqlSession) => Promise<unknown>): Promise<unknown>;
   listen(
@@ -21,10 +21,10 @@ export interface PostgresSql extends PostgresSqlSession {
   end(options?: { readonly timeout?: number }): Promise<void>;
 }
 
-/** How long `end` waits for statements on their way, in seconds. Without a limit it waits for lost ones for ever. */
+/** How long `end` waits for running statements, in seconds. Without a limit it waits for lost ones forever. */
 const END_WITHIN_SECONDS = 2;
 
-/** Translates a handle of the package `postgres`. */
+/** Adapts a handle of the package `postgres`. */
 export function clientFromSql(sql: PostgresSql): PostgresClient {
   return {
     ...sessionOf(sql),
@@ -32,17 +32,17 @@ export function clientFromSql(sql: PostgresSql): PostgresClient {
       let isOver = false;
       const begun = sql.begin(async (session) => {
         try {
-          // Boxed, because `begin` takes a list for a list of statements.
+          // Boxed, because `begin` treats an array as a list of statements.
           return { result: await work(transactionSession(session, () => isOver)) };
         } catch (thrown) {
-          // Version 3.4 sends its ROLLBACK also on a connection that is gone, which ends the process with an
-          // uncaught TypeError. `begin` rejects on its own when the connection is lost, so nothing is sent.
+          // Version 3.4 sends ROLLBACK on a lost connection too, which ends the process with an uncaught TypeError.
+          // `begin` rejects by itself when the connection is lost, so nothing is sent.
           if (isLostConnection(thrown) || (isReadOnly(thrown) && (await endConnection(session)))) return never();
           throw thrown;
         }
       });
       try {
-        // `begin` answers what its function answered.
+        // `begin` resolves to the result of its function.
         return ((await begun) as { readonly result: T }).result;
       } finally {
         isOver = true;
@@ -55,7 +55,7 @@ export function clientFromSql(sql: PostgresSql): PostgresClient {
         () => listener.onListening(),
       );
       return async () => {
-        // Not waited for: on a connection that is lost it would wait for the server to come back.
+        // Not awaited: on a lost connection it would wait for the server.
         listening.unlisten().catch(() => undefined);
       };
     },
@@ -71,10 +71,10 @@ function sessionOf(sql: PostgresSqlSession): PostgresSession {
 }
 
 /**
- * Ends the connection of a transaction that reached a standby: the package would keep it, also with
- * `target_session_attrs`, and the next one may reach the primary.
+ * Ends the connection of a transaction on a standby: the package would keep it, even with `target_session_attrs`, and the next one
+ * may reach the primary.
  *
- * @returns whether the connection ends
+ * @returns true if the connection ends
  */
 async function endConnection(session: PostgresSqlSession): Promise<boolean> {
   try {
@@ -85,7 +85,7 @@ async function endConnection(session: PostgresSqlSession): Promise<boolean> {
   }
 }
 
-/** @param isOver  true once the transaction has ended, also because its connection was lost meanwhile */
+/** @param isOver  true once the transaction has ended, also by a lost connection */
 function transactionSession(sql: PostgresSqlSession, isOver: () => boolean): PostgresSession {
   const session = sessionOf(sql);
   return { query: (text, values) => (isOver() ? never() : session.query(text, values)) };

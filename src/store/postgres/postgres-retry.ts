@@ -5,16 +5,16 @@ import { systemClock } from '../../base/clock.ts';
 const FIRST_WAIT_MS = 20;
 const LONGEST_WAIT_MS = 1000;
 
-/** SQLSTATEs with which the server ends a connection or does not take one. */
+/** SQLSTATEs with which the server ends or refuses a connection. */
 const LOST_STATES = /^(?:08...|57P0[123]|53300)$/;
 
-/** What a standby answers to a write: read_only_sql_transaction. It may be promoted, or another server is the primary. */
+/** read_only_sql_transaction, a standby's response to a write. It may be promoted, or another server is the primary. */
 const READ_ONLY = '25006';
 
-/** SQLSTATEs after which the same work may succeed a moment later: serialization_failure and deadlock_detected. */
+/** SQLSTATEs after which a retry may succeed: serialization_failure, deadlock_detected and a read-only server. */
 const TRANSIENT_STATES: ReadonlySet<string> = new Set(['40001', '40P01', READ_ONLY]);
 
-/** Codes of Node and of the package `postgres` for a connection that broke or was not made. */
+/** Codes of Node and of the package `postgres` for a broken or failed connection. */
 const LOST_CODES: ReadonlySet<string> = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -30,18 +30,18 @@ const LOST_CODES: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ]);
 
-/** The package `pg` has no codes for these; the last is what the package `postgres` says of a socket that is gone. */
+/** Messages of the package `pg`, which has no codes for these; the last is from `postgres`, for a closed socket. */
 const LOST_MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Cannot read properties of null \(reading 'write'\))/;
 
-/** True when the connection is gone, or will be at once. */
+/** True if the connection is lost or ending. */
 export function isLostConnection(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const code = stateOf(thrown);
   return code === undefined ? LOST_MESSAGES.test(thrown.message) : LOST_CODES.has(code) || LOST_STATES.test(code);
 }
 
-/** True when the connection leads to a server that does not write. */
+/** True if the server is read-only. */
 export function isReadOnly(thrown: unknown): boolean {
   return thrown instanceof Error && stateOf(thrown) === READ_ONLY;
 }
@@ -54,25 +54,25 @@ function stateOf(thrown: Error): string | undefined {
   return 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** How long to wait before the next attempt, in milliseconds: doubling, jittered, at most a second. */
+/** The delay before the next attempt, in milliseconds: doubling, jittered, at most a second. */
 export function backoffMs(failures: number): number {
   const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
   return longest * (0.5 + Math.random() / 2);
 }
 
 /**
- * Does something that may be done again until it succeeds, fails for good, or has been tried for `retryForMs`.
+ * Repeats an idempotent attempt until it succeeds, fails permanently, or `retryForMs` has passed.
  *
- * @param attempt  told how many attempts went before it
+ * @param attempt  receives the number of earlier attempts
  * @throws what the last attempt threw
  */
-export async function withRetry<T>(retryForMs: number, attempt: (before: number) => Promise<T>): Promise<T> {
+export async function withRetry<T>(retryForMs: number, attempt: (earlierAttempts: number) => Promise<T>): Promise<T> {
   const until = systemClock.nowMs() + retryForMs;
-  for (let before = 0; ; before += 1) {
+  for (let attempts = 0; ; attempts += 1) {
     try {
-      return await attempt(before);
+      return await attempt(attempts);
     } catch (thrown) {
-      const waitMs = backoffMs(before + 1);
+      const waitMs = backoffMs(attempts + 1);
       if (!isTransient(thrown) || systemClock.nowMs() + waitMs > until) throw thrown;
       await sleep(waitMs);
     }

@@ -14,11 +14,11 @@ import { storeDamaged } from '../store-error.ts';
 export interface PostgresRunRow {
   readonly runNo: string;
   readonly month: string;
-  /** Undefined for a run of which only a snapshot is saved. */
+  /** Undefined for a run with only a snapshot. */
   readonly summary: RunSummary | undefined;
 }
 
-/** A record whose checksum is right, as it lies in a row. */
+/** A stored record with a correct checksum. */
 export interface StoredRow {
   readonly seq: number;
   readonly json: string;
@@ -27,7 +27,7 @@ export interface StoredRow {
 /** The columns that `toRunRow` reads. */
 export const RUN_COLUMNS = 'run_no::text AS run, month::text AS month, summary, runs.checksum::text AS checksum';
 
-/** @throws CoxswainError `store-damaged` for a summary that is not what was written */
+/** @throws CoxswainError `store-damaged` for a damaged summary */
 export function toRunRow(row: PostgresRow, runId: string): PostgresRunRow {
   const summary = row['summary'];
   return {
@@ -40,19 +40,19 @@ export function toRunRow(row: PostgresRow, runId: string): PostgresRunRow {
 function toSummary(row: PostgresRow, runId: string): RunSummary {
   const json = String(row['summary']);
   if (!isAsWritten('runs', row, { runId, place: 0, text: json })) {
-    throw storeDamaged({ runId }, 'its summary is not as it was written (its checksum does not fit)');
+    throw storeDamaged({ runId }, 'its summary: its checksum is wrong');
   }
   try {
-    // Its checksum is right, so this driver wrote it.
+    // Its checksum is correct, so this driver wrote it.
     const summary = JSON.parse(json) as RunSummary;
     if (summary.runId === runId) return summary;
   } catch {
     // Not JSON.
   }
-  throw storeDamaged({ runId }, 'its summary is that of another run, or none');
+  throw storeDamaged({ runId }, 'its summary is invalid or of another run');
 }
 
-/** The summary; of a damaged one a stand-in that counts nothing and names the `problem`. */
+/** The summary, or for a damaged one an empty summary with its `problem`. */
 export function toListedSummary(row: PostgresRow, runId: string): RunSummary {
   try {
     return toSummary(row, runId);
@@ -66,10 +66,10 @@ export function toStoredRow(row: PostgresRow, runId: string): StoredRow {
   const seq = Number(row['seq']);
   const json = String(row['json']);
   if (isAsWritten('records', row, { runId, place: seq, text: json })) return { seq, json };
-  throw storeDamaged({ runId, seq }, 'it is not as it was written (its checksum does not fit)');
+  throw storeDamaged({ runId, seq }, 'its checksum is wrong');
 }
 
-/** Whether the checksum of a row fits. */
+/** True if the checksum of a row is correct. */
 export function isAsWritten(
   table: CheckedTable,
   { checksum }: PostgresRow,
@@ -84,9 +84,9 @@ export function summaryChecksum(runId: string, json: string): string {
 }
 
 /**
- * Finds or makes the row of a run and keeps every other writer away from it until the transaction ends.
+ * Finds or creates the row of a run and locks it until the transaction ends.
  *
- * Call again in the same transaction when it answers undefined: another writer made the row meanwhile.
+ * @returns undefined if another writer created the row meanwhile: call it again in the same transaction
  */
 export async function lockRun(
   session: PostgresSession,
@@ -96,15 +96,15 @@ export async function lockRun(
   const id = toIdText(runId);
   const [found] = await session.query(`SELECT ${RUN_COLUMNS} FROM ${schema}.runs WHERE run_id = $1 FOR UPDATE`, [id]);
   if (found !== undefined) return toRunRow(found, runId);
-  const [made] = await session.query(
+  const [created] = await session.query(
     `INSERT INTO ${schema}.runs (run_id, month, started_ms, last_seq, changed_at)
      VALUES ($1, ${THIS_MONTH}, 0, -1, now()) ON CONFLICT DO NOTHING RETURNING ${RUN_COLUMNS}`,
     [id],
   );
-  return made === undefined ? undefined : toRunRow(made, runId);
+  return created === undefined ? undefined : toRunRow(created, runId);
 }
 
-/** The JSON stored under some `seq`s of a run. */
+/** The stored records of a range of `seq`s. */
 export async function readStored(
   session: PostgresSession,
   schema: string,
@@ -123,7 +123,7 @@ export async function readStored(
   return rows.map((row) => toStoredRow(row, runId));
 }
 
-/** SQL that turns parameters `index` to `index + 4`, as `recordValues` gives them, into rows. */
+/** SQL that converts parameters `index` to `index + 4` of `recordValues` to rows. */
 export function recordRows(index: number): string {
   return (
     `unnest(string_to_array($${index}, ',')::bigint[], string_to_array($${index + 1}, ',')::float8[], ` +
@@ -132,7 +132,7 @@ export function recordRows(index: number): string {
   );
 }
 
-/** The values that go with `recordRows`. */
+/** The parameters of `recordRows`. */
 export function recordValues(runId: string, records: readonly EncodedRecord[]): readonly PostgresValue[] {
   const checksum = rowChecksums('records', runId);
   return [
@@ -149,10 +149,10 @@ export function bytesOfRecords(records: readonly EncodedRecord[]): number {
   return records.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
 }
 
-/** SQL of the columns that go with `recordRows`. A lone empty kind arrives as null. */
+/** SQL of the columns of `recordRows`. A single empty kind arrives as null. */
 export const GIVEN_COLUMNS = "given.seq, given.at_ms, coalesce(given.kind, ''), given.json, given.checksum";
 
-/** Writes records and the summary that comes of them, in as few statements as they fit. Within a transaction. */
+/** Writes records and the resulting summary, in as few statements as possible. Inside a transaction. */
 export async function writeRecords(
   session: PostgresSession,
   schema: string,
@@ -186,8 +186,8 @@ export async function writeRecords(
 }
 
 /**
- * Writes the row of a run again, as it is. What an earlier connection stored may not have reached the standbys when
- * its answer was lost; the commit of this write waits for them, and they get the log in order.
+ * Rewrites the row of a run unchanged. What a lost connection stored may not have reached the standbys; the commit of this write
+ * waits for them, and they receive the log in order.
  */
 export async function touchRun(session: PostgresSession, schema: string, run: PostgresRunRow): Promise<void> {
   await session.query(`UPDATE ${schema}.runs SET changed_at = now() WHERE run_no = $1::bigint`, [run.runNo]);

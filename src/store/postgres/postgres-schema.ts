@@ -1,10 +1,10 @@
 import { CoxswainError, invalidArgument } from '../../base/error.ts';
 import type { PostgresClient, PostgresSession } from './postgres-client.ts';
 
-/** How `records` is laid out: one table, or a partition a month. Fixed when the schema is made. */
+/** One `records` table, or a partition per month. Fixed when the schema is created. */
 export type PostgresPartitioning = 'none' | 'monthly';
 
-/** A schema and how it is laid out. */
+/** A schema and its layout. */
 export interface PostgresLayout {
   readonly name: string;
   /** The name, quoted for SQL. */
@@ -12,13 +12,13 @@ export interface PostgresLayout {
   readonly partitioning: PostgresPartitioning;
 }
 
-/** Advisory locks of coxswain have this first key ("Coxs" in ASCII); the second is the hash of the schema's name. */
+/** The first key of our advisory locks ("Coxs" in ASCII); the second is the hash of the schema's name. */
 const LOCK_CLASS = 0x436f7873;
 
-/** SQL of the month, such as 202611, in which a run is stored first. */
+/** SQL of the current month, such as 202611. */
 export const THIS_MONTH = "to_char(now() AT TIME ZONE 'UTC', 'YYYYMM')::int";
 
-/** The tables with a partition a month. */
+/** The tables with a partition per month. */
 const PARTITIONED = ['records', 'record_words'] as const;
 
 /** The layout of every schema, which `coxswain_layout` names. */
@@ -27,13 +27,13 @@ const LAYOUT = 4;
 /**
  * The tables of a store.
  *
- * - A run's id may be longer than an index entry, so its uniqueness is kept by a hash index, which an exclusion
- *   constraint can have and a unique constraint cannot, and `records` go by a number.
- * - `month` is part of the records' key because a partition key must be; a run has one month, so `(run_no, seq)` stays
- *   unique. With one table it is there too, so that this table can be attached as a partition later.
- * - `fillfactor` leaves room for the next version of a run's row beside it: no index is touched by an append.
+ * - A run id may exceed an index entry, so a hash index ensures its uniqueness, which only an exclusion constraint can use, and
+ *   `records` refer to a number.
+ * - `month`, the month in which a run was first stored, is part of the records' key because a partition key must be. The unpartitioned
+ *   table has it too, so that it can be attached as a partition later.
+ * - `fillfactor` leaves room for the next version of a run's row on the same page, so that an append updates no index.
  * - Each row of records, runs and snapshots has a `checksum` (`rowChecksums`).
- * - `runs.summary` is null for a run of which only a snapshot is saved; `runs.bytes` is the size of its records' JSON.
+ * - `runs.summary` is null for a run with only a snapshot; `runs.bytes` is the size of its records' JSON.
  */
 function tablesOf({ schema, partitioning }: PostgresLayout): string {
   return `
@@ -92,11 +92,11 @@ function partitionClause(partitioning: PostgresPartitioning): string {
 }
 
 /**
- * Opens a schema, or makes it. Starters that come at the same time wait for each other.
+ * Opens or creates a schema. Concurrent callers wait for each other.
  *
  * @param name  a plain SQL name
- * @throws CoxswainError `store-version` when the schema is of another layout or of another program or the database's
- *   encoding is not UTF8, `invalid-argument` when it exists with another partitioning; for a reader `input-io` without a schema
+ * @throws CoxswainError `store-version` if the schema is of another layout or program or the database's encoding is not UTF8,
+ *   `invalid-argument` if it exists with another partitioning; for a reader `input-io` without a schema
  */
 export async function openPostgresSchema(
   client: PostgresClient,
@@ -108,8 +108,8 @@ export async function openPostgresSchema(
   if (isReadOnly) throw new CoxswainError('input-io', `no runs are recorded in the PostgreSQL schema ${name} yet`);
   return client.transaction(async (session) => {
     await lockSchema(session, name);
-    const made = await findLayout(session, name);
-    if (made !== undefined) return checkLayout(made, wanted);
+    const created = await findLayout(session, name);
+    if (created !== undefined) return checkLayout(created, wanted);
     const layout = { name, schema: `"${name}"`, partitioning: wanted ?? 'none' };
     await makeSchema(session, layout);
     if (layout.partitioning === 'monthly') await addPartitions(session, layout);
@@ -117,15 +117,15 @@ export async function openPostgresSchema(
   });
 }
 
-/** How a schema is opened. */
+/** Options for opening a schema. */
 export interface OpenSchemaOptions {
-  /** Undefined takes what is there, `none` for a new schema. */
+  /** Undefined accepts an existing schema's, and means `none` for a new one. */
   readonly partitioning?: PostgresPartitioning | undefined;
-  /** Nothing is made; default false. */
+  /** Creates nothing; default false. */
   readonly isReadOnly?: boolean | undefined;
 }
 
-/** Makes the partitions of this month and the next. Concurrent callers wait for each other. */
+/** Creates the partitions of this month and the next. Concurrent callers wait for each other. */
 export async function addMonths(client: PostgresClient, layout: PostgresLayout): Promise<void> {
   await client.transaction(async (session) => {
     await lockSchema(session, layout.name);
@@ -137,7 +137,7 @@ async function lockSchema(session: PostgresSession, name: string): Promise<void>
   await session.query('SELECT pg_advisory_xact_lock($1::int, hashtext($2))', [String(LOCK_CLASS), name]);
 }
 
-/** Asks the catalog's tables: `to_regclass` may answer from a cache of before the lock was waited for. */
+/** Queries the catalog: `to_regclass` may use a cache from before the lock was taken. */
 async function hasTable(session: PostgresSession, schemaName: string, table: string): Promise<boolean> {
   const rows = await session.query(
     `SELECT 1 AS there FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -166,7 +166,7 @@ async function findLayout(session: PostgresSession, name: string): Promise<Postg
 function checkLayout(layout: PostgresLayout, wanted: PostgresPartitioning | undefined): PostgresLayout {
   if (wanted === undefined || wanted === layout.partitioning) return layout;
   throw invalidArgument(
-    `schema ${layout.schema} was made with partitioning '${layout.partitioning}', not '${wanted}'; leave the option out`,
+    `schema ${layout.schema} was created with partitioning '${layout.partitioning}', not '${wanted}'; omit the option`,
   );
 }
 
@@ -183,7 +183,7 @@ async function makeSchema(session: PostgresSession, layout: PostgresLayout): Pro
     'SELECT (SELECT count(*)::text FROM pg_class c WHERE c.relnamespace = n.oid) AS tables FROM pg_namespace n WHERE nspname = $1',
     [name],
   );
-  // An empty schema may have been made by an administrator who does not let the program make schemas.
+  // An administrator may have created an empty schema for a role that cannot create schemas.
   if (existing === undefined) await session.query(`CREATE SCHEMA ${schema}`);
   else if (Number(existing['tables']) > 0) {
     throw new CoxswainError(
@@ -205,7 +205,7 @@ async function addPartitions(session: PostgresSession, { name, schema }: Postgre
     for (const table of PARTITIONED) {
       const partition = `${schema}.${table}_${month}`;
       if (await hasTable(session, name, `${table}_${month}`)) continue;
-      // Attached rather than created in place: that would lock out every reader and writer of the other months.
+      // Attached, because creating it in place would lock readers and writers of the other months.
       await session.query(`CREATE TABLE ${partition} (LIKE ${schema}.${table} INCLUDING DEFAULTS)`);
       await session.query(
         `ALTER TABLE ${schema}.${table} ATTACH PARTITION ${partition} FOR VALUES FROM (${month}) TO (${month + 1})`,

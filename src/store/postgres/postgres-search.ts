@@ -13,22 +13,22 @@ import { recordText } from '../record-text.ts';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** How long a search waits for the index to catch up with what was appended. */
+/** How long a search indexes missing records before it answers. */
 const CATCH_UP_MS = 2000;
 
-/** Records and UTF-8 bytes of JSON that are indexed with one statement. */
+/** Records and UTF-8 bytes of JSON indexed per statement. */
 const RECORDS_A_STEP = 500;
 const BYTES_A_STEP = 1024 * 1024;
 
-/** A `tsvector` holds at most a megabyte; a record with more text is kept without words and offered to every search. */
+/** A `tsvector` is limited to a megabyte; a record with more words is a candidate of every search. */
 const MAX_WORD_BYTES = 500_000;
 
-/** Candidates whose JSON is fetched at a time. */
+/** Candidates fetched at a time. */
 const CANDIDATES_A_PAGE = 100;
 
 /**
- * Indexes what is not indexed yet, for at most two seconds, then answers from the index. Words are split here, so that
- * every driver finds the same; the index narrows the records down, and each is looked at again before it is a hit.
+ * Indexes missing records for at most two seconds, then searches the index. Words are split here, so that every driver finds the same
+ * records; the index returns candidates, and each is checked again.
  */
 export async function searchPostgres(
   client: PostgresClient,
@@ -37,7 +37,7 @@ export async function searchPostgres(
 ): Promise<SearchPage> {
   const isCaughtUp = await indexRecords(client, schema, { runId: query.runId, forMs: CATCH_UP_MS }).catch(
     (thrown: unknown) => {
-      // A role that only reads finds what others have indexed.
+      // A read-only role finds what others have indexed.
       if (hasCode(thrown, INSUFFICIENT_PRIVILEGE)) return false;
       throw thrown;
     },
@@ -101,7 +101,7 @@ function candidateValues(query: CheckedSearchQuery, after: SearchPlace | undefin
   ];
 }
 
-/** A word holds letters, digits and marks only, and may be cut in the middle of a character. */
+/** A word consists of letters, digits and marks, and may be cut inside a character. */
 function quoteWord(word: string): string {
   return `'${word.toWellFormed()}'`;
 }
@@ -112,7 +112,7 @@ interface IndexOptions {
   readonly forMs: number;
 }
 
-/** @returns whether everything is indexed. Several processes may do it at once; the work is then done twice. */
+/** @returns true if everything is indexed. Concurrent processes duplicate the work. */
 async function indexRecords(client: PostgresClient, schema: string, { runId, forMs }: IndexOptions): Promise<boolean> {
   const until = systemClock.nowMs() + forMs;
   for (;;) {
@@ -135,7 +135,7 @@ async function indexRecords(client: PostgresClient, schema: string, { runId, for
       for (let throughSeq = Number(run['seq']); throughSeq < place.lastSeq;) {
         if (systemClock.nowMs() >= until) return false;
         throughSeq = await indexStep(client, schema, { ...place, throughSeq }).catch((thrown: unknown) => {
-          // The run was deleted during the step, of which nothing is stored then.
+          // The run was deleted during the step, which stored nothing.
           if (hasCode(thrown, FOREIGN_KEY_VIOLATION)) return place.lastSeq;
           throw thrown;
         });
@@ -153,16 +153,16 @@ interface IndexStep {
   readonly run: string;
   readonly month: string;
   readonly throughSeq: number;
-  /** The run's last `seq` as it was before the step. */
+  /** The run's last `seq` before the step. */
   readonly lastSeq: number;
 }
 
-/** @returns the `seq` up to which the run is indexed now */
+/** @returns the last indexed `seq` */
 async function indexStep(client: PostgresClient, schema: string, step: IndexStep): Promise<number> {
   const rows = (
     await client.query(pageSql(schema), [step.month, step.run, String(step.throughSeq + 1), String(RECORDS_A_STEP)])
   ).map((row) => ({ seq: Number(row['seq']), vector: vectorOf(row, step.runId) }));
-  // Where no row is left, a gap record at the end fills the seqs.
+  // Without rows, a gap record at the end fills the range.
   const throughSeq = rows.at(-1)?.seq ?? step.lastSeq;
   await client.query(
     `WITH added AS (
@@ -186,17 +186,17 @@ async function indexStep(client: PostgresClient, schema: string, step: IndexStep
   return throughSeq;
 }
 
-/** What stands for a `tsvector` without words: an empty text would be an empty list. */
+/** A `tsvector` without words: an empty text would be an empty list. */
 const NO_WORDS = ' ';
 const TOO_MANY_WORDS = '-';
 
-/** The words of a record as text that PostgreSQL reads as a `tsvector`. */
+/** The words of a record in `tsvector` syntax. */
 function vectorOf(row: PostgresRow, runId: string): string {
   let words: readonly string[];
   try {
     words = wordsIn(recordText(parseRecord(toStoredRow(row, runId).json))).words;
   } catch (thrown) {
-    // A record that cannot be read cannot be found; reading the run or `verify` tells of it.
+    // An unreadable record cannot be found; `verify` reports it.
     if (thrown instanceof CoxswainError) return NO_WORDS;
     throw thrown;
   }
@@ -206,7 +206,7 @@ function vectorOf(row: PostgresRow, runId: string): string {
   return distinct.length === 0 ? NO_WORDS : distinct.map(quoteWord).join(' ');
 }
 
-/** SQL of the records of a run from a `seq` on, worth about a megabyte, at least one. */
+/** SQL of a run's records from a `seq` on: about a megabyte, at least one. */
 export function pageSql(schema: string): string {
   return `SELECT seq::text AS seq, json, checksum::text AS checksum FROM (
       SELECT seq, json, checksum, sum(octet_length(json)) OVER (ORDER BY seq) - octet_length(json) AS before FROM (

@@ -41,35 +41,35 @@ import type {
 /** `postgres(url)` of the package `postgres`, or `new Pool()` of the package `pg`. */
 export type PostgresHandle = PostgresSql | PgPool;
 
-/** How a PostgreSQL store is opened. */
+/** Options of a PostgreSQL store. */
 export interface PostgresStoreOptions {
-  /** Name of the schema: small letters, digits and `_`, at most 40; default `coxswain`. */
+  /** Name of the schema: lower-case letters, digits and `_`, at most 40; default `coxswain`. */
   readonly schema?: string;
   /**
-   * `monthly` gives each month its own partition, which can be dropped as a whole; default `none`. Fixed when the schema
-   * is made; left out, an existing schema is taken as it is.
+   * `monthly` creates one partition per month, which can be dropped as a whole; default `none`. Fixed when the schema is created;
+   * if omitted, an existing schema's partitioning is used.
    */
   readonly partitioning?: PostgresPartitioning;
-  /** How long a call tries again after its connection was lost, in milliseconds; default 30,000. */
+  /** How long a call retries after a lost connection, in milliseconds; default 30,000. */
   readonly retryForMs?: number;
   /**
-   * Makes no schema, so reading one that is not there throws `input-io`; default false. A search still adds to the
-   * index where the role may.
+   * Creates no schema, so reading a missing one throws `input-io`; default false. A search still adds to the index if the role
+   * permits.
    */
   readonly isReadOnly?: boolean;
-  /** Whether `close()` ends the handle's connections too; default false: whoever made the handle ends it. */
+  /** True: `close()` also ends the handle's connections. Default false: the caller ends them. */
   readonly endHandle?: boolean;
 }
 
 /** A store in PostgreSQL. */
 export interface PostgresStore extends TrajectoryStore {
   /**
-   * Follows one run, or all of them: gives a run's last `seq` whenever it grew, usually within 30 ms, at the latest
-   * two seconds later. Of one run that is stored already its present end is given at once. Read the records with
-   * `readRun(runId, { fromSeq })`. Ends when the signal is given or the store is closed.
+   * Follows one run or all of them: yields a run's last `seq` whenever it grows, usually within 30 ms, at the latest after two
+   * seconds. For a single stored run it first yields the current end. Read the records with `readRun(runId, { fromSeq })`. Ends when
+   * the signal is aborted or the store is closed.
    *
-   * The iteration throws CoxswainError `store-io` when it cannot begin, and `store-closed`.
-   * Cost: a connection of its own while it is iterated.
+   * The iteration throws CoxswainError `store-io` if it cannot begin, and `store-closed`.
+   * Cost: a separate connection during the iteration.
    */
   tail(runId?: string, options?: { readonly signal?: AbortSignal }): AsyncIterable<RunEnd>;
 }
@@ -80,22 +80,22 @@ const RECORDS_A_PAGE = 2000;
 const NO_PARTITION = '23514';
 
 /**
- * A store in a PostgreSQL database (14 or later), for many machines. The schema is made at the
- * first call. Any number of processes may use it at a time.
+ * A store in a PostgreSQL database (14 or later), for many machines. The first call creates the schema. Any number of processes may
+ * use it at a time.
  *
- * Durability: when `append` resolves, the server has committed: on its disk, and with synchronous replication on the
- * standbys that it waits for (`docs/postgres.md`). A call whose connection is lost is tried again; nothing is stored twice.
+ * Durability: when `append` resolves, the server has committed: on its disk, and with synchronous replication on the standbys that it
+ * waits for (`docs/postgres.md`). A call is retried after a lost connection; nothing is stored twice.
  *
- * Cost: an append is one statement when this process wrote the run's last records, else a transaction. `listRuns`,
- * `findRun` and `readRun` read along an index. `deleteRun` is one transaction, which other runs do not wait for; `sizeOf`
- * counts records and snapshots as JSON, without indexes, and looks at each run's row.
+ * Cost: an append is one statement if this process wrote the run's last records, otherwise a transaction. `listRuns`, `findRun` and
+ * `readRun` use an index. `deleteRun` is one transaction, which does not block other runs; `sizeOf` counts records and snapshots as
+ * JSON, without indexes, and reads each run's row.
  *
- * @throws CoxswainError `invalid-argument` for an option out of range or a handle that is neither of the two
+ * @throws CoxswainError `invalid-argument` for an option out of range or an unknown handle
  */
 export function postgresStore(handle: PostgresHandle, options: PostgresStoreOptions = {}): PostgresStore {
   const { schema = DEFAULT_SCHEMA, retryForMs = DEFAULT_RETRY_MS } = options;
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
-    throw invalidArgument(`schema must be at most 40 small letters, digits and _, got ${JSON.stringify(schema)}`);
+    throw invalidArgument(`schema must be at most 40 lower-case letters, digits and _, got ${JSON.stringify(schema)}`);
   }
   if (!Number.isFinite(retryForMs) || retryForMs < 0) {
     throw invalidArgument(`retryForMs must be a number from 0, got ${retryForMs}`);
@@ -107,7 +107,7 @@ function clientOf(handle: PostgresHandle): PostgresClient {
   if ('unsafe' in handle && 'begin' in handle) return clientFromSql(handle);
   if ('connect' in handle && 'query' in handle) return clientFromPool(handle);
   throw invalidArgument(
-    'a PostgreSQL store needs what postgres(url) of the package postgres gives, or a Pool of the package pg',
+    'a PostgreSQL store needs the result of postgres(url) of the package postgres, or a Pool of the package pg',
   );
 }
 
@@ -122,7 +122,7 @@ class PostgresTrajectoryStore implements PostgresStore {
   readonly #appender: PostgresAppender;
   readonly #announcer: PostgresAnnouncer;
   readonly #closing = new AbortController();
-  /** The last write of each run that is on its way. */
+  /** The last pending write of each run. */
   readonly #writes = new Map<string, Promise<unknown>>();
   #layout: Promise<PostgresLayout> | undefined;
   #closed: Promise<void> | undefined;
@@ -139,8 +139,8 @@ class PostgresTrajectoryStore implements PostgresStore {
     const checked = checkBatch(batch);
     const { runId } = checked;
     return this.#inTurn(runId, () =>
-      this.#do('append to', async ({ schema }, before) => {
-        const lastSeq = await this.#appender.append(schema, checked, before > 0);
+      this.#do('append to', async ({ schema }, attempts) => {
+        const lastSeq = await this.#appender.append(schema, checked, attempts > 0);
         this.#announcer.announce({ runId, lastSeq });
         return lastSeq;
       }),
@@ -194,13 +194,13 @@ class PostgresTrajectoryStore implements PostgresStore {
     if (!isRunId(runId)) return false;
     const deletion = createPostgresDeletion(runId);
     return this.#inTurn(runId, () =>
-      this.#do('delete a run of', ({ schema }, before) => deletion.attempt(this.#client, schema, before > 0)),
+      this.#do('delete a run of', ({ schema }, attempts) => deletion.attempt(this.#client, schema, attempts > 0)),
     );
   }
 
   async sizeOf(): Promise<number> {
     this.#mustBeOpen();
-    return this.#do('look at the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
+    return this.#do('read the size of', ({ schema }) => bytesOfSchema(this.#client, schema));
   }
 
   async findRun(runId: string): Promise<RunSummary | undefined> {
@@ -224,7 +224,7 @@ class PostgresTrajectoryStore implements PostgresStore {
       for (const row of rows) {
         this.#mustBeOpen();
         const { seq, json } = toStoredRow(row, runId);
-        // The first one may stand behind a gap that began before `fromSeq`.
+        // The first one may follow a gap that began before `fromSeq`.
         if (seq !== nextSeq && (nextSeq > fromSeq || fromSeq === 0)) throw missing(runId, nextSeq);
         const record = parseRecord(json);
         nextSeq = lastSeqOf(record) + 1;
@@ -234,14 +234,14 @@ class PostgresTrajectoryStore implements PostgresStore {
       this.#mustBeOpen();
     }
     const isShort = left > 0 && (nextSeq > fromSeq || fromSeq === 0) && nextSeq <= (run.summary?.lastSeq ?? -1);
-    // Of a run that was deleted meanwhile no more is given.
+    // The run may have been deleted meanwhile.
     if (isShort && (await this.#findRow(runId))?.runNo === run.runNo) throw missing(runId, nextSeq);
   }
 
   async transact<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): Promise<Result> {
     this.#mustBeOpen();
     if (!isRunId(runId)) {
-      throw invalidArgument(`${JSON.stringify(runId).slice(0, 80)} may not be the id of a run`);
+      throw invalidArgument(`${JSON.stringify(runId).slice(0, 80)} is not a valid run id`);
     }
     const transaction = createPostgresTransaction(runId, fold);
     try {
@@ -302,7 +302,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     );
   }
 
-  /** Writes of one run one after the other, in the order of the calls. */
+  /** Runs the writes of one run sequentially, in the order of the calls. */
   async #inTurn<T>(runId: string, work: () => Promise<T>): Promise<T> {
     const before = this.#writes.get(runId) ?? Promise.resolve();
     const write = before.then(work, work);
@@ -314,21 +314,21 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  /** Does something on the schema, again where the connection was lost or the month has no partition yet. */
+  /** Runs `work` on the schema; again after a lost connection, or if the month has no partition yet. */
   async #do<T>(
     doing: string,
-    work: (layout: PostgresLayout, before: number) => Promise<T>,
+    work: (layout: PostgresLayout, earlierAttempts: number) => Promise<T>,
     retryForMs = this.#settings.retryForMs,
   ): Promise<T> {
     try {
-      return await withRetry(retryForMs, async (before) => {
+      return await withRetry(retryForMs, async (attempts) => {
         const layout = await this.#open();
         try {
-          return await work(layout, before);
+          return await work(layout, attempts);
         } catch (thrown) {
           if (layout.partitioning !== 'monthly' || codeOf(thrown) !== NO_PARTITION) throw thrown;
           await addMonths(this.#client, layout);
-          return work(layout, before);
+          return work(layout, attempts);
         }
       });
     } catch (thrown) {
@@ -336,7 +336,7 @@ class PostgresTrajectoryStore implements PostgresStore {
     }
   }
 
-  /** Opens the schema once; again after a failure. */
+  /** Opens the schema once; after a failure again. */
   async #open(): Promise<PostgresLayout> {
     const { schema, ...settings } = this.#settings;
     const opening = (this.#layout ??= openPostgresSchema(this.#client, schema, settings));
@@ -354,7 +354,7 @@ class PostgresTrajectoryStore implements PostgresStore {
 }
 
 function missing(runId: string, seq: number): CoxswainError {
-  return storeDamaged({ runId, seq }, 'it is missing in the store');
+  return storeDamaged({ runId, seq }, 'it is missing');
 }
 
 function codeOf(thrown: unknown): unknown {

@@ -2,16 +2,16 @@ import { LruMap } from '../../base/lru-map.ts';
 import type { PostgresClient } from './postgres-client.ts';
 import { fromIdText, toIdText } from './postgres-text.ts';
 
-/** How long the ends of runs are collected before they are announced with one statement. */
+/** How long announcements are collected before one statement sends them. */
 const ANNOUNCE_AFTER_MS = 20;
 
-/** How often a tail looks by itself: an announcement is lost when its writer is killed before it, or a connection breaks. */
-const LOOK_EVERY_MS = 2000;
+/** Polling interval of a tail: announcements are lost if the writer is killed or a connection breaks. */
+const POLL_EVERY_MS = 2000;
 
-/** A run changed at most this long before a look was announced or is found by the look. */
-const LOOK_BACK = "interval '30 seconds'";
+/** A poll finds runs that changed within this time; older changes were announced or polled before. */
+const POLL_BACK = "interval '30 seconds'";
 
-/** Runs whose last known end a tail of all runs remembers. */
+/** Runs whose last known end a tail remembers. */
 const RUNS_REMEMBERED = 10_000;
 
 /** A run that grew. */
@@ -20,7 +20,7 @@ export interface RunEnd {
   readonly lastSeq: number;
 }
 
-/** Tells other connections of runs that grew, soon and without holding up the append. */
+/** Announces growing runs to other connections, without delaying the append. */
 export interface PostgresAnnouncer {
   announce(end: RunEnd): void;
   flush(): Promise<void>;
@@ -32,8 +32,8 @@ export function tailChannelOf(schema: string): string {
 }
 
 /**
- * NOTIFY takes a lock that lets one transaction of the whole database commit at a time, so it is no part of an append:
- * announcements are collected and sent by a transaction of their own, whose commit waits for no disk and no standby.
+ * NOTIFY takes a lock that serialises commits of the whole database, so it is not part of an append: a separate transaction sends
+ * collected announcements, and its commit waits for no disk or standby.
  */
 export function createPostgresAnnouncer(client: PostgresClient, channel: string): PostgresAnnouncer {
   const waiting = new Map<string, number>();
@@ -53,7 +53,7 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
         [channel, ends],
       );
     } catch {
-      // A tail finds the run at its next look; the records themselves are stored.
+      // A tail finds the run at its next poll.
     }
   }
 
@@ -71,14 +71,14 @@ export function createPostgresAnnouncer(client: PostgresClient, channel: string)
   };
 }
 
-/** Which run to follow, and how a tail ends. */
+/** Options of a tail. */
 export interface TailOptions {
   /** Undefined for all runs. */
   readonly runId: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Gives the end of a run whenever it grew. Ends that come faster than they are taken are given as the last of them. */
+/** Yields the end of a run whenever it grows; a slow consumer gets only the latest. */
 export async function* tailPostgres(
   client: PostgresClient,
   schema: string,
@@ -86,7 +86,7 @@ export async function* tailPostgres(
 ): AsyncGenerator<RunEnd, void, void> {
   const known = new LruMap<number>(RUNS_REMEMBERED);
   const waiting = new Map<string, number>();
-  let mustLook = true;
+  let mustPoll = true;
   let wake = (): void => undefined;
   const onAbort = (): void => wake();
 
@@ -103,17 +103,17 @@ export async function* tailPostgres(
       if (end !== undefined) take(end);
     },
     onListening: () => {
-      mustLook = true;
+      mustPoll = true;
       wake();
     },
   });
-  const look = setInterval(() => {
-    mustLook = true;
+  const timer = setInterval(() => {
+    mustPoll = true;
     wake();
-  }, LOOK_EVERY_MS);
+  }, POLL_EVERY_MS);
   signal.addEventListener('abort', onAbort);
   try {
-    // Of all runs, what grew before the tail began is not told; of one, where it ends now is.
+    // For all runs, earlier growth is not reported; for a single run, its current end is.
     for (const end of await endsOf(client, schema, runId)) {
       if (runId === undefined) known.set(end.runId, Math.max(end.lastSeq, known.get(end.runId) ?? -1));
       else take(end);
@@ -123,20 +123,20 @@ export async function* tailPostgres(
       if (first !== undefined) {
         waiting.delete(first[0]);
         yield { runId: first[0], lastSeq: first[1] };
-      } else if (mustLook) {
-        mustLook = false;
-        // A look that fails is done again with the next one.
+      } else if (mustPoll) {
+        mustPoll = false;
+        // A failed poll is repeated at the next one.
         for (const end of await endsOf(client, schema, runId).catch(() => [])) take(end);
       } else {
         await new Promise<void>((resolve) => {
           wake = resolve;
-          // The signal may have been given since the loop looked.
-          if (signal.aborted || mustLook || waiting.size > 0) resolve();
+          // The state may have changed since the loop checked it.
+          if (signal.aborted || mustPoll || waiting.size > 0) resolve();
         });
       }
     }
   } finally {
-    clearInterval(look);
+    clearInterval(timer);
     signal.removeEventListener('abort', onAbort);
     await stop();
   }
@@ -157,7 +157,7 @@ function readAnnouncement(payload: string): RunEnd | undefined {
 async function endsOf(client: PostgresClient, schema: string, runId: string | undefined): Promise<readonly RunEnd[]> {
   const columns = 'SELECT run_id AS id, last_seq::text AS last FROM';
   const rows = await (runId === undefined
-    ? client.query(`${columns} ${schema}.runs WHERE last_seq >= 0 AND changed_at > now() - ${LOOK_BACK}`)
+    ? client.query(`${columns} ${schema}.runs WHERE last_seq >= 0 AND changed_at > now() - ${POLL_BACK}`)
     : client.query(`${columns} ${schema}.runs WHERE last_seq >= 0 AND run_id = $1`, [toIdText(runId)]));
   return rows.map((row) => ({ runId: fromIdText(String(row['id'])), lastSeq: Number(row['last']) }));
 }

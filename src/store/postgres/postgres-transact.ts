@@ -9,15 +9,15 @@ import { joinTexts, listParameter } from './postgres-text.ts';
 import { rowChecksums } from '../row-checksum.ts';
 import type { RunChange, StoredRun } from '../trajectory-store.ts';
 
-/** One call of `transact`, which may take several attempts. */
+/** A call of `transact`, with possibly several attempts. */
 export interface PostgresTransaction<Result> {
-  /** One attempt. May be repeated after a lost connection: what was stored without an answer is not stored again. */
-  attempt(client: PostgresClient, schema: string): Promise<TransactionAnswer<Result>>;
+  /** May be repeated after a lost connection: an attempt that was committed is not stored again. */
+  attempt(client: PostgresClient, schema: string): Promise<TransactionResult<Result>>;
 }
 
-interface TransactionAnswer<Result> {
+interface TransactionResult<Result> {
   readonly result: Result;
-  /** Where the run ends now; -1 when it has no record. */
+  /** The run's last `seq`; -1 without records. */
   readonly lastSeq: number;
 }
 
@@ -27,17 +27,17 @@ const TOKEN_LIFE = "interval '1 day'";
 /** One of so many transactions deletes old tokens. */
 const CLEAN_ONE_OF = 256;
 
-/** Cost of an attempt: one transaction of about six statements, and two more when the fold asks for what it missed. */
+/** Cost of an attempt: one transaction of about six statements, and two more if the fold calls `missed()`. */
 export function createPostgresTransaction<Result>(
   runId: string,
   fold: (view: StoredRun) => RunChange<Result>,
 ): PostgresTransaction<Result> {
-  /** What earlier attempts would have answered, by the token each left in the database if it was committed. */
-  const answers = new Map<string, TransactionAnswer<Result>>();
+  /** Results of earlier attempts, by the token that a committed one left in the database. */
+  const results = new Map<string, TransactionResult<Result>>();
 
-  async function work(session: PostgresSession, schema: string): Promise<TransactionAnswer<Result>> {
+  async function work(session: PostgresSession, schema: string): Promise<TransactionResult<Result>> {
     const run = await lockRunSurely(session, schema, runId);
-    const committed = await findCommitted(session, schema, answers);
+    const committed = await findCommitted(session, schema, results);
     if (committed !== undefined) {
       await touchRun(session, schema, run);
       return committed;
@@ -64,13 +64,13 @@ export function createPostgresTransaction<Result>(
         ],
       );
     } else if (change.batch === undefined && run.summary === undefined && saved === undefined) {
-      // The row was made to hold the lock; nothing came of it.
+      // The row was created only for the lock.
       await session.query(`DELETE FROM ${schema}.runs WHERE run_no = $1::bigint`, [run.runNo]);
     }
     await leaveToken(session, schema, token);
-    const answer = { result: change.result, lastSeq };
-    answers.set(token, answer);
-    return answer;
+    const attemptResult = { result: change.result, lastSeq };
+    results.set(token, attemptResult);
+    return attemptResult;
   }
 
   return {
@@ -78,7 +78,7 @@ export function createPostgresTransaction<Result>(
   };
 }
 
-/** Leaves a token in the database, by which a later attempt knows that this one was committed. */
+/** Stores a token by which a later attempt recognises that this one was committed. */
 export async function leaveToken(session: PostgresSession, schema: string, token: string): Promise<void> {
   await session.query(`INSERT INTO ${schema}.transactions (token, at) VALUES ($1, now())`, [token]);
   if (Math.random() < 1 / CLEAN_ONE_OF) {
@@ -86,17 +86,17 @@ export async function leaveToken(session: PostgresSession, schema: string, token
   }
 }
 
-async function findCommitted<Answer>(
+async function findCommitted<Result>(
   session: PostgresSession,
   schema: string,
-  answers: ReadonlyMap<string, Answer>,
-): Promise<Answer | undefined> {
-  if (answers.size === 0) return undefined;
+  results: ReadonlyMap<string, Result>,
+): Promise<Result | undefined> {
+  if (results.size === 0) return undefined;
   const [row] = await session.query(
     `SELECT token FROM ${schema}.transactions WHERE token = ANY (${listParameter(1)})`,
-    [joinTexts([...answers.keys()])],
+    [joinTexts([...results.keys()])],
   );
-  return row === undefined ? undefined : answers.get(String(row['token']));
+  return row === undefined ? undefined : results.get(String(row['token']));
 }
 
 interface SavedSnapshot {
@@ -116,7 +116,7 @@ async function readSnapshot(
   if (row === undefined) return undefined;
   const saved = { coversSeq: Number(row['seq']), json: String(row['json']) };
   const isWhole = isAsWritten('snapshots', row, { runId, place: saved.coversSeq, text: saved.json });
-  // A damaged one says nothing: whoever wants it folds the records.
+  // A damaged snapshot is null, so that the caller folds the records instead.
   return isWhole ? saved : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
 }
 
@@ -128,8 +128,8 @@ interface FoldCall<Result> {
 }
 
 /**
- * A fold is synchronous and the database is not. When the fold asks for what it missed, it is stopped, the records are
- * read, and it is called again. Boxed, because a promise that a fold gave by mistake must not be waited for.
+ * A fold is synchronous and the database is not: if the fold calls `missed()`, it is interrupted, the records are read, and it is
+ * called again. Boxed, because a promise returned by mistake must not be awaited.
  */
 async function callFold<Result>(
   session: PostgresSession,
@@ -147,13 +147,13 @@ async function callFold<Result>(
     missed: () => {
       if (missed !== undefined) return missed;
       wantsMissed = true;
-      throw new Error('the records are read and the fold is called again');
+      throw new Error('the records are read, then the fold is called again');
     },
   });
   const nothingMissed = lastSeq <= snapshotSeq;
   try {
     const change = fold(viewWith(nothingMissed ? [] : undefined));
-    // A fold may have caught the error; what it gave then is worth nothing.
+    // If the fold caught the error, its result is invalid.
     if (!wantsMissed) return { change };
   } catch (thrown) {
     if (!wantsMissed) throw new FoldError(thrown);
@@ -168,11 +168,11 @@ async function callFold<Result>(
 }
 
 function parseSnapshot(json: string): Json {
-  // Only JSON is saved.
+  // Snapshots are saved as JSON.
   return JSON.parse(json) as Json;
 }
 
-/** Carries what a fold threw past the handling of the database's faults. */
+/** Wraps what a fold threw, to distinguish it from faults of the database. */
 export class FoldError extends Error {
   readonly thrown: unknown;
 

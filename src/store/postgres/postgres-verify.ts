@@ -12,9 +12,8 @@ const RUNS_A_PAGE = 500;
 const RECORDS_A_PAGE = 500;
 
 /**
- * Reads every run from its first record and compares it with what the run's row says. What a writer adds meanwhile is
- * not looked at. Checksums of the pages on disk are the server's own (`data_checksums`); a broken one is an error of the
- * statement that meets it.
+ * Reads every run from its first record and compares it with the run's row. Records appended meanwhile are ignored. Page checksums are
+ * the server's own (`data_checksums`); a wrong one is an error of the statement that reads it.
  */
 export async function* verifyPostgres(
   client: PostgresClient,
@@ -44,7 +43,7 @@ export async function* verifyPostgres(
         yield { runId, place: `${schema}.runs, run_no ${head.runNo}`, problem: damageText(thrown) };
       }
       for await (const problem of verifyRun(client, schema, { run, runId, lastSeq, isHeadWhole })) {
-        // A run that was deleted meanwhile lacks records.
+        // The run may have been deleted meanwhile.
         if (!(await isThere(client, schema, run.runNo))) break;
         yield problem;
       }
@@ -53,7 +52,7 @@ export async function* verifyPostgres(
         const place = Number(row['covers']);
         const checked = { checksum: row['snapshot_checksum'] ?? null };
         const isWhole = isAsWritten('snapshots', checked, { runId, place, text: snapshot });
-        const problem = isWhole ? snapshotProblem(snapshot, place, lastSeq) : 'the snapshot is not as it was written';
+        const problem = isWhole ? snapshotProblem(snapshot, place, lastSeq) : 'its snapshot: its checksum is wrong';
         if (problem !== undefined) yield { runId, place: `${schema}.snapshots, run_no ${run.runNo}`, problem };
       }
     }
@@ -70,7 +69,7 @@ interface VerifiedRun {
   readonly run: PostgresRunRow;
   readonly runId: string;
   readonly lastSeq: number;
-  /** False: its summary is damaged, which is said already. */
+  /** False: its summary is damaged, which is already reported. */
   readonly isHeadWhole: boolean;
 }
 
@@ -90,7 +89,7 @@ async function* verifyRun(
       if (seq > lastSeq) break;
       try {
         const record = parseRecord(toStoredRow(row, runId).json);
-        if (record.seq !== seq) throw new Error('the record is of another place');
+        if (record.seq !== seq) throw new Error(`the row contains seq ${record.seq}`);
         yield* check.take(record, place);
       } catch (thrown) {
         yield* check.damaged(seq, { place, problem: damageText(thrown) });
@@ -99,10 +98,10 @@ async function* verifyRun(
   }
   const lost = check.nextSeq <= lastSeq ? orderProblem(check.nextSeq, lastSeq + 1) : undefined;
   if (lost !== undefined) yield { runId, place, ...lost };
-  // Someone may have appended between the two looks; the summary is compared when it is of the same moment.
+  // Compare the summary only if nothing was appended meanwhile.
   else if (run.summary?.lastSeq === lastSeq) yield* check.end(run.summary, `${schema}.runs, run_no ${run.runNo}`);
   if (isHeadWhole && (run.summary?.lastSeq ?? -1) !== lastSeq) {
-    yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'last_seq is not that of the summary' };
+    yield { runId, place: `${schema}.runs, run_no ${run.runNo}`, problem: 'last_seq differs from the summary' };
   }
 }
 
@@ -126,7 +125,7 @@ async function* findOrphans(client: PostgresClient, schema: string): AsyncGenera
   for (const row of rows) {
     yield {
       place: `${schema}.records, run_no ${String(row['run'])}`,
-      problem: 'records beyond the end of their run, or of no run',
+      problem: 'records after the end of their run, or without a run',
     };
   }
 }

@@ -5,34 +5,34 @@ import { postgresStore, type PostgresHandle, type PostgresStore } from '../postg
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../trajectory-store.ts';
 
-/** Connections of one store: an agent's process writes few runs at a time, and a team's machines share the server's. */
+/** Connections per store: an agent's process writes few runs at a time, and a team's machines share the server. */
 const MAX_CONNECTIONS = 4;
 const IDLE_SECONDS = 20;
 
-/** How a PostgreSQL store is opened by its address. */
+/** Options for opening a PostgreSQL store by address. */
 interface OpenOptions {
-  /** How long a call tries again after its connection was lost. */
+  /** How long a call retries after a lost connection. */
   readonly waitMs: number;
 }
 
 /**
- * Opens the store at a `postgres://` address with whichever of the packages `postgres` and `pg` is installed.
+ * Opens the store at a `postgres://` address with the installed package `postgres` or `pg`.
  *
- * @throws CoxswainError `store-io` without either, naming the command that installs one; `invalid-argument`
+ * @throws CoxswainError `store-io` without either of them; `invalid-argument`
  */
 export async function openPostgres(address: string, { waitMs }: OpenOptions): Promise<PostgresStore> {
   return openAt(address, { retryForMs: waitMs });
 }
 
 /**
- * The same for reading only: a schema that is not there is not made.
+ * Opens it for reading only: a missing schema is not created.
  *
  * @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
  */
 export async function openPostgresReader(address: string, { waitMs }: OpenOptions): Promise<LiveReader> {
   const store = await openAt(address, { retryForMs: waitMs, isReadOnly: true });
   const stop = new AbortController();
-  /** Undefined until somebody asks what has changed. */
+  /** Undefined until the first call of `changes`. */
   let changed: Set<string> | undefined;
   let fault: { readonly thrown: unknown } | undefined;
   const follow = async (): Promise<void> => {
@@ -73,7 +73,7 @@ async function openAt(
 ): Promise<PostgresStore> {
   const parsed = parseStoreAddress(address);
   if (parsed.kind !== 'postgres') {
-    throw invalidArgument(`${shownAddress(address)} is no address of a PostgreSQL database`);
+    throw invalidArgument(`${shownAddress(address)} is not the address of a PostgreSQL database`);
   }
   const { schema, url } = parsed;
   const handle = await handleOf(url);
@@ -98,13 +98,13 @@ async function handleOf(url: string): Promise<PostgresHandle> {
       return new Pool({ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: 10_000 });
     }
   } catch {
-    // The message of the package, or its error's fields, may hold the address with the password.
+    // The package's error may contain the address with the password.
     throw invalidArgument(
-      `${shownAddress(url)} cannot be read as the address of a database; marks such as @ : / ? in a name or password are written %40 %3A %2F %3F`,
+      `${shownAddress(url)} is not a valid database address; write marks such as @ : / ? in a name or password as %40 %3A %2F %3F`,
     );
   }
   throw new CoxswainError(
     'store-io',
-    'a store in PostgreSQL needs the package postgres or pg, and neither is installed beside coxswain; run: npm install postgres',
+    'a store in PostgreSQL needs the package postgres or pg, and neither is installed next to coxswain; run: npm install postgres',
   );
 }

@@ -5,17 +5,17 @@ import { isRunFolderName } from '../jsonl/run-folder-name.ts';
 import { parseStoreAddress, shownAddress, type StoreKind } from '../store-address.ts';
 import type { LiveReader, TrajectoryStore } from '../trajectory-store.ts';
 
-/** How a store is opened. */
+/** Options for opening a store. */
 export interface OpenStoreOptions {
-  /** How long a call waits for a lock, and tries again after a lost connection; default 5,000. */
+  /** How long a call waits for a lock, and retries after a lost connection, in milliseconds; default 5,000. */
   readonly waitMs?: number;
 }
 
-/** What the registry knows of a kind of store. The code of each is loaded when one is opened. */
+/** Opens stores of one kind. Its code is loaded on use. */
 interface StoreDriver {
-  /** Opens it for writing; made where missing. */
+  /** Opens a store for writing and creates a missing one. */
   open(address: string, waitMs: number): Promise<TrajectoryStore>;
-  /** Opens one that is there. Nothing is made or changed. */
+  /** Opens an existing store. Creates and changes nothing. */
   read(address: string, waitMs: number): Promise<LiveReader>;
 }
 
@@ -52,8 +52,8 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
   jsonl: {
     open: async (address) => {
       throw invalidArgument(
-        `${address} is a folder, and a folder of JSON lines is no store to record into; give a file, and copy what the ` +
-          `folder holds: coxswain import ${address} --store FILE`,
+        `${address} is a folder; a folder of JSON lines cannot be recorded into. Give a file, and copy the folder into it: ` +
+          `coxswain import ${address} --store FILE`,
       );
     },
     read: async (address) => {
@@ -66,10 +66,10 @@ const DRIVERS: Readonly<Record<StoreKind, StoreDriver>> = {
 const DEFAULT_WAIT_MS = 5_000;
 
 /**
- * Opens the store at an address, made where missing: a path (SQLite), `postgres://USER@HOST/DATABASE`, or `memory:`. The
- * driver is loaded only here; PostgreSQL needs one of the packages `postgres` and `pg`.
+ * Opens the store at an address and creates a missing one: a path (SQLite), `postgres://USER@HOST/DATABASE`, or `memory:`.
+ * PostgreSQL needs the package `postgres` or `pg`.
  *
- * @throws CoxswainError `invalid-argument` for an address that leads to no kind of store, and as the driver: `store-io`,
+ * @throws CoxswainError `invalid-argument` for an invalid address, and as the driver: `store-io`,
  *   `store-version`, `store-schema`, `unsafe-path`
  */
 export async function openStore(address: string, options: OpenStoreOptions = {}): Promise<TrajectoryStore> {
@@ -77,16 +77,15 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
 }
 
 /**
- * Opens a store that is there for reading only: nothing is made or moved, so media, folders and roles without the
- * right to write do as well.
+ * Opens an existing store for reading only: creates and changes nothing, so read-only media, folders and roles work.
  *
- * @throws CoxswainError as `openStore`, and `input-io` where no store is
+ * @throws CoxswainError as `openStore`, and `input-io` without a store
  */
 export async function openStoreReader(address: string, options: OpenStoreOptions = {}): Promise<LiveReader> {
   return DRIVERS[await kindOfStore(address)].read(address, options.waitMs ?? DEFAULT_WAIT_MS);
 }
 
-/** The kind of store that an address leads to: for a path, a folder is `jsonl` and anything else `sqlite`, also what is to be made. */
+/** The kind of store at an address: for a path, `jsonl` for a folder, otherwise `sqlite`. */
 export async function kindOfStore(address: string): Promise<StoreKind> {
   const parsed = parseStoreAddress(address);
   if (parsed.kind !== 'path') return parsed.kind;
@@ -97,7 +96,7 @@ export async function kindOfStore(address: string): Promise<StoreKind> {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-/** The kind of the store that an argument names which may also be a transcript, a folder or a glob; undefined for those. Never throws. */
+/** The kind of store at an address; undefined for a transcript, another folder or a glob. Never throws. */
 export async function storeKindAt(address: string): Promise<StoreKind | undefined> {
   if (address === '-') return undefined;
   try {
@@ -114,12 +113,11 @@ export async function storeKindAt(address: string): Promise<StoreKind | undefine
       await file.close();
     }
   } catch {
-    // Reading it as a file gives the reason.
+    // Reading it as a file reports the reason.
     return undefined;
   }
 }
 
-/** Of an address that is known to be a path. */
 function pathIn(address: string): string {
   const parsed = parseStoreAddress(address);
   return parsed.kind === 'path' ? parsed.path : shownAddress(address);
