@@ -96,7 +96,7 @@ export const DATABASES: readonly Trick[] = [
       await ship(place, (file) => execute(file, SCHEMAS['a trigger that deletes records'] ?? ''));
       place.write('.coxswain/runs.db', readFileSync(place.at('shipped.db')));
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: [['report'], ['runs'], ['verify'], ['gc'], ['view', '--no-open', '--port', '0']],
   },
   {

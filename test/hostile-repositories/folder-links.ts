@@ -61,7 +61,7 @@ export const FOLDER_LINKS: readonly Trick[] = [
       place.link('.coxswain/faults.jsonl', join(place.home, '.bashrc'));
       place.write('coxswain.config.json', JSON.stringify({ [`$(${place.canary('key')})`]: 1 }));
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: [
       ['init', '--yes'],
       ['doctor', '--json'],

@@ -68,7 +68,7 @@ export const PLACES: readonly Trick[] = [
       place.rename('pro\u001b[31mject\u202E');
       place.write('.coxswain/runs.db', 'x');
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: EVERYTHING,
   },
   {
@@ -149,7 +149,7 @@ export const PLACES: readonly Trick[] = [
   {
     name: 'a folder for records that holds but a hidden file',
     make: (place) => place.write('.coxswain/.x', ''),
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   },
   {
     name: 'folders that are named almost as ours',
@@ -173,7 +173,7 @@ export const PLACES: readonly Trick[] = [
       chmodSync(place.at('.coxswain'), 0o000);
       place.endWith(() => chmodSync(place.at('.coxswain'), 0o700));
     },
-    loud: /not made here by your coxswain|EACCES/,
+    loud: /your coxswain did not create it here|EACCES/,
   },
   ...(process.getuid?.() === 0 ? [] : MODES),
 ];

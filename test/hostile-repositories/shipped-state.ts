@@ -16,7 +16,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.program('tool', 'serve');
       place.write('.coxswain/serve.json', serveSettings([place.at('tool')]), 0o600);
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: [
       ['serve', 'status'],
       ['serve', 'start'],
@@ -65,7 +65,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
     make(place) {
       place.write('.coxswain/init-claude-code.json', backupOf(join(place.home, '.bashrc')), 0o600);
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: [
       ['init', '--undo'],
       ['init', '--yes'],
@@ -102,7 +102,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
   ...Object.entries(STATE_FILES).map(([key, { name }]): Trick => ({
     name: `a ${name} (${key}) of bytes that are no text`,
     make: (place) => place.write(`.coxswain/${name}`, new Uint8Array(10_000).fill(0xff), 0o600),
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   })),
   {
     name: 'a mark that it made up',
@@ -110,7 +110,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.write('.coxswain/.gitignore', `# coxswain ${'ab'.repeat(16)}\n*\n`);
       place.write('.coxswain/runs.db', '');
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   },
   {
     name: 'a mark together with the file that should prove it',
@@ -122,7 +122,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.write(`.coxswain/mark-${key}.json`, known, 0o600);
       place.write(`.local/state/coxswain/mark-${key}.json`, known, 0o600);
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   },
   {
     name: 'a mark that names a file elsewhere',
@@ -130,7 +130,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.write('.coxswain/.gitignore', `# coxswain ../../../../../outside/mark\n*\n`);
       place.write('.coxswain/runs.db', '');
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   },
   {
     name: 'the records of another machine, mark and all',
@@ -144,7 +144,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       // As on the machine that it was copied to.
       rmSync(stateRoot({ env: place.env }), { recursive: true });
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: [['report'], ['view', '--no-open', '--port', '0']],
   },
   {
@@ -159,7 +159,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.project = sibling;
       place.isMarked = false;
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   },
   {
     name: 'spilled events beside a store that it does not ship',
@@ -167,7 +167,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       const event = { session_id: 's1', hook_event_name: 'UserPromptSubmit', prompt: 'from the repository' };
       spillEvent(place.at('.coxswain/runs.db'), { sessionId: 's1', arrivedAtMs: 1, json: event });
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
     also: [['recover', '.coxswain/runs.db']],
     writes: /^\/\.coxswain/,
   },
@@ -202,7 +202,7 @@ export const SHIPPED_STATE: readonly Trick[] = [
       place.write('.coxswain/runs/one/lock-1', JSON.stringify({ pid: -1 }));
       place.write('coxswain.config.json', JSON.stringify({ store: { kind: 'jsonl', path: '.coxswain/runs' } }));
     },
-    loud: /not made here by your coxswain/,
+    loud: /your coxswain did not create it here/,
   },
 ];
 
