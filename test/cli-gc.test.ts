@@ -96,7 +96,7 @@ test('the oldest go down to a size, those at work stay, and the totals are JSON'
 
   const most = await here.run(['gc', store, '--max-size', '1B']);
   expect(await idsIn(store)).toEqual(['at work']);
-  expect(most.stderr).toMatch(/^coxswain: [^\n]*: still over 1 B: [^\n]*at work or damaged[^\n]*\n$/);
+  expect(most.stderr).toMatch(/^coxswain: [^\n]*: still over 1 B: [^\n]*active, damaged[^\n]*\n$/);
 });
 
 test('bad input is one line and exit code 2, a missing store one line and 1, and nothing is made', async () => {

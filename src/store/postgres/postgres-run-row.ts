@@ -186,7 +186,7 @@ export async function writeRecords(
 }
 
 /**
- * Rewrites the row of a run unchanged. What a lost connection stored may not have reached the standbys; the commit of this write
+ * Rewrites the row of a run unchanged. Writes of a lost connection may not have reached the standbys; the commit of this write
  * waits for them, and they receive the log in order.
  */
 export async function touchRun(session: PostgresSession, schema: string, run: PostgresRunRow): Promise<void> {

@@ -22,7 +22,7 @@ export interface SqlitePages {
   /** Commits in the log that SQLite ignores because an earlier frame is damaged. */
   readonly lostCommits: number;
   read(image: Pick<PageImage, 'fd' | 'offset'>): Buffer;
-  /** The newest version of a page; undefined if there is none. */
+  /** The newest version of a page; undefined for an unknown page. */
   readPage(pageNumber: number): Buffer | undefined;
   close(): void;
 }

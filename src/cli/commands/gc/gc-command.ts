@@ -1,5 +1,6 @@
-import { CoxswainError } from '../../../base/error.ts';
+import { invalidArgument } from '../../../base/error.ts';
 import { parseBytes } from '../../../base/parse-bytes.ts';
+import { present } from '../../../base/present.ts';
 import { parseDuration } from '../../../base/parse-duration.ts';
 import { collectGarbage, DEFAULT_MAX_STORE_BYTES } from '../../../store/collect-garbage.ts';
 import type { CollectableStore, CollectedRun, GcOptions } from '../../../store/collect-garbage.ts';
@@ -12,7 +13,7 @@ import { Problems } from '../../runs/problems.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain gc`, as the command line gives them. */
+/** The options of `coxswain gc`. */
 export interface GcCommandOptions {
   readonly olderThan?: string;
   readonly maxSize?: string;
@@ -21,9 +22,9 @@ export interface GcCommandOptions {
 }
 
 /**
- * `coxswain gc`: deletes the runs of a store that are too old or too much, a line each.
+ * `coxswain gc`: deletes runs of a store that are too old or exceed the size limit; prints a line per run.
  *
- * @returns the exit code: 1 when a run could not be deleted
+ * @returns the exit code: 1 if a run could not be deleted
  * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
  */
 export async function gcCommand(
@@ -45,13 +46,13 @@ export async function gcCommand(
     problems.source(shownStore(file));
     for (const { runId, error } of failed) problems.fault({ message: `run ${runId} is not deleted: ${error.message}` });
     problems.endSource();
-    if (left > 0) terminal.complain(`coxswain: ${countOf(left, 'run')} written to meanwhile; kept`);
+    if (left > 0) terminal.complain(`coxswain: ${countOf(left, 'run')} changed meanwhile; kept`);
     const totals = { runs: collected.length, failed: failed.length, bytesBefore, bytesAfter, dryRun: isDryRun };
     await terminal.write(options.json === true ? jsonLine(totals) : `${totalsText(file, totals)}\n`);
     if (limits.maxBytes !== undefined && bytesAfter > limits.maxBytes) {
       terminal.complain(
-        `coxswain: ${shownStore(file)}: still over ${bytesText(limits.maxBytes)}: what is left is at work or damaged ` +
-          '(coxswain verify tells), or could not be deleted',
+        `coxswain: ${shownStore(file)}: still over ${bytesText(limits.maxBytes)}: the remaining runs are active, damaged ` +
+          '(run coxswain verify), or could not be deleted',
       );
     }
     return failed.length === 0 ? 0 : 1;
@@ -72,18 +73,18 @@ async function openForPlanning(file: string): Promise<CollectableStore & Pick<Tr
   };
 }
 
-/** Where nothing is said the default size counts; said here too, because the end compares with it. */
+/** Without options the default size is the limit; it is set here because the command compares with it at the end. */
 function limitsOf({ maxSize, olderThan }: GcCommandOptions): Pick<GcOptions, 'maxBytes' | 'olderThanMs'> {
   if (maxSize === undefined && olderThan === undefined) return { maxBytes: DEFAULT_MAX_STORE_BYTES };
   const olderThanMs = olderThan === undefined ? undefined : parseDuration(olderThan);
   const maxBytes = maxSize === undefined ? undefined : parseBytes(maxSize);
   if (olderThan !== undefined && olderThanMs === undefined) {
-    throw invalid(`--older-than ${olderThan}: give a span such as 30d, 12h or 2w`);
+    throw invalidArgument(`--older-than ${olderThan}: give a span such as 30d, 12h or 2w`);
   }
   if (maxSize !== undefined && maxBytes === undefined) {
-    throw invalid(`--max-size ${maxSize}: give bytes with a unit, such as 500MB, 2GB or 1GiB`);
+    throw invalidArgument(`--max-size ${maxSize}: give bytes with a unit, such as 500MB, 2GB or 1GiB`);
   }
-  return { ...(olderThanMs !== undefined && { olderThanMs }), ...(maxBytes !== undefined && { maxBytes }) };
+  return present({ olderThanMs, maxBytes });
 }
 
 function rowText(
@@ -113,8 +114,4 @@ function totalsText(file: string, { bytesAfter, bytesBefore, dryRun, runs }: Tot
   if (runs === 0) return `${shownStore(file)}: nothing to delete; ${size} in use`;
   const done = dryRun ? 'would be deleted' : 'deleted';
   return `${shownStore(file)}: ${countOf(runs, 'run')} ${done}; ${bytesText(bytesBefore)} in use before, ${size} after`;
-}
-
-function invalid(message: string): CoxswainError {
-  return new CoxswainError('invalid-argument', message);
 }

@@ -5,7 +5,7 @@ export const importRuns: CommandDefinition = {
   name: 'import',
   summary: 'read exported records into a store',
   description:
-    'Reads the output of coxswain export into a store, with ids and numbers as they are. Repeating it changes nothing. ' +
+    'Copies the output of coxswain export into a store, with ids and numbers unchanged. Repeating it changes nothing. ' +
     'Use coxswain analyze PATH --store STORE for recordings of other programs.',
   arguments: {
     '<file>': 'file of records, one line of JSON each (.gz and .zst are unpacked), a folder of JSON lines, or -',

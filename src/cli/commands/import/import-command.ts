@@ -11,17 +11,17 @@ import { readRecordFile, readRecordFolder } from './record-file.ts';
 import { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain import`, as the command line gives them. */
+/** The options of `coxswain import`. */
 export interface ImportCommandOptions {
   readonly store?: string;
   readonly json?: boolean;
 }
 
 /**
- * `coxswain import`: reads what `coxswain export` or `jsonlSink` wrote into a store, with run ids, `seq` and gap records as they are.
+ * `coxswain import`: copies the output of `coxswain export` or `jsonlSink` into a store, with run ids, `seq` and gap records unchanged.
  * Repeating it changes nothing.
  *
- * @returns the exit code: 1 when something was refused or could not be read
+ * @returns the exit code: 1 if something was refused or unreadable
  * @throws CoxswainError `invalid-argument`, `store-io`, `store-version`
  */
 export async function importCommand(path: string, options: ImportCommandOptions, terminal: Terminal): Promise<number> {
@@ -40,7 +40,7 @@ export async function importCommand(path: string, options: ImportCommandOptions,
         problems.fault({ line, message: record.message });
         continue;
       }
-      // Nothing is made for a file that holds no records.
+      // A file without records creates no store.
       store ??= await openStoreNamed(file);
       records ??= new RecordImport(store, problems);
       await records.take(record, line);
@@ -52,7 +52,7 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   problems.endSource();
   if (records !== undefined) {
     const { runs, stored, refused } = records;
-    const rest = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not to the end`;
+    const rest = refused === 0 ? '' : `; ${countOf(refused, 'run')} not, or not completely`;
     await terminal.write(
       options.json === true
         ? jsonLine({ runs, records: stored, refused, store: shownStore(file) })
@@ -62,7 +62,7 @@ export async function importCommand(path: string, options: ImportCommandOptions,
   return problems.any ? 1 : 0;
 }
 
-/** The items up to a failure of the source, which is a problem. */
+/** The items up to a failure of the source, which is reported. */
 async function* failuresOf<Item>(items: AsyncIterable<Item>, problems: Problems): AsyncGenerator<Item, void, void> {
   try {
     yield* items;
@@ -78,7 +78,7 @@ interface RunProgress {
   isRefused: boolean;
 }
 
-/** Gives records to a store, and sees that those of a run come in order. */
+/** Writes records to a store and checks their order within each run. */
 class RecordImport {
   readonly #problems: Problems;
   readonly #recorder: RunRecorder;
@@ -91,12 +91,12 @@ class RecordImport {
     });
   }
 
-  /** Runs that were taken whole. */
+  /** Completely imported runs. */
   get runs(): number {
     return this.#runs.size - this.refused;
   }
 
-  /** Their records. */
+  /** Records of these runs. */
   get stored(): number {
     let records = 0;
     for (const run of this.#runs.values()) if (!run.isRefused) records += run.records;
@@ -117,7 +117,7 @@ class RecordImport {
     }
     const run = this.#runOf(runId, seq);
     if (run.isRefused) return;
-    // What comes again begins a new batch: the store tells a repeat from a conflict.
+    // A repeated record begins a new batch: the store distinguishes repeats from conflicts.
     if (seq !== run.nextSeq) await this.#recorder.end(runId);
     if (seq > run.nextSeq) {
       this.#refuse(runId, `seq ${run.nextSeq} to ${seq - 1} are missing before this line; the rest is skipped`, line);

@@ -11,7 +11,7 @@ import { allRuns } from '../../runs/stored-runs.ts';
 
 const LINE_BYTES = 64 * 1024 * 1024;
 
-/** A line of a file of records: the record, or why there is none. */
+/** A line of a file of records: a record or an error. */
 export interface RecordLine {
   /** 1-based; undefined for a record of a folder. */
   readonly line: number | undefined;
@@ -19,12 +19,11 @@ export interface RecordLine {
 }
 
 /**
- * Reads records as `coxswain export` writes them, a line each; gzip and zstd are unpacked. A line that is no record is
- * given as an error, and reading goes on.
+ * Reads the output of `coxswain export`, one record per line; unpacks gzip and zstd. Yields an error for an invalid line and continues.
  *
  * @param path  a file, or `-` for standard input
- * @throws CoxswainError `format-unknown` when it is empty or its first line is nothing like a record, `format-invalid`
- *   where packed data ends or is damaged, `input-io`
+ * @throws CoxswainError `format-unknown` if it is empty or its first line does not resemble a record, `format-invalid` for truncated or
+ *   damaged packed data, `input-io`
  * Memory: a chunk and a line of at most 64 MiB.
  */
 export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, void, void> {
@@ -47,7 +46,7 @@ export async function* readRecordFile(path: string): AsyncGenerator<RecordLine, 
 }
 
 /**
- * The records of a folder that `jsonlSink` wrote, run by run. Where a run is damaged, an error ends it, and the next one follows.
+ * Reads a folder of `jsonlSink`, run by run. Yields an error at damage and continues with the next run.
  *
  * @throws CoxswainError as `openStoreReader`
  */
@@ -58,7 +57,7 @@ export async function* readRecordFolder(folder: string): AsyncGenerator<RecordLi
       try {
         for await (const record of reader.readRun(runId)) yield { line: undefined, record };
       } catch (thrown) {
-        yield { line: undefined, record: new Error(`run ${runId} ends early here: ${messageOf(thrown)}`) };
+        yield { line: undefined, record: new Error(`run ${runId} is cut off here: ${messageOf(thrown)}`) };
       }
     }
   } finally {
@@ -66,7 +65,7 @@ export async function* readRecordFolder(folder: string): AsyncGenerator<RecordLi
   }
 }
 
-/** A line that is nothing like a record. */
+/** A line that does not resemble a record. */
 class NoRecord extends Error {}
 
 async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<TextLine, void, void> {
@@ -90,7 +89,7 @@ function recordOf({ bytes }: TextLine): TrajectoryRecord | Error {
     return new NoRecord(`the line is not JSON: ${messageOf(error)}`);
   }
   if (!isJsonObject(value) || !('seq' in value) || !('payload' in value)) {
-    return new NoRecord('the line has not the fields of a record');
+    return new NoRecord('the line lacks the fields of a record');
   }
   try {
     return decodeParsed(value, text);
@@ -100,6 +99,6 @@ function recordOf({ bytes }: TextLine): TrajectoryRecord | Error {
 }
 
 function notRecords(reason: string, path: string): CoxswainError {
-  const message = `not records of coxswain (${reason}); to record what an agent wrote: coxswain analyze ${path} --store STORE`;
+  const message = `not records of coxswain (${reason}); to record an agent's own file: coxswain analyze ${path} --store STORE`;
   return new CoxswainError('format-unknown', message);
 }

@@ -11,8 +11,8 @@ import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 /**
- * `coxswain recover STORE` without `--to`: folds the hook events that wait in spill files beside the store, with the
- * configuration of the project around the working folder.
+ * `coxswain recover STORE` without `--to`: folds the hook events that wait in spill files next to the store, with the configuration of
+ * the project of the working folder.
  *
  * @returns the exit code: 1 if an event still waits, is damaged or was refused
  * @throws CoxswainError `input-io` without a store and without events, and as the store
@@ -22,7 +22,7 @@ export async function foldSpills(
   { json }: { readonly json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  // Without one, the events are its first.
+  // Waiting events may be the first of a new store.
   if (countSpills(address).waiting === 0) await requireStore(address);
   const { env } = process;
   const projectFolder = projectFolderOf({ projectDir: env['CLAUDE_PROJECT_DIR'], cwd: process.cwd() });

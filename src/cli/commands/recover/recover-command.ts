@@ -13,9 +13,9 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { parseStoreAddress } from '../../../store/store-address.ts';
 import { storeProblemText } from '../verify/verify-command.ts';
 
-/** The options of `coxswain recover`, as the command line gives them. */
+/** The options of `coxswain recover`. */
 export interface RecoverOptions {
-  /** The new store; undefined: fold the events that wait in spill files instead. */
+  /** The new store; undefined: fold waiting events instead. */
   readonly to?: string;
   readonly json?: boolean;
 }
@@ -23,12 +23,11 @@ export interface RecoverOptions {
 const MAX_RANGES = 5;
 
 /**
- * `coxswain recover`: saves what can be read of a damaged store into a new one, and verifies that. The original is
- * never changed.
+ * `coxswain recover`: saves the readable records of a damaged store into a new one, and verifies it. Never changes the original.
  *
- * @returns the exit code: 1 when something was lost, or may have been
- * @throws CoxswainError `invalid-argument` when something is at the new path, `input-io` without a store, `store-io`
- *   and `store-version` when it cannot be opened at all
+ * @returns the exit code: 1 if something was lost, or may have been
+ * @throws CoxswainError `invalid-argument` if the new path exists, `input-io` without a store, `store-io` and `store-version` if it
+ *   cannot be opened
  */
 export async function recoverCommand(path: string, options: RecoverOptions, terminal: Terminal): Promise<number> {
   const { to } = options;
@@ -67,7 +66,7 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
       }
       for await (const problem of target.verify()) {
         totals.problems += 1;
-        problems.fault({ message: `the new store is not whole: ${storeProblemText(problem)}` });
+        problems.fault({ message: `the new store is damaged: ${storeProblemText(problem)}` });
       }
       problems.endSource();
       await terminal.write(options.json === true ? jsonLine(totals) : `${shownStore(to)}: ${totalsText(totals)}\n`);
@@ -80,7 +79,7 @@ export async function recoverCommand(path: string, options: RecoverOptions, term
   }
 }
 
-/** @throws CoxswainError `invalid-argument` for a path where something is, or a database that holds runs */
+/** @throws CoxswainError `invalid-argument` for an existing path, or a database with runs */
 async function requireNew(to: string): Promise<void> {
   const parsed = parseStoreAddress(to);
   const isThere =
@@ -91,7 +90,7 @@ async function requireNew(to: string): Promise<void> {
         )
       : await holdsRuns(to);
   if (!isThere) return;
-  throw new CoxswainError('invalid-argument', `--to ${shownStore(to)}: something is there already; give a new place`);
+  throw new CoxswainError('invalid-argument', `--to ${shownStore(to)}: it already exists; give a new path`);
 }
 
 async function holdsRuns(address: string): Promise<boolean> {
@@ -103,7 +102,7 @@ async function holdsRuns(address: string): Promise<boolean> {
   }
 }
 
-/** What a recovery came to; every member is a number of what its name says. */
+/** The counts of a recovery. */
 interface RecoveryTotals {
   readonly runs: number;
   readonly saved: number;
@@ -113,12 +112,12 @@ interface RecoveryTotals {
   readonly problems: number;
 }
 
-/** Verified is what has no doubt: every record with a checksum, every run with its end. */
+/** Only a store without doubts is called verified: every record has a checksum, every run has its end. */
 function totalsText(totals: RecoveryTotals): string {
   const { endUnknown, lost, problems, runs, saved, sourceProblems } = totals;
   const doubts = [
-    ...(problems > 0 ? ['the new store is not whole'] : []),
-    ...(endUnknown > 0 ? [`${countOf(endUnknown, 'run')} may have gone on further`] : []),
+    ...(problems > 0 ? ['the new store is damaged'] : []),
+    ...(endUnknown > 0 ? [`${countOf(endUnknown, 'run')} may have continued`] : []),
   ];
   const count = `${countOf(runs, 'run')}, ${countOf(saved, 'record')} saved, ${countText(lost)} lost`;
   const source = sourceProblems === 0 ? '' : `; the old store has ${countOf(sourceProblems, 'problem')}`;

@@ -5,31 +5,28 @@ import { lastSeqOf } from '../../../store/run-summary.ts';
 import type { RunRecorder } from '../../runs/run-recorder.ts';
 import type { Salvaged } from './salvage-lines.ts';
 
-/** `seq`s that nothing could be read of. */
+/** A range of lost records. */
 export interface LostRange {
   readonly fromSeq: number;
   readonly throughSeq: number;
   readonly reason: string;
 }
 
-/** What became of a run. */
+/** The result of recovering a run. */
 export interface RecoveredRun {
   readonly runId: string;
-  /** Records read and written, without the gaps that stand for lost ones. */
+  /** Saved records, without gap records. */
   readonly saved: number;
   readonly lost: readonly LostRange[];
-  /**
-   * The run has no end of its own; the copy says that it was interrupted. Never an imported run, whose source may know
-   * of no end.
-   */
+  /** The run had no end, and the copy ends as interrupted. Never an imported run, whose source may record no end. */
   readonly interrupted: boolean;
 }
 
 /**
- * Writes what was salvaged of a run, with gap records for what was lost and an end where there is none. Behind the last
- * record as many are taken for lost as there were damaged places, where `lastSeq` does not say that it is more.
+ * Writes the salvaged records of a run, with gap records for lost ones and a missing end. After the last record it assumes one lost
+ * record per damaged place, or more if `lastSeq` says so.
  *
- * @param lastSeq  how far the run once went, as the store remembers it
+ * @param lastSeq  the run's last `seq` according to the store
  */
 export async function recoverRun(
   runId: string,
@@ -43,11 +40,11 @@ export async function recoverRun(
   let last: TrajectoryRecord | undefined;
   let isClosed = false;
 
-  async function fill(throughSeq: number, beside: TrajectoryRecord): Promise<void> {
+  async function fill(throughSeq: number, neighbour: TrajectoryRecord): Promise<void> {
     const reason = reasons[0] ?? 'missing in the store';
     lost.push({ fromSeq: nextSeq, throughSeq, reason });
     const payload = { kind: 'gap', through_seq: throughSeq, reason: 'lost; the run was recovered' } as const;
-    await recorder.add(runId, recordBeside(beside, nextSeq, payload));
+    await recorder.add(runId, recordLike(neighbour, nextSeq, payload));
     nextSeq = throughSeq + 1;
   }
 
@@ -70,25 +67,25 @@ export async function recoverRun(
   }
   const endSeq = Math.max(lastSeq, nextSeq - 1 + reasons.length);
   if (last === undefined) {
-    const reason = reasons[0] ?? 'no record is there';
+    const reason = reasons[0] ?? 'it has no records';
     return { runId, saved, lost: [{ fromSeq: 0, throughSeq: Math.max(0, endSeq), reason }], interrupted: false };
   }
   if (endSeq >= nextSeq) await fill(endSeq, last);
   if (!isClosed) {
     const payload = { kind: 'run_ended', outcome: 'interrupted', new_messages: [] } as const;
-    await recorder.add(runId, recordBeside(last, nextSeq, payload));
+    await recorder.add(runId, recordLike(last, nextSeq, payload));
   }
   await recorder.end(runId);
   return { runId, saved, lost, interrupted: !isClosed };
 }
 
-/** True for the end of a run, and for the beginning of an imported one. */
+/** True for the end of a run, and for the start of an imported one. */
 function isEnd({ payload }: TrajectoryRecord): boolean {
   return payload.kind === 'run_ended' || (payload.kind === 'run_started' && payload.format !== undefined);
 }
 
-function recordBeside(beside: TrajectoryRecord, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
-  const { run_id, parent_run_id, depth, recorded_at_unix_ms } = beside;
+function recordLike(neighbour: TrajectoryRecord, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
+  const { run_id, parent_run_id, depth, recorded_at_unix_ms } = neighbour;
   return {
     schema_version: TRAJECTORY_SCHEMA_VERSION,
     seq,

@@ -15,12 +15,12 @@ import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import { salvageLines, type Salvaged } from './salvage-lines.ts';
 
-/** A run to be saved. */
+/** A run to save. */
 export interface RunToSave {
   readonly runId: string;
-  /** How far it once went, where the store remembers; else -1. */
+  /** Its last `seq` according to the store; -1 if unknown. */
   readonly lastSeq: number;
-  /** False where nothing tells how far it went, so that its last records may be missing unnoticed. */
+  /** False if its end is unknown, so that its last records may be missing. */
   readonly isEndKnown: boolean;
   readonly items: AsyncIterable<Salvaged> | Iterable<Salvaged>;
 }
@@ -28,15 +28,15 @@ export interface RunToSave {
 /** A damaged store. */
 export interface RecoverSource {
   runs(): AsyncIterable<RunToSave> | Iterable<RunToSave>;
-  /** What `verify` finds wrong with it, as a number. */
+  /** The number of problems that `verify` finds. */
   readonly problems: number;
   close(): void | Promise<void>;
 }
 
 /**
- * Opens a store to save what can be read of it, and never writes to it. Of a SQLite file the pages are read, not the trees.
+ * Opens a damaged store for recovery, without ever writing to it. Reads the pages of a SQLite file instead of its B-trees.
  *
- * @throws CoxswainError `store-io`, and as opening the store where nothing is found in it
+ * @throws CoxswainError `store-io`, and as opening the store if nothing is found in it
  */
 export async function openRecoverSource(address: string): Promise<RecoverSource> {
   const { problems, error } = await problemsOf(address);
@@ -60,7 +60,7 @@ export async function openRecoverSource(address: string): Promise<RecoverSource>
   });
 }
 
-/** Counts what is wrong with a store; one that cannot be opened at all has the problem `error`. */
+/** Counts the problems of a store; `error` is set if it cannot be opened or read. */
 async function problemsOf(address: string): Promise<{ readonly problems: number; readonly error?: CoxswainError }> {
   let problems = 0;
   try {
@@ -76,7 +76,7 @@ async function problemsOf(address: string): Promise<{ readonly problems: number;
   }
 }
 
-/** Of a database: every record that its reads give. What they refuse is damaged, and what follows it is read on. */
+/** Reads a database and skips damaged records. */
 function readableRows(store: LiveReader, problems: number): RecoverSource {
   return {
     async *runs() {
@@ -115,14 +115,14 @@ function toSave(run: CarvedRun): RunToSave {
   return { runId, lastSeq, isEndKnown: hasSummary, items: itemsOf(run) };
 }
 
-/** The records, with the damaged ones in their places. */
+/** The records, with damage in its place. */
 function* itemsOf(run: CarvedRun): Generator<Salvaged, void, void> {
   const waiting = [...run.damaged];
   let throughSeq = -1;
   const damageBefore = function* (seq: number): Generator<Salvaged, void, void> {
     for (let one = waiting[0]; one !== undefined && one < seq; one = waiting[0]) {
       waiting.shift();
-      if (one > throughSeq) yield { type: 'damage', reason: 'it is not as it was written' };
+      if (one > throughSeq) yield { type: 'damage', reason: 'its checksum is wrong' };
     }
   };
   for (const record of run.records()) {

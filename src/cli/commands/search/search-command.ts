@@ -1,4 +1,5 @@
 import { CoxswainError } from '../../../base/error.ts';
+import { present } from '../../../base/present.ts';
 import { RunView } from '../../../run-view/run-view.ts';
 import type { SearchHit, StoreReader } from '../../../store/trajectory-store.ts';
 import { limitOf } from '../../terminal/limit-of.ts';
@@ -9,7 +10,7 @@ import { namedRun } from '../../runs/stored-runs.ts';
 import { timeText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain search`, as the command line gives them. */
+/** The options of `coxswain search`. */
 export interface SearchOptions {
   readonly store?: string;
   readonly run?: string;
@@ -19,13 +20,13 @@ export interface SearchOptions {
   readonly json?: boolean;
 }
 
-/** Damaged records that are named; of more only the number. */
+/** Damaged records listed by name; of more only the number. */
 const MAX_DAMAGED = 10;
 
 /**
- * `coxswain search`: one page of the records whose text holds all the words, newest first.
+ * `coxswain search`: one page of the records whose text contains all the words, newest first.
  *
- * @returns the exit code: 0, also when nothing is found; 1 when damaged records were left out
+ * @returns the exit code: 0, also if nothing is found; 1 if damaged records were left out
  * @throws CoxswainError `invalid-argument`, `input-io` without a store or such a run, and as the store
  */
 export async function searchCommand(
@@ -41,9 +42,7 @@ export async function searchCommand(
     const query = {
       text: words.join(' '),
       limit,
-      ...(run === undefined ? {} : { runId: run.runId }),
-      ...(options.kind === undefined ? {} : { kinds: options.kind }),
-      ...(options.after === undefined ? {} : { after: options.after }),
+      ...present({ runId: run?.runId, kinds: options.kind, after: options.after }),
     };
     const { damaged = [], hits, next, notIndexed } = await store.search(query);
     const places = options.json === true ? new Map<string, string>() : await placesOf(store, hits);
@@ -55,7 +54,7 @@ export async function searchCommand(
     if (notIndexed > 0) {
       const count = countOf(notIndexed, 'record');
       terminal.complain(
-        `coxswain: ${count} not yet indexed and so not searched; whatever records into the store indexes them`,
+        `coxswain: ${count} not searched because they are not indexed yet; the next process that records indexes them`,
       );
     }
     for (const place of damaged.slice(0, MAX_DAMAGED)) terminal.complain(`coxswain: left out: ${damagedText(place)}`);
@@ -72,7 +71,7 @@ function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: nu
   return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
-/** Where the hits stand in their runs, in the numbers of `coxswain show`, by `run seq`. Cost: each run once, as far as its last hit. */
+/** The hits' call numbers, as in `coxswain show`, by `run seq`. Cost: reads each run up to its last hit. */
 async function placesOf(
   store: Pick<StoreReader, 'readRun'>,
   hits: readonly SearchHit[],
@@ -90,7 +89,7 @@ async function placesOf(
         if (wanted.size === 0) break;
       }
     } catch (error) {
-      // Of a damaged run the hits that could be read are shown, those behind the damage without a place.
+      // Hits after damage are shown without a place.
       if (!(error instanceof CoxswainError) || error.code === 'store-closed') throw error;
     }
   }

@@ -5,10 +5,10 @@ export const verify: CommandDefinition = {
   name: 'verify',
   summary: 'check a store for damage',
   description:
-    'Reads a whole store and says what is wrong and where: holes in the order of records, torn or damaged ' +
-    'records, checksums. Exit code 1 when something is.',
+    'Reads a whole store and prints every problem with its place: missing, torn or damaged records, wrong ' +
+    'checksums. Exit code 1 if there is a problem.',
   arguments: { ...STORE_ARGUMENT },
-  options: { '--json': 'print one line of JSON a problem, then one with the totals' },
+  options: { '--json': 'print one line of JSON per problem, then one with the totals' },
   examples: ['coxswain verify', 'coxswain verify postgres://agents@db/agents --json'],
   load: async () => (await import('./verify-command.ts')).verifyCommand,
 };

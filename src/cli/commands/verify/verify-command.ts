@@ -7,15 +7,15 @@ import { spillNote } from '../../runs/spill-note.ts';
 import { allRuns } from '../../runs/stored-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain verify`, as the command line gives them. */
+/** The options of `coxswain verify`. */
 export interface VerifyCommandOptions {
   readonly json?: boolean;
 }
 
 /**
- * `coxswain verify`: reads a whole store and says what is wrong and where, a line each.
+ * `coxswain verify`: reads a whole store and prints each problem with its place.
  *
- * @returns the exit code: 1 when something is wrong
+ * @returns the exit code: 1 if there is a problem
  * @throws CoxswainError `input-io` without a store, and as the store
  */
 export async function verifyCommand(
@@ -60,7 +60,7 @@ export async function verifyCommand(
   }
 }
 
-/** A problem of a store in one line, its place first. */
+/** A problem in one line, its place first. */
 export function storeProblemText({ runId, seq, place, problem }: StoreProblem): string {
   const where = [
     ...(runId === undefined ? [] : [`run ${printableCut(runId, 80)}`]),
