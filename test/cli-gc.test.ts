@@ -78,21 +78,21 @@ test('the oldest go down to a size, those at work stay, and the totals are JSON'
   const half = Math.floor(Number(before[0]?.['bytesBefore']) * 0.6);
   const { code, stdout } = await here.run(['gc', store, '--max-size', `${half}B`, '--json']);
   expect(code).toBe(0);
-  const said = jsonLines(stdout);
-  expect(said[0]).toEqual({
+  const printed = jsonLines(stdout);
+  expect(printed[0]).toEqual({
     runId: 'run-0',
     bytes: expect.any(Number),
     records: 2,
     lastAtMs: expect.any(Number),
     reason: 'size',
   });
-  expect(said.at(-1)).toMatchObject({ runs: said.length - 1, failed: 0, dryRun: false });
-  expect(Number(said.at(-1)?.['bytesAfter'])).toBeLessThan(Number(before[0]?.['bytesBefore']));
-  expect(said.slice(0, -1).map((run) => run['runId'])).toEqual(
-    runs.slice(0, said.length - 1).map((_, index) => `run-${index}`),
+  expect(printed.at(-1)).toMatchObject({ runs: printed.length - 1, failed: 0, dryRun: false });
+  expect(Number(printed.at(-1)?.['bytesAfter'])).toBeLessThan(Number(before[0]?.['bytesBefore']));
+  expect(printed.slice(0, -1).map((run) => run['runId'])).toEqual(
+    runs.slice(0, printed.length - 1).map((_, index) => `run-${index}`),
   );
-  expect(said.length).toBeGreaterThan(5);
-  expect(said.length).toBeLessThan(30);
+  expect(printed.length).toBeGreaterThan(5);
+  expect(printed.length).toBeLessThan(30);
 
   const most = await here.run(['gc', store, '--max-size', '1B']);
   expect(await idsIn(store)).toEqual(['at work']);

@@ -36,7 +36,7 @@ describe.skipIf(noPostgres !== undefined)(
     let folder: Awaited<ReturnType<typeof tempFolder>>;
     let cwd: string;
     let env: Readonly<Record<string, string>>;
-    const asked = new Set<string>();
+    const testedCommands = new Set<string>();
     let printed = '';
 
     beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.skipIf(noPostgres !== undefined)(
       `${server.url.replace('postgres@', `postgres:${PASSWORD}@`)}?schema=${schema}`;
 
     async function cox(args: readonly string[], more: Parameters<typeof runCli>[1] | object = {}): Promise<CliResult> {
-      asked.add(args[0] ?? '').add(args.slice(0, 2).join(' '));
+      testedCommands.add(args[0] ?? '').add(args.slice(0, 2).join(' '));
       const result = await runCli(args, { cwd, env, ...more });
       printed += result.stdout + result.stderr;
       return result;
@@ -240,8 +240,8 @@ describe.skipIf(noPostgres !== undefined)(
     });
 
     test('every command of the README was tried, and the password is in no output and no file', () => {
-      expect(commandsInReadme().filter((name) => !asked.has(name))).toEqual([]);
-      expect(asked.size).toBeGreaterThan(20);
+      expect(commandsInReadme().filter((name) => !testedCommands.has(name))).toEqual([]);
+      expect(testedCommands.size).toBeGreaterThan(20);
       expect(printed).toContain('***');
       expect(printed).not.toContain(PASSWORD);
       const config = join(folder.path, 'config', 'coxswain', 'config.json');

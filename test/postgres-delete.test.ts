@@ -125,21 +125,21 @@ describe.skipIf(noPostgres !== undefined)(`deleting runs in PostgreSQL${skipped}
     expect(rest.filter(({ runId }) => runId !== 'damaged')).toEqual([]);
   });
 
-  test('a writer that waits for a deletion finds its run gone, and begins it anew', async () => {
+  test('a writer that waits for a deletion finds its run gone, and starts it again', async () => {
     const schema = newSchema();
     const [store, other] = [open({ schema }), open({ schema })];
     await store.append(scriptCalls('a', 5));
     await other.transact('a', () => ({ records: [], result: 0 }));
     let goingOn: Promise<unknown> | undefined;
-    let anew: Promise<number> | undefined;
+    let restarted: Promise<number> | undefined;
     await admin.begin(async (session) => {
       await session.unsafe(`DELETE FROM ${schema}.records`);
       await session.unsafe(`DELETE FROM ${schema}.runs`);
       goingOn = store.append(scriptCalls('a', 1, 5)).catch((thrown: unknown) => thrown);
-      anew = other.transact('a', (view) => ({ records: scriptCalls('a', 1, view.nextSeq), result: view.nextSeq }));
+      restarted = other.transact('a', (view) => ({ records: scriptCalls('a', 1, view.nextSeq), result: view.nextSeq }));
       await untilSomebodyWaits();
     });
-    expect(await anew).toBe(0);
+    expect(await restarted).toBe(0);
     expect(await goingOn).toMatchObject({ code: 'store-gap' });
     expect(await readAll(store, 'a')).toEqual(scriptCalls('a', 1));
     expect(await Array.fromAsync(store.verify())).toEqual([]);

@@ -90,7 +90,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       expect(() => postgresStore(newPool(), { schema })).toThrow(expect.objectContaining(invalid));
     }
     expect(() => postgresStore(newPool(), { retryForMs: -1 })).toThrow(expect.objectContaining(invalid));
-    // What a caller without types may give.
+    // As an untyped caller may pass.
     expect(() => postgresStore({} as Pool)).toThrow(expect.objectContaining(invalid));
     const schema = newSchema();
     await open(schema).listRuns();
@@ -207,7 +207,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
     expect(await problemsOf(store)).toEqual([]);
   });
 
-  test('verify tells of holes, damaged records, wrong summaries, snapshots ahead and records of no run', async () => {
+  test('verify reports holes, damaged records, wrong summaries, snapshots ahead and records of no run', async () => {
     const schema = newSchema();
     const store = open(schema);
     for (const runId of ['hole', 'torn', 'short', 'ahead']) {
@@ -246,7 +246,7 @@ describe.skipIf(noPostgres !== undefined)(`the PostgreSQL driver${skipped}`, () 
       const all = reader.tail(undefined, { signal: stop.signal })[Symbol.asyncIterator]();
       expect((await one.next()).value).toEqual({ runId: 'a', lastSeq: 1 });
       const first = all.next();
-      // The tail of all runs gives nothing of its own accord; this makes sure that it listens.
+      // The tail of all runs yields nothing by itself; this makes sure that it listens.
       await expect.poll(() => listeners()).toBeGreaterThanOrEqual(1);
       await new Promise((resolve) => setTimeout(resolve, 200));
       await writer.append(scriptCalls('b', 1, 2));

@@ -106,7 +106,7 @@ test('a listener of the host is called once, decides alone, and its exit code co
 });
 
 test('a listener that stands back while others listen still ends the process', async () => {
-  // What the package signal-exit does.
+  // As the package signal-exit.
   const program = `
     const emitter = globalThis[Symbol.for('signal-exit emitter')] = { count: 1 };
     const polite = () => {

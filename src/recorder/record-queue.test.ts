@@ -246,7 +246,7 @@ test('under the policy "throw" records that the sink does not want are a rejecti
   await expect(setup.queue.flush()).rejects.toMatchObject({ code: 'trajectory-rejected', details: { lost: 1 } });
 });
 
-test('a fault that a retry mends is no reason to throw', async () => {
+test('a fault that a retry fixes does not throw', async () => {
   const setup = setUp({ onFailure: 'throw' });
   setup.fault = 'store-io';
   setup.queue.add(recordOf(0));
@@ -306,7 +306,7 @@ test('health is plain JSON', async () => {
 test('whatever fails and whenever it is flushed, every run is stored without a hole and every record is counted', async () => {
   const action = fc.oneof(
     { weight: 6, arbitrary: fc.record({ kind: fc.constant('add' as const), run: fc.nat({ max: 2 }) }) },
-    fc.record({ kind: fc.constantFrom('break' as const, 'mend' as const, 'flush' as const, 'wait' as const) }),
+    fc.record({ kind: fc.constantFrom('break' as const, 'repair' as const, 'flush' as const, 'wait' as const) }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 60 }), fc.boolean(), async (steps, drops) => {

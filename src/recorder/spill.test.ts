@@ -49,7 +49,7 @@ async function until(isDone: () => boolean): Promise<void> {
   await expect.poll(isDone).toBe(true);
 }
 
-test('what does not fit goes to a file of the owner’s and is stored in order when the sink is back', async () => {
+test('records beyond the limit go to a file for the owner only and are stored in order when the sink is back', async () => {
   const setup = setUp();
   setup.isBroken = true;
   const records = scriptCalls('a', 2_000);
@@ -66,7 +66,7 @@ test('what does not fit goes to a file of the owner’s and is stored in order w
   expect(setup.queue.health().spill).toBeUndefined();
 });
 
-test('above its limit the file takes no more, and the loss is a gap in its place', async () => {
+test('a full file accepts no more, and a gap replaces the lost records', async () => {
   const setup = setUp({ maxSpillBytes: 2_000 });
   setup.isBroken = true;
   const answers = scriptCalls('a', 60).map((record) => setup.queue.add(record));
@@ -84,7 +84,7 @@ test('above its limit the file takes no more, and the loss is a gap in its place
   expect(setup.queue.health().dropped).toBe(60 - accepted);
 });
 
-test('a spill folder that cannot be made costs the records, counted and as a gap', async () => {
+test('without a spill folder the records are lost, counted and recorded as a gap', async () => {
   const file = join(folder.path, 'a-file');
   writeFileSync(file, '');
   const setup = setUp({}, join(file, 'below'));
@@ -97,7 +97,7 @@ test('a spill folder that cannot be made costs the records, counted and as a gap
   expect((await readAll(setup.store, 'a')).at(-1)?.payload).toMatchObject({ kind: 'gap', through_seq: 29 });
 });
 
-test('several runs spilled in turns, with the sink coming and going, lose nothing and stay in order', async () => {
+test('several spilled runs lose nothing and stay in order while the sink fails and recovers', async () => {
   const step = fc.oneof(
     { weight: 8, arbitrary: fc.record({ add: fc.nat({ max: 2 }), count: fc.integer({ min: 1, max: 9 }) }) },
     fc.record({ isBroken: fc.boolean() }),
@@ -131,9 +131,9 @@ test('several runs spilled in turns, with the sink coming and going, lose nothin
   );
 });
 
-test('what a process that is gone left behind is stored at the next start', async () => {
-  const gone = spawnSync(process.execPath, ['-e', '']).pid;
-  const left = join(folder.path, `coxswain-spill-${gone}-0123abcd-1.jsonl`);
+test('the spill file of a process that has exited is stored at the next start', async () => {
+  const exitedPid = spawnSync(process.execPath, ['-e', '']).pid;
+  const left = join(folder.path, `coxswain-spill-${exitedPid}-0123abcd-1.jsonl`);
   const lines = [...scriptCalls('a', 700, 3), ...scriptCalls('b', 2), ...scriptCalls('taken', 2)].map(encodeRecord);
   writeFileSync(left, lines.map((line) => `${line}\n`).join(''));
   appendFileSync(left, '{"schema_version":1,"seq":703,"run');
@@ -152,7 +152,7 @@ test('what a process that is gone left behind is stored at the next start', asyn
   expect(readdirSync(folder.path)).toEqual(['notes.txt']);
 });
 
-test('a file of a process that runs is left alone, and so is one that the sink cannot take now', async () => {
+test('the file of a running process is left alone, and so is one that the sink cannot store now', async () => {
   const parent = join(folder.path, `coxswain-spill-${process.ppid}-0123abcd-1.jsonl`);
   writeFileSync(parent, `${scriptCalls('a', 1).map(encodeRecord).join('')}\n`);
   const store = memoryStore();
@@ -167,7 +167,7 @@ test('a file of a process that runs is left alone, and so is one that the sink c
   expect(await recoverSpills(join(folder.path, 'not-there'), store)).toEqual({ files: 0, records: 0, refused: 0 });
 });
 
-test('a record whose text holds line separators of Unicode is found in a file that was left', async () => {
+test('a record with Unicode line separators is recovered', async () => {
   const payload = { kind: 'compaction', trigger: 'one\u2028two\u2029three\u0085four' } as const;
   const record = scriptRecord({ runId: 'a', seq: 0, payload });
   writeFileSync(join(folder.path, `coxswain-spill-${process.pid}-0123abcd-1.jsonl`), `${encodeRecord(record)}\n`);

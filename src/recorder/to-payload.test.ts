@@ -8,7 +8,7 @@ test.each<readonly [string, JsonObject]>([
   ['without a kind', { hello: 1 }],
   ['with a kind that is no text', { kind: 7 }],
   ['with a kind of ours', { kind: 'tool_started', surprise: true }],
-  ['with a kind of its own', { kind: 'from-elsewhere', value: [1] }],
+  ['with its own kind', { kind: 'from-elsewhere', value: [1] }],
 ])('an event of unknown shape %s is stored and comes back', (_name, original) => {
   const payload = toPayload({ type: 'unrecognised', original });
   if (payload?.kind !== 'unrecognised') throw new Error('it is stored as what it is not');

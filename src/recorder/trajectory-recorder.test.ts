@@ -117,7 +117,7 @@ test('what happened before the run is known is held, and recorded behind run_sta
   expect(recorder.durableSeq('r1')).toBe(3);
 });
 
-test('what nobody claims by the end, the next start or the close is recorded under a made-up id', async () => {
+test('events unidentified by the end, the next start or the close are recorded under a generated id', async () => {
   const { play, stored, recorder } = setUp();
   play([start, turn, end, start, turn, start, turn, turn]);
   await recorder.close();
@@ -136,7 +136,7 @@ test('the made-up id is random', async () => {
   expect((await sink.snapshot())[0]?.run_id).toMatch(/^anonymous-[0-9a-f-]{36}$/);
 });
 
-test('when too much is held it gets a made-up id, and the run that is known later begins anew', async () => {
+test('beyond the limit held events get a generated id, and the run identified later starts again at seq 0', async () => {
   const { play, records, stored } = setUp({ maxHeld: 2 });
   play([start, turn, turn, turn, identified(root), turn]);
   expect(await stored()).toEqual({
@@ -191,12 +191,12 @@ test('a run that goes on later goes on counting', async () => {
 
 test('nothing reaches the sink that redaction has not seen, whether it was held or not', async () => {
   const secret = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
-  const said: AgentEvent = { type: 'compaction', trigger: `with ${secret}` };
+  const withSecret: AgentEvent = { type: 'compaction', trigger: `with ${secret}` };
   const careful = setUp();
-  careful.play([start, said, identified(root), said]);
+  careful.play([start, withSecret, identified(root), withSecret]);
   expect(JSON.stringify(await careful.records())).not.toContain(secret);
   const open = setUp({ redaction: false });
-  open.play([start, said, identified(root)]);
+  open.play([start, withSecret, identified(root)]);
   expect(JSON.stringify(await open.records())).toContain(secret);
 });
 

@@ -187,7 +187,7 @@ test('the time to redact grows with the length of a text, whatever the text', ()
   for (const unit of HOSTILE) {
     const few = 15_000;
     let long = timeOf(unit, few * 16);
-    // What takes no time at all has no ratio.
+    // A time of 0 has no ratio.
     if (long < 100) continue;
     const short = Math.max(2, Math.min(timeOf(unit, few), timeOf(unit, few), timeOf(unit, few)));
     // Sixteen times the text: linear is 16, quadratic 256 however often it is tried.

@@ -265,7 +265,7 @@ test('structureOnly asks for a key', () => {
 test('a value that holds itself, or is nested without end, does not throw', () => {
   const round: Record<string, unknown> = { password: 'hunter2' };
   round['self'] = round;
-  // What a host hands over may be no JSON at all, whatever its type says.
+  // An untyped host may pass values that are not JSON.
   const original = { kind: 'strange', round } as unknown as { readonly [key: string]: Json };
   for (const options of MODES) {
     expect(() => createRedactor(options).redact({ kind: 'unrecognised', original })).not.toThrow();
@@ -281,9 +281,9 @@ test('the text of an unknown payload stays as long as nothing of it is redacted,
   expect(harmless).toHaveProperty('text');
   expect(redactor.redact(harmless)).toBe(harmless);
   const secret = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a';
-  const told = redactor.redact(parsed(`{ "kind":"new", "n":1.0, "said":"${secret}" }`));
-  expect(told).not.toHaveProperty('text');
-  expect(JSON.stringify(told)).not.toContain(secret);
+  const redacted = redactor.redact(parsed(`{ "kind":"new", "n":1.0, "said":"${secret}" }`));
+  expect(redacted).not.toHaveProperty('text');
+  expect(JSON.stringify(redacted)).not.toContain(secret);
   // The first of two members of one name shows in the text alone.
   const hidden = redactor.redact(parsed(`{"kind":"new","said":"${secret}","said":"nothing"}`));
   expect(hidden).toEqual({ kind: 'unrecognised', original: { kind: 'new', said: 'nothing' } });

@@ -105,8 +105,8 @@ test('a tree is as old as its latest run, and stays with one that is open or dam
   expect(ids(plan(tree({ ...old, isDamaged: true }), { maxBytes: 0, olderThanMs: 1 }))).toEqual([]);
 });
 
-test('a child whose parent is not stored is a tree of its own', () => {
-  const runs = [run('a', { agoMs: 2 * DAY_MS, parent: 'gone' }), run('b', { agoMs: DAY_MS, parent: 'gone' })];
+test('a child whose parent is not stored is a separate tree', () => {
+  const runs = [run('a', { agoMs: 2 * DAY_MS, parent: 'deleted' }), run('b', { agoMs: DAY_MS, parent: 'deleted' })];
   expect(ids(plan(runs, { maxBytes: 10 }))).toEqual(['a']);
 });
 
@@ -197,8 +197,8 @@ test('no run that is at work or damaged goes; of the others all that are too old
       const isKept = ({ summary }: SizedRun): boolean =>
         summary.problem !== undefined ||
         (summary.outcome === undefined && summary.lastAtMs > NOW_MS - OPEN_RUN_PROTECTED_MS);
-      const gone = new Set(planned.flatMap((tree) => tree.runs));
-      expect([...gone].filter(isKept)).toEqual([]);
+      const deleted = new Set(planned.flatMap((tree) => tree.runs));
+      expect([...deleted].filter(isKept)).toEqual([]);
 
       const mayGo = runs.filter((one) => ![...familyOf(one, runs)].some(isKept));
       const lastOf = (one: SizedRun): number =>
@@ -209,13 +209,13 @@ test('no run that is at work or damaged goes; of the others all that are too old
       expect(new Set(forAge)).toEqual(new Set(mayGo.filter(isOld)));
 
       const forSize = planned.filter(({ reason }) => reason === 'size');
-      const left = bytes - sumOf([...gone]);
+      const left = bytes - sumOf([...deleted]);
       const most = limits.maxBytes ?? Infinity;
       // Either it fits, or nothing is left that may go; and before the last tree for size went it did not fit.
-      expect(left <= most || gone.size === mayGo.length).toBe(true);
+      expect(left <= most || deleted.size === mayGo.length).toBe(true);
       expect(left + (forSize.at(-1)?.bytes ?? Infinity)).toBeGreaterThan(most === Infinity ? left : most);
       const latest = forSize.at(-1)?.lastAtMs ?? -1;
-      expect(mayGo.filter((one) => !gone.has(one) && lastOf(one) < latest)).toEqual([]);
+      expect(mayGo.filter((one) => !deleted.has(one) && lastOf(one) < latest)).toEqual([]);
     }),
     { numRuns: 500 },
   );

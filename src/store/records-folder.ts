@@ -33,7 +33,6 @@ export interface RecordsRefusal {
    */
   readonly kind: 'unmarked' | 'tracked' | 'unsafe' | 'unwritable';
   readonly why: string;
-  /** What to do. */
   readonly fix: string;
 }
 

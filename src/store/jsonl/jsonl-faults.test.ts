@@ -14,7 +14,7 @@ function open(disk: SimulatedDisk, options: JsonlSinkOptions = NO_WAIT): LinesSt
   return linesStore('/runs', options, ports);
 }
 
-/** What another process reads now. */
+/** The records that another process reads. */
 async function stored(disk: SimulatedDisk): Promise<readonly unknown[]> {
   const reader = open(disk);
   for await (const { problem } of reader.verify()) expect(problem).toContain('torn');
@@ -32,7 +32,7 @@ function refuse(code: string, operations: readonly DiskOperation[]): NonNullable
 }
 
 for (const fsync of ['group', 'each', 'none'] as const) {
-  test(`a full disk with fsync ${fsync} is store-io, leaves nothing half stored, and is over when there is room`, async () => {
+  test(`a full disk with fsync ${fsync} is store-io, leaves no partial append, and appends work again once there is room`, async () => {
     const disk = simulatedDisk();
     const store = open(disk, { ...NO_WAIT, fsync });
     await store.append(scriptCalls('a', 4));
@@ -53,7 +53,7 @@ for (const fsync of ['group', 'each', 'none'] as const) {
 }
 
 for (const code of ['EIO', 'EACCES'] as const) {
-  test(`${code} at any kind of operation is store-io with its cause, and the store goes on when it is over`, async () => {
+  test(`${code} at any kind of operation is store-io with its cause, and appends work again afterwards`, async () => {
     const kinds: readonly DiskOperation[] = ['write', 'sync', 'open', 'syncFolder'];
     for (const operation of kinds) {
       const disk = simulatedDisk();
@@ -119,7 +119,7 @@ test('appends that arrive during a sync share the next one', async () => {
   expect(syncs).toBe(2);
 });
 
-test('with fsync each every append has a sync of its own, with none no append has', async () => {
+test('with fsync each every append has its own sync, with none no append has', async () => {
   for (const [fsync, expected] of [
     ['each', 10],
     ['none', 0],

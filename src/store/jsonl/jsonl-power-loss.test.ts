@@ -17,7 +17,7 @@ function open(disk: SimulatedDisk, options: JsonlSinkOptions): LinesStore {
   });
 }
 
-/** What a script was promised. */
+/** The acknowledgements of a script. */
 interface Promises {
   ackSeq: number;
 }
@@ -64,7 +64,7 @@ async function cutAt(options: JsonlSinkOptions, operations: number): Promise<[Si
   disk.faults.operationsLeft = operations;
   const store = open(disk, options);
   await appendScript(store, promised).catch(() => undefined);
-  // What is still under way ends, in errors.
+  // Pending calls end in errors.
   await store.close().catch(() => undefined);
   return [disk, promised];
 }

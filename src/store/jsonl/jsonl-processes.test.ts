@@ -5,7 +5,7 @@ import { runScript } from '../../../test/support/run-script.ts';
 import { linesStore } from '../../../test/support/lines-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 
-test('a run whose writer was killed while it held the lock is taken over at once', async () => {
+test('a run whose writer was killed while it locked the lock is taken over at once', async () => {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
   const script = `
@@ -19,8 +19,8 @@ test('a run whose writer was killed while it held the lock is taken over at once
   await new Promise((resolve) => child.stdout?.once('data', resolve));
   const store = linesStore(folder.path, { lock: { waitMs: 0 } });
   const next = [{ ...(await readAll(store, 'a'))[0], seq: 1 }] as unknown as Parameters<typeof store.append>[0];
-  const held = { code: 'store-io', message: expect.stringContaining('is being written') };
-  await expect(store.append(next)).rejects.toMatchObject(held);
+  const locked = { code: 'store-io', message: expect.stringContaining('is being written') };
+  await expect(store.append(next)).rejects.toMatchObject(locked);
   child.kill('SIGKILL');
   await ended;
   expect(await store.append(next)).toBe(1);

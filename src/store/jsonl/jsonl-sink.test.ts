@@ -86,23 +86,23 @@ test('reading a folder that is not there makes none', async () => {
 
 test('an append torn at any byte is not read, not rewritten by readers, and does not swallow the next record', async () => {
   const folder = await newFolder();
-  const kept = scriptCalls('a', 2);
+  const intact = scriptCalls('a', 2);
   const torn = [2, 3].map((seq) =>
     scriptRecord({ runId: 'a', seq, payload: { kind: 'compaction', trigger: `é€😀 ${seq}` } }),
   );
-  const whole = bytesOf(kept, torn);
-  for (let bytes = bytesOf(kept).length; bytes < whole.length; bytes += 1) {
+  const whole = bytesOf(intact, torn);
+  for (let bytes = bytesOf(intact).length; bytes < whole.length; bytes += 1) {
     await rm(folder, { recursive: true, force: true });
     const file = await writeRun(folder, whole.subarray(0, bytes));
     const store = openLines(folder, { fsync: 'none' });
-    expect(await readAll(store, 'a')).toEqual(kept);
+    expect(await readAll(store, 'a')).toEqual(intact);
     const summary = await store.findRun('a');
     expect(summary).toMatchObject({ records: 2, lastSeq: 1 });
     expect(summary?.problem).toBeUndefined();
-    expect(await problemsOf(store)).toHaveLength(bytes === bytesOf(kept).length ? 0 : 1);
+    expect(await problemsOf(store)).toHaveLength(bytes === bytesOf(intact).length ? 0 : 1);
     expect(await readFile(file)).toEqual(whole.subarray(0, bytes));
     expect(await store.append(torn)).toBe(3);
-    expect(await readAll(store, 'a')).toEqual([...kept, ...torn]);
+    expect(await readAll(store, 'a')).toEqual([...intact, ...torn]);
     await store.close();
     expect(await readFile(file)).toEqual(whole);
   }
@@ -216,7 +216,7 @@ test('a warm listing reads only the runs that changed', async () => {
   expect((await listAll(store))[0]).toMatchObject({ runId: 'a', calls: 3 });
 });
 
-/** Writes one byte of a file anew. */
+/** Overwrites one byte of a file. */
 async function damage(file: string, at: number): Promise<void> {
   const handle = await open(file, 'r+');
   await handle.write('#', at);
@@ -238,7 +238,7 @@ test('a changed byte in the last write of a run is damage, not a torn end', asyn
     const wrong = { code: 'invalid-record', message: expect.stringContaining(`${place}: `) };
     await expect(readAll(openLines(folder), 'a')).rejects.toMatchObject(wrong);
     expect((await problemsOf(openLines(folder)))[0]).toMatchObject({ runId: 'a', place });
-    // Nobody cuts off what was stored: the next append is refused.
+    // Stored records are never truncated: the next append is refused.
     const writer = openLines(folder);
     const refused = { code: 'store-io', message: expect.stringContaining(place) };
     await expect(writer.append(scriptCalls('a', 1, 3))).rejects.toMatchObject(refused);
@@ -312,7 +312,7 @@ test('more runs than may be open at a time are written in turns', async () => {
   for (const run of runs) expect(run.records).toBe(2);
 });
 
-test('a run that is wanted again while its idle writer is being closed meets no lock of its own', async () => {
+test('a run that is appended to while its idle writer is being closed waits for that writer's lock', async () => {
   const store = openLines(await newFolder(), { fsync: 'none', lock: { waitMs: 0 } });
   const turns = Array.from({ length: 12 }, (_, seq) => seq);
   // Each goes round its own runs, all at once, so that runs come back at every moment of the closing of others.

@@ -30,8 +30,8 @@ test('of many that take a lock at once one has it, and each of the others once i
 test('a lock that another writer keeps is store-io, with the folder', async () => {
   const folder = await newFolder();
   const lock = await takeRunLock(folder, 0);
-  const held = { code: 'store-io', message: expect.stringContaining(folder), details: { folder } };
-  await expect(takeRunLock(folder, 0)).rejects.toMatchObject(held);
+  const locked = { code: 'store-io', message: expect.stringContaining(folder), details: { folder } };
+  await expect(takeRunLock(folder, 0)).rejects.toMatchObject(locked);
   lock.release();
   (await takeRunLock(folder, 0)).release();
 });

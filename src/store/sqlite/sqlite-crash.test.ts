@@ -96,7 +96,7 @@ async function checkRun(store: TrajectoryStore, runId: string, acknowledgedSeq: 
     expect([seq, payload]).toEqual([index, { kind: 'compaction', trigger }]);
   }
   await store.transact(runId, ({ nextSeq, snapshot, snapshotSeq }) => {
-    // What a transaction writes stands together: its snapshot covers its records.
+    // A transaction is atomic: its snapshot covers its records.
     expect(snapshot ?? -1).toBe(snapshotSeq);
     expect(snapshotSeq).toBe(runId.endsWith('c') ? nextSeq - 1 : -1);
     return { records: [], result: undefined };

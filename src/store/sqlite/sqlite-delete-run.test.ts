@@ -34,7 +34,7 @@ function openRaw(file: string): DatabaseSync {
   return raw;
 }
 
-/** Records of about 1 KB with the word `needle` and words of their own. */
+/** Records of about 1 KB with the word `needle` and distinct words. */
 function long(runId: string, records: number, fromSeq = 0): readonly TrajectoryRecord[] {
   return Array.from({ length: records }, (_, index) => {
     const seq = fromSeq + index;
@@ -84,7 +84,7 @@ test('a deletion leaves no row and no word, and the file gets shorter by what th
   expect(await Array.fromAsync(open(file).verify())).toEqual([]);
 });
 
-test('the word index gets smaller with deletions, although FTS5 is told to do nothing by itself', async () => {
+test('the word index gets smaller with deletions, although FTS5 is summary to do nothing by itself', async () => {
   const file = await newFile();
   const store = open(file);
   for (const runId of ['a', 'b', 'c', 'd']) await fill(store, runId, 2000);
@@ -132,7 +132,7 @@ async function halfDeleted(file: string): Promise<void> {
   raw.close();
 }
 
-test('of a deletion that was killed nobody sees anything, and the next one, of whatever run, removes what is left', async () => {
+test('a killed deletion is invisible, and the next one, of any run, removes the remaining rows', async () => {
   const file = await newFile();
   await halfDeleted(file);
   const store = open(file);
@@ -150,7 +150,7 @@ test('of a deletion that was killed nobody sees anything, and the next one, of w
   expect(count(openRaw(file), 'SELECT count(*) FROM indexed_records')).toBe(3);
 });
 
-test('an id whose deletion was killed begins anew with its own records alone', async () => {
+test('an id whose deletion was killed starts again with only its new records', async () => {
   const file = await newFile();
   await halfDeleted(file);
   const store = open(file);
@@ -163,7 +163,7 @@ test('an id whose deletion was killed begins anew with its own records alone', a
   expect(count(openRaw(file), 'SELECT count(*) FROM removed_runs')).toBe(0);
 });
 
-test('reading a run that is deleted and begun anew meanwhile does not go on in the new one', async () => {
+test('reading a run that is deleted and started again meanwhile does not continue in the new one', async () => {
   const file = await newFile();
   const store = open(file);
   await fill(store, 'a', 2500);
@@ -215,8 +215,8 @@ test(
       await store.deleteRun(runId);
       expect(count(openRaw(file), 'SELECT count(*) FROM records')).toBe(0);
     }
-    const told = Array.from(outcomes, ([outcome, rounds]) => `${rounds} ${outcome}`).join(', ');
-    process.stdout.write(`SIGKILL of SQLite deletions: ${ROUNDS} rounds: ${told}\n`);
+    const summary = Array.from(outcomes, ([outcome, rounds]) => `${rounds} ${outcome}`).join(', ');
+    process.stdout.write(`SIGKILL of SQLite deletions: ${ROUNDS} rounds: ${summary}\n`);
   },
   60_000 + ROUNDS * 3000,
 );

@@ -41,7 +41,7 @@ function flag(identity: string): TrajectoryPayload {
   return { kind: 'pattern_flagged', pattern, cause_seq: 0, ordinal: 0 };
 }
 
-test('of a long run only what tells of deadlines and patterns at its beginning and end is read', async () => {
+test('of a long run only the records about deadlines and patterns at its beginning and end are read', async () => {
   const calls = Array.from({ length: 2_500 }, (_, index): TrajectoryPayload => ({
     kind: 'tool_started',
     tool_call_id: `c${index}`,

@@ -26,7 +26,7 @@ const PARTS = `
     writeSync(1, runId + ' ' + last + '\\n');
   };`;
 
-/** A long-lived writer: the file is made, written to, closed, opened again, and its log outgrown, so that it begins anew. */
+/** A long-lived writer: the file is made, written to, closed, opened again, and its log outgrown, so that it is reset. */
 const LONG_LIVED = `${PARTS}
   let store = sqliteStore(file, { fsync: mode });
   for (let round = 0; round < 3; round += 1) await Promise.all([step(store, 'a', 2), step(store, 'b', 1), step(store, 'a', 1)]);
@@ -41,7 +41,7 @@ const LONG_LIVED = `${PARTS}
   await store.close();
   writeSync(1, 'closed\\n');`;
 
-/** A process that takes one step and is over, as a hook is. */
+/** A process that takes one step and exits, like a hook. */
 const ONE_SHOT = `${PARTS}
   const store = sqliteOneShot(file, { timeoutMs: 5000 });
   await step(store, mode, 2);
@@ -51,7 +51,7 @@ function textAt(runId: string, seq: number): string {
   return `${runId} ${seq} `.repeat(runId === 'big' ? 20_000 : 1 + (seq % 40));
 }
 
-/** What the power cut leaves: nothing unsynced, or some of it, which is worst for what trusts an order of writes. */
+/** A power cut loses all unsynced writes or some of them, which is worse for code that relies on their order. */
 const RANDOMS: readonly ((cut: number) => () => number)[] = [
   () => () => 0,
   (cut) => seededRandom(cut),
@@ -116,7 +116,7 @@ async function holdsPromises(
       const texts = records.map(({ payload }) => (payload.kind === 'compaction' ? payload.trigger : ''));
       expect(texts.every((text, seq) => text === textAt(runId, seq))).toBe(true);
       await store.transact(runId, ({ nextSeq, snapshot, snapshotSeq }) => {
-        // What a transaction writes stands together: its snapshot covers its records.
+        // A transaction is atomic: its snapshot covers its records.
         expect([nextSeq, snapshot ?? -1, snapshotSeq]).toEqual([
           records.length,
           records.length - 1,

@@ -83,7 +83,7 @@ test('what was written since the last look is told, and nothing when nothing was
   await store.close();
 });
 
-test('no file is made where there is none', async () => {
+test('a missing file is not created', async () => {
   expect(() => openSqliteReader(file)).toThrow(expect.objectContaining({ code: 'store-io' }));
   expect(await readdir(folder.path)).toEqual([]);
 });
@@ -169,7 +169,7 @@ test.each(['closed', 'killed', 'copied'])('what a writer adds while a %s file is
   const reader = openSqliteReader(copy);
   expect((await reader.findRun('a'))?.records).toBe(5);
   await reader.changes();
-  // In a process of its own, as the memory beside the file is shared within one.
+  // In a separate process, because a process maps the shared memory once.
   const script = `
     import { sqliteOneShot } from ${JSON.stringify(new URL('./sqlite-one-shot.ts', import.meta.url).href)};
     const [file, record] = process.argv.slice(1);

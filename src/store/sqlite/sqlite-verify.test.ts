@@ -7,7 +7,7 @@ import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { sqliteStore } from './sqlite-store.ts';
 import type { StoreProblem } from '../trajectory-store.ts';
 
-/** What verify says of two runs of five records, one with a gap and one with a snapshot, after the SQL ran on them. */
+/** The problems of two runs of five records, one with a gap and one with a snapshot, after the SQL. */
 async function verifyAfter(sql: string): Promise<readonly StoreProblem[]> {
   const folder = await tempFolder();
   onTestFinished(() => folder.dispose());
@@ -62,13 +62,13 @@ test.each([
   [`UPDATE records SET json = replace(json, 'call-3', 'call-4') WHERE run_id = 'a' AND seq = 3`, 'checksum'],
   ["UPDATE records SET checksum = checksum + 1 WHERE run_id = 'a' AND seq = 3", 'checksum'],
   ["UPDATE records SET checksum = NULL WHERE run_id = 'a' AND seq = 3", 'checksum'],
-])('a damaged record is told and does not hide the rest: %s', async (sql, problem) => {
+])('a damaged record is reported and does not hide the rest: %s', async (sql, problem) => {
   expect(await verifyAfter(sql)).toEqual([
     { runId: 'a', seq: 3, place: expect.any(String), problem: expect.stringContaining(problem) },
   ]);
 });
 
-test('two records that changed places are damaged, each under its own name', async () => {
+test('two swapped records are damaged, each under its own seq', async () => {
   const swap =
     "UPDATE records SET seq = 99 WHERE run_id = 'a' AND seq = 2; UPDATE records SET seq = 2 WHERE run_id = 'a' AND seq = 3; " +
     "UPDATE records SET seq = 3 WHERE run_id = 'a' AND seq = 99";
@@ -85,7 +85,7 @@ test.each([
   ["UPDATE runs SET minus_started_ms = -7 WHERE run_id = 'a'", 'start time differs'],
   ["DELETE FROM runs WHERE run_id = 'a'", 'no summary'],
   ["DELETE FROM records WHERE run_id = 'a'", 'without records'],
-])('a summary that does not fit is told: %s', async (sql, problem) => {
+])('a wrong summary is reported: %s', async (sql, problem) => {
   expect(await verifyAfter(sql)).toEqual([
     { runId: 'a', place: 'table runs', problem: expect.stringContaining(problem) },
   ]);
@@ -94,7 +94,7 @@ test.each([
 test.each([
   ['UPDATE snapshots SET covers_seq = 99', 'checksum'],
   ["UPDATE snapshots SET json = '{'", 'checksum'],
-])('a snapshot that does not fit is told: %s', async (sql, problem) => {
+])('a wrong snapshot is reported: %s', async (sql, problem) => {
   expect(await verifyAfter(sql)).toMatchObject([
     { runId: 'b', place: 'table snapshots', problem: expect.stringContaining(problem) },
   ]);
@@ -104,12 +104,12 @@ test.each([
   ["INSERT INTO removed_runs VALUES ('a')", 'removed_runs'],
   ['UPDATE indexing SET through_id = 999', 'indexing'],
   ['DELETE FROM indexing', 'indexing'],
-])('lists that hide records are told: %s', async (sql, place) => {
+])('lists that hide records are reported: %s', async (sql, place) => {
   const problems = await verifyAfter(sql);
   expect(problems.map((problem) => problem.place)).toContain(`table ${place}`);
 });
 
-test('what SQLite itself finds wrong is told', async () => {
+test('problems found by SQLite are reported', async () => {
   const sql =
     "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'runs') WHERE name = 'runs_newest_first'";
   const problems = await verifyAfter(sql);

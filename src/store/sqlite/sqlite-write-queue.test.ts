@@ -51,12 +51,12 @@ test.each([
 });
 
 test('an unknown fsync is invalid-argument', () => {
-  // What a caller without types may give.
+  // As an untyped caller may pass.
   const options = { fsync: 'sometimes' } as unknown as SqliteStoreOptions;
   expect(() => sqliteStore('x.db', options)).toThrow(expect.objectContaining({ code: 'invalid-argument' }));
 });
 
-test('a fault or a refusal in a group concerns nobody else in it', async () => {
+test('a fault or a refusal in a group affects no other write in it', async () => {
   const { store, file } = await openNew();
   const raw = new DatabaseSync(file);
   raw.exec(
