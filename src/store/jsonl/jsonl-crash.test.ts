@@ -81,15 +81,15 @@ async function killAndCheck(folder: string, fsync: string): Promise<number> {
   let acknowledged = 0;
   const store = openJsonlReader(folder);
   for (const runId of RUNS) {
-    const acknowledged = stdout.split('\n').filter((line) => line.startsWith(`${runId} `));
-    const lastSeq = Math.max(-1, ...acknowledged.map((line) => Number(line.slice(2))));
+    const ownLines = stdout.split('\n').filter((line) => line.startsWith(`${runId} `));
+    const lastSeq = Math.max(-1, ...ownLines.map((line) => Number(line.slice(2))));
     const records = await readAll(store, runId);
     expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index));
     expect(records.length).toBeGreaterThan(lastSeq);
     for (const { seq, payload } of records) {
       expect(payload).toEqual({ kind: 'compaction', trigger: `${runId} ${seq} é `.repeat(1 + (seq % 40)) });
     }
-    acknowledged += acknowledged.length;
+    acknowledged += ownLines.length;
   }
   for (const { problem } of await Array.fromAsync(store.verify())) expect(problem).toContain('torn');
   return acknowledged;

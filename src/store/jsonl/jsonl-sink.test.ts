@@ -312,7 +312,7 @@ test('more runs than may be open at a time are written in turns', async () => {
   for (const run of runs) expect(run.records).toBe(2);
 });
 
-test('a run that is appended to while its idle writer is being closed waits for that writer's lock', async () => {
+test('a run that is appended to while its idle writer is being closed waits for the lock of that writer', async () => {
   const store = openLines(await newFolder(), { fsync: 'none', lock: { waitMs: 0 } });
   const turns = Array.from({ length: 12 }, (_, seq) => seq);
   // Each goes round its own runs, all at once, so that runs come back at every moment of the closing of others.

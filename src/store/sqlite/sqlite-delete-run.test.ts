@@ -84,7 +84,7 @@ test('a deletion leaves no row and no word, and the file gets shorter by what th
   expect(await Array.fromAsync(open(file).verify())).toEqual([]);
 });
 
-test('the word index gets smaller with deletions, although FTS5 is summary to do nothing by itself', async () => {
+test('the word index gets smaller with deletions, although the automatic merge of FTS5 is off', async () => {
   const file = await newFile();
   const store = open(file);
   for (const runId of ['a', 'b', 'c', 'd']) await fill(store, runId, 2000);
