@@ -159,12 +159,12 @@ test('a document over the limit is refused', async () => {
   });
 });
 
-test('bytes that are no UTF-8 are replaced, with one note', async () => {
+test('bytes that are not UTF-8 are replaced, with one note', async () => {
   const broken = Buffer.from(LINES);
   broken[broken.indexOf('déjà') + 1] = 0xff;
   const { runs, diagnostics } = await read(broken);
   expect(runs).toEqual(['a', 'b']);
-  expect(diagnostics).toEqual(['1 note bytes that are no UTF-8 were replaced, here first']);
+  expect(diagnostics).toEqual(['1 note bytes that are not UTF-8 were replaced, here first']);
 });
 
 test('cut-off compressed lines give what is whole and then an error', async () => {

@@ -13,7 +13,7 @@ type JsonMembers = Readonly<Record<string, unknown>>;
 export function* atifStepItems(writer: RunItems, steps: readonly unknown[]): Generator<ImportItem> {
   for (const step of steps) {
     if (!isJsonObject(step)) {
-      writer.lost.add('steps that are no object');
+      writer.lost.add('steps that are not objects');
       continue;
     }
     if (step.is_copied_context === true) writer.skipped.add('marks of steps copied from an earlier trajectory');
@@ -61,7 +61,7 @@ function resultsOf(step: JsonMembers): readonly unknown[] {
 
 function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {
   if (!isJsonObject(result)) {
-    writer.lost.add('observations that are no object');
+    writer.lost.add('observations that are not objects');
     return;
   }
   const sourceId = textOrUndefined(result.source_call_id);

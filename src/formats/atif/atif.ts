@@ -35,7 +35,7 @@ export const atifImporter: DocumentImporter = {
     // A list instead of recursion, because the source decides the nesting.
     for (const { trajectory, parent } of waiting) {
       if (!isJsonObject(trajectory)) {
-        const message = 'a subagent trajectory is no object';
+        const message = 'a subagent trajectory is not an object';
         yield { type: 'diagnostic', diagnostic: { severity: 'error', message, ...runKeyOf(parent) } };
         continue;
       }

@@ -219,7 +219,7 @@ test('what is passed over or unusable is counted once for the file', () => {
   expect(diagnostics).toEqual([
     {
       severity: 'error',
-      message: 'not usable: 1 lines that are no object, 1 user entries without a message content (lines 5, 6 …)',
+      message: 'not usable: 1 lines that are not objects, 1 user entries without a message content (lines 5, 6 …)',
       line: 5,
     },
     { severity: 'note', message: 'left out: 1 summary, 2 progress, 1 system/turn_duration' },

@@ -44,7 +44,7 @@ class CopilotImport extends ObjectLines {
 
   *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
     if (!isJsonObject(value) || typeof value.type !== 'string' || !isJsonObject(value.data)) {
-      this.lost.add('lines that are no event', lineNumber);
+      this.lost.add('lines that are not events', lineNumber);
       return;
     }
     const { type, data } = value;

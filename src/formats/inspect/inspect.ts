@@ -36,7 +36,7 @@ export const inspectDocumentImporter: DocumentImporter = {
       if (isJsonObject(sample)) yield* inspectSampleItems(sample, log);
       else unusable += 1;
     }
-    if (unusable > 0) yield diagnostic('error', `not usable: ${unusable} samples that are no object`);
+    if (unusable > 0) yield diagnostic('error', `not usable: ${unusable} samples that are not objects`);
   },
 };
 

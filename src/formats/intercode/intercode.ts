@@ -78,7 +78,7 @@ function* episodeItems(episode: JsonMembers, id: string): Generator<ImportItem> 
       atLimit = true;
       items.skipped.add('submits of the evaluation script at the turn limit');
     } else if (typeof action !== 'string') {
-      items.lost.add('actions that are no text');
+      items.lost.add('actions that are not text');
     } else {
       const parts = [
         ...(thought === undefined ? [] : [{ type: 'text' as const, text: thought }]),

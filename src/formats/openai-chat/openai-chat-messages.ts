@@ -37,7 +37,7 @@ export function firstUserText(messages: readonly unknown[]): string | undefined 
 /** Items of one chat message; anything else is counted as lost. */
 export function chatMessageItems(writer: RunItems, value: unknown, dialect: ChatDialect = {}): readonly ImportItem[] {
   if (!isChatMessage(value)) {
-    writer.lost.add(isJsonObject(value) ? 'messages of unknown role' : 'entries that are no message');
+    writer.lost.add(isJsonObject(value) ? 'messages of unknown role' : 'entries that are not messages');
     return [];
   }
   const atMs = sourceTimeMs(value.timestamp);
@@ -80,7 +80,7 @@ function toolItems(writer: RunItems, message: JsonMembers, dialect: ChatDialect)
   const results = Array.isArray(message.tool_messages) ? (message.tool_messages as readonly unknown[]) : [message];
   return results.flatMap((result) => {
     if (!isJsonObject(result)) {
-      writer.lost.add('entries that are no message');
+      writer.lost.add('entries that are not messages');
       return [];
     }
     if (dialect.isUsersTool?.(result) === true) {

@@ -185,7 +185,7 @@ function* responsesItems(writer: RunItems, list: readonly unknown[]): Generator<
     } else if (isChatMessage(value)) {
       for (const block of sourceBlocks(value.content)) parts.push(block);
     } else if (!isResponsesItem(value)) {
-      writer.lost.add(isJsonObject(value) ? 'items of unknown type' : 'entries that are no message');
+      writer.lost.add(isJsonObject(value) ? 'items of unknown type' : 'entries that are not messages');
     } else if (RESULT_TYPES.has(value.type)) {
       yield* flush();
       yield* writer.result({ sourceId: textOrUndefined(value.call_id), result: sourceResult(value.output) }, undefined);

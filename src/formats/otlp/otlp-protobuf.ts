@@ -81,7 +81,7 @@ export function decodeProtobuf(bytes: Uint8Array, signal: 'traces' | 'logs'): un
     const name = signal === 'traces' ? 'Request' : 'LogsRequest';
     return messageIn(new PbfReader(bytes), { end: bytes.length, name, depth: 0 });
   } catch (error) {
-    const message = `the body is no protobuf message of OTLP: ${messageOf(error)}`;
+    const message = `the body is not an OTLP protobuf message: ${messageOf(error)}`;
     throw new CoxswainError('format-invalid', message, { cause: error });
   }
 }

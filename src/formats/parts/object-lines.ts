@@ -11,7 +11,7 @@ export abstract class ObjectLines implements LineImport {
 
   *line(value: unknown, lineNumber: number): Generator<ImportItem> {
     if (isJsonObject(value)) yield* this.entry(value, lineNumber);
-    else this.lost.add('lines that are no object', lineNumber);
+    else this.lost.add('lines that are not objects', lineNumber);
   }
 
   *end(): Generator<ImportItem> {

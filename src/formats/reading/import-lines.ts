@@ -58,7 +58,7 @@ export class LinesRun {
     const { json, number } = line;
     if (line.hasInvalidUtf8 && !this.#saidInvalidUtf8) {
       this.#saidInvalidUtf8 = true;
-      yield problem({ severity: 'note', message: 'bytes that are no UTF-8 were replaced, here first', line: number });
+      yield problem({ severity: 'note', message: 'bytes that are not UTF-8 were replaced, here first', line: number });
     }
     if (json?.ok !== true) {
       yield problem({ severity: 'error', message: lostBecause(line), line: number });

@@ -138,7 +138,7 @@ async function* importDocument(head: TextHead, options: DocumentContext): AsyncG
   const best = surest(candidates.documents, (importer) => importer.recognise(json.value, source));
   const importer = accepted(best, { candidates, content: describeJson(json.value) });
   if (hasInvalidUtf8) {
-    yield [{ type: 'diagnostic', diagnostic: { severity: 'note', message: 'bytes that are no UTF-8 were replaced' } }];
+    yield [{ type: 'diagnostic', diagnostic: { severity: 'note', message: 'bytes that are not UTF-8 were replaced' } }];
   }
   yield guarded(importer.read(json.value, source), importer.format);
 }

@@ -153,7 +153,7 @@ function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<
   const user: Utterance = { text: '', atMs: undefined };
   for (const tick of ticks) {
     if (!isJsonObject(tick)) {
-      writer.lost.add('ticks that are no object');
+      writer.lost.add('ticks that are not objects');
       continue;
     }
     const atMs = sourceTimeMs(tick.timestamp);
@@ -203,7 +203,7 @@ function callsOf(tick: JsonMembers): readonly unknown[] {
 
 function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {
   if (!isJsonObject(result)) {
-    writer.lost.add('tool results that are no object');
+    writer.lost.add('tool results that are not objects');
     return;
   }
   const isError = typeof result.error === 'boolean' ? result.error : undefined;

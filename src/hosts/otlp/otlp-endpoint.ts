@@ -88,7 +88,7 @@ export class OtlpEndpoint {
       const isTooLarge = error instanceof RangeError;
       throw isTooLarge
         ? refusal(413, `it unpacks to more than ${MAX_UNPACKED_BYTES} bytes`)
-        : refusal(400, 'the body is no gzip');
+        : refusal(400, 'the body is not gzip');
     }
   }
 
