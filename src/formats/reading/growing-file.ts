@@ -91,6 +91,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   });
   // Checked before opening: opening a pipe would wait for its writer.
   if (found === undefined) return undefined;
-  if (!found.isFile()) throw new CoxswainError('input-io', found.isDirectory() ? 'is a folder' : 'is not a regular file');
+  if (!found.isFile())
+    throw new CoxswainError('input-io', found.isDirectory() ? 'is a folder' : 'is not a regular file');
   return open(path, 'r');
 }
