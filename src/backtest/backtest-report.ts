@@ -1,60 +1,59 @@
-/** Version of the shape of a `BacktestReport`; it rises when a member changes its meaning or goes. */
+/** Version of the shape of a `BacktestReport`; it rises when a member is removed or changes its meaning. */
 export const BACKTEST_REPORT_VERSION = 1;
 
-/** What every report says of itself. */
+/** The first note of every report. */
 export const OFF_POLICY_NOTE =
   'Past the first changed decision a recording is off-policy: it shows what would have been said, not what the agent would have done then.';
 
 /**
- * The result of a backtest. Plain JSON; members stand in this order, so that equal reports are equal byte for byte. It
- * depends on the input, the configurations, the labels and the options alone: it holds no time, no duration, and nothing of
- * how many workers there were.
+ * The result of a backtest. Plain JSON with members in this order, so equal reports are equal byte for byte. It depends only on
+ * the input, the configurations, the labels and the options: it holds no time, no duration and no number of workers.
  */
 export interface BacktestReport {
   readonly version: typeof BACKTEST_REPORT_VERSION;
-  /** The paths as they were given, without passwords. */
+  /** The paths as named, without passwords. */
   readonly paths: readonly string[];
-  /** At least one: one of a plain backtest, two of a comparison, one a value of a sweep. */
+  /** One of a plain backtest, two of a comparison, one per value of a sweep. */
   readonly configurations: readonly ConfigurationReport[];
   readonly input: InputReport;
-  /** Where the truth about runs comes from: the outcome each run recorded, or a labels file. */
+  /** The source of the truth about runs: the outcome that each run recorded, or a labels file. */
   readonly truth: 'outcomes' | 'labels';
   readonly parts: readonly PartReport[];
   /** Set by `--compare`: the second configuration against the first. */
   readonly comparison?: ComparisonReport;
   /** Set by `--sweep`. */
   readonly sweep?: SweepReport;
-  /** Empty where no gate was asked for. Judged on the last part, with the last configuration. */
+  /** Empty without gates. Judged on the last part, with the last configuration. */
   readonly gates: readonly GateReport[];
-  /** Sentences that a reader must know to read the figures, in a fixed order; the off-policy note is the first. */
+  /** Notes for reading the figures, in a fixed order; the off-policy note comes first. */
   readonly notes: readonly string[];
 }
 
-/** One configuration that was tried. */
+/** A tested configuration. */
 export interface ConfigurationReport {
-  /** `standard`, the file as it was named, or `field=value` of a sweep. */
+  /** `standard`, the path of the file, or `field=value` of a sweep. */
   readonly name: string;
-  /** As `run_started.steering.configuration_hash` has it. */
+  /** Equals `run_started.steering.configuration_hash`. */
   readonly hash: string;
 }
 
-/** What was read. */
+/** Counts of the input. */
 export interface InputReport {
   readonly runs: number;
   readonly calls: number;
-  /** Runs that count as positive (failed, or labelled stuck), as negative, and those of which nobody says. */
+  /** Positive runs (failed, or labelled stuck), negative runs, and runs without a label or outcome. */
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
-  /** Runs asked at the decision points that their own host recorded; at the others one is put after each call and before each turn. */
+  /** Runs evaluated at the decision points that their own host recorded; other runs are evaluated after each call and before each turn. */
   readonly ownEvaluations: number;
-  /** Of the runs that coxswain steered, those with no decision point: nothing can fire in them. */
+  /** Runs steered by coxswain without a decision point: nothing can fire in them. */
   readonly neverAsked: number;
-  /** Runs with a gap: they are read as far as they are there. */
+  /** Runs with a gap, replayed without the lost records. */
   readonly withGap: number;
-  /** Runs left out because a model-backed classifier of a configuration has no recorded verdict in them. */
+  /** Runs left out because they lack a recorded verdict of a model-backed classifier. */
   readonly withoutVerdicts: number;
-  /** Sources of which something could not be read. */
+  /** Sources with read errors. */
   readonly problems: number;
 }
 
@@ -77,33 +76,33 @@ export interface PartReport {
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
-  /** Different tasks; a run without a task counts as one of its own. */
+  /** Different tasks; a run without a task counts as its own task. */
   readonly tasks: number;
   /** In the order of `configurations`. */
   readonly byConfiguration: readonly PartFigures[];
 }
 
-/** What one configuration did in one part. */
+/** Figures of one configuration in one part. */
 export interface PartFigures {
-  /** Everything that is said to the agent, whoever says it; then providers, by name. */
+  /** All advice, then each provider, by name. */
   readonly advice: SignalReport;
   readonly providers: readonly SignalReport[];
-  /** Providers by the kind of pattern they rest on and the decision point, by name, kind, point. */
+  /** Providers by pattern kind and decision point, sorted by name, kind, point. */
   readonly details: readonly SignalReport[];
-  /** Patterns that were flagged (from `warn` up), said or not, by kind. */
+  /** Patterns flagged at `warn` or above, with or without advice, by kind. */
   readonly patterns: readonly SignalReport[];
   /** Set by `--stop-early`. */
   readonly stopEarly?: StopEarlyReport;
 }
 
 /**
- * What stopping each run some calls after its first stuck warning would have saved and lost. Exact: a recording shows a run up to the
- * stop as it was. The cost of starting the task again is not included.
+ * Savings and losses of stopping each run some calls after its first stuck warning. Exact: a recording shows a run up to the stop
+ * as it was. Excludes the cost of starting the task again.
  */
 export interface StopEarlyReport {
   /** Calls after the warning at which the runs are stopped. */
   readonly after: readonly number[];
-  /** The first warning of any kind first, then kinds by how many runs they warn. */
+  /** The first warning of any kind first, then kinds by the number of warned runs. */
   readonly policies: readonly StopPolicyReport[];
 }
 
@@ -111,7 +110,7 @@ export interface StopEarlyReport {
 export interface StopPolicyReport {
   /** Null for the first warning of any kind. */
   readonly kind: string | null;
-  /** The least level that counts. */
+  /** The lowest level that counts. */
   readonly level: 'warn' | 'strong';
   /** Runs with such a warning. */
   readonly warnedRuns: number;
@@ -119,65 +118,64 @@ export interface StopPolicyReport {
   readonly byAfter: readonly StopFigures[];
 }
 
-/** What stopping so many calls after the warning would have done. */
+/** The result of stopping so many calls after the warning. */
 export interface StopFigures {
   readonly after: number;
-  /** Runs with calls left by then. */
+  /** Runs with calls left at that point. */
   readonly stoppedRuns: number;
   readonly calls: SavedReport;
   readonly ms: SavedReport;
   readonly tokens: SavedReport;
   readonly costUsd: SavedReport;
-  /** Of the runs that went well, those that would have been stopped. */
+  /** Stopped runs that succeeded. */
   readonly lostSuccesses: ShareReport;
 }
 
-/** What is saved of all that the runs used, over the runs that say so, with a 95 % interval by run. */
+/** Saved share of the total use, over the runs that record it, with a 95 % interval by run. */
 export interface SavedReport {
   readonly saved: number;
   readonly of: number;
-  /** `saved / of`; null where no run says. */
+  /** `saved / of`; null if no run records it. */
   readonly share: number | null;
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** How one signal behaved. The unit of every share is the run; `fired` counts times. */
+/** Figures of one signal. The unit of every share is the run; `fired` counts firings. */
 export interface SignalReport {
   readonly by: 'advice' | 'provider' | 'detail' | 'pattern';
   /** `advice`, the provider's name, or the pattern's kind. */
   readonly name: string;
-  /** The kind of pattern that the advice rests on; null for advice that rests on none. Of a `detail` only. */
+  /** The kind of pattern that the advice refers to; null if it refers to none. Of a `detail` only. */
   readonly pattern?: string | null;
   /** The decision point. Of a `detail` only. */
   readonly point?: string;
-  /** Times. */
+  /** Firings. */
   readonly fired: number;
-  /** Runs in which it fired at least once; the labelled ones among them. */
+  /** Runs with at least one firing; the labelled ones among them. */
   readonly runs: number;
   readonly positiveRuns: number;
   readonly negativeRuns: number;
   readonly unlabelledRuns: number;
-  /** Times for 100 calls of the part. */
+  /** Firings per 100 calls of the part. */
   readonly per100Calls: number | null;
-  /** Of the labelled runs it fired in, the positive ones. */
+  /** Share of positive runs among the labelled runs with a firing. */
   readonly precision: ShareReport;
-  /** Of the positive runs, those it fired in. */
+  /** Share of positive runs with a firing. */
   readonly recall: ShareReport;
-  /** Of the negative runs, those it fired in. */
+  /** Share of negative runs with a firing. */
   readonly falseRate: ShareReport;
   /** 2·precision·recall / (precision + recall); null when either is unknown or both are 0. */
   readonly f1: number | null;
-  /** Over the runs it fired in: the share of the run's calls that were left when it first fired; 0 is at the last call. */
+  /** Over the runs with a firing: the share of the run's calls left at the first firing; 0 is at the last call. */
   readonly callsLeft: QuartilesReport;
   readonly atSameCall: RateRatioReport;
   readonly examples: ExamplesReport;
 }
 
 /**
- * First firings to look at: of the runs it fired in, at most three of each kind, the same ones whatever the number of workers.
- * Which ones is decided by a hash of the run's id, so that they come from all over the input, and stay when other runs are added
- * (as long as no new one goes before them).
+ * First firings to look at: at most three runs of each kind, the same for any number of workers. A hash of the run's id selects
+ * them, so they come from all over the input.
  */
 export interface ExamplesReport {
   /** False alarms: the ones to read first. */
@@ -189,13 +187,13 @@ export interface ExamplesReport {
 /** A call of a run. */
 export interface MomentReport {
   readonly run: string;
-  /** Index of the call after which it fired, from 0. */
+  /** 0-based index of the call after which it fired. */
   readonly call: number;
-  /** The store or file that the run was read from, as it was found: `-` is standard input. */
+  /** The store or file of the run; `-` is standard input. */
   readonly source: string;
 }
 
-/** Quartiles by linear interpolation; null where nothing fired. `bins` counts tenths: from 0 up to 0.1, …, from 0.9 to 1. */
+/** Quartiles by linear interpolation; null without firings. `bins` counts tenths: from 0 up to 0.1, …, from 0.9 to 1. */
 export interface QuartilesReport {
   readonly q1: number | null;
   readonly median: number | null;
@@ -205,11 +203,11 @@ export interface QuartilesReport {
 
 /**
  * Firing in positive against negative runs at the same call: the Mantel-Haenszel ratio over calls, so that long runs do not
- * count as suspicious for being long. One stratum a call `k` (from 0): at risk are labelled runs with more than `k` calls in
- * which the signal has not fired before `k`; events are those in which it fires first at `k`.
+ * count as suspicious for being long. Each call `k` (0-based) is a stratum: at risk are labelled runs with more than `k` calls and
+ * no firing before `k`; events are first firings at `k`.
  */
 export interface RateRatioReport {
-  /** Null where either side has no event. Over 1: it fires more readily in runs that go wrong. */
+  /** Null if either side has no event. Above 1: it fires more readily in runs that go wrong. */
   readonly ratio: number | null;
   /** 95 % interval by the variance of Greenland and Robins for the logarithm. */
   readonly low: number | null;
@@ -222,13 +220,13 @@ export interface RateRatioReport {
 export interface PlaceReport {
   readonly run: string;
   readonly provider: string;
-  /** Index of the call after which it was said, from 0. */
+  /** 0-based index of the call before the advice. */
   readonly call: number;
-  /** Of what moved: the call under the second configuration. */
+  /** Of moved advice: the call under the second configuration. */
   readonly to?: number;
 }
 
-/** What the second configuration changes. A moved piece is of the same provider and run and stands at another call. */
+/** Changes under the second configuration. A moved piece has the same provider and run and another call. */
 export interface ComparisonReport {
   readonly unchanged: number;
   readonly added: number;
@@ -255,17 +253,17 @@ export interface ComparisonReport {
 export interface SweepReport {
   /** The full path of the field. */
   readonly field: string;
-  /** The signal that the points are about: what was asked for, else the one whose runs change most along the sweep. */
+  /** The signal of the points: the requested one, else the one whose runs change most along the sweep. */
   readonly signal: { readonly by: SignalReport['by']; readonly name: string };
-  /** The part the points are of: the first one, on which thresholds are chosen. */
+  /** The part of the points: the first one, on which thresholds are chosen. */
   readonly part: string;
   readonly points: readonly SweepPointReport[];
 }
 
-/** One value of a sweep. All figures of it are in `parts[].byConfiguration` at the same index. */
+/** One value of a sweep. All its figures are in `parts[].byConfiguration` at the same index. */
 export interface SweepPointReport {
   readonly value: number;
-  /** A field that had to follow, such as a window that could not hold so many repetitions. */
+  /** A field raised with it, such as a window that could not hold so many repetitions. */
   readonly raised?: { readonly path: string; readonly value: number };
   readonly fired: number;
   readonly runs: number;
@@ -279,9 +277,9 @@ export interface SweepPointReport {
 export interface GateReport {
   readonly gate: 'max-false-rate' | 'min-recall' | 'max-advice-per-100-calls';
   readonly limit: number;
-  /** Null where it cannot be known: the gate fails then. */
+  /** Null if unknown: the gate fails then. */
   readonly value: number | null;
   readonly passed: boolean;
-  /** In one sentence. */
+  /** One sentence. */
   readonly reason: string;
 }

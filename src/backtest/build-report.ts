@@ -17,7 +17,7 @@ import { partNames, partOf, type Split } from './split-runs.ts';
 import { sweepReport } from './sweep-report.ts';
 import type { TruthSource } from './truth.ts';
 
-/** What a report is made of, besides the runs. */
+/** The input of a report, besides the runs. */
 export interface ReportSetup {
   readonly paths: readonly string[];
   readonly configurations: readonly Configuration[];
@@ -26,13 +26,13 @@ export interface ReportSetup {
   readonly gates: Gates;
   /** The second configuration is compared with the first. */
   readonly compares: boolean;
-  /** Adds what stopping after a warning would have saved. */
+  /** Adds the savings of stopping after a warning. */
   readonly stopEarly: boolean;
-  /** The name of the signal that a sweep is about. */
+  /** Name of the signal of a sweep. */
   readonly signal?: string | undefined;
 }
 
-/** A run with what is known of it. */
+/** A run with its truth and part. */
 interface KnownRun {
   readonly row: JoinedRow;
   readonly positive: boolean | null;
@@ -40,7 +40,7 @@ interface KnownRun {
   readonly task: string;
 }
 
-/** Makes the report. Pure: the same runs in the same order give the same bytes. */
+/** Builds the report. Pure: the same runs in the same order give the same bytes. */
 export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
   const { configurations, split, truth } = setup;
   const runs = joined.rows.filter(({ unanswered }) => unanswered.length === 0).map((row) => known(row, setup));
@@ -69,7 +69,6 @@ export function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestRep
 
 function known(row: JoinedRow, { truth, split }: ReportSetup): KnownRun {
   const { positive, split: named } = truth.of(row);
-  // A run without a task is a task of its own.
   const task = row.task === '' ? `run ${row.id}` : row.task;
   const isPart = split !== undefined && named !== undefined && partNames(split).includes(named);
   return { row, positive, task, part: isPart ? named : partOf(task, split) };
@@ -163,7 +162,6 @@ function notesOf(input: InputReport, parts: readonly PartReport[], setup: Report
   return notes;
 }
 
-/** A sentence for each signal that carries no information on these runs. */
 function chanceNotes(part: PartReport | undefined, { configurations }: ReportSetup): readonly string[] {
   const base = part === undefined ? undefined : baseRate(part);
   if (part === undefined || base === undefined) return [];

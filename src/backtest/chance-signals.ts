@@ -1,19 +1,19 @@
 import type { PartReport, SignalReport } from './backtest-report.ts';
 
-/** Labelled runs in which a signal must have fired before a sentence about it is worth reading. */
+/** Fewest labelled runs with a firing for a statement about a signal. */
 const MIN_JUDGED_RUNS = 5;
 
-/** The share of labelled runs that go wrong, whatever is said in them; undefined where that cannot be compared. */
+/** Share of labelled runs that go wrong; undefined if either kind is missing. */
 export function baseRate({ positive, negative }: Pick<PartReport, 'positive' | 'negative'>): number | undefined {
   return positive === 0 || negative === 0 ? undefined : positive / (positive + negative);
 }
 
-/** Whether a signal carries no information on these runs: the interval of its precision holds the share that goes wrong anyway. */
+/** Returns true if the interval of the signal's precision contains the base rate: it carries no information on these runs. */
 export function isChance({ precision: { high, low, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
   return of >= MIN_JUDGED_RUNS && low !== null && high !== null && low <= base && high >= base;
 }
 
-/** Whether a signal points the wrong way: fewer of the runs in which it speaks go wrong than of all. */
+/** Returns true if fewer of the runs with a firing go wrong than of all runs. */
 export function isContrary({ precision: { high, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
   return of >= MIN_JUDGED_RUNS && high !== null && high < base;
 }

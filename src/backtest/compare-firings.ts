@@ -1,13 +1,13 @@
 import type { ComparisonReport, PlaceReport } from './backtest-report.ts';
 import type { FiringKey } from './run-row.ts';
 
-/** Places that are listed of each kind of change. */
+/** Most places listed per kind of change. */
 const MAX_PLACES = 50;
 
 /** One run under two configurations. */
 export interface ComparedRun {
   readonly id: string;
-  /** Pairs of a number in the keys and a call, in the order of firing. */
+  /** Pairs of a number in the keys and a call, in firing order. */
   readonly before: readonly number[];
   readonly after: readonly number[];
 }
@@ -20,9 +20,8 @@ interface Counts {
 }
 
 /**
- * What is said in the same runs under a second configuration. Within a run and a provider, pieces at the same call are
- * unchanged; of the others the first of the one side and the first of the other are one that moved, and so on; what is left
- * over is added or removed.
+ * Compares the advice in the same runs under two configurations. Advice of one provider at the same call of a run is unchanged.
+ * The rest is paired in order as moved; advice without a partner is added or removed.
  */
 export function compareFirings(runs: readonly ComparedRun[], keys: readonly FiringKey[]): ComparisonReport {
   const byProvider = new Map<string, Counts>();
@@ -100,7 +99,7 @@ export interface PairedFirings<Firing> {
 }
 
 /**
- * Pairs firings at the same call, then the first that is left over on one side with the first on the other, and so on.
+ * Pairs firings at the same call, then pairs the remaining firings of both sides in order.
  *
  * @param before  by call, ascending; so is `after`
  */

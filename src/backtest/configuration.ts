@@ -16,33 +16,33 @@ import { readResult } from '../steering/read-result.ts';
 import { createRedactor, type RedactionOptions } from '../redaction/redactor.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 
-/** A configuration as data, so that a worker thread can make it too. */
+/** A configuration as data, for worker threads. */
 export interface ConfigurationSpec {
-  /** Path of a configuration file; absent, with `projectFolder` too: `standardSteering()`. */
+  /** Path of a configuration file; without it and `projectFolder`: `standardSteering()`. */
   readonly file?: string;
-  /** A folder, in place of a file: what a live run there would have, by the same rules of trust. */
+  /** A folder instead of a file: the configuration of a live run there, by the same rules of trust. */
   readonly projectFolder?: string;
-  /** One number of it set to another value. */
+  /** A number to change. */
   readonly set?: { readonly field: string; readonly value: number };
 }
 
-/** A configuration that runs can be replayed under. */
+/** A configuration for replays. */
 export interface Configuration {
   readonly name: string;
-  /** Nothing is replayed: what the records of a run say was advised then. */
+  /** Nothing is replayed: the advice comes from the run's own records. */
   readonly isRecorded?: true;
   readonly steering: ResolvedSteering;
-  /** What `steering` was resolved from. */
+  /** The options that `steering` was resolved from. */
   readonly options: SteeringOptions;
   readonly deadline?: TimeSpan;
   readonly budget?: Budget;
-  /** Of models, beside the built-in ones. */
+  /** Prices of models, in addition to the built-in ones. */
   readonly prices?: ModelPrices;
-  /** What live runs take out of their records; default: the built-in rules. */
+  /** Redaction of live runs; default: the built-in rules. */
   readonly redaction?: RedactionOptions | false;
-  /** The same as a function; absent where nothing is taken out. */
+  /** The redactor as a function; absent if redaction is off. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
-  /** Of a sweep: the field's full path, and what had to follow it. */
+  /** Of a sweep: the field's full path, and a field raised with it. */
   readonly swept?: {
     readonly path: string;
     readonly value: number;
@@ -51,10 +51,10 @@ export interface Configuration {
 }
 
 /**
- * A configuration of a steering that is in memory.
+ * Resolves a steering in memory.
  *
- * @throws CoxswainError "invalid-argument" for a limit outside its range, or redaction that cannot be
- * @throws CoxswainError "invalid-definition" for a redaction rule that is not one
+ * @throws CoxswainError "invalid-argument" for a limit outside its range or invalid redaction options
+ * @throws CoxswainError "invalid-definition" for an invalid redaction rule
  */
 export function configurationOf(
   steering: SteeringOptions,
@@ -71,17 +71,17 @@ export function configurationOf(
   };
 }
 
-/** What the records themselves hold, beside configurations that are replayed. */
+/** The advice in the records themselves, next to replayed configurations. */
 export function recordedConfiguration(): Configuration {
   const made = configurationOf({}, 'recorded');
   return { ...made, isRecorded: true, steering: { ...made.steering, configurationHash: 'recorded' } };
 }
 
 /**
- * Makes a configuration. Without a file nothing on the disk is looked at; with one, the user's own configuration lies below
- * it, as it does for a live run.
+ * Makes a configuration. Without a file or folder it reads nothing from disk; otherwise the user's own configuration applies below
+ * it, as in a live run.
  *
- * @throws CoxswainError "invalid-argument" when the file has a problem, or the field cannot be set so
+ * @throws CoxswainError "invalid-argument" when the file has a problem or the field cannot be set to that value
  */
 export async function makeConfiguration({ file, projectFolder, set }: ConfigurationSpec): Promise<Configuration> {
   const loaded =

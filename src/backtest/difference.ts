@@ -1,26 +1,26 @@
 import { rounded } from './statistics.ts';
 
-/** What one unit of an experiment showed. */
+/** The result of one unit of an experiment. */
 export interface TrialUnit {
-  /** Units of one cluster are not independent: episodes of one run and of the runs below it. */
+  /** Units of one cluster are not independent: episodes of one run and its child runs. */
   readonly cluster: string;
-  /** Units that were drawn in the same way; arms are compared within it. */
+  /** Units drawn in the same way; arms are compared within a stratum. */
   readonly stratum: string;
   readonly told: boolean;
   readonly good: boolean;
 }
 
-/** How much more often the outcome is good in units that were told: a share of 1, such as 0.05 for 5 points. */
+/** How much more often the outcome is good with advice, as a share of 1: 0.05 is 5 points. */
 export interface Difference {
   readonly difference: number;
-  /** 95 % interval that holds however often the experiment is looked at, and whenever it is ended. */
+  /** 95 % interval that stays valid for any number of looks at the data. */
   readonly low: number;
   readonly high: number;
-  /** 95 % interval of a single look at a number of runs that was fixed beforehand. */
+  /** 95 % interval of a single look at a number of runs fixed beforehand. */
   readonly onceLow: number;
   readonly onceHigh: number;
   readonly clusters: number;
-  /** Of the difference, for one cluster. */
+  /** Variance of the difference, for one cluster. */
   readonly variance: number;
 }
 
@@ -33,13 +33,13 @@ const TUNED_CLUSTERS = 300;
 const RHO_SQUARED = (-2 * Math.log(ALPHA) + Math.log(-2 * Math.log(ALPHA) + 1)) / TUNED_CLUSTERS;
 
 /**
- * The difference between told and withheld units. The estimate is that of least squares with a constant a stratum, the variance takes
- * each cluster as one (K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986). Both intervals add one good and one bad unit to each arm (A.
- * Agresti and B. Caffo, The American Statistician 54, 2000), so that shares of 0 and 1 keep a width. The interval for any number of
- * looks is the asymptotic confidence sequence of I. Waudby-Smith and others, "Time-uniform central limit theory and asymptotic
+ * The difference between advised and withheld units. The estimate is least squares with a constant per stratum; the variance treats
+ * each cluster as one (K.-Y. Liang and S. L. Zeger, Biometrika 73, 1986). Both intervals add one good and one bad unit to each arm
+ * (A. Agresti and B. Caffo, The American Statistician 54, 2000), so that shares of 0 and 1 keep a width. The interval for any number
+ * of looks is the asymptotic confidence sequence of I. Waudby-Smith and others, "Time-uniform central limit theory and asymptotic
  * confidence sequences", Annals of Statistics 52, 2024.
  *
- * @returns undefined where no stratum has both arms
+ * @returns undefined if no stratum has both arms
  * Cost: O(units).
  */
 export function differenceOf(units: readonly TrialUnit[]): Difference | undefined {
@@ -65,7 +65,7 @@ export function differenceOf(units: readonly TrialUnit[]): Difference | undefine
 }
 
 /**
- * Clusters after which a difference of that size is shown with a probability of 80 %, by the interval for any number of looks.
+ * Number of clusters that detects a difference of that size with a probability of 80 %, by the interval for any number of looks.
  *
  * @param variance  of one cluster
  */
@@ -82,7 +82,7 @@ export function clustersFor(difference: number, variance: number): number {
   return high;
 }
 
-/** Standard errors from the estimate to either end of the interval for any number of looks. */
+/** Half width of the interval for any number of looks, in standard errors. */
 function alwaysFactor(clusters: number): number {
   const spread = clusters * RHO_SQUARED;
   return Math.sqrt(((2 * (spread + 1)) / spread) * Math.log(Math.sqrt(spread + 1) / ALPHA));
@@ -103,7 +103,7 @@ function fit(units: readonly TrialUnit[]): Fit | undefined {
     sums.told += Number(told);
     sums.good += Number(good);
   }
-  // In a stratum with one arm every unit's distance from the share of told ones is 0: it adds nothing.
+  // In a stratum with one arm every unit equals the mean and adds nothing.
   const rows = units.map(({ cluster, good, stratum, told }) => {
     const sums = strata.get(stratum) ?? { units: 1, told: 0, good: 0 };
     return { cluster, tilt: Number(told) - sums.told / sums.units, rest: Number(good) - sums.good / sums.units };

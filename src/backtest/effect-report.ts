@@ -4,48 +4,48 @@ import type { QuartilesReport, ShareReport } from './backtest-report.ts';
 /** Version of the shape of an `EffectReport`. */
 export const EFFECT_REPORT_VERSION = 2;
 
-/** Runs that each arm must have before arms are compared: the intervals are approximations that need some twenty. */
+/** Fewest runs per arm for a comparison: the intervals are approximations that need about twenty. */
 export const MIN_RUNS_AN_ARM = 20;
 
-/** Differences for which the number of runs is stated. */
+/** Differences for which the report states the number of runs. */
 export const STATED_DIFFERENCES: readonly number[] = [0.05, 0.1, 0.2];
 
-/** Whether advice helped, as far as the records can say. Plain JSON, members in this order; equal input, equal bytes. */
+/** Whether advice helped, according to the records. Plain JSON with members in this order; equal input gives equal bytes. */
 export interface EffectReport {
   readonly version: typeof EFFECT_REPORT_VERSION;
-  /** The paths as they were given, without passwords. */
+  /** The paths as named, without passwords. */
   readonly paths: readonly string[];
-  /** Calls within which a pattern should be left. */
+  /** Calls within which a pattern should clear. */
   readonly within: number;
-  /** True where the experiment declared that number beforehand; false where another one was asked for, or none was declared. */
+  /** True if the experiment declared that number beforehand. */
   readonly declared: boolean;
-  /** The least difference that matters, a share of 1. */
+  /** The smallest difference that matters, a share of 1. */
   readonly worthwhile: number;
   readonly runs: EffectRuns;
-  /** `stuck` first, then kinds of patterns by name, then providers that speak of no pattern, then whole runs. */
+  /** `stuck` first, then pattern kinds by name, then providers without a pattern, then whole runs. */
   readonly experiments: readonly EffectExperiment[];
-  /** All pieces of each provider, by what became of them; by name. */
+  /** All pieces of advice per provider, by delivery; sorted by name. */
   readonly providers: readonly { readonly provider: string; readonly pieces: Readonly<Record<AdviceArm, number>> }[];
-  /** Sentences that a reader must know to read the figures, in a fixed order. */
+  /** Notes for reading the figures, in a fixed order. */
   readonly notes: readonly string[];
 }
 
-/** What was read. */
+/** Counts of the input. */
 export interface EffectRuns {
   readonly read: number;
   /** Steered by coxswain. */
   readonly steered: number;
   readonly shadow: number;
-  /** In an experiment that draws episodes, and in one that draws runs. */
+  /** Runs in experiments that draw episodes, and in experiments that draw runs. */
   readonly drawnByEpisode: number;
   readonly drawnByRun: number;
-  /** Runs with advice that are left out because some of their records are lost. */
+  /** Runs with advice left out because of lost records. */
   readonly leftOutForGap: number;
 }
 
-/** What an experiment looks at. It is fixed by what is advised, never chosen by the result. */
+/** The outcome of an experiment. It depends on the advice, never on the result. */
 export type EffectOutcome =
-  /** The episode was left, or the run ended in success, within the calls declared. */
+  /** The episode cleared, or the run succeeded, within the declared number of calls. */
   | 'left-pattern'
   /** The run ended before its deadline. */
   | 'in-time'
@@ -53,66 +53,66 @@ export type EffectOutcome =
   | 'succeeded';
 
 /**
- * One comparison of told and withheld units. A unit is an episode: a stretch in which the agent is stuck, with all patterns that overlap
- * there, or another pattern; of advice without a pattern, a run. Where runs are drawn, a unit is a run with those below it, and of its
- * episodes the first one.
+ * A comparison of advised and withheld units. A unit is an episode: a stretch in which the agent is stuck, with all overlapping
+ * patterns, or another pattern; for advice without a pattern, a run. In experiments that draw runs, a unit is a run with its child
+ * runs, or its first episode.
  */
 export interface EffectExperiment {
-  /** `stuck`, the kind of the pattern advised on first, a provider that speaks of no pattern, or `whole runs`. */
+  /** `stuck`, the kind of the first advised pattern, a provider without a pattern, or `whole runs`. */
   readonly name: string;
   readonly about: 'all' | 'pattern' | 'provider' | 'run';
   readonly outcome: EffectOutcome;
   /**
-   * - `helps`, `harms`: the interval lies above, or below, no difference
-   * - `no-difference`: it lies within the least difference that matters
-   * - `undecided`: it holds both no difference and one that matters
+   * - `helps`, `harms`: the interval lies above, or below, zero
+   * - `no-difference`: it lies within the smallest difference that matters
+   * - `undecided`: it contains both zero and a difference that matters
    * - `too-little-data`: fewer than 20 runs in an arm
    * - `not-drawn`: there is no experiment
    */
   readonly status: 'helps' | 'harms' | 'no-difference' | 'undecided' | 'too-little-data' | 'not-drawn';
-  /** Null where arms were not drawn. */
+  /** Null if arms were not drawn. */
   readonly told: ArmFigures | null;
   readonly withheld: ArmFigures | null;
-  /** Share of good outcomes among told units less that among withheld ones; null with too little data. */
+  /** Share of good outcomes of advised units minus that of withheld units; null with too little data. */
   readonly difference: number | null;
-  /** 95 % interval that holds however often one looks. */
+  /** 95 % interval that stays valid for any number of looks. */
   readonly low: number | null;
   readonly high: number | null;
   /** 95 % interval of a single look at a number of runs fixed beforehand. */
   readonly onceLow: number | null;
   readonly onceHigh: number | null;
   /**
-   * How many more runs like these show a difference of that size with a probability of 80 %. Before an experiment: of one with half
-   * of the advice withheld. Null where nothing is known to go by.
+   * Further runs needed to detect a difference of that size with a probability of 80 %. Before an experiment: with half of the advice
+   * withheld. Null if unknown.
    */
   readonly power: readonly { readonly difference: number; readonly moreRuns: number | null }[];
-  /** False where the arms are so uneven that something must have lost units of one arm: 1 in 1,000 by chance. */
+  /** False if the arms are so uneven that units of one arm must be missing: 1 in 1,000 by chance. */
   readonly balanced: boolean;
-  /** Units left out because the run still goes on, or does not say how it ended. */
+  /** Units left out because the run is still going on or records no outcome. */
   readonly unknown: number;
 }
 
-/** What followed the first advice on each unit of one arm. */
+/** Outcomes after the first advice on each unit of one arm. */
 export interface ArmFigures {
   readonly units: number;
-  /** Runs, each with those below it. */
+  /** Runs, each with its child runs. */
   readonly runs: number;
-  /** Units whose advice did reach the agent. */
+  /** Units whose advice reached the agent. */
   readonly reached: number;
   readonly good: ShareReport;
-  /** Of those that left their pattern, however late. */
+  /** Units that left their pattern, however late. */
   readonly callsToLeave: Pick<QuartilesReport, 'q1' | 'median' | 'q3'>;
-  /** The next call was the very same one, or failed in the same way. */
+  /** The next call repeated the last one or failed in the same way. */
   readonly repeated: number;
-  /** Calls that followed, as many as declared at most, and failures among them. */
+  /** Following calls, at most the declared number, and their failures. */
   readonly calls: number;
   readonly errors: number;
-  /** Cost of the model's answers meanwhile, per unit, over the units whose runs tell it; null where none does. */
+  /** Cost of the model's responses in that time per unit, over the units that record it; null if none does. */
   readonly costUsd: number | null;
   readonly costKnown: number;
-  /** Ended before so many calls with the pattern not left; they count as not having left it. */
+  /** Runs that ended earlier without leaving the pattern; they count as not having left it. */
   readonly endedBefore: number;
-  /** The agent's answers. */
+  /** The agent's acknowledgements. */
   readonly accepted: number;
   readonly rejected: number;
   readonly noted: number;

@@ -10,47 +10,47 @@ import { stretchAfter, type StuckStretch } from '../steering/stuck-stretch.ts';
 import type { AdviceArm, AdviceOutcome } from '../run-view/advice-outcome.ts';
 import { RunView } from '../run-view/run-view.ts';
 
-/** What of a run says whether advice helps. Plain JSON, small, because all runs are kept. */
+/** The facts of a run for measuring the effect of advice. Plain JSON and small, because all rows are kept. */
 export interface EffectRow {
   readonly id: string;
   readonly parent: string | null;
-  /** Null where coxswain did not steer the run. */
+  /** Null for a run without steering. */
   readonly steering: {
     readonly mode: 'steer' | 'shadow';
     readonly configuration: string;
     readonly holdout: HoldoutArm | null;
   } | null;
-  /** Calls within which a pattern should be left: asked for, else declared by the experiment. */
+  /** Calls within which a pattern should clear: requested, else declared by the experiment. */
   readonly within: number;
-  /** Something of the run is lost. */
+  /** Some records are lost. */
   readonly gap: boolean;
   readonly ended: boolean;
-  /** Null where the run does not say. */
+  /** Null if the run records none. */
   readonly success: boolean | null;
-  /** How many pieces, by provider and by what became of them. */
+  /** Number of pieces of advice, by provider and delivery. */
   readonly pieces: readonly { readonly provider: string; readonly arm: AdviceArm; readonly count: number }[];
-  /** In the order in which they came up. */
+  /** In order of appearance. */
   readonly units: readonly AdvisedUnit[];
 }
 
-/** What an experiment draws as one (`unitOf`), with the first advice on it. */
+/** A unit of an experiment (`unitOf`), with its first advice. */
 export interface AdvisedUnit {
-  /** Of the pattern that the first advice speaks of; null where it speaks of none. */
+  /** Kind of the pattern of the first advice; null if it refers to none. */
   readonly kind: string | null;
   /** The agent was stuck. */
   readonly stuck: boolean;
-  /** Calls from the advice until it was left: the pattern, and of a stuck agent every one that overlaps. Absent while it was not. */
+  /** Calls from the advice until the pattern cleared; of a stuck agent, until every overlapping pattern cleared. Absent if it did not. */
   readonly callsToLeave?: number;
-  /** As it was drawn, whether the advice arrived or not. */
+  /** The drawn arm, whether or not the advice arrived. */
   readonly withheld: boolean;
   readonly advice: AdviceOutcome;
 }
 
 /** How a run is read. */
 export interface EffectRowOptions {
-  /** Calls over which a pattern may be left; default: what the run's experiment declared. */
+  /** Calls within which a pattern may clear; default: the number that the run's experiment declared. */
   readonly within?: number | undefined;
-  /** Of models, beside the built-in ones. */
+  /** Prices of models, in addition to the built-in ones. */
   readonly prices?: ModelPrices | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Unit {
   callsToLeave?: number;
 }
 
-/** Patterns that are known as open, at most. */
+/** Most open patterns remembered. */
 const MAX_OPEN = 256;
 
 /** Folds the records of one run into its row. Records in `seq` order, from the first. */
@@ -72,7 +72,7 @@ export class EffectRowFold {
   #view = new RunView();
   readonly #open = new LruMap<TrajectoryPattern>(MAX_OPEN);
   #stretch: StuckStretch | undefined;
-  /** Units by the id of their first advice, and those that are not left by what is drawn as one. */
+  /** Units by the id of their first advice; below, units not left yet by what is drawn as one. */
   readonly #units = new Map<string, Unit>();
   readonly #waiting = new Map<string, Unit>();
 
@@ -82,7 +82,6 @@ export class EffectRowFold {
     this.#prices = prices;
   }
 
-  /** Takes the next record. */
   fold(record: TrajectoryRecord): void {
     const { payload } = record;
     switch (payload.kind) {
@@ -111,7 +110,7 @@ export class EffectRowFold {
     this.#view.fold(record);
   }
 
-  /** What came of the run so far. */
+  /** The row so far. */
   row(): EffectRow {
     const { advice, lostRecords, outcome, started } = this.#view;
     const counts = new Map<string, { provider: string; arm: AdviceArm; count: number }>();
@@ -143,7 +142,7 @@ export class EffectRowFold {
     this.#open.delete(identity);
     const before = this.#stretch;
     this.#stretch = stretchAfter(before, 'cleared', { identity, ...pattern });
-    // A stretch is left with the last of its patterns; a pattern in which the agent is not stuck, by itself.
+    // A stretch ends with its last pattern; a pattern without stuckness ends by itself.
     if (known?.stuck === true && this.#stretch !== undefined) return;
     const drawn = { providerName: '', speaker: 'feedback', ...present({ pattern: known, stretch: before }) } as const;
     const unit = this.#waiting.get(unitOf(drawn));
@@ -157,7 +156,7 @@ export class EffectRowFold {
     reference: PatternReference | undefined,
   ): void {
     const pattern = reference === undefined ? undefined : this.#open.get(reference.identity);
-    // Only what was flagged by then: whether it is flagged afterwards depends on what the agent was told.
+    // Only patterns flagged by then: later flags depend on the advice.
     if (reference !== undefined && pattern === undefined) return;
     const speaker = payload.kind === 'feedback_produced' ? 'feedback' : 'guidance';
     const key = unitOf({
@@ -166,7 +165,7 @@ export class EffectRowFold {
       ...present({ pattern, stretch: this.#stretch }),
     });
     if (this.#waiting.has(key)) return;
-    // Guidance that speaks of no pattern while the agent is stuck speaks of that.
+    // Guidance without a pattern while the agent is stuck counts for that stretch.
     const spokenOf = key.startsWith('stretch') ? (pattern ?? this.#open.get(this.#stretch?.open[0] ?? '')) : pattern;
     const unit = { key, pattern: spokenOf, callsBefore: this.#view.calls };
     this.#waiting.set(key, unit);

@@ -8,25 +8,25 @@ import { runItems, type OnReadProblem } from './run-items.ts';
 
 /** How the effect of advice is measured. */
 export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
-  /** Calls within which a pattern should be left, from 1; default: what the experiment declared, else 10. */
+  /** Calls within which a pattern should clear, from 1; default: the experiment's declaration, else 10. */
   readonly within?: number;
-  /** The least difference that matters, above 0 up to 1; default 0.05. */
+  /** The smallest difference that matters, above 0 up to 1; default 0.05. */
   readonly worthwhile?: number;
-  /** Told what could not be read; the rest is read all the same. Default: nobody. */
+  /** Receives read errors; the rest is still read. */
   readonly onProblem?: OnReadProblem;
-  /** Told after each run. */
+  /** Called after each run. */
   readonly onRun?: () => void;
 }
 
-/** Five points: with fewer, a person would not notice. */
+/** Five points: a smaller difference goes unnoticed. */
 export const DEFAULT_WORTHWHILE = 0.05;
 
 /**
- * What followed advice in recorded runs, and where an experiment drew arms, told against withheld.
+ * Measures what followed advice in recorded runs and, in experiments, compares advised with withheld units.
  *
  * @param paths  stores, files of exported runs, folders, globs
  * @throws CoxswainError `invalid-argument` for a `within` or `worthwhile` outside its range, and as opening and listing a store
- * Memory: a small row a run, and the folds of runs that are open.
+ * Memory: a small row per run, and the folds of open runs.
  */
 export async function effect(paths: readonly string[], options: EffectOptions = {}): Promise<EffectReport> {
   const { onProblem = () => undefined, onRun, within, worthwhile = DEFAULT_WORTHWHILE } = options;

@@ -1,15 +1,14 @@
 import { hashText } from '../base/hash.ts';
 import type { ExamplesReport, MomentReport } from './backtest-report.ts';
 
-/** Examples of each kind: enough to see whether a rule is wrong, few enough to be read. */
+/** Examples of each kind: enough to see whether a rule is wrong, few enough to read. */
 const MAX_EXAMPLES = 3;
 
-/** A run as its examples need it. */
 export interface ExampleRun {
   readonly id: string;
   /** The path it was read from. */
   readonly source: string;
-  /** Null where nobody says. */
+  /** Null if unknown. */
   readonly positive: boolean | null;
 }
 
@@ -19,11 +18,11 @@ interface Ranked {
 }
 
 /**
- * Some first firings of a signal, by how their runs went. Those are taken whose run id has the smallest hash: they come from all
- * over the input, where the first ones in order would come from one file or one task, and no clock and no chance is in it.
+ * Selects first firings of a signal, by the outcome of their runs. It takes the smallest hashes of run ids, so the examples come from
+ * all over the input and are the same every time.
  *
- * @param first  of the runs it fired in: the index in `runs`, and the call of its first firing
- * Cost: a hash of each id it fired in; holds three runs of a kind.
+ * @param first  of each run with a firing: its index in `runs` and the call of its first firing
+ * Cost: one hash per run with a firing.
  */
 export function examplesOf(runs: readonly ExampleRun[], first: ReadonlyMap<number, number>): ExamplesReport {
   const chosen = { negative: [] as Ranked[], positive: [] as Ranked[], unlabelled: [] as Ranked[] };
@@ -51,7 +50,7 @@ function keepSmallest(list: Ranked[], one: Ranked): void {
   if (list.length > MAX_EXAMPLES) list.pop();
 }
 
-/** By rank; of equal ones the earlier in the input. */
+/** By rank, then by input order. */
 function isBefore(left: Ranked, right: Ranked): boolean {
   return left.rank < right.rank || (left.rank === right.rank && left.index < right.index);
 }

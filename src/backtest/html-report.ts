@@ -17,13 +17,13 @@ import type {
 } from './backtest-report.ts';
 import { percent, positionStrip, shareBar, stopPlot, sweepPlot } from './html-plots.ts';
 
-/** Configurations whose figures are open; those of more are folded away. */
+/** Configurations whose figures are expanded; with more of them, all are collapsed. */
 const MAX_OPEN = 2;
 const MAX_PATHS = 20;
 
 /**
- * A report of a backtest as one page: tables with intervals, where in the run things fire, the plot of a sweep, what a
- * comparison changes. It needs no network and no script; every text is escaped; equal reports give equal bytes.
+ * A backtest report as one page: tables with intervals, where things fire in the run, the plot of a sweep, and the changes of a
+ * comparison. It needs no network and no script; every text is escaped; equal reports give equal bytes.
  */
 export function htmlReport(report: BacktestReport): string {
   const { comparison, gates, parts, sweep } = report;
@@ -259,7 +259,7 @@ function ratioHtml({ high, low, negativeEvents, positiveEvents, ratio }: RateRat
 
 const MAX_CHARS = 300;
 
-/** A name from outside, which may be a whole file. */
+/** A name from outside, possibly very long. */
 function cut(text: string): string {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS - 1)}…` : text;
 }

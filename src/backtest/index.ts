@@ -1,4 +1,4 @@
-/** What users import from `coxswain/backtest`. */
+/** The entry `coxswain/backtest`. */
 export { backtest, type BacktestOptions, type BacktestProgress, type BacktestResult } from './backtest.ts';
 export {
   BACKTEST_REPORT_VERSION,

@@ -1,26 +1,25 @@
 import { RunIds } from '../formats/run-ids.ts';
 import { FiringKeys, type FiringKey, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
 
-/** What came of one shard, and the path it was read from. */
+/** The result of a shard and the path of its source. */
 interface ReadShard {
   readonly path: string;
   readonly result: ShardResult;
 }
 
-/** A run with the path it was read from. */
+/** A run and the path of its source. */
 export interface JoinedRow extends RunRow {
   readonly source: string;
 }
 
-/** All shards as one. */
 export interface JoinedRuns {
   readonly keys: readonly FiringKey[];
-  /** With ids that are unique among all, in the order of the input. */
+  /** With ids unique across all shards, in input order. */
   readonly rows: readonly JoinedRow[];
   readonly problems: readonly ShardProblem[];
 }
 
-/** Joins what came of shards, in their order, so that it does not matter who did which and when. */
+/** Joins the results of shards in their order, so the order of completion does not matter. */
 export function joinShards(shards: readonly ReadShard[]): JoinedRuns {
   const keys = new FiringKeys();
   const ids = new RunIds();

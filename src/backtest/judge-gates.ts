@@ -1,17 +1,17 @@
 import type { GateReport, PartReport } from './backtest-report.ts';
 import { rounded } from './statistics.ts';
 
-/** Bounds that a configuration must keep, for checks that run by themselves. */
+/** Bounds for a configuration, for automatic checks. */
 export interface Gates {
-  /** Most of the runs that went well in which anything may be said; 0 to 1. */
+  /** Largest share of successful runs with advice; 0 to 1. */
   readonly maxFalseRate?: number;
-  /** Least share of the runs that went wrong in which something must be said; 0 to 1. */
+  /** Smallest share of failed runs with advice; 0 to 1. */
   readonly minRecall?: number;
-  /** Most pieces of advice for 100 calls. */
+  /** Most pieces of advice per 100 calls. */
   readonly maxAdvicePer100Calls?: number;
 }
 
-/** Judges the last configuration on this part. What cannot be known fails: a gate that nothing was measured for is no pass. */
+/** Judges the last configuration on this part. An unknown figure fails. */
 export function judgeGates(gates: Gates, part: PartReport | undefined): readonly GateReport[] {
   const advice = part?.byConfiguration.at(-1)?.advice;
   const place = part === undefined || part.name === 'all' ? '' : ` on ${part.name}`;

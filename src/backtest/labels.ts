@@ -2,26 +2,25 @@ import { readFile, stat } from 'node:fs/promises';
 import { CoxswainError, messageOf, invalidArgument } from '../base/error.ts';
 import { csvField } from '../base/csv-field.ts';
 
-/** What a person says of a run or of a moment of it. */
+/** A person's judgement of a run or of a moment in it. */
 export type LabelTarget =
-  /** The agent is stuck: advice is wanted. */
+  /** The agent is stuck and needs advice. */
   | 'stuck'
-  /** It is not: advice would be a false alarm. */
+  /** The agent is not stuck: advice would be a false alarm. */
   | 'ok'
-  /** Looked at and left open: it counts for nothing. */
+  /** Viewed and left open; it counts for nothing. */
   | 'skip';
 
-/** Every target. */
 export const LABEL_TARGETS: readonly LabelTarget[] = ['stuck', 'ok', 'skip'];
 
 /** One line of a labels file. */
 export interface Label {
-  /** A run's id, or for a moment of it `RUN@CALL`, with the number of the call, from 1. */
+  /** A run's id or, for a moment, `RUN@CALL` with the 1-based number of the call. */
   readonly id: string;
   readonly target: LabelTarget;
-  /** The part of the data it belongs to, such as `dev` or `test`; empty where it does not say. */
+  /** The part of the data, such as `dev` or `test`; empty if not stated. */
   readonly split: string;
-  /** For people. */
+  /** For human readers. */
   readonly note: string;
 }
 
@@ -29,15 +28,15 @@ const COLUMNS = ['id', 'target', 'split', 'note'] as const;
 type Column = (typeof COLUMNS)[number];
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Problems that one message names; the rest are counted. */
+/** Problems listed in one message; the rest are counted. */
 const MAX_NAMED = 3;
-/** Of what stands in the file, so much is shown in a message. */
+/** Longest excerpt of the file in a message. */
 const MAX_SHOWN = 80;
 
 /**
  * Reads a labels file.
  *
- * @throws CoxswainError `input-io` where it cannot be read, `input-too-large` over 64 MB, else as `parseLabels`
+ * @throws CoxswainError `input-io` if it cannot be read, `input-too-large` over 64 MB, else as `parseLabels`
  */
 export async function readLabels(file: string): Promise<readonly Label[]> {
   let text: string;
@@ -55,12 +54,12 @@ export async function readLabels(file: string): Promise<readonly Label[]> {
 }
 
 /**
- * The labels of a CSV text: a header with `id`, `target` and, where wanted, `split` and `note`, in any order; then a line a
- * label. Blank lines are passed over.
+ * The labels of a CSV text: a header with `id`, `target` and optionally `split` and `note`, in any order; then one label per line.
+ * Blank lines are skipped.
  *
- * @param file  for messages
- * @throws CoxswainError `invalid-argument` with the lines that are wrong: no header, a column or target that does not exist,
- * no id, an id that was there before, too many or too few fields, a quote that does not end
+ * @param file  named in messages
+ * @throws CoxswainError `invalid-argument` with the invalid lines: no header, an unknown column or target, no id, a repeated id, too
+ *   many or too few fields, an unclosed quote
  */
 export function parseLabels(text: string, file: string): readonly Label[] {
   const { rows, problem } = parseCsv(text);
@@ -97,7 +96,7 @@ export function parseLabels(text: string, file: string): readonly Label[] {
   return labels;
 }
 
-/** The labels as CSV (RFC 4180, but with plain line feeds); `parseLabels` gives them back unchanged. */
+/** The labels as CSV (RFC 4180 with plain line feeds); `parseLabels` returns them unchanged. */
 export function formatLabels(labels: readonly Label[]): string {
   const lines = labels.map(({ id, target, split, note }) => [id, target, split, note].map(csvField).join(','));
   return `${[COLUMNS.join(','), ...lines].join('\n')}\n`;
@@ -120,22 +119,21 @@ function wrongLabels(file: string, problems: readonly string[]): CoxswainError {
 
 /** A row of a CSV text. */
 interface CsvRow {
-  /** The line it begins in, from 1. */
+  /** The 1-based number of its first line. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** What a CSV text holds. */
+/** The rows of a CSV text. */
 interface ParsedCsv {
   readonly rows: readonly CsvRow[];
-  /** What stops the reading: a quote that does not end, or text behind one. The rows before it are there. */
+  /** The reason why reading stopped: an unclosed quote, or text after one. The rows before it are present. */
   readonly problem?: { readonly line: number; readonly message: string };
 }
 
 /**
- * The rows of a CSV text as RFC 4180 has it, with any line ends: fields between commas, those in double quotes may hold
- * commas, line breaks and doubled quotes. A byte order mark and blank lines are passed over. By hand, because it is this
- * short, and a library would be one more thing that everybody installs.
+ * Reads the rows of a CSV text (RFC 4180, any line ends): comma-separated fields; quoted fields may contain commas, line breaks and
+ * doubled quotes. Skips a byte order mark and blank lines. Our own code, because it is this short.
  *
  * Cost: one pass.
  */

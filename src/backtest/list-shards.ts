@@ -4,19 +4,19 @@ import { openStoreReader, storeKindAt } from '../store/registry/open-store.ts';
 import { shownAddress } from '../store/store-address.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 
-/** Part of the input that one worker reads at a time. Plain JSON. */
+/** A part of the input that one worker reads at a time. Plain JSON. */
 export type Shard =
   | { readonly kind: 'file'; readonly path: string; readonly named: boolean; readonly bytes: number }
   | {
       readonly kind: 'store';
-      /** With its password, where it has one. */
+      /** Includes the password, if any. */
       readonly address: string;
       readonly runs: readonly string[];
-      /** Fingerprint of how far these runs are: it changes when one of them goes on. */
+      /** A fingerprint of the runs' progress: it changes when one of them continues. */
       readonly state: string;
     };
 
-/** What of the input a shard is part of, as it may be shown. */
+/** The source of a shard, for display. */
 export function shownSource(shard: Shard): string {
   return shard.kind === 'file' ? shard.path : shownAddress(shard.address);
 }
@@ -25,7 +25,7 @@ const RUNS_A_SHARD = 64;
 const PAGE_RUNS = 1000;
 
 /**
- * What to read, in a fixed order: stores in pieces of 64 runs, the last one that started first; anything else file by file.
+ * Lists the input in a fixed order: stores in groups of 64 runs, most recently started first; anything else file by file.
  *
  * @param paths addresses of stores, files, folders, globs, or `-`
  * @throws CoxswainError as opening and listing a store
@@ -42,7 +42,7 @@ export async function listShards(paths: readonly string[]): Promise<readonly Sha
 async function fileShards(path: string): Promise<readonly Shard[]> {
   const shards: Shard[] = [];
   for await (const found of findSources([path])) {
-    // A pipe or device met in a folder would be waited for.
+    // Opening a pipe or device found in a folder would block.
     if (!found.named && found.sizeBytes === undefined) continue;
     if ((await storeKindAt(found.path)) !== undefined) shards.push(...(await storeShards(found.path)));
     else shards.push({ kind: 'file', path: found.path, named: found.named, bytes: found.sizeBytes ?? 0 });

@@ -14,12 +14,12 @@ import {
 import type { AdvisedUnit, EffectRow } from './effect-row.ts';
 import { quartilesOf, rounded, shareOf } from './statistics.ts';
 
-/** What the rows are of. */
+/** How the rows are evaluated. */
 export interface EffectInput {
   readonly paths: readonly string[];
-  /** Asked for in place of what experiments declared. */
+  /** Replaces the number that the experiments declared. */
   readonly within?: number;
-  /** The least difference that matters, a share of 1. */
+  /** The smallest difference that matters, a share of 1. */
   readonly worthwhile: number;
   readonly rows: readonly EffectRow[];
 }
@@ -29,25 +29,25 @@ interface Case {
   readonly cluster: string;
   readonly row: EffectRow;
   readonly withheld: boolean;
-  /** Absent where the unit is a whole run. */
+  /** Absent if the unit is a whole run. */
   readonly advice?: AdviceOutcome;
   readonly callsToLeave?: number;
-  /** Null where it cannot be said. */
+  /** Null if unknown. */
   readonly good: boolean | null;
 }
 
 type UnitCase = Case & AdvisedUnit;
 type Subject = Pick<EffectExperiment, 'name' | 'about' | 'outcome'>;
 
-/** The share withheld that power is stated for where there is no experiment yet. */
+/** The withheld share assumed for power when there is no experiment yet. */
 const USUAL_SHARE = 0.5;
 /** Standard errors beyond which arms count as uneven: 1 in 1,000 by chance. */
 const UNEVEN = 3.29;
 
 /**
- * What the rows of runs say about advice: a comparison for each kind of pattern, and for each provider that speaks of none.
+ * Compares the arms for each kind of pattern and for each provider without a pattern.
  *
- * Cost: O(n log n) in the units. The order of the rows does not matter.
+ * Cost: O(n log n) in the units. Independent of the order of rows.
  */
 export function measureEffect({ paths, rows, within, worthwhile }: EffectInput): EffectReport {
   const sorted = [...rows].sort((left, right) => order(left.id, right.id));
@@ -116,7 +116,7 @@ function unitsOf(rows: readonly EffectRow[], clusterOf: (row: EffectRow) => stri
   );
 }
 
-/** Where runs are drawn: of each run with those below it, the episode that was advised on first. Later ones depend on the arm. */
+/** For experiments that draw runs: the first advised episode of each run and its child runs. Later ones depend on the arm. */
 function firstEpisodes(units: readonly UnitCase[]): readonly UnitCase[] {
   const first = new Map<string, UnitCase>();
   for (const unit of units) {
@@ -142,7 +142,7 @@ function outcomeOf({ advice, callsToLeave, row }: Omit<Case, 'good'>, outcome: E
   if (advice === undefined || outcome === 'succeeded') return row.ended ? row.success : null;
   if (outcome === 'in-time') return advice.inTime ?? null;
   const { callsLeft } = advice;
-  // Also where it has left the pattern already: else units that do would be more likely to count.
+  // Also for units that have left the pattern already; otherwise those would be more likely to count.
   if (!row.ended && callsLeft < row.within) return null;
   if (callsToLeave !== undefined && callsToLeave <= row.within) return true;
   return row.success === true && callsLeft <= row.within;
@@ -162,7 +162,7 @@ function compare(
       return { difference, moreRuns: clusters === 0 ? null : Math.ceil((more * input.runs) / clusters) };
     });
   const good = known.filter((one) => one.good === true).length;
-  // Of one unit a run, before arms say more; a share of 0 or 1 of few units is taken for less sure than it looks.
+  // One unit per run until arms are large enough; a share of 0 or 1 of few units is less certain than it looks.
   const share = (good + 1) / (known.length + 2);
   const guess = (share * (1 - share)) / (USUAL_SHARE * (1 - USUAL_SHARE));
   if (!input.drawn) {
@@ -205,7 +205,7 @@ function isBalanced(cases: readonly Case[]): boolean {
   return Math.abs(over) <= UNEVEN * Math.sqrt(variance);
 }
 
-/** What followed a piece of advice, and what is asked of it. */
+/** Outcomes after advice, and the figure to compute. */
 interface Followed extends AdviceOutcome {
   readonly callsToLeave?: number;
   readonly within: number;
@@ -267,7 +267,7 @@ function notesOf(drawn: boolean): readonly string[] {
   ];
 }
 
-/** The root of each run. A run whose parents are not there stands at the root. */
+/** The root of each run. A run with missing parents is a root. */
 function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
   const parents = new Map(rows.map(({ id, parent }) => [id, parent]));
   return new Map(
@@ -275,7 +275,7 @@ function rootsOf(rows: readonly EffectRow[]): ReadonlyMap<string, string> {
       const seen = new Set([id]);
       let root = id;
       for (let parent = parents.get(id) ?? null; parent !== null && !seen.has(parent);) {
-        // Records from outside may name parents in a circle.
+        // Records from outside may have cyclic parents.
         seen.add(parent);
         root = parent;
         parent = parents.get(parent) ?? null;

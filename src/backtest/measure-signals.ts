@@ -11,7 +11,7 @@ export interface MeasuredRun extends ExampleRun {
   readonly fired: readonly number[];
 }
 
-/** What counts as one signal. */
+/** One signal. */
 interface SignalName {
   readonly by: SignalReport['by'];
   readonly name: string;
@@ -22,13 +22,13 @@ interface SignalName {
 interface Gathered {
   readonly signal: SignalName;
   fired: number;
-  /** Of every run it fired in: number of the run, first call. */
+  /** For every run with a firing: its index and first call. */
   readonly first: Map<number, number>;
 }
 
 const ADVICE: SignalName = { by: 'advice', name: 'advice' };
 
-/** Figures of everything that fired in these runs. Cost: O(n log n) in the runs for each signal. */
+/** The figures of everything that fired in these runs. Cost: O(n log n) in the runs per signal. */
 export function measureSignals(runs: readonly MeasuredRun[], keys: readonly FiringKey[]): PartFigures {
   const names = keys.map(signalsOf);
   const gathered = new Map<string, Gathered>();
@@ -38,7 +38,7 @@ export function measureSignals(runs: readonly MeasuredRun[], keys: readonly Firi
     gathered.set(id, known);
     return known;
   };
-  // There is a row for advice also where nothing was said.
+  // The row for all advice exists even if nothing fired.
   of(ADVICE);
   const byKey = names.map((signals) => signals.map(of));
   for (const [index, { fired }] of runs.entries()) {

@@ -2,19 +2,19 @@ import type { SavedReport, StopEarlyReport, StopFigures, StopPolicyReport } from
 import { ratioOf, shareOf } from './statistics.ts';
 import { STOP_AFTER, type RunUse, type StopPoint } from './stop-points.ts';
 
-/** A run that could have been stopped. */
+/** A run that could be stopped. */
 export interface StoppableRun {
   readonly calls: number;
-  /** Of the whole run. */
+  /** Use of the whole run. */
   readonly use: RunUse;
-  /** True where the run went wrong, false where it went well, null where nobody says. */
+  /** True if the run failed, false if it succeeded, null if unknown. */
   readonly positive: boolean | null;
   readonly stops: readonly StopPoint[];
 }
 
 /**
- * What stopping each run so many calls after its first stuck warning would have saved, and the runs that went well which it would
- * have cut off. Exact: a run that is stopped does what it did until then.
+ * Computes the savings of stopping each run some calls after its first stuck warning, and the successful runs that this would cut
+ * off. Exact: until the stop, a stopped run equals the recorded one.
  *
  * Cost: O(runs × kinds).
  */
@@ -25,7 +25,7 @@ export function measureStops(runs: readonly StoppableRun[]): StopEarlyReport {
   return { after: STOP_AFTER, policies: policies.sort(inOrder) };
 }
 
-/** Any kind first, then by the runs that are warned, then by name. */
+/** Any kind first, then by warned runs, then by name. */
 function inOrder(one: StopPolicyReport, other: StopPolicyReport): number {
   if ((one.kind === null) !== (other.kind === null)) return one.kind === null ? -1 : 1;
   const names = [`${one.kind} ${one.level}`, `${other.kind} ${other.level}`];

@@ -10,15 +10,15 @@ import { replaysOf, type OpenReplay } from './sweep-replay.ts';
 import { withoutPath } from './run-items.ts';
 import { FiringKeys, type RunRow, type ShardProblem, type ShardResult } from './run-row.ts';
 
-/** Runs of one file that are open at a time. */
+/** Most open runs of one file. */
 const MAX_OPEN = 1000;
-/** Problems of one shard that are kept; of more only the number. */
+/** Most problems kept per shard; others are counted. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Replays every run of a shard. What cannot be read is a problem in the answer, and the rest is read all the same.
+ * Replays every run of a shard. Read errors become problems in the result; the rest is still read.
  *
- * Memory: what the importers hold, the folds of open runs (1,000 at most; in a sweep also their records), and a row a run.
+ * Memory: the importers' buffers, the folds of open runs (1,000 at most; in a sweep also their records), and a row per run.
  */
 export async function replayShard(shard: Shard, configurations: readonly Configuration[]): Promise<ShardResult> {
   const replay = new ShardReplay(shard, configurations);
@@ -27,7 +27,7 @@ export async function replayShard(shard: Shard, configurations: readonly Configu
     else await replay.file(shard.path);
   } catch (error) {
     const code = error instanceof CoxswainError ? error.code : undefined;
-    // What is met in a folder and is no trajectory is nobody's problem.
+    // A file in a folder that is no trajectory is not a problem.
     if (code !== 'format-unknown' || shard.kind === 'store' || shard.named) replay.failure(error);
   }
   return replay.result();
@@ -73,7 +73,7 @@ class ShardReplay {
     }
   }
 
-  // Not inside the function that waits: the engine would leave the loop's fast version at the end of every list.
+  // A separate function: V8 would deoptimise the loop at every await.
   #takeAll(items: Iterable<ReadRunsItem>): void {
     for (const item of items) this.#take(item);
   }
@@ -112,7 +112,7 @@ class ShardReplay {
     return { keys: this.#keys.keys, rows: this.#rows, problems: [...this.#problems, ...more] };
   }
 
-  /** Makes this run the last one touched, and room for it where it is new. */
+  /** Marks this run as most recently used; makes room for a new one. */
   #turnTo(run: ReadRun): OpenReplay | undefined {
     this.#last = run;
     let replay = this.#open.get(run);

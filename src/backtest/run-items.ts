@@ -7,12 +7,12 @@ import { RunIds } from '../formats/run-ids.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';
 import { listShards, shownSource, type Shard } from './list-shards.ts';
 
-/** The next record of a run, or that there are no more. Records of one run come in order; runs of a file may be mixed. */
+/** The next record of a run, or its end. Records of one run are in order; runs of a file may be interleaved. */
 export type RunItem =
   | { readonly type: 'record'; readonly run: string; readonly record: TrajectoryRecord }
   | { readonly type: 'end'; readonly run: string };
 
-/** Told what could not be read; the rest is read all the same. */
+/** Receives read errors; the rest is still read. */
 export type OnReadProblem = (problem: {
   readonly path: string;
   readonly line?: number;
@@ -20,7 +20,7 @@ export type OnReadProblem = (problem: {
 }) => void;
 
 /**
- * Every record of every run at these paths: stores, files, folders, globs and `-`.
+ * Yields every record of every run at these paths: stores, files, folders, globs and `-`.
  *
  * @throws CoxswainError as opening and listing a store
  */
@@ -34,7 +34,7 @@ export async function* runItems(
       yield* shard.kind === 'store' ? storeItems(shard, onProblem) : fileItems(shard, ids, onProblem);
     } catch (error) {
       const { code, details = {} } = error instanceof CoxswainError ? error : {};
-      // What is met in a folder and is no trajectory is nobody's problem.
+      // A file in a folder that is no trajectory is not a problem.
       if (code === 'format-unknown' && shard.kind === 'file' && !shard.named) continue;
       const line = details['line'];
       const at = typeof line === 'number' ? { line } : {};
@@ -79,7 +79,7 @@ async function* fileItems(
   }
 }
 
-/** Errors of the importers name the path by themselves. */
+/** Importers' errors already name the path. */
 export function withoutPath(message: string, path: string): string {
   return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }

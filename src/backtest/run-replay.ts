@@ -11,31 +11,31 @@ import type { Configuration } from './configuration.ts';
 import type { FiringKeys, RunRow } from './run-row.ts';
 import { StopPoints, type RunUse } from './stop-points.ts';
 
-/** One configuration at work in one run: takes a record, gives what came of it. */
+/** One configuration in one run. */
 interface Player {
   readonly calls: () => number;
-  /** What follows from the record; the record's own payload in it does not count. */
+  /** Returns the records derived from this one; the record's own payload in the result does not count. */
   readonly take: (record: TrajectoryRecord) => readonly TrajectoryPayload[];
 }
 
-/** Where advice fired: under which configuration, the index of the call after which it did, and the record that was taken. */
+/** Where advice fired: the configuration, the 0-based index of the last call, and the record. */
 export interface FiredAt {
   readonly configuration: number;
   readonly call: number;
   readonly seq: number;
 }
 
-/** Takes advice that fired in a replay. */
+/** Receives advice that fired in a replay. */
 export type OnAdvice = (
   at: FiredAt,
   payload: Extract<TrajectoryPayload, { readonly kind: 'feedback_produced' | 'guidance_produced' }>,
 ) => void;
 
 /**
- * Replays one run under every configuration at once, and keeps what fired.
+ * Replays one run under every configuration at once, and keeps the firings.
  *
- * A run that coxswain steered is asked where its host asked, with what the host knew there; under another configuration than
- * its own, what was delivered and answered then is passed over. Any other run is asked after each call and before each turn
+ * A run steered by coxswain is evaluated at its host's decision points, with the host's data; under another configuration than its own,
+ * recorded deliveries and acknowledgements are skipped. Any other run is evaluated after each call and before each turn
  * (`SteeringReplay`).
  */
 export class RunReplay {
@@ -80,7 +80,7 @@ export class RunReplay {
     }
   }
 
-  /** What is kept of the run. */
+  /** The row so far. */
   row(): RunRow {
     return {
       id: this.#id,
@@ -162,7 +162,7 @@ export class RunReplay {
           pattern: kindOf(payload.feedback.pattern?.identity),
           point: 'post_tool_result',
         });
-        // The record that shows that the run goes on may be the start of the next call.
+        // The record that triggers the evaluation may be the start of the next call.
         calls = payload.feedback.callIndex;
         break;
       case 'guidance_produced':
@@ -185,7 +185,7 @@ export class RunReplay {
   }
 }
 
-/** An identity is the kind, a colon, and what tells two of a kind apart. */
+/** An identity is `KIND:KEY`. */
 function kindOf(identity: string | undefined): string | null {
   if (identity === undefined) return null;
   const end = identity.indexOf(':');

@@ -1,38 +1,37 @@
 import type { DecisionPoint } from '../records/guidance.ts';
 import type { RunUse, StopPoint } from './stop-points.ts';
 
-/** Something that fired: a piece of advice, or a pattern that was flagged. */
+/** Something that fired: advice, or a flagged pattern. */
 export type FiringKey =
   | { readonly by: 'provider'; readonly name: string; readonly pattern: string | null; readonly point: DecisionPoint }
   | { readonly by: 'pattern'; readonly name: string };
 
 /**
- * What a backtest keeps of a run, small, because all runs are kept: 476 bytes a run were measured with the standard steering on
- * 9,403 runs of SQL. Plain JSON.
+ * The result for one run, small because all rows are kept: 476 bytes with the standard steering on 9,403 runs of SQL. Plain JSON.
  */
 export interface RunRow {
   readonly id: string;
-  /** Fingerprint of the task's text; empty where the run has none. */
+  /** Fingerprint of the task's text; empty without a task. */
   readonly task: string;
   readonly calls: number;
-  /** Null where the run does not say. */
+  /** Null if not recorded. */
   readonly success: boolean | null;
-  /** Asked at the decision points that its own host recorded. */
+  /** Evaluated at the decision points that its own host recorded. */
   readonly own: boolean;
-  /** Asked at least once. */
+  /** Evaluated at least once. */
   readonly asked: boolean;
   readonly gap: boolean;
-  /** Model-backed classifiers of any configuration that have no recorded verdict in it. */
+  /** Model-backed classifiers of any configuration without a recorded verdict in this run. */
   readonly unanswered: readonly string[];
-  /** By configuration: pairs of a number in `ShardResult.keys` and a call, from 0, in the order of firing. */
+  /** By configuration: pairs of an index in `ShardResult.keys` and a 0-based call, in firing order. */
   readonly fired: readonly (readonly number[])[];
-  /** What the whole run used. */
+  /** Use of the whole run. */
   readonly use: RunUse;
   /** By configuration: the first stuck warnings. */
   readonly stops: readonly (readonly StopPoint[])[];
 }
 
-/** Something that could not be read. Plain JSON. */
+/** A read error. Plain JSON. */
 export interface ShardProblem {
   readonly path: string;
   /** 1-based. */
@@ -40,14 +39,14 @@ export interface ShardProblem {
   readonly message: string;
 }
 
-/** What came of a shard. Plain JSON. */
+/** The result of a shard. Plain JSON. */
 export interface ShardResult {
   readonly keys: readonly FiringKey[];
   readonly rows: readonly RunRow[];
   readonly problems: readonly ShardProblem[];
 }
 
-/** Numbers for keys, each different key once. */
+/** Numbers each distinct key. */
 export class FiringKeys {
   readonly #numbers = new Map<string, number>();
   readonly #keys: FiringKey[] = [];

@@ -8,23 +8,22 @@ import { replayShard } from './replay-shard.ts';
 import type { ShardResult } from './run-row.ts';
 import type { ShardAnswer, ShardRequest } from './shard-worker.ts';
 
-/** How shards are worked through. */
 export interface RunShardsOptions {
   readonly configurations: readonly Configuration[];
-  /** The same configurations as data; absent: this thread does the work, because they cannot be sent. */
+  /** The same configurations as data; absent if they cannot be sent to threads: then this thread does the work. */
   readonly specs?: readonly ConfigurationSpec[];
-  /** Threads; 1 is this one. */
+  /** Number of threads; 1 means this one. */
   readonly workers: number;
-  /** Gives the number of the next shard to do; undefined once there is none. */
+  /** Returns the number of the next shard; undefined when none is left. */
   readonly take: () => Promise<number | undefined>;
-  /** Told of each shard as it is done, in no fixed order. */
+  /** Called after each shard, in no fixed order. */
   readonly onDone: (number: number, result: ShardResult) => Promise<void>;
 }
 
 /**
- * Replays shards, on several threads where that is asked for. A thread takes the next shard when it has done one.
+ * Replays shards, optionally on several threads. A thread takes the next shard when it has finished one.
  *
- * @throws CoxswainError "input-io" when a thread stops by itself
+ * @throws CoxswainError "input-io" when a thread stops unexpectedly
  */
 export async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
   const { configurations, specs, take, onDone, workers: threads } = options;

@@ -11,9 +11,9 @@ import type { ShardResult } from './run-row.ts';
 
 const VERSION = 2;
 
-/** A fingerprint of what is read and under which configurations: a journal of another one is of no use. */
+/** A fingerprint of the input and the configurations: a journal serves only one of them. */
 export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {
-  // The time of a store's file says nothing: reading moves its log into it, and an open store fills its word index.
+  // A store's file time is no sign of change: reading moves its log into the file, and an open store fills its word index.
   const facts = shards.map((shard) => (shard.kind === 'store' ? shard : [shard, changedAtMs(shard.path)]));
   return hashText(
     canonicalJson([configurations.map(({ name, steering }) => [name, steering.configurationHash]), facts]),
@@ -25,18 +25,17 @@ function changedAtMs(path: string): number {
 }
 
 /**
- * The shards that are done, in a file of JSON lines: its head, then one line a shard. What a crash left of a line is cut off
- * when the file is opened.
+ * The finished shards, in a file of JSON lines: a head, then one line per shard. Opening the file truncates a partial last line.
  */
 export class ShardJournal {
   readonly #path: string;
-  /** What was done before, by the number of the shard. */
+  /** Results of earlier sessions, by shard number. */
   readonly done: ReadonlyMap<number, ShardResult>;
 
   /**
-   * Opens the file, or makes it.
+   * Opens or creates the file.
    *
-   * @throws CoxswainError "invalid-argument" when it is of another input or configuration, or no journal; "input-io" when it
+   * @throws CoxswainError "invalid-argument" when it belongs to another input or configuration, or is no journal; "input-io" when it
    *   cannot be read or written
    */
   constructor(path: string, key: string) {
@@ -51,7 +50,7 @@ export class ShardJournal {
     }
   }
 
-  /** Adds a shard. @throws what the file system throws */
+  /** Adds a shard. @throws file system errors */
   add(number: number, result: ShardResult): void {
     appendFileSync(this.#path, `${JSON.stringify({ number, result })}\n`);
   }
@@ -73,7 +72,7 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   const done = new Map<number, ShardResult>();
   for (const line of lines) {
     const entry = parsed(line);
-    // We wrote it ourselves, for the same input.
+    // Our own line, for the same input.
     if (entry !== undefined) done.set(Number(entry['number']), entry['result'] as ShardResult);
   }
   return done;

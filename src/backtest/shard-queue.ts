@@ -7,7 +7,7 @@ import type { ShardResult } from './run-row.ts';
 
 const SCHEMA = 'coxswain_queue';
 const POLL_MS = 500;
-/** A shard that no machine has claimed to work on for so long is given to another one. */
+/** A shard without a heartbeat for so long goes to another machine. */
 const HEARTBEAT_SECONDS = 20;
 const TOUCH_MS = 5_000;
 /** Longest time for one shard. */
@@ -15,7 +15,7 @@ const LONGEST_SECONDS = 23 * 60 * 60;
 const RETRIES = 10;
 const INSERTED_AT_ONCE = 1_000;
 
-/** What is used of pg-boss. Its own types do not compile where those of packages are checked. */
+/** The used part of pg-boss, whose own types do not compile with `skipLibCheck: false`. */
 interface Boss {
   on(event: 'error', listener: () => void): unknown;
   start(): Promise<unknown>;
@@ -32,21 +32,21 @@ interface Boss {
 
 type TakeResult = (number: number, result: ShardResult) => void;
 
-/** What a job gives: JSON as text, so that the bytes are those that were written. */
+/** The output of a job: JSON as text, to preserve its bytes. */
 interface JobOutput {
   readonly result: string;
 }
 
 /**
- * The shards of one backtest in a queue of pg-boss, for any number of machines that read the same input: each takes shards that
- * no other one has, and each has all results in the end. A shard whose machine is gone goes to another; what is done stays
- * for seven days, so that the same backtest goes on where it was left.
+ * The shards of one backtest in a queue of pg-boss, for any number of machines with the same input: each takes unclaimed shards, and
+ * each receives all results. A shard of a lost machine goes to another one; results are kept for seven days, so the same backtest
+ * continues where it stopped.
  */
 export class ShardQueue {
   readonly #boss: Boss;
   readonly #name: string;
   readonly #key: string;
-  /** Shards whose result is not here yet, in their order. */
+  /** Shards without a result yet, in order. */
   readonly #missing: Set<number>;
   readonly #active = new Set<string>();
   readonly #touching: NodeJS.Timeout;
@@ -60,19 +60,19 @@ export class ShardQueue {
     this.#missing = new Set(Array.from({ length: shards }, (_none, number) => number));
     this.#onResult = onResult;
     this.#touching = setInterval(() => {
-      // A machine that cannot reach the queue loses its shards to others, and notices when it has done one.
+      // A machine that cannot reach the queue loses its shards, and notices when it completes one.
       if (this.#active.size > 0) boss.touch(this.#name, [...this.#active]).catch(() => undefined);
     }, TOUCH_MS);
   }
 
   /**
-   * Opens the queue of a backtest, or makes it.
+   * Opens or creates the queue of a backtest.
    *
-   * @param key       tells this input and these configurations from all others
-   * @param shards    how many there are
-   * @param onResult  receives each result once, whoever worked it out
-   * @throws CoxswainError "invalid-argument" for an address that is no database, or without the package `pg-boss`; "store-io"
-   *   when the database cannot be used
+   * @param key       identifies the input and the configurations
+   * @param shards    their number
+   * @param onResult  receives each result once, from whichever machine
+   * @throws CoxswainError "invalid-argument" for an address that is no database, or without the package `pg-boss`; "store-io" when the
+   *   database fails
    */
   static async open(
     address: string,
@@ -85,7 +85,7 @@ export class ShardQueue {
     const PgBoss = await loadBoss();
     const { url: connectionString, schema = SCHEMA } = parsed;
     const boss = new PgBoss({ connectionString, schema, supervise: false, schedule: false, monitorIntervalSeconds: 5 });
-    // What fails is thrown by the call that it fails.
+    // The failing call throws the error itself.
     boss.on('error', () => undefined);
     try {
       await boss.start();
@@ -100,7 +100,7 @@ export class ShardQueue {
           id: jobId(key, from + at),
           data: { number: from + at },
         }));
-        // One that is there already stays as it is.
+        // An existing job stays unchanged.
         await boss.insert(queueOf(key), jobs);
       }
     } catch (error) {
@@ -111,10 +111,10 @@ export class ShardQueue {
   }
 
   /**
-   * The next shard to work on; waits while others work on the last ones.
+   * Returns the next shard; waits while other machines work on the last ones.
    *
-   * @returns undefined once every result is here
-   * @throws CoxswainError "input-io" for a shard that failed on every machine that tried it
+   * @returns undefined once every result has arrived
+   * @throws CoxswainError "input-io" for a shard that failed on every machine
    */
   async take(): Promise<number | undefined> {
     for (;;) {
@@ -129,7 +129,7 @@ export class ShardQueue {
     }
   }
 
-  /** A shard is done. Done twice, it has the same result. */
+  /** Completes a shard. Repeating it gives the same result. */
   async done(number: number, result: ShardResult): Promise<void> {
     const id = jobId(this.#key, number);
     this.#active.delete(id);
@@ -140,12 +140,12 @@ export class ShardQueue {
 
   async close(): Promise<void> {
     clearInterval(this.#touching);
-    // What was not finished is for others at once.
+    // Releases unfinished shards to other machines.
     if (this.#active.size > 0) await this.#boss.fail(this.#name, [...this.#active]).catch(() => undefined);
     await this.#boss.stop({ graceful: false }).catch(() => undefined);
   }
 
-  /** Reads results of others in order, up to the first that is not there. @returns whether all are here */
+  /** Reads results of other machines in order, up to the first missing one. @returns true if all have arrived */
   async #gather(): Promise<boolean> {
     for (const number of this.#missing) {
       const id = jobId(this.#key, number);
@@ -154,11 +154,11 @@ export class ShardQueue {
         throw new CoxswainError('input-io', `shard ${number} failed on every machine: ${JSON.stringify(job.output)}`);
       }
       if (job?.state !== 'completed') {
-        // Finds shards whose machine is gone.
+        // Finds shards of lost machines.
         await this.#boss.supervise(this.#name);
         return false;
       }
-      // `done` wrote it.
+      // Written by `done`.
       const { result } = job.output as JobOutput;
       this.#takeResult(number, JSON.parse(result) as ShardResult);
     }
@@ -173,7 +173,7 @@ export class ShardQueue {
 async function loadBoss(): Promise<new (options: object) => Boss> {
   const name: string = 'pg-boss';
   try {
-    // As its documentation says.
+    // As documented by pg-boss.
     return ((await import(name)) as { readonly PgBoss: new (options: object) => Boss }).PgBoss;
   } catch (error) {
     throw new CoxswainError('invalid-argument', '--queue needs the package pg-boss: npm install pg-boss', {
@@ -186,7 +186,7 @@ function queueOf(key: string): string {
   return `coxswain-backtest-${key}`;
 }
 
-/** The id of a shard's job: the same on every machine. */
+/** The job id of a shard, the same on every machine. */
 function jobId(key: string, number: number): string {
   const hash = createHash('sha256').update(`${key}/${number}`).digest('hex');
   return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');

@@ -6,18 +6,16 @@ import type { Shard } from './list-shards.ts';
 import { replayShard } from './replay-shard.ts';
 import type { ShardResult } from './run-row.ts';
 
-/** What a worker is asked: the shard and its number. */
 export interface ShardRequest {
   readonly number: number;
   readonly shard: Shard;
 }
 
-/** What it answers. */
 export type ShardAnswer =
   | { readonly number: number; readonly result: ShardResult }
   | { readonly number: number; readonly fault: { readonly code?: string; readonly message: string } };
 
-// This file is run by the pool only, which gives the configurations.
+// Only the pool runs this file; it passes the configurations.
 const configurations = Promise.all((workerData as readonly ConfigurationSpec[]).map(makeConfiguration));
 
 parentPort?.on('message', ({ number, shard }: ShardRequest) => {

@@ -1,14 +1,14 @@
 import { invalidArgument } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 
-/** A part of the runs, by tasks. */
+/** A division of the runs by task. */
 export interface Split {
   readonly name: string;
   /** Above 0, below 1. */
   readonly share: number;
 }
 
-/** What is not in the named part. */
+/** Name of the other part. */
 const REST = 'test';
 
 /** Reads `dev=0.7`. @throws CoxswainError "invalid-argument" */
@@ -20,16 +20,16 @@ export function parseSplit(text: string): Split {
   throw invalidArgument(`--split ${text}: give a name and a share, such as dev=0.7`);
 }
 
-/** The names of the parts, in order; without a split there is one. */
+/** The names of the parts, in order; without a split, `all`. */
 export function partNames(split: Split | undefined): readonly string[] {
   return split === undefined ? ['all'] : [split.name, REST];
 }
 
 /**
- * The part that a task belongs to. All runs of a task are in one part, so that what was learnt on one part is not tried on
- * the same task again. By a hash, so a run stays where it is when others come.
+ * The part of a task. All runs of a task are in one part, so thresholds are never tried on a task that they were chosen on. By hash,
+ * so a run keeps its part when others are added.
  *
- * @param task  its fingerprint, or the run's id where it has none
+ * @param task  its fingerprint, or the run's id without a task
  */
 export function partOf(task: string, split: Split | undefined): string {
   if (split === undefined) return 'all';

@@ -4,14 +4,14 @@ import type { QuartilesReport, RateRatioReport, SavedReport, ShareReport } from 
 const Z = 1.959963984540054;
 const BINS = 10;
 
-/** Six digits behind the point: enough for every figure, and the same bytes whatever the order of adding up. */
+/** Six decimals: enough for every figure, and the same bytes for any order of addition. */
 export function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
 /**
  * A share with its 95 % score interval (E. B. Wilson, "Probable inference, the law of succession, and statistical
- * inference", Journal of the American Statistical Association 22, 1927): honest also for few runs and for shares near 0
+ * inference", Journal of the American Statistical Association 22, 1927): valid also for few runs and for shares near 0
  * and 1, where the usual interval has no width.
  */
 export function shareOf(hits: number, of: number): ShareReport {
@@ -20,15 +20,15 @@ export function shareOf(hits: number, of: number): ShareReport {
   const z2 = Z * Z;
   const centre = (share + z2 / (2 * of)) / (1 + z2 / of);
   const half = (Z / (1 + z2 / of)) * Math.sqrt((share * (1 - share)) / of + z2 / (4 * of * of));
-  // At the ends the interval reaches the share itself; the arithmetic misses it by a rounding.
+  // At 0 and 1 the interval must contain the share itself despite rounding.
   const low = hits === 0 ? 0 : rounded(Math.max(0, centre - half));
   const high = hits === of ? 1 : rounded(Math.min(1, centre + half));
   return { hits, of, share: rounded(share), low, high };
 }
 
 /**
- * The sum of parts over the sum of wholes, with a 95 % interval that takes each run as one cluster: the linearised variance of a
- * ratio (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
+ * The sum of parts over the sum of wholes, with a 95 % interval that treats each run as one cluster: the linearised variance of a ratio
+ * (W. G. Cochran, "Sampling Techniques", 1977, section 6.3).
  */
 export function ratioOf(runs: readonly { readonly part: number; readonly whole: number }[]): SavedReport {
   const saved = runs.reduce((sum, { part }) => sum + part, 0);
@@ -66,18 +66,18 @@ function quantile(sorted: readonly number[], share: number): number | null {
   return rounded(below + (above - below) * (place - Math.floor(place)));
 }
 
-/** A labelled run as the comparison at the same call sees it. */
+/** A labelled run for the comparison at the same call. */
 export interface RunAtRisk {
   readonly positive: boolean;
   readonly calls: number;
-  /** The call at which the signal fired first, from 0; null when it never did. */
+  /** The 0-based call of the first firing; null without one. */
   readonly firstCall: number | null;
 }
 
 /**
- * `RateRatioReport` of a signal: N. Mantel and W. Haenszel's pooled ratio (Journal of the National Cancer Institute 22,
- * 1959) with one stratum a call, and the variance of its logarithm by S. Greenland and J. M. Robins ("Estimation of a common
- * effect parameter from sparse follow-up data", Biometrics 41, 1985), which stays valid for many strata of few events.
+ * `RateRatioReport` of a signal: N. Mantel and W. Haenszel's pooled ratio (Journal of the National Cancer Institute 22, 1959) with one
+ * stratum per call, and the variance of its logarithm by S. Greenland and J. M. Robins ("Estimation of a common effect parameter from
+ * sparse follow-up data", Biometrics 41, 1985), which stays valid for many strata of few events.
  *
  * Cost: O(n log n) in the runs.
  */
@@ -109,13 +109,13 @@ interface Risk {
   readonly count: number;
   /** First firings by call. */
   readonly events: ReadonlyMap<number, number>;
-  /** Runs with more than `call` calls that have not fired before it. */
+  /** Runs with more than `call` calls and no firing before it. */
   readonly atRisk: (call: number) => number;
 }
 
 function riskOf(runs: readonly RunAtRisk[], positive: boolean): Risk {
   const events = new Map<number, number>();
-  // A run leaves the risk set after its first firing, or after its last call, whichever comes first.
+  // A run leaves the risk set after its first firing or its last call, whichever is earlier.
   const left = new Float64Array(runs.length);
   let size = 0;
   let count = 0;
@@ -128,7 +128,7 @@ function riskOf(runs: readonly RunAtRisk[], positive: boolean): Risk {
     count += 1;
     events.set(firstCall, (events.get(firstCall) ?? 0) + 1);
   }
-  // Typed, because numbers sort twice as fast so.
+  // A typed array sorts numbers twice as fast.
   const leaves = left.subarray(0, size).sort();
   return { count, events, atRisk: (call) => leaves.length - firstAtLeast(leaves, call) };
 }

@@ -1,9 +1,9 @@
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
 
-/** How many calls after a warning a run is stopped, at each of which savings are measured. */
+/** Numbers of calls after a warning at which a stop is measured. */
 export const STOP_AFTER: readonly number[] = [0, 1, 2, 3, 5, 10];
 
-/** What a run had used by some moment; null where its records do not say. */
+/** Use of a run at some moment; null if not recorded. */
 export interface RunUse {
   readonly ms: number | null;
   readonly tokens: number | null;
@@ -12,12 +12,12 @@ export interface RunUse {
 
 /** The first warning of a kind and level in a run. Plain JSON. */
 export interface StopPoint {
-  /** The kind of the pattern; null for the first of any kind. */
+  /** The pattern's kind; null for the first of any kind. */
   readonly kind: string | null;
   readonly level: 'warn' | 'strong';
-  /** Index of the call after which it was flagged, from 0. */
+  /** 0-based index of the call after which it was flagged. */
   readonly call: number;
-  /** Use when the run could have been stopped, for each of `STOP_AFTER` that the run reached. */
+  /** Use at each stop in `STOP_AFTER` that the run reached. */
   readonly used: readonly RunUse[];
 }
 
@@ -25,7 +25,7 @@ interface Pending extends Omit<StopPoint, 'used'> {
   readonly used: RunUse[];
 }
 
-/** Collects the first stuck warnings of one run, and what the run had used at and after each. */
+/** Collects the first stuck warnings of one run, and its use at each stop. */
 export class StopPoints {
   readonly #points = new Map<string, Pending>();
   #pending: Pending[] = [];
@@ -45,7 +45,7 @@ export class StopPoints {
     }
   }
 
-  /** @param number  of the call whose result came, from 1 */
+  /** @param number  1-based number of the finished call */
   ended(number: number, use: () => RunUse): void {
     if (this.#pending.length === 0) return;
     for (const point of this.#pending) {

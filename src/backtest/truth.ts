@@ -2,21 +2,21 @@ import { present } from '../base/present.ts';
 import type { Label } from './labels.ts';
 import type { RunRow } from './run-row.ts';
 
-/** What is known of a run: whether it went wrong, and the part of the split it belongs to where the labels say so. */
+/** The truth about a run: whether it went wrong, and its part of the split if labelled. */
 export interface RunTruth {
   readonly positive: boolean | null;
   readonly split?: string;
 }
 
-/** What is known of runs, and which labels were used. */
+/** The truth about runs, and which labels were used. */
 export interface TruthSource {
   readonly kind: 'outcomes' | 'labels';
   readonly of: (row: RunRow) => RunTruth;
-  /** Ids of labels that belong to no run asked about so far, in their order. */
+  /** Ids of labels without a run among those looked up, in order. */
   readonly unknownIds: () => readonly string[];
 }
 
-/** A run is positive where it recorded that it failed, negative where it succeeded, and unlabelled where it does not say. */
+/** A run is positive if it recorded failure, negative if it recorded success, else unlabelled. */
 export function truthOfOutcomes(): TruthSource {
   return {
     kind: 'outcomes',
@@ -26,8 +26,8 @@ export function truthOfOutcomes(): TruthSource {
 }
 
 /**
- * A run is positive where it or a moment of it is labelled `stuck`, negative where it has labels and all of them are `ok`;
- * `skip` says nothing. Outcomes do not count. A label's id is a run's id, or one with `@CALL` behind it for a moment.
+ * A run is positive if it or a moment of it is labelled `stuck`, negative if all its labels are `ok`; `skip` counts for nothing.
+ * Outcomes are ignored. A label's id is a run's id, with `@CALL` appended for a moment.
  */
 export function truthOfLabels(labels: readonly Label[]): TruthSource {
   const byId = new Map<string, Label[]>();

@@ -12,25 +12,25 @@ import type { SteeringOptions } from '../steering/steering-options.ts';
 import { openStoreReader } from '../store/registry/open-store.ts';
 import { listShards } from './list-shards.ts';
 
-/** A derived record that is not as the replay has it. Plain JSON. */
+/** A difference between a derived record and the replay. Plain JSON. */
 export interface DerivedMismatch {
-  /** The input that it follows from, and its place among what does. */
+  /** The `seq` of its cause, and its index among the records derived from it. */
   readonly causeSeq: number;
   readonly ordinal: number;
-  /** What was recorded; absent where the replay gives more than the recording has. */
+  /** The recorded payload; absent if the recording has none. */
   readonly recorded?: DerivedPayload;
-  /** What the replay gives; absent where it gives nothing there. */
+  /** The replayed payload; absent if the replay has none. */
   readonly replayed?: DerivedPayload;
 }
 
-/** What came of replaying one run that was recorded live. Plain JSON. */
+/** The result of replaying one live run. Plain JSON. */
 export interface RunVerification {
   readonly run: string;
   /**
-   * - `equal`, `different`: it was replayed under its own configuration
-   * - `gap`: records of it were lost, so there is nothing to compare; exempt
+   * - `equal`, `different`: replayed under its own configuration
+   * - `gap`: records were lost, so it is not compared
    * - `not-steered`: coxswain did not steer it, so it has no configuration
-   * - `other-configuration`: it was recorded under another one than was given
+   * - `other-configuration`: recorded under another configuration
    * - `unreadable`: the store cannot read it
    */
   readonly status: 'equal' | 'different' | 'gap' | 'not-steered' | 'other-configuration' | 'unreadable';
@@ -38,27 +38,27 @@ export interface RunVerification {
   readonly mismatched: number;
   /** The first 20. */
   readonly mismatches: readonly DerivedMismatch[];
-  /** For `other-configuration`: the hash it was recorded with; for `unreadable`: the reason. */
+  /** For `other-configuration`: the recorded hash; for `unreadable`: the reason. */
   readonly detail?: string;
 }
 
-/** What runs were recorded with. */
+/** The configuration that runs were recorded with. */
 export interface VerifyOptions {
   readonly steering: SteeringOptions;
-  /** Default: the built-in rules; `false`: nothing was taken out. */
+  /** Default: the built-in rules; `false`: no redaction. */
   readonly redaction?: RedactionOptions | false;
-  /** The prompts they used, the first of them in force at the start; default: none, which fits prompts that declare nobody. */
+  /** The prompts used; the first was in force at the start. Default: none, which fits prompts without providers. */
   readonly prompts?: readonly PromptTemplate[];
 }
 
 const MAX_MISMATCHES = 20;
 
 /**
- * Replays runs of stores under the configuration they were steered by, and compares every derived record (patterns, advice,
- * faults of providers) with the recorded one. The last input of a run that was cut off may lack what followed from it.
+ * Replays runs of stores under their own configuration, and compares every derived record (patterns, advice, provider faults) with
+ * the recorded one. Records derived from the last input of an interrupted run may be missing.
  *
  * @param paths stores
- * @throws CoxswainError "invalid-argument" for a path that is no store, and as opening a store
+ * @throws CoxswainError "invalid-argument" for a path that is not a store, and as opening a store
  * Memory: one run's fold.
  */
 export async function* verifyRuns(
@@ -78,7 +78,6 @@ export async function* verifyRuns(
   }
 }
 
-/** Compares one run. */
 export async function verifyRun(
   run: string,
   records: AsyncIterable<TrajectoryRecord>,
@@ -93,7 +92,7 @@ export async function verifyRun(
       if (comparison === undefined) {
         const hash = payload.kind === 'run_started' ? payload.steering?.configuration_hash : undefined;
         if (hash === undefined) return { ...none, status: 'not-steered' };
-        // Hooks keep less of the past at hand, which is part of the configuration's hash.
+        // Hooks retain less of the past, which changes the configuration's hash.
         const ways = [steering, { ...steering, retain: 'compact' } as const];
         const own = ways.find((way) => resolveSteering(way, recorded.prompts?.[0]).configurationHash === hash);
         if (own === undefined) return { ...none, status: 'other-configuration', detail: hash };
@@ -109,7 +108,7 @@ export async function verifyRun(
 
 class Comparison {
   readonly #replay: Replay;
-  /** What the replay gave and the recording has not shown yet, by cause and ordinal. */
+  /** Replayed records that the recording has not shown yet, by cause and ordinal. */
   readonly #expected = new Map<string, DerivedPayload>();
   readonly #mismatches: DerivedMismatch[] = [];
   #matched = 0;
@@ -165,7 +164,7 @@ function placeOf({ cause_seq: cause, ordinal }: DerivedPayload): string {
   return `${cause}.${ordinal}`;
 }
 
-/** As it is stored: what JSON leaves out is left out of both. */
+/** As stored: without members that JSON omits. */
 function textOf(payload: DerivedPayload): string {
   return canonicalJson(JSON.parse(JSON.stringify(payload)));
 }

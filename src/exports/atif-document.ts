@@ -5,12 +5,12 @@ import { storedBlocks, isoTime, textOfBlock, textOfJson } from './transcript.ts'
 import type { Transcript, TranscriptAnswer, ExportedCall, TranscriptPart } from './transcript.ts';
 
 /**
- * A run as a trajectory of ATIF 1.7, with those of the runs below it. What ATIF has no field for and the importer wants (failures, how
- * the run ended, values that are no text) stands under `extra.coxswain`.
+ * A run as an ATIF 1.7 trajectory, with its child runs. Data without an ATIF field that the importer needs (failures, how the run ended,
+ * non-text values) is in `extra.coxswain`.
  */
 export function atifDocument({ outcome, parts, run, task }: Transcript, below: readonly JsonObject[] = []): JsonObject {
   const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
-  // A trajectory has at least one step.
+  // A trajectory needs at least one step.
   const asked = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
   const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
   const steps = (isAsked ? parts : [asked, ...parts]).map((part, at) => stepOf(part, at + 1));
@@ -80,7 +80,7 @@ function resultOf(id: string, { failed, result }: NonNullable<ExportedCall['answ
   return { source_call_id: id, content: textOfJson(result), extra: { coxswain: ours } };
 }
 
-/** One text where there is nothing else. */
+/** A single text part becomes a plain string. */
 function messageOf(blocks: readonly StoredContentBlock[]): Json {
   const isText = blocks.every((block) => block.type !== 'image' || block.url === undefined);
   if (isText && blocks.length < 2) return blocks.map(textOfBlock).join('');

@@ -3,7 +3,7 @@ import type { StoredContentBlock } from '../records/stored-message.ts';
 import { storedBlocks, textOfBlock, textOfJson } from './transcript.ts';
 import type { Transcript, TranscriptPart } from './transcript.ts';
 
-/** A run as `{id, messages}`, the messages as OpenAI's chat completions take them: no reasoning, no failure, no time. */
+/** A run as `{id, messages}` for OpenAI's chat completions, without reasoning, failures and times. */
 export function chatMessages({ parts, run }: Transcript): JsonObject {
   return { id: run.runId, messages: parts.flatMap(messagesOf) };
 }
@@ -12,7 +12,7 @@ function messagesOf(part: TranscriptPart): readonly JsonObject[] {
   if (part.type === 'compaction') return [];
   if (part.type === 'message') return [{ role: part.role, content: contentOf(storedBlocks(part.content)) }];
   const { blocks, calls } = part;
-  // A call without a result would be refused.
+  // The API rejects a call without a result.
   const answered = calls.flatMap(({ answer, ...call }) => (answer === undefined ? [] : [{ ...call, answer }]));
   const text = blocks
     .filter(({ type }) => type !== 'reasoning')

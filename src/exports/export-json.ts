@@ -8,7 +8,7 @@ import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 import { readTranscript } from './transcript.ts';
 
-/** A run with those below it. */
+/** A run and its child runs. */
 export interface ExportedTree extends ExportedRun {
   readonly below: readonly ExportedTree[];
 }
@@ -16,14 +16,14 @@ export interface ExportedTree extends ExportedRun {
 const MAX_BATCH_SPANS = 256;
 const MAX_BATCH_CHARS = 1_000_000;
 
-/** A run and the runs below it as one ATIF document. Memory: all of them. */
+/** A run and its child runs as one ATIF document. Memory: all of them. */
 export async function atifOf({ below, ...run }: ExportedTree): Promise<JsonObject> {
   const children: JsonObject[] = [];
   for (const child of below) children.push(await atifOf(child));
   return atifDocument(await readTranscript(run.records()), children);
 }
 
-/** Runs as the text of one Inspect log, a sample each. Memory: one run. */
+/** Runs as the text of one Inspect log, one sample per run. Memory: one run. */
 export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
   let tail = '';
   for await (const exported of runs) {
@@ -39,19 +39,19 @@ export async function* inspectOf(runs: AsyncIterable<ExportedRun>): AsyncGenerat
   else yield tail;
 }
 
-/** Runs as chat messages, a line each. Memory: one run. */
+/** Runs as chat messages, one line per run. Memory: one run. */
 export async function* chatOf(runs: AsyncIterable<ExportedRun>): AsyncGenerator<string, void, void> {
   for await (const { records } of runs) yield `${JSON.stringify(chatMessages(await readTranscript(records())))}\n`;
 }
 
-/** How stored runs are made spans. */
+/** Options for exporting stored runs as spans. */
 export interface SpanBatchOptions {
   readonly content: boolean;
-  /** The id of the run above all that are above a run. */
+  /** The id of the root run of a run. */
   readonly rootOf: (runId: string) => Promise<string>;
 }
 
-/** Spans of stored runs, in requests of up to 256 spans or about a megabyte; a longer span has one of its own. */
+/** Spans of stored runs, in requests of up to 256 spans or about a megabyte; a larger span has a separate request. */
 export async function* spanBatches(
   runs: AsyncIterable<ExportedRun>,
   { content, rootOf }: SpanBatchOptions,

@@ -5,7 +5,7 @@ import { GENAI } from '../formats/otlp/genai-names.ts';
 import type { StoredContent, StoredContentBlock, StoredMessage } from '../records/stored-message.ts';
 import type { SpanAttributes } from './run-span.ts';
 
-/** A message as the semantic conventions have it. */
+/** A message of the semantic conventions. */
 export interface GenaiMessage {
   readonly role: string;
   readonly parts: readonly JsonObject[];
@@ -13,7 +13,7 @@ export interface GenaiMessage {
 
 type Answer = Extract<StoredMessage, { readonly role: 'assistant' }>;
 
-/** The model, and who provides it where its name says so. */
+/** The model, and its provider if the name shows it. */
 export function modelAttributes(modelId: string | undefined): SpanAttributes {
   const known = PROVIDERS.find(([name]) => modelId !== undefined && name.test(modelId));
   return present({ [GENAI.requestModel]: modelId, [GENAI.provider]: known?.[1] });
@@ -24,12 +24,12 @@ export function saidMessage({ content, role }: StoredMessage): GenaiMessage {
   return { role, parts: partsOf(content) };
 }
 
-/** What an answer of the model says, and what it took. @param hasContent  false leaves its text out */
+/** Attributes of a model response. @param hasContent  false omits its text */
 export function answerAttributes(answer: Answer, runModelId: string | undefined, hasContent: boolean): SpanAttributes {
   const { content, model_id: modelId = runModelId, stop_reason: reason, usage = {} } = answer;
   const model = modelAttributes(modelId);
   const { cache_read_tokens: read, cache_write_tokens: write, input_tokens: input } = usage;
-  // The conventions count cached tokens among the input; Anthropic counts them beside it.
+  // The conventions count cached tokens as input tokens; Anthropic counts them separately.
   const beside = model[GENAI.provider] === 'anthropic' ? (read ?? 0) + (write ?? 0) : 0;
   const message = { role: 'assistant', parts: partsOf(content), finish_reason: reason ?? 'stop' };
   return {

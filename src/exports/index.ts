@@ -1,4 +1,4 @@
-/** What users import from `coxswain/otel`. */
+/** The entry `coxswain/otel`. */
 export type { SpanContentOptions } from './live-spans.ts';
 export { spanSink, type SpanExporter, type SpanSink, type SpanSinkHealth, type SpanSinkOptions } from './span-sink.ts';
 export { traceSink, type OpenTelemetryApi, type TraceSink } from './trace-sink.ts';

@@ -3,29 +3,29 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunSpan } from './run-span.ts';
 import { RunSpans } from './run-spans.ts';
 
-/** What spans hold. */
+/** Content of spans. */
 export interface SpanContentOptions {
   /** Arguments, results, messages, and the texts of errors and advice, which may quote them; default true. */
   readonly content?: boolean;
 }
 
-/** Who takes spans that are over. */
+/** Receives ended spans. */
 export interface SpanTaker {
-  /** Called before the spans of a run that is new here or goes on after its end. */
+  /** Called before the spans of a run that is new or continues after its end. */
   begin?(runId: string, parentRunId: string | undefined, atMs: number): void;
   take(span: RunSpan): void;
 }
 
-/** Runs that are known at once, open ones and ended ones that may go on. */
+/** Most runs remembered, including ended ones that may continue. */
 const MAX_RUNS = 256;
 const MAX_ROOTS = 10_000;
 
-/** Makes spans of the records of live runs. Memory: 256 runs, each as `RunSpans`; the one heard first gives way to another. */
+/** Makes spans from the records of live runs. Memory: 256 runs, each as `RunSpans`; the oldest is dropped first. */
 export class LiveSpans {
   readonly #taker: SpanTaker;
   readonly #options: SpanContentOptions;
   readonly #runs = new Map<string, RunSpans>();
-  /** The run above all that are above a run. */
+  /** The root run of each run. */
   readonly #roots = new LruMap<string>(MAX_ROOTS);
 
   constructor(taker: SpanTaker, options: SpanContentOptions) {
@@ -40,7 +40,7 @@ export class LiveSpans {
     for (const span of (known ?? this.#begun(runId, parentRunId)).take(record)) this.#taker.take(span);
   }
 
-  /** Ends the spans of runs that are open. */
+  /** Ends the spans of open runs. */
   finish(): void {
     for (const runId of this.#runs.keys()) this.#finish(runId);
   }

@@ -5,24 +5,24 @@ import { isJsonObject, jsonOf, type JsonObject } from '../base/json.ts';
 import { reasonOf } from '../base/fetch-fault.ts';
 
 const LIMIT_MS = 10_000;
-/** What the protocol says may be tried again. */
+/** Status codes that OTLP allows to retry. */
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const RETRY_WAITS_MS = [1_000, 5_000];
 const MAX_WAIT_MS = 30_000;
 
 /** A receiver of OTLP over HTTP. */
 export interface OtlpCollector {
-  /** The address without what may be a secret. */
+  /** The address without credentials. */
   readonly name: string;
-  /** Sends one request. @returns what was not taken and why; undefined when all was */
+  /** Sends one request. @returns the rejected part and the reason; undefined if all was accepted */
   send(request: JsonObject): Promise<string | undefined>;
 }
 
 /**
- * A collector by its address, such as `http://localhost:4318`; `/v1/traces` is added to one without a path. Headers are those of
- * `OTEL_EXPORTER_OTLP_HEADERS`. A redirect is not followed; what may pass is tried three times.
+ * A collector by its address, such as `http://localhost:4318`; `/v1/traces` is appended to an address without a path. Headers come from
+ * `OTEL_EXPORTER_OTLP_HEADERS`. Redirects are not followed; transient failures are tried three times.
  *
- * @throws CoxswainError "invalid-argument" when it is no address
+ * @throws CoxswainError "invalid-argument" when it is not a URL
  */
 export function otlpCollector(address: string, env: Readonly<Record<string, string | undefined>>): OtlpCollector {
   if (!URL.canParse(address)) throw new CoxswainError('invalid-argument', `--to ${address}: is no address`);
@@ -59,11 +59,11 @@ export function otlpCollector(address: string, env: Readonly<Record<string, stri
 interface Attempt {
   readonly why: string | undefined;
   readonly mayRetry?: boolean;
-  /** What the collector asks for; may be no number. */
+  /** The collector's `Retry-After`; may not be a number. */
   readonly afterMs?: number;
 }
 
-/** `name=value,name=value`, the values percent-encoded, as OpenTelemetry has it. */
+/** Parses `name=value,name=value` with percent-encoded values, as OpenTelemetry defines it. */
 function headersOf(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').filter((pair) => pair.includes('='));
   return Object.fromEntries(
@@ -82,7 +82,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A collector may take a request and leave out some of it. */
+/** A collector may accept only part of a request. */
 function rejectedIn(text: string): string | undefined {
   const answer = jsonOf(text);
   const partial = isJsonObject(answer) && isJsonObject(answer['partialSuccess']) ? answer['partialSuccess'] : {};

@@ -1,19 +1,19 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { RunSpan, SpanAttributes, SpanTime, SpanValue } from './run-span.ts';
 
-/** Kinds of spans and codes of a status, as OTLP numbers them. */
+/** Span kinds and status codes in OTLP's numbering. */
 const SPAN_KINDS = { internal: 1, client: 3 } as const;
 const STATUS_ERROR = 2;
-/** Sampled, and known not to come from elsewhere. */
+/** Sampled, and known not to be remote. */
 const FLAGS = 0x101;
 
-/** What the spans come from: `service.name` and whatever else the receiver sorts by. */
+/** The resource of the spans: `service.name` and other attributes for the receiver. */
 export type SpanResource = SpanAttributes;
 
-/** The name and the version under which coxswain exports. */
+/** The instrumentation scope. */
 export const SPAN_SCOPE = { name: 'coxswain' } as const;
 
-/** Spans as a request of OTLP over HTTP in JSON, an `ExportTraceServiceRequest`; also a line of an OTLP file. */
+/** Spans as an `ExportTraceServiceRequest` of OTLP over HTTP in JSON; also a line of an OTLP file. */
 export function otlpRequest(spans: readonly RunSpan[], resource: SpanResource): JsonObject {
   const scopeSpans = [{ scope: SPAN_SCOPE, spans: spans.map(otlpSpan) }];
   return { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans }] };
@@ -41,7 +41,7 @@ function otlpSpan(span: RunSpan): JsonObject {
   };
 }
 
-/** 64-bit numbers are texts in the JSON of OTLP. */
+/** 64-bit numbers are strings in OTLP's JSON. */
 function nanoText([seconds, nanos]: SpanTime): string {
   return String(BigInt(seconds) * 1_000_000_000n + BigInt(nanos));
 }

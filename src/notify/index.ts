@@ -1,3 +1,3 @@
-/** What users import from `coxswain/notify`. */
+/** The entry `coxswain/notify`. */
 export type { NotifyEvent } from './notification.ts';
 export { notifySink, type NotifyOptions, type NotifySink } from './notify-sink.ts';

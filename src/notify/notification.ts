@@ -1,6 +1,6 @@
 import type { NotifyReason } from '../config/coxswain-config.ts';
 
-/** What people are notified of. `test` is what `coxswain notify test` sends. */
+/** Events that people can be notified of. `coxswain notify test` sends `test`. */
 export type NotifyEvent = NotifyReason | 'test';
 
 /** One notification. Plain JSON: the body of a webhook and the standard input of a command. */
@@ -11,15 +11,15 @@ export interface Notification {
   readonly message: string;
 }
 
-/** A way to reach somebody. */
+/** A channel for notifications. */
 export interface NotifyTarget {
-  /** How messages name it; holds no secret. */
+  /** Its name in messages; contains no secret. */
   readonly name: string;
-  /** Sends one. Never rejects. @returns why it failed, and whether another try may help; undefined when it was sent */
+  /** Sends a notification. Never rejects. @returns the failure, or undefined on success */
   send(notification: Notification): Promise<NotifyFailure | undefined>;
 }
 
-/** Why a notification did not arrive. */
+/** The reason for a failure, and whether a retry may help. */
 export interface NotifyFailure {
   readonly why: string;
   readonly mayRetry: boolean;

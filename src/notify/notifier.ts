@@ -4,30 +4,30 @@ import { redactText } from '../redaction/redact-text.ts';
 import { printableCut } from '../cli/terminal/printable.ts';
 import type { Notification, NotifyEvent, NotifyFailure, NotifyTarget } from './notification.ts';
 
-/** The same event of the same run is sent again only after so long. */
+/** Least time between two notifications of the same event and run. */
 const REPEAT_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 const MAX_PER_HOUR = 30;
 const MAX_KNOWN = 1_000;
 const MAX_CHARS = 500;
-/** Waits before the second and the third try. */
+/** Waits before the second and third attempt. */
 const RETRY_WAITS_MS = [1_000, 5_000];
 const REDACTION = { off: new Set<string>(), allows: () => false, named: true };
 
-/** What a `Notifier` works with. */
+/** Options of a `Notifier`. */
 export interface NotifierParts {
   readonly targets: readonly NotifyTarget[];
-  /** What is sent; default: everything. */
+  /** Events to send; default: all. */
   readonly on?: readonly NotifyEvent[];
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** Told of each notification that did not arrive. */
+  /** Called for each notification that could not be sent. */
   readonly onFailure: (message: string) => void;
 }
 
 /**
- * Sends notifications one after the other, without secrets: one an event of a run in ten minutes, 30 an hour. A failure that may
- * pass is tried three times. Whoever tells it something waits for nothing.
+ * Sends notifications one at a time, with secrets redacted: one per event and run in ten minutes, 30 an hour. Transient failures are
+ * retried twice. Callers never wait.
  */
 export class Notifier {
   readonly #parts: NotifierParts;
@@ -39,7 +39,7 @@ export class Notifier {
     this.#parts = parts;
   }
 
-  /** Sends it soon. @returns false when it is not asked for, or one too many */
+  /** Queues a notification. @returns false if its event is not selected or a limit is reached */
   tell(notification: Notification): boolean {
     if (this.#parts.on?.includes(notification.event) === false) return false;
     const nowMs = this.#parts.clock.nowMs();
@@ -55,7 +55,7 @@ export class Notifier {
     return true;
   }
 
-  /** Resolves when everything was sent, or given up. */
+  /** Resolves when everything has been sent or given up. */
   async finish(): Promise<void> {
     await this.#sending;
   }
@@ -72,7 +72,7 @@ export class Notifier {
   }
 }
 
-/** Sends once, and twice more as long as the failure may pass. @returns the last failure */
+/** Tries up to three times while failures are transient. @returns the last failure */
 export async function tried(
   send: () => Promise<NotifyFailure | undefined>,
   sleep: (ms: number) => Promise<unknown>,
@@ -86,12 +86,12 @@ export async function tried(
   return failure;
 }
 
-/** A text without secrets, by the built-in rules: what may leave this machine. */
+/** Redacts secrets from a text by the built-in rules. */
 export function withoutSecrets(text: string): string {
   return redactText(text, REDACTION);
 }
 
-/** Secrets are taken out before the text is cut: half of one is no longer recognised. */
+/** Redacts before truncating: half a secret is not recognised. */
 function shownText(text: string): string {
   return printableCut(withoutSecrets(text), MAX_CHARS);
 }

@@ -9,24 +9,24 @@ import { Notifier } from './notifier.ts';
 import { RunNotifications } from './run-notifications.ts';
 import { targetsOf } from './targets-of.ts';
 
-/** Whom to notify, of what. The fields of `notify` in the configuration, and what becomes of failures. */
+/** The fields of `notify` in the configuration, and a handler for failures. */
 export interface NotifyOptions extends NotifySection {
-  /** Told of each notification that did not arrive. Default: a warning of the process. */
+  /** Called for each notification that could not be sent. Default: a process warning. */
   readonly onFailure?: (message: string) => void;
 }
 
 /** A listener that notifies people. */
 export interface NotifySink extends EventSink {
   record(record: TrajectoryRecord): void;
-  /** Resolves when everything was sent, or given up. Call it before the process ends. */
+  /** Resolves when everything has been sent or given up. Await it before the process ends. */
   finish(): Promise<void>;
 }
 
 /**
- * Notifies people of what happens to runs: `cox.listen(notifySink({ webhook }))`. Limits, tries and texts are those of
- * docs/notifications.md. The agent never waits: a sink is called after the fact, and sends on its own.
+ * Notifies people about live runs: `cox.listen(notifySink({ webhook }))`. For limits, retries and texts see docs/notifications.md. The
+ * agent never waits.
  *
- * @throws CoxswainError "invalid-argument" when the webhook is no address
+ * @throws CoxswainError "invalid-argument" when the webhook is not a URL
  */
 export function notifySink({ onFailure = warn, ...section }: NotifyOptions): NotifySink {
   const parts = { targets: targetsOf(section), onFailure, clock: systemClock, sleep, ...present({ on: section.on }) };

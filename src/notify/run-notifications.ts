@@ -12,11 +12,11 @@ import type { Notification, NotifyEvent } from './notification.ts';
 
 const MAX_RUNS = 256;
 
-/** What to count as advice, and a deadline for runs without one of their own. */
+/** Which advice counts, and a default deadline. */
 export interface RunNotificationsOptions {
-  /** True: only what reached the agent counts as advice. False, the default: what would be said does. */
+  /** True: only delivered advice counts. Default false: produced advice counts. */
   readonly delivered?: boolean;
-  /** For runs that have no parent and no deadline of their own, from their first record. */
+  /** For runs without a parent and a deadline, from their first record. */
   readonly deadline?: TimeSpan | undefined;
 }
 
@@ -25,11 +25,11 @@ interface RunNotes {
   readonly isSubagent: boolean;
   readonly calls: number;
   readonly wasAdvised: boolean;
-  /** What is said once a run. */
+  /** Events already notified. */
   readonly said: readonly NotifyEvent[];
 }
 
-/** What people are notified of, from the records of runs as they come. The end of a subagent is no news. Memory: 256 runs. */
+/** Derives notifications from the records of live runs. The end of a subagent gives none. Memory: 256 runs. */
 export class RunNotifications {
   readonly #options: RunNotificationsOptions;
   readonly #runs = new LruMap<RunNotes>(MAX_RUNS);
@@ -38,7 +38,7 @@ export class RunNotifications {
     this.#options = options;
   }
 
-  /** Takes the next record of a run, also one from before anyone was to be notified. */
+  /** Takes the next record of a run, including records older than the notifications. */
   take(record: TrajectoryRecord, run: string): readonly Notification[] {
     const known = this.#runs.get(run) ?? this.#notesOf(record);
     const { notes, news } = this.#after(known, record);
@@ -81,7 +81,7 @@ export class RunNotifications {
 
   #noted(notes: RunNotes, { payload }: TrajectoryRecord): RunNotes {
     const { situation } = notes;
-    // What says nothing about limits, use and advice is passed over: most kinds.
+    // Kinds without information about limits, use or advice, which are most.
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
       const next = begun(situation, payload);
       return { ...notes, situation: { ...next, deadlineAtMs: next.deadlineAtMs ?? situation.deadlineAtMs } };

@@ -5,13 +5,13 @@ import type { NotifyFailure, NotifyTarget } from './notification.ts';
 const LIMIT_MS = 10_000;
 
 /**
- * An address that each notification is posted to. A redirect is not followed. No answer, 429 and 5xx may pass.
+ * A URL that receives each notification as a POST. Redirects are not followed. Timeouts, 429 and 5xx are transient.
  *
- * @param form  `json`: the notification as it is; `slack`: `{ "text": … }`, which Slack and what imitates it take
+ * @param form  `json`: the notification itself; `slack`: `{ "text": … }`, for Slack and compatible services
  */
 export function webhookTarget(url: string, form: 'json' | 'slack' = 'json'): NotifyTarget {
   return {
-    // The rest of the address is the key to the channel.
+    // The rest of the URL is a secret.
     name: `the webhook at ${new URL(url).host}`,
     send: async (notification) => {
       const body = form === 'slack' ? { text: escaped(`coxswain: ${notification.message}`) } : notification;
@@ -20,7 +20,7 @@ export function webhookTarget(url: string, form: 'json' | 'slack' = 'json'): Not
   };
 }
 
-/** Posts a body once. @returns why it did not arrive; undefined when it did */
+/** Posts a body once. @returns the failure, or undefined on success */
 export async function postJson(url: string, body: unknown): Promise<NotifyFailure | undefined> {
   try {
     const response = await fetch(url, {

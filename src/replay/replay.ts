@@ -9,28 +9,27 @@ import { RunFold } from '../run/run-fold.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** How a recorded run is replayed. */
+/** Options of a replay. */
 export interface ReplayOptions {
-  /** Who speaks; default: the standard set. Give what the run was steered by to get what it said. */
+  /** Default: the standard set. Pass the run's own steering to reproduce its advice. */
   readonly steering?: SteeringOptions;
-  /** The prompts the run used; the first was in force at the start. */
+  /** The prompts of the run; the first was in force at the start. */
   readonly prompts?: readonly PromptTemplate[];
-  /** What is taken out of what providers say, as in the run; default: secrets, by the built-in rules. */
+  /** Redaction of provider texts, as in the run; default: secrets, by the built-in rules. */
   readonly redaction?: RedactionOptions | false;
 }
 
 /**
- * A recorded run, folded again record by record with the time of the records. With the steering the run had, what it
- * gives equals the derived records of the recording; with another, it shows what that would have noticed and said. Runs
- * with a gap are exempt: what was lost is not there to fold.
+ * Folds a recorded run again, with the time of the records. With the run's own steering it reproduces the derived records of the
+ * recording; with another one it shows its patterns and advice. Runs with a gap differ, because records are missing.
  */
 export class Replay {
   readonly #fold: RunFold;
   readonly #redact: (payload: DerivedPayload) => DerivedPayload;
 
   /**
-   * @throws CoxswainError "invalid-definition" when two providers share a name, or for a redaction rule that is not one
-   * @throws CoxswainError "invalid-argument" for redaction that cannot be
+   * @throws CoxswainError "invalid-definition" when two providers share a name, or for an invalid redaction rule
+   * @throws CoxswainError "invalid-argument" for invalid redaction options
    */
   constructor(options: ReplayOptions = {}) {
     const { prompts = [] } = options;
@@ -49,7 +48,7 @@ export class Replay {
     return this.#fold.analysis;
   }
 
-  /** Takes the next record. @returns what follows from it; nothing for a derived record */
+  /** Takes the next record. @returns the payloads derived from it; none for a derived record */
   take(record: TrajectoryRecord): readonly DerivedPayload[] {
     return isDerived(record.payload) ? [] : this.#fold.fold(record).map(this.#redact);
   }

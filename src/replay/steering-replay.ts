@@ -17,22 +17,19 @@ import { DEFAULT_PROMPT } from '../run/run-speakers-by-prompt.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 import type { TrajectoryAnalysis } from '../patterns/trajectory-analysis.ts';
 
-/** How a run that was not steered, or steered otherwise, is steered after the fact. */
+/** Options for steering a recorded run afterwards. */
 export interface SteeringReplayOptions {
-  /** Who speaks; default: the standard set. */
+  /** Default: the standard set. */
   readonly steering?: SteeringOptions;
-  /** A deadline from the time of `run_started`; none where that record has no time. Default: none. */
+  /** A deadline from the time of `run_started`; ignored if that record has no time. Default: none. */
   readonly deadline?: TimeSpan;
   /** Default: no limit. */
   readonly budget?: Budget;
-  /** Whether the run still goes on, so that a tool result is weighed at once; default: when the next record shows it. */
+  /** True if the run is still going on: evaluates after each result at once instead of at the next record. Default false. */
   readonly growing?: boolean;
-  /** `steering` with its defaults filled in, where many runs share it. */
+  /** `steering` with its defaults filled in, shared by many runs. */
   readonly resolved?: ResolvedSteering;
-  /**
-   * What of a payload may be stored: what providers say passes it before the state keeps it, as in a live run. The records
-   * that are taken stay as they are. Default: all of it.
-   */
+  /** Redacts the texts of providers before the state keeps them, as in a live run. Input records stay unchanged. Default: no redaction. */
   readonly redact?: (payload: TrajectoryPayload) => TrajectoryPayload;
 }
 
@@ -40,19 +37,18 @@ const ASK_BEFORE_TURN: Evaluation = { kind: 'evaluation', point: 'pre_tool_selec
 const ASK_AFTER_CALL: Evaluation = { kind: 'evaluation', point: 'post_tool_result' };
 const NOTHING: readonly DerivedPayload[] = [];
 
-/** Takes a record of the replay and what follows from it. */
+/** Receives a record of the replay and the payloads derived from it. */
 type Visit = (record: TrajectoryRecord, derived: readonly DerivedPayload[]) => void;
 
 /**
- * A run as it would have been recorded under a steering it did not have: what the agent did is taken over record by
- * record, and the steering is asked after every tool result and before every turn but the first, at the time of the
- * record before. A tool result is weighed when the next record shows that the run goes on: after the last one nobody is
- * there to hear. What an earlier steering left in the records is passed over. A `Replay` of what it gives, with the same
- * steering, gives the same derived records.
+ * Replays a run under a steering that it did not have: it takes the agent's records one by one, and evaluates the steering after every
+ * result and before every turn but the first, at the time of the previous record. An evaluation after a result waits for the next
+ * record, so the last result has none. Records of an earlier steering are skipped. A `Replay` of its output with the same steering
+ * gives the same derived records.
  *
- * What it shows is what would have been said, not what the agent would have done about it.
+ * It shows the advice, not the agent's reaction to it.
  *
- * Cost: as `RunFold.fold`, with one evaluation a call and one a turn.
+ * Cost: as `RunFold.fold`, with one evaluation per call and per turn.
  */
 export class SteeringReplay {
   readonly #options: SteeringReplayOptions;
@@ -61,7 +57,7 @@ export class SteeringReplay {
   #nextSeq = 0;
   #lastMs = 0;
   #turns = 0;
-  /** The result after which the steering has not been asked yet. */
+  /** The result without an evaluation yet. */
   #result: TrajectoryRecord | undefined;
 
   /**
@@ -83,8 +79,8 @@ export class SteeringReplay {
   /**
    * Takes the next record of the run.
    *
-   * @returns the records that take its place, in order, `seq` gapless from 0: itself, what follows from it, and the
-   *   evaluations around it with what follows from them; none for a record of an earlier steering
+   * @returns the records that replace it, in order, `seq` gapless from 0: itself, the evaluations around it, and everything derived
+   *   from them; none for a record of an earlier steering
    */
   take(record: TrajectoryRecord): readonly TrajectoryRecord[] {
     const records: TrajectoryRecord[] = [];
@@ -96,7 +92,7 @@ export class SteeringReplay {
     return records;
   }
 
-  /** As `take`, for those who want to know only what followed from the record and from the evaluations around it. */
+  /** As `take`, but returns only the derived payloads. */
   follow(record: TrajectoryRecord): readonly DerivedPayload[] {
     let all: readonly DerivedPayload[] = NOTHING;
     this.#each(record, (_input, derived) => {
@@ -107,9 +103,9 @@ export class SteeringReplay {
 
   #each(record: TrajectoryRecord, visit: Visit): void {
     const { payload } = record;
-    // The rest belongs to the steering that the run had, or is made anew.
+    // Other records belong to the recorded steering, or are rebuilt.
     if (roleOf(payload) !== 'input') return;
-    // Another deadline was asked for, so those of the host are not in force.
+    // The configured deadline replaces the host's.
     if (payload.kind === 'deadline_set' && this.#options.deadline !== undefined) return;
     if (this.#result !== undefined) {
       if (payload.kind !== 'run_ended') this.#add(ASK_AFTER_CALL, this.#result, this.#lastMs, visit);
@@ -126,7 +122,7 @@ export class SteeringReplay {
     else this.#result = record;
   }
 
-  /** A payload and what follows from it, in the run of `near`. */
+  /** Adds a payload to the run of `near`. */
   #add(payload: TrajectoryPayload, near: TrajectoryRecord, atMs: number, visit: Visit): void {
     const seq = this.#nextSeq;
     const record = { ...near, schema_version: TRAJECTORY_SCHEMA_VERSION, seq, recorded_at_unix_ms: atMs, payload };

@@ -7,20 +7,20 @@ import type { AdviceAcknowledged, TrajectoryPayload, TrajectoryRecord } from '..
 import { SHADOW_REASON, WITHHELD_REASON } from '../records/delivery-reason.ts';
 import { errorLineOf, type RunCall } from './run-call.ts';
 
-/** What became of a piece of advice, as its delivery record says. */
+/** The delivery of a piece of advice. */
 export type AdviceArm =
   /** It reached the agent. */
   | 'delivered'
-  /** An experiment kept it back. */
+  /** An experiment withheld it. */
   | 'withheld'
-  /** The run only watches: nothing is said. */
+  /** The run is in shadow mode: nothing is delivered. */
   | 'shadowed'
-  /** It should have reached the agent and did not. */
+  /** Delivery failed. */
   | 'undelivered'
   /** There is no delivery record. */
   | 'unsettled';
 
-/** The first call that began after a piece of advice, beside the last one that had ended before it. */
+/** The first call that began after a piece of advice, compared with the last one that had ended before it. */
 export type NextCall =
   /** The same tool with the same arguments. */
   | 'repeated'
@@ -32,15 +32,14 @@ export type NextCall =
   | 'succeeded'
   /** It has no result on record. */
   | 'open'
-  /** No call came after. */
+  /** No call followed. */
   | 'none';
 
-/** Calls within which a pattern should clear, and over which what follows is counted, where nothing else is said. */
+/** Default number of calls within which a pattern should clear, and over which following events are counted. */
 export const DEFAULT_WITHIN_CALLS = 10;
 
 /**
- * A piece of advice and what followed. Plain JSON. What followed is what followed: no count here says that the advice was
- * the reason.
+ * A piece of advice and the events after it. Plain JSON. The counts claim no causality.
  */
 export interface AdviceOutcome {
   readonly adviceId: string;
@@ -48,99 +47,96 @@ export interface AdviceOutcome {
   readonly speaker: 'feedback' | 'guidance';
   /** Of feedback: `info`, `caution`, `warning`. */
   readonly severity?: string;
-  /** Its record. */
+  /** `seq` of its record. */
   readonly seq: number;
-  /** Unix milliseconds; 0 where the record has no time. */
+  /** Unix milliseconds; 0 if unknown. */
   readonly atMs: number;
-  /** Calls of the run that had begun when it was produced. */
+  /** Calls begun before it. */
   readonly callsBefore: number;
   readonly arm: AdviceArm;
-  /** Why it was not delivered. */
+  /** The reason for not delivering it. */
   readonly reason?: string;
-  /** The pattern that it rests on. */
+  /** The pattern that it refers to. */
   readonly pattern?: PatternReference;
   /**
-   * Whether that pattern was left within the calls asked for; null where that cannot be said: there is no pattern, it is not on
-   * record as flagged, or fewer calls than that came after. A run that ended early is null whether it had left the pattern or
-   * not: counting it only when it had would make advice look better than it is.
+   * True if the pattern cleared within `within` calls. Null if unknown: no pattern, not flagged on record, or fewer than `within` calls
+   * followed. An early end is always null: counting only the cleared ones would flatter the advice.
    */
   readonly cleared: boolean | null;
-  /** Calls until it was left, however many; absent while it was not. */
+  /** Calls until it cleared, however many; absent if it did not. */
   readonly callsToClear?: number;
-  /** Milliseconds and tokens until then, where records say so. */
+  /** Milliseconds and tokens until then, if recorded. */
   readonly msToClear?: number;
   readonly tokensToClear?: number;
   readonly nextCall: NextCall;
-  /** Of advice without a pattern in a run that has ended and had a deadline: whether it ended before it. */
+  /** For advice without a pattern in an ended run with a deadline: true if the run ended before it. */
   readonly inTime?: boolean;
-  /** The agent's first answer to it. */
+  /** The agent's first acknowledgement. */
   readonly acknowledged?: AdviceAcknowledged['response'];
-  /** Of the calls asked for, those that began after it; fewer where the run ended earlier. */
+  /** Calls begun after it, at most `within`. */
   readonly followingCalls: number;
-  /** Of results that came while those calls were made, failures. */
+  /** Failures among the results that arrived during those calls. */
   readonly followingErrors: number;
-  /** Tokens and cost of the model's answers meanwhile; absent where none says so. */
+  /** Tokens and cost of the model's responses in that time; absent if not recorded. */
   readonly followingTokens?: number;
   readonly followingCostUsd?: number;
-  /** Calls that the run went on for after it. */
+  /** Calls after it until the end of the run. */
   readonly callsLeft: number;
 }
 
-/** What outcomes are folded with. */
 export interface AdviceOutcomeOptions {
-  /** Calls; default 10. */
+  /** In calls; default 10. */
   readonly within?: number;
-  /** Pieces that are kept, from the first on; later ones are only counted. Default 1,000. */
+  /** Most pieces kept, from the first on; later ones are only counted. Default 1,000. */
   readonly maxPieces?: number;
 }
 
-/** Patterns of a run that are known as flagged, at most; beyond it the oldest is forgotten. */
+/** Most flagged patterns remembered; the oldest is forgotten first. */
 const MAX_FLAGGED = 256;
 const DEFAULT_MAX_PIECES = 1_000;
 
-/** What else is known of a record. */
+/** Facts about a record from the run view. */
 interface FoldedRecord {
-  /** Of the run so far, with this record. */
+  /** Calls of the run, including this record. */
   readonly calls: number;
-  /** That it began or ended. */
+  /** The call that it began or ended. */
   readonly call: RunCall | undefined;
-  /** Of the answer that it is. */
+  /** Cost of the response. */
   readonly costUsd: number | undefined;
 }
 
-/** A call with its result. */
+/** A call and the record of its result. */
 interface EndedCall {
   readonly call: RunCall;
-  /** Of its result. */
   readonly record: TrajectoryRecord;
 }
 
 type Draft = {
   -readonly [Field in keyof Omit<AdviceOutcome, 'callsLeft' | 'cleared' | 'inTime'>]: AdviceOutcome[Field];
 } & {
-  /** The last call that had ended when it was produced. */
+  /** The last call that had ended before it. */
   before: EndedCall | undefined;
-  /** Tokens of the run by then. */
+  /** Tokens of the run before it. */
   tokensBefore: number;
-  /** The pattern was on record as flagged, then or within the calls asked for. */
+  /** The pattern was flagged on record, before it or within `within` calls. */
   wasFlagged: boolean;
 };
 
 /**
- * Folds the records of one run into what came of each piece of advice. Pure; records in `seq` order, from the first.
+ * Folds the records of one run into the outcome of each piece of advice. Pure; records in `seq` order, from the first.
  *
- * Cost: O(pieces whose calls are still being counted) a record, which cadence keeps few; memory for `maxPieces` pieces.
+ * Cost per record: O(pieces still counting), few because of the cadence; memory for `maxPieces` pieces.
  */
 export class AdviceOutcomeFold {
   readonly #within: number;
   readonly #maxPieces: number;
   readonly #pieces = new Map<string, Draft>();
-  /** Pieces that something may still be added to by calls, errors and usage. */
+  /** Pieces whose following calls are still being counted. */
   #counting: Draft[] = [];
-  /** Pieces whose pattern has not been left, by its identity. */
+  /** Pieces whose pattern is still open, by its identity. */
   readonly #waiting = new Map<string, Draft[]>();
   readonly #flagged = new Set<string>();
-  /** Pieces after which no call has begun. */
+  /** Pieces without a following call. */
   #beforeNext: Draft[] = [];
   /** Pieces whose next call is open, by its number. */
   readonly #nextOpen = new Map<number, readonly Draft[]>();
@@ -156,12 +152,11 @@ export class AdviceOutcomeFold {
     this.#maxPieces = maxPieces;
   }
 
-  /** Pieces that came when `maxPieces` were kept. */
+  /** Pieces beyond `maxPieces`. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** Takes the next record. */
   fold(record: TrajectoryRecord, { call, calls, costUsd }: FoldedRecord): void {
     const { payload, recorded_at_unix_ms: atMs } = record;
     while (this.#calls < calls) this.#called();
@@ -222,7 +217,7 @@ export class AdviceOutcomeFold {
     }
   }
 
-  /** What came of each piece so far, in the order in which they were produced. */
+  /** The outcomes so far, in order of production. */
   outcomes(): readonly AdviceOutcome[] {
     return [...this.#pieces.values()].map((piece) => this.#outcomeOf(piece));
   }
@@ -263,7 +258,7 @@ export class AdviceOutcomeFold {
     this.#calls += 1;
     let isOver = false;
     for (const piece of this.#counting) {
-      // What follows the last of its calls is counted until the next one begins.
+      // Events after the last counted call belong to it until the next call begins.
       if (piece.followingCalls === this.#within) isOver = true;
       else piece.followingCalls += 1;
     }

@@ -6,18 +6,18 @@ import type { SeenPattern } from './seen-pattern.ts';
 
 const MAX_PATTERNS = 500;
 
-/** Joins the records of each pattern of a run. Memory: 500 patterns; of more, those with the latest records are kept. */
+/** Joins the records of each pattern of a run. Keeps the 500 patterns with the latest records. */
 export class RecordedPatterns {
   readonly #seen = new LruMap<SeenPattern>(MAX_PATTERNS);
   #leftOut = 0;
 
-  /** Patterns that are no longer kept. */
+  /** Number of patterns dropped. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
   take({ kind, pattern }: PatternFlagged | PatternCleared, seq: number): void {
-    // A pattern that was left and comes back has another first call.
+    // A pattern that comes back has another first call.
     const key = `${pattern.identity}\n${pattern.firstSeen}`;
     const before = this.#seen.get(key);
     if (before === undefined && this.#seen.size === MAX_PATTERNS) this.#leftOut += 1;
@@ -29,13 +29,13 @@ export class RecordedPatterns {
     });
   }
 
-  /** By their first call. */
+  /** By first call. */
   all(): readonly SeenPattern[] {
     const seen = this.#seen.entries().map(([, pattern]) => pattern);
     return seen.toSorted((a, b) => a.pattern.firstSeen - b.pattern.firstSeen);
   }
 
-  /** The latest of this identity. */
+  /** The latest pattern of this identity. */
   find(identity: string): TrajectoryPattern | undefined {
     return this.#seen.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
   }

@@ -3,35 +3,35 @@ import type { ToolKind } from '../calls/tool-kind.ts';
 import { makeStep } from '../patterns/step.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 
-/** A call of a run, joined to its result. */
+/** A call of a run, joined with its result. */
 export interface RunCall {
-  /** From 1, in the order in which calls began. Patterns on record name calls by index: their number less 1. */
+  /** 1-based, in order of start. Recorded patterns name calls by index, which is one less. */
   readonly number: number;
   readonly id: string;
   readonly tool: string;
-  /** As the analysis read call and result; absent while it is open, and where nothing is analysed: then `readCall` knows it. */
+  /** The kind as analysed; absent while the call is open, and without an analysis: then use `readCall`. */
   readonly kind?: ToolKind;
-  /** Null where the start was lost. */
+  /** Null if the start was lost. */
   readonly args: Json;
-  /** `seq` of its start; where that was lost, of its result. */
+  /** `seq` of its start; if lost, of its result. */
   readonly seq: number;
   /** `seq` of its result; absent while it is open. */
   readonly endSeq?: number;
-  /** The record of its start was lost. */
+  /** True if the record of its start was lost. */
   readonly startLost: boolean;
-  /** Its result says that it failed. */
+  /** True if its result is an error. */
   readonly failed: boolean;
-  /** Its source holds no result of it, and says so. */
+  /** True if its source states that it holds no result. */
   readonly resultMissing: boolean;
-  /** The line that says what failed, as the analysis read it; at most 200 characters. `errorLineOf` finds it without one. */
+  /** The line of the result that states the failure, as analysed; at most 200 characters. `errorLineOf` finds it without an analysis. */
   readonly errorLine?: string;
 }
 
 /**
- * The line that says why a call failed; at most 200 characters, undefined for a call that did not fail or says nothing.
+ * The line that states why a call failed; at most 200 characters, undefined for a successful call or without such a line.
  *
- * @param record  of its result
- * Cost: where nothing was analysed, reads the result as the analysis does.
+ * @param record  the result's record
+ * Cost: without an analysis, reads the result as the analysis does.
  */
 export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {
   const { args, errorLine, failed, kind, number, tool } = call;

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../base/json.ts';
 import { inWords } from '../records/words.ts';
 
-/** How a run ended, as its source says. Plain JSON. */
+/** How a run ended, according to its source. Plain JSON. */
 export interface RunOutcome {
   readonly outcome: string;
-  /** Why, where the source says: an `EndReason`, or the host's own word. */
+  /** An `EndReason`, or the host's own word. */
   readonly reason?: string;
   readonly success?: boolean;
   readonly reward?: number;
@@ -14,13 +14,13 @@ export interface RunOutcome {
 /** The last result of a check: a call that ran tests, types, lint or a build. */
 export interface LastCheck {
   readonly command: string;
-  /** Of the call, from 1. */
+  /** 1-based number of the call. */
   readonly number: number;
   readonly failed: boolean;
 }
 
 /**
- * Whether a run did what it was for, as far as its records say, and the evidence in one sentence.
+ * Whether a run reached its goal according to its records, and the evidence in one sentence.
  *
  * - `worked`: its source says so, or it answered and its last checks passed
  * - `failed`: its source says so, or it died before it answered
@@ -31,12 +31,12 @@ export interface RunVerdict {
   readonly evidence: string;
 }
 
-/** Outcomes that say that the run was cut off, in the words of several sources. */
+/** Words of several sources for a run that was cut off. */
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
 
 /**
- * @param checks  the last result of each, the latest last
- * @param waitsFor  what a run without an end waits for, in words
+ * @param checks  the last result of each check, the latest last
+ * @param waitsFor  in words, for a run without an end
  */
 export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCheck[], waitsFor = ''): RunVerdict {
   if (ended === undefined)
@@ -68,7 +68,7 @@ export function verdictOf(ended: RunOutcome | undefined, checks: readonly LastCh
   return { verdict: 'worked', evidence: `it answered, and its last ${checkText(last)} passed` };
 }
 
-/** The agent was stopped before it had an answer. */
+/** Returns true if the agent was stopped before it answered. */
 export function isCutOff({ outcome, reason }: RunOutcome): boolean {
   return reason === undefined ? CUT_OFF.has(outcome) : reason !== 'answered';
 }

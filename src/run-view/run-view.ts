@@ -28,40 +28,35 @@ import { isFlagged, type RunPatterns } from './seen-pattern.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_CHECKS = 16;
-/** Patterns whose cost is kept. */
+/** Most patterns whose cost is kept. */
 const MAX_PATTERNS = 500;
 
-/** How a run is read. */
 export interface RunViewOptions {
-  /**
-   * Finds the patterns of a run without steering, which has none on record, such as an imported one. Default: none, and no
-   * analysis is made.
-   */
+  /** Finds the patterns of a run without steering, such as an imported one. Default: none, and no analysis. */
   readonly detectors?: readonly PatternDetector[];
-  /** Finds the patterns of a steered run too, in place of those on record; default false. */
+  /** Also recomputes the patterns of steered runs, instead of the recorded ones; default false. */
   readonly recompute?: boolean;
-  /** How the outcome of advice is measured. */
   readonly advice?: AdviceOutcomeOptions;
-  /** What models cost, for answers whose cost the host does not state, in place of the built-in prices of those models. */
+  /** Prices of models whose host does not state costs, in addition to the built-in prices. */
   readonly prices?: ModelPrices;
 }
 
-/** What the answers of the model took. A member is absent where nothing is known. */
+/** Usage of the model's responses. Unknown members are absent. */
 export interface RunUsage {
   readonly tokens?: number;
-  /** Read from or written to the model's cache. Anthropic counts them beside `tokens`, OpenAI within. */
+  /** Tokens read from or written to the model's cache. Anthropic counts them in addition to `tokens`, OpenAI within. */
   readonly cacheTokens?: number;
-  /** As the host states it, else by the prices of models; over the answers of which it is known. */
+  /** Stated by the host, else computed from prices; over the responses with a known cost. */
   readonly costUsd?: number;
-  /** Answers that count tokens and whose cost is not known; absent where there are none. */
+  /** Responses with tokens and an unknown cost; absent if there are none. */
   readonly answersWithoutCost?: number;
 }
 
 /**
- * What the records of one run say, folded record by record: the one way to read a run, live or stored, from any source.
+ * Folds the records of one run, live or stored, from any source: every reader of runs uses it.
  *
- * Cost: O(1) a record, where nothing is analysed about a microsecond; with detectors, as `TrajectoryAnalysis.fold`. Memory does not
- * grow with the run: 512 open calls, 500 patterns, 1,000 pieces of advice, 60 columns of a strip.
+ * Cost: O(1) per record, about a microsecond; with detectors, as `TrajectoryAnalysis.fold`. Memory is bounded: 512 open calls, 500
+ * patterns, 1,000 pieces of advice, 60 columns of a strip.
  */
 export class RunView {
   readonly #counter = new RunCounter();
@@ -81,7 +76,7 @@ export class RunView {
   #tokens: number | undefined;
   #cacheTokens: number | undefined;
   #costUsd: number | undefined;
-  /** As the host has added it up, over the whole session. */
+  /** The host's total for the session. */
   #sessionCostUsd: number | undefined;
   #waitsFor: string | undefined;
   #changed: readonly TrajectoryPattern[] = [];
@@ -100,7 +95,7 @@ export class RunView {
   /**
    * Takes the next record.
    *
-   * @returns the call that it began or ended, where it did
+   * @returns the call that it began or ended, if any
    */
   fold(record: TrajectoryRecord): RunCall | undefined {
     const { payload } = record;
@@ -116,22 +111,22 @@ export class RunView {
     return call;
   }
 
-  /** Ids, times, counts and the outcome, as a list of runs shows them. */
+  /** Ids, times, counts and the outcome, for a list of runs. */
   get counts(): RunSummary {
     return this.#counter.summary();
   }
   get calls(): number {
     return this.#counter.calls;
   }
-  /** Unix milliseconds of the latest record that has a time; 0 where none has. */
+  /** Unix milliseconds of the latest timed record; 0 without one. */
   get lastAtMs(): number {
     return this.#counter.lastAtMs;
   }
-  /** What the run began with; undefined where that was lost. */
+  /** Undefined if it was lost. */
   get started(): RunStarted | undefined {
     return this.#started;
   }
-  /** How the run ended; undefined while it is open, or when it was cut off or resumed since. */
+  /** Undefined while the run is open, was cut off, or has been resumed. */
   get outcome(): RunOutcome | undefined {
     const { outcome, reward, success } = this.counts;
     if (outcome === undefined) return undefined;
@@ -141,11 +136,11 @@ export class RunView {
       ...present({ reason: this.#reason, labels: this.#labels }),
     };
   }
-  /** Whether the run did what it was for, as far as its records say. */
+  /** Whether the run reached its goal, according to its records. */
   get verdict(): RunVerdict {
     return verdictOf(this.outcome, this.checks, this.#waitsFor);
   }
-  /** What a run without an end waits for, in words; empty where nothing is known of that. */
+  /** In words: the reason why a run without an end waits; empty if unknown. */
   get waitsFor(): string {
     return this.#waitsFor ?? '';
   }
@@ -153,11 +148,11 @@ export class RunView {
   get checks(): readonly LastCheck[] {
     return this.#checks.entries().map(([, check]) => check);
   }
-  /** How often the run went on after an end, or in another process. */
+  /** Number of continuations after an end or in another process. */
   get resumptions(): number {
     return this.#resumptions;
   }
-  /** Records that gaps stand for. */
+  /** Records replaced by gaps. */
   get lostRecords(): number {
     return this.#lostRecords;
   }
@@ -165,15 +160,15 @@ export class RunView {
   get lostStarts(): number {
     return this.#lostStarts;
   }
-  /** Calls whose source holds no result and says so; `openCalls` has those that merely have none yet. */
+  /** Calls whose source states that it holds no result; other calls without a result are in `openCalls`. */
   get missingResults(): number {
     return this.#missingResults;
   }
-  /** Calls without a result so far, the first one first; 512 at most. */
+  /** Calls without a result, oldest first; at most 512. */
   get openCalls(): readonly RunCall[] {
     return this.#open.entries().map(([, call]) => call);
   }
-  /** Failures along the calls, in 60 stretches at most. */
+  /** Failures along the calls, in at most 60 stretches. */
   get failures(): StretchCounts {
     return this.#failures;
   }
@@ -187,16 +182,16 @@ export class RunView {
       ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
     };
   }
-  /** Cost of the answers from the flag of a pattern until it was left, or until now; undefined where it is not known. */
+  /** Cost of the responses from the flag of a pattern until it cleared, or until now; undefined if unknown. */
   costOfPattern(identity: string): number | undefined {
     const { from, to = this.#costUsd } = this.#patternCosts.get(identity) ?? {};
     return from === undefined || to === undefined ? undefined : to - from;
   }
-  /** What came of each piece of advice, in the order in which they were produced. */
+  /** The outcome of each piece of advice, in order of production. */
   get advice(): readonly AdviceOutcome[] {
     return this.#advice.outcomes();
   }
-  /** Pieces of advice beyond those that are kept. */
+  /** Pieces of advice dropped. */
   get adviceLeftOut(): number {
     return this.#advice.leftOut;
   }
@@ -204,14 +199,14 @@ export class RunView {
   get detectorFaults(): readonly DetectorFault[] {
     return this.#analysis?.faults ?? [];
   }
-  /** Those on record for a run that coxswain steered; recomputed ones for any other run, or where that was asked for. */
+  /** Recorded patterns of a run that coxswain steered; recomputed ones of any other run, or on request. */
   get patterns(): RunPatterns {
     if (this.#analysis === undefined) {
       return { basis: 'recorded', patterns: this.#recorded.all(), leftOut: this.#recorded.leftOut };
     }
     return { basis: 'recomputed', patterns: this.#analysis.patterns().map((pattern) => ({ pattern })), leftOut: 0 };
   }
-  /** Of `patterns`, those that the last record noticed, raised or cleared. */
+  /** Those of `patterns` that the last record flagged, raised or cleared. */
   get changedPatterns(): readonly TrajectoryPattern[] {
     return this.#changed;
   }
@@ -219,7 +214,7 @@ export class RunView {
   get flaggedPatterns(): readonly TrajectoryPattern[] {
     return this.patterns.patterns.map(({ pattern }) => pattern).filter(isFlagged);
   }
-  /** The latest pattern on record of that identity. */
+  /** The latest recorded pattern of that identity. */
   recordedPattern(identity: string): TrajectoryPattern | undefined {
     return this.#recorded.find(identity);
   }
@@ -228,7 +223,7 @@ export class RunView {
     const { payload, seq } = record;
     switch (payload.kind) {
       case 'run_started':
-        // Records of earlier versions say it again whenever more became known of the run.
+        // Earlier versions repeat this record when more becomes known about the run.
         this.#started = { ...this.#started, ...payload };
         return undefined;
       case 'run_ended':
@@ -274,7 +269,7 @@ export class RunView {
   #ended(ended: ToolEnded, seq: number, startLost: boolean): RunCall {
     const { is_error: failed, result_missing: resultMissing = false, tool_call_id: id } = ended;
     this.#waitsFor = undefined;
-    // Both join by one rule, so there is a call here exactly where no new one was counted.
+    // The counter and the join use one rule: without a new call there is a start.
     const open = this.#open.end(id);
     const begun = startLost || open === undefined ? this.#begun({ ...ended, args: null }, seq) : open;
     if (startLost) this.#lostStarts += 1;
@@ -300,12 +295,12 @@ export class RunView {
   #price({ clearedAt, identity, level }: TrajectoryPattern): void {
     if (level === 'hint' || this.#costUsd === undefined) return;
     const { from = this.#costUsd, to } = this.#patternCosts.get(identity) ?? {};
-    // A pattern that comes back is another one: what it cost before is not its.
+    // A pattern that comes back is a new one with its own cost.
     if (clearedAt !== undefined) this.#patternCosts.set(identity, { from, to: this.#costUsd });
     else this.#patternCosts.set(identity, { from: to === undefined ? from : this.#costUsd });
   }
 
-  /** @returns what the answer cost, where that is known */
+  /** @returns the cost of the response, if known */
   #used(payload: TrajectoryPayload): number | undefined {
     if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
     const { model_id: modelId = this.counts.modelId, usage } = payload.message;
@@ -328,7 +323,7 @@ function recordedPatterns(payload: TrajectoryPayload): readonly TrajectoryPatter
   return payload.kind === 'pattern_flagged' || payload.kind === 'pattern_cleared' ? [payload.pattern] : [];
 }
 
-/** The view of a run whose records are at hand, in `seq` order. */
+/** The view of a run from its records in `seq` order. */
 export function viewOf(records: Iterable<TrajectoryRecord>, options: RunViewOptions = {}): RunView {
   const view = new RunView(options);
   for (const record of records) view.fold(record);
