@@ -16,63 +16,63 @@ import type { Split } from './split-runs.ts';
 import type { Sweep } from './sweep-report.ts';
 import { truthOfLabels, truthOfOutcomes } from './truth.ts';
 
-/** What a backtest tries, and on what. */
+/** Options of a backtest. */
 export interface BacktestOptions {
   /** Path of a configuration; default: `standardSteering()`. */
   readonly config?: string | undefined;
-  /** A steering in memory, in place of `config`. It cannot be sent to threads, so there is one. */
+  /** A steering in memory instead of `config`. It cannot be sent to threads, so only one thread works. */
   readonly steering?: SteeringOptions | undefined;
-  /** What `config` is compared with: another path, or `standard`. `config` is the first of the two. */
+  /** Compares `config` with another path, or `standard`; `config` comes first. */
   readonly against?: string | undefined;
-  /** Tries one number of the configuration at several values. */
+  /** Tries several values of one number of the configuration. */
   readonly sweep?: Sweep | undefined;
-  /** What the points of a sweep are about: a provider, a kind of pattern, or `advice`. Default: what changes most. */
+  /** Signal of the sweep: a provider, a kind of pattern, or `advice`. Default: the one that changes most. */
   readonly signal?: string | undefined;
-  /** Truth about runs, in place of the outcomes they recorded. */
+  /** The truth about runs, instead of recorded outcomes. */
   readonly labels?: readonly Label[] | undefined;
   readonly split?: Split | undefined;
   readonly gates?: Gates | undefined;
-  /** Measures what stopping runs after a stuck warning would have saved and lost; default false. */
+  /** Measures savings and losses of stopping runs after a stuck warning; default false. */
   readonly stopEarly?: boolean | undefined;
   /** Threads; default 1. */
   readonly workers?: number | undefined;
-  /** A file that remembers what is done, so that the same backtest goes on where it was interrupted. */
+  /** A file that stores finished work, so that an interrupted backtest can continue. */
   readonly resume?: string | undefined;
   /**
-   * `postgres://…` of a queue, of which any number of machines take shards: each that runs the same backtest on the same input. Each
-   * has the whole report in the end. Needs the package `pg-boss`.
+   * A `postgres://…` queue that shares the shards among all machines running the same backtest on the same input. Each gets the whole
+   * report. Needs the package `pg-boss`.
    */
   readonly queue?: string | undefined;
-  /** Told after every shard. */
+  /** Called after every shard. */
   readonly onProgress?: ((progress: BacktestProgress) => void) | undefined;
 }
 
-/** How far a backtest is. */
+/** Progress of a backtest. */
 export interface BacktestProgress {
   readonly shards: number;
   readonly of: number;
   readonly runs: number;
 }
 
-/** A report, and what was wrong with the input. */
+/** A report and the read errors. */
 export interface BacktestResult {
   readonly report: BacktestReport;
   readonly problems: readonly ShardProblem[];
-  /** Ids of labels that belong to no run that was read. */
+  /** Ids of labels without a run. */
   readonly unknownLabels: readonly string[];
 }
 
-/** The name of `standardSteering()` where a path of a configuration is asked for. */
+/** The name of `standardSteering()` instead of a path. */
 const STANDARD = 'standard';
 
 /**
- * Replays recorded runs under a configuration, through the very folds of a live run with the time of the records, and measures
- * what would have been said against how the runs ended. Deterministic: the report is the same whatever the number of threads.
+ * Replays recorded runs under a configuration with the folds of a live run and the time of the records, and compares the advice with how
+ * the runs ended. Deterministic: the report does not depend on the number of threads.
  *
  * @param paths stores, files of any import format, folders, globs, or `-`
- * @throws CoxswainError "invalid-argument" for a bad configuration, sweep or number of threads, or a model-backed classifier
+ * @throws CoxswainError "invalid-argument" for an invalid configuration, sweep or number of threads, or a model-backed classifier
  *   without a recorded verdict; "input-io" when no run was read, or no label belongs to one; and as opening a store
- * Memory: the folds of open runs, and a row of about 500 bytes a run.
+ * Memory: the folds of open runs, and a row of about 500 bytes per run.
  */
 export async function backtest(paths: readonly string[], options: BacktestOptions = {}): Promise<BacktestResult> {
   const { workers = 1, labels } = options;
@@ -99,7 +99,7 @@ export async function backtest(paths: readonly string[], options: BacktestOption
   });
   const unknownLabels = truth.unknownIds();
   if (labels !== undefined && unknownLabels.length === new Set(labels.map(({ id }) => id)).size) {
-    const example = labels[0] === undefined ? 'there is none' : `such as ${JSON.stringify(labels[0].id)}`;
+    const example = labels[0] === undefined ? 'the file is empty' : `such as ${JSON.stringify(labels[0].id)}`;
     throw new CoxswainError(
       'input-io',
       `no label belongs to a run that was read (${example}); ids are those of --json`,
@@ -111,10 +111,10 @@ export async function backtest(paths: readonly string[], options: BacktestOption
 function specsOf({ config, against, steering, sweep }: BacktestOptions): readonly ConfigurationSpec[] {
   const together = [config ?? steering, against, sweep].filter((one) => one !== undefined).length;
   if (steering !== undefined && together > 1) {
-    throw invalidArgument('a steering in memory stands alone: no config, against or sweep with it');
+    throw invalidArgument('config, against and sweep cannot be combined with a steering in memory');
   }
   if (against !== undefined && sweep !== undefined) {
-    throw invalidArgument('a comparison and a sweep are two backtests; leave one out');
+    throw invalidArgument('a comparison and a sweep cannot be combined');
   }
   const first = specOf(config);
   if (sweep !== undefined) return sweep.values.map((value) => ({ ...first, set: { field: sweep.field, value } }));
@@ -134,8 +134,8 @@ async function replayAll(
   const shards = await listShards(paths);
   const isPiped = shards.some((shard) => shard.kind === 'file' && shard.path === '-');
   if (queueAddress !== undefined && (resume !== undefined || isPiped || specs === undefined)) {
-    const reason = 'it is resumed by itself, and other machines cannot read standard input or a steering in memory';
-    throw new CoxswainError('invalid-argument', `a queue goes with no --resume and no -: ${reason}`);
+    const reason = 'it resumes by itself, and other machines cannot read standard input or a steering in memory';
+    throw invalidArgument(`--queue cannot be combined with --resume or -: ${reason}`);
   }
   const key = jobKey(shards, configurations);
   const journal = resume === undefined ? undefined : new ShardJournal(resume, key);
@@ -157,7 +157,7 @@ async function replayAll(
     await runShards(shards, {
       configurations,
       ...present({ specs }),
-      // What is read from standard input is there once.
+      // Standard input can be read only once.
       workers: isPiped ? 1 : Math.min(workers, left.length),
       take: queue === undefined ? async () => left.shift() : async () => queue.take(),
       onDone: async (number, result) => {

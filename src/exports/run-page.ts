@@ -21,15 +21,15 @@ import { RunView } from '../run-view/run-view.ts';
 import { changeOf, isFlagged, type SeenPattern } from '../run-view/seen-pattern.ts';
 import type { ExportedRun } from './exported-run.ts';
 
-/** Texts longer than this are folded, and cut at the other. */
+/** Longer texts are collapsed at the first limit and truncated at the second. */
 const FOLDED_CHARS = 800;
 const MAX_CHARS = 20_000;
 const MAX_NAME_CHARS = 200;
 
-/** What a first reading of the run finds, for the second one. */
+/** Results of the first pass over the run, for the second one. */
 interface Findings {
   readonly view: RunView;
-  /** By the `seq` of the record with which they were noticed, raised or cleared. */
+  /** Patterns by the `seq` of the record that flagged, raised or cleared them. */
   readonly patterns: ReadonlyMap<number, readonly TrajectoryPattern[]>;
   /** By advice id. */
   readonly advice: ReadonlyMap<string, AdviceOutcome>;
@@ -38,11 +38,11 @@ interface Findings {
 }
 
 /**
- * One run as one HTML file for a bug report: no script, no address, its style inside and allowed by its hash, every text of the
- * trajectory escaped, secrets replaced once more as in a live run, pictures left out. Patterns and advice stand where they came, advice
- * with its delivery and what followed. A run that cannot be read to its end is given up to there, with the reason.
+ * One run as one HTML file for a bug report: no script, no external address, inline style allowed by its hash, escaped texts, secrets
+ * redacted as in a live run, no pictures. Patterns and advice appear in place, advice with its delivery and outcome. A run with a
+ * read error is shown up to there, with the reason.
  *
- * Pieces come as the run is read, which happens twice. Memory: about a megabyte.
+ * Yields chunks while reading the run, twice. Memory: about a megabyte.
  */
 export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<string, void, void> {
   const redactor = createRedactor();
@@ -73,7 +73,7 @@ export async function* runPage({ records, run }: ExportedRun): AsyncGenerator<st
   yield htmlText(tail);
 }
 
-/** A file name of a run's page: letters, digits, and a few marks. */
+/** A file name for a run's page: letters, digits and a few marks. */
 export function pageName(runId: string): string {
   const name = runId
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
@@ -94,12 +94,12 @@ async function findingsOf(records: AsyncIterable<TrajectoryRecord>): Promise<Fin
       if (changed.length > 0) patterns.set(record.seq, changed);
     }
   } catch {
-    // The second reading meets it too, and says so.
+    // The second pass hits it too and reports it.
   }
   return { view, patterns, callSeqs, advice: new Map(view.advice.map((outcome) => [outcome.adviceId, outcome])) };
 }
 
-/** Records, with turns for others in between. */
+/** The records, yielding to the event loop in between. */
 async function* unhurried(records: AsyncIterable<TrajectoryRecord>): AsyncGenerator<TrajectoryRecord, void, void> {
   const breath = createBreather();
   for await (const record of records) {
@@ -109,7 +109,7 @@ async function* unhurried(records: AsyncIterable<TrajectoryRecord>): AsyncGenera
   }
 }
 
-/** Any text through the rules for what a tool gives back. */
+/** Redacts any text by the rules for tool results. */
 function redactedText(redactor: Redactor, text: string): string {
   const payload = redactor.redact({ kind: 'session_event', event_type: 'export', data: text });
   return payload.kind === 'session_event' && typeof payload.data === 'string' ? payload.data : '';
@@ -198,7 +198,7 @@ function deliveryText({ arm, reason }: AdviceOutcome, redactor: Redactor): strin
   return `${inWords('delivery', arm)}${because}`;
 }
 
-/** Where a pattern was noticed, became more certain or was left. */
+/** A place where a pattern was flagged, raised or cleared. */
 function patternHtml(pattern: TrajectoryPattern, redactor: Redactor): Html {
   const change =
     pattern.clearedAt !== undefined
@@ -294,7 +294,7 @@ function contentText(content: StoredContent): string {
         case 'reasoning':
           return `(thinking) ${part.text}`;
         case 'tool_call':
-          // Its arguments stand at the call itself.
+          // Its arguments appear at the call.
           return `(calls ${part.name})`;
         case 'image':
           return `(an image, ${part.media_type}, left out)`;
@@ -307,7 +307,7 @@ function contentText(content: StoredContent): string {
     .join('\n');
 }
 
-/** A heading is one line, whatever a host calls its tools. */
+/** A heading on one line, for any tool name. */
 function short(name: string): string {
   const line = name.slice(0, 2 * MAX_NAME_CHARS).replaceAll(/\s+/g, ' ');
   return line.length <= MAX_NAME_CHARS ? line : `${line.slice(0, MAX_NAME_CHARS - 1)}…`;
@@ -319,6 +319,6 @@ function valueText(value: unknown): string {
 
 function timeText(atMs: number): string {
   const date = new Date(atMs);
-  // A source may say anything.
+  // A source may contain any value.
   return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -27,36 +27,36 @@ import {
   type AdviceDelivery,
 } from './span-events.ts';
 
-/** How the spans of a run are made. */
+/** Options for the spans of a run. */
 export interface RunSpansOptions {
   readonly runId: string;
-  /** The run above all runs above this one; default: its parent, else itself. */
+  /** The root of its run tree; default: its parent, else itself. */
   readonly rootRunId?: string | undefined;
-  /** Arguments, results, messages, and the texts of errors and advice, which may quote them; default true. */
+  /** Includes arguments, results, messages, and texts of errors and advice, which may quote them; default true. */
   readonly content?: boolean | undefined;
-  /** Finds the patterns of a run that coxswain did not steer; default: those on record alone. */
+  /** Finds the patterns of a run without steering; default: only recorded patterns. */
   readonly detectors?: readonly PatternDetector[];
 }
 
 const MAX_OPEN_CALLS = 512;
-/** Calls that have ended and wait for what is said after them. */
+/** Most ended calls kept for later advice. */
 const MAX_HELD_CALLS = 16;
 const MAX_WAITING_MESSAGES = 1_000;
 const MAX_ADVICE = 1_000;
 
 /**
- * Folds the records of one run into spans under the names of the GenAI semantic conventions: `invoke_agent` for the run, below it a
- * `chat` for each answer of the model and an `execute_tool` for each call. Patterns and advice are events of the call that they
- * follow. Pure: a live run and its stored records give the same spans, ids included.
+ * Folds the records of one run into spans of the GenAI semantic conventions: `invoke_agent` for the run, with a child `chat` for each
+ * model response and `execute_tool` for each call. Patterns and advice are events of the preceding call. Pure: a live run and its
+ * stored records give the same spans, including ids.
  *
- * Cost: as `RunView`. Memory: 512 open calls, 16 that have ended, 128 events a span, 1,000 messages that wait for an answer.
+ * Cost: as `RunView`. Memory: 512 open calls, 16 ended calls, 128 events per span, 1,000 messages before a response.
  */
 export class RunSpans {
   readonly #options: RunSpansOptions;
   readonly #view: RunView;
   readonly #open = new LruMap<SpanDraft>(MAX_OPEN_CALLS);
   readonly #held = new Map<number, SpanDraft>();
-  /** Where each piece of advice was said. */
+  /** The span of each piece of advice. */
   readonly #saidAt = new LruMap<SpanDraft>(MAX_ADVICE);
   #agent: SpanDraft | undefined;
   #waiting: GenaiMessage[] = [];
@@ -71,7 +71,7 @@ export class RunSpans {
     this.#view = new RunView(options.detectors === undefined ? {} : { detectors: options.detectors });
   }
 
-  /** Takes the next record. @returns spans that are over */
+  /** Takes the next record. @returns ended spans */
   take(record: TrajectoryRecord): readonly RunSpan[] {
     const { payload, recorded_at_unix_ms: atMs, seq } = record;
     // A source without times still has an order.
@@ -80,7 +80,7 @@ export class RunSpans {
     this.#lastMs = nowMs;
     this.#now = spanTime(nowMs, this.#place);
     const call = this.#view.fold(record);
-    // What is said of a run that has ended, such as that its last advice arrived, does not open it.
+    // Records after the end of a run, such as a late delivery, do not reopen it.
     if (this.#agent === undefined && !OPENS.has(payload.kind)) return [];
     this.#agent ??= this.#begunAgent(seq);
     const over = RELEASES.has(payload.kind) ? this.#released() : [];
@@ -92,7 +92,7 @@ export class RunSpans {
     return payload.kind === 'run_ended' ? [...over, ...this.finish()] : over;
   }
 
-  /** Ends what is open, as at the end of the records. */
+  /** Ends all open spans at the end of the records. */
   finish(): readonly RunSpan[] {
     if (this.#agent === undefined) return [];
     const over = this.#released(0);
@@ -108,7 +108,7 @@ export class RunSpans {
 
   #begunAgent(seq: number): SpanDraft {
     const { parentRunId } = this.#view.counts;
-    // A run that goes on after its end is a further span of its trace.
+    // A run that continues after its end gets another span of its trace.
     const isFirst = seq === 0 || this.#view.resumptions === 0;
     const parentId = isFirst && parentRunId !== undefined ? spanIdOf(parentRunId, 'run') : undefined;
     return this.#draft(isFirst ? 'run' : `run from ${seq}`, GENAI_OPERATIONS.agent, {}, { parentId });
@@ -171,7 +171,7 @@ export class RunSpans {
     }
   }
 
-  /** Notes what is said, and by whom. @returns the span of an answer */
+  /** Collects messages. @returns the span of a response */
   #heard({ payload, seq }: TrajectoryRecord): RunSpan | undefined {
     switch (payload.kind) {
       case 'turn_started':
@@ -224,7 +224,7 @@ export class RunSpans {
   #message(message: StoredMessage, seq: number): RunSpan | undefined {
     const hasContent = this.#options.content !== false;
     if (message.role !== 'assistant') {
-      // What a tool gave back stands at its call.
+      // A tool result is in the span of its call.
       if (message.role !== 'tool_result' && hasContent && this.#waiting.length < MAX_WAITING_MESSAGES)
         this.#waiting.push(saidMessage(message));
       return undefined;
@@ -263,7 +263,7 @@ export class RunSpans {
     this.#note(COXSWAIN.delivery, deliveryAttributes(id, delivery), isWaiting ? at : this.#agent);
   }
 
-  /** The call that ended last, where its span is not gone yet; else the run. */
+  /** The last ended call if its span is still kept, else the run. */
   #latest(): SpanDraft | undefined {
     return this.#held.get(this.#lastEnded) ?? this.#agent;
   }
@@ -274,7 +274,7 @@ export class RunSpans {
 
   #content(name: string, value: unknown): SpanAttributes {
     if (this.#options.content === false) return {};
-    // A text is quoted, so that it is not taken for the JSON that it may hold.
+    // A text is quoted, to distinguish it from JSON.
     return { [name]: typeof value === 'number' || typeof value === 'boolean' ? value : JSON.stringify(value) };
   }
 
@@ -292,7 +292,7 @@ export class RunSpans {
     });
   }
 
-  /** @param most  so many may stay, whatever they wait for; without it those stay whose advice is not settled */
+  /** @param most  keeps at most so many calls; without it, keeps those with undelivered advice */
   #released(most?: number): RunSpan[] {
     const over: RunSpan[] = [];
     for (const [number, draft] of this.#held) {
@@ -313,7 +313,7 @@ const OPENS: ReadonlySet<TrajectoryPayload['kind']> = new Set([
   'tool_ended',
 ]);
 
-/** After these nothing more is said of calls that have ended. */
+/** Records after which ended calls get no more events. */
 const RELEASES: ReadonlySet<TrajectoryPayload['kind']> = new Set([
   'turn_started',
   'message_appended',

@@ -5,7 +5,7 @@ import type { RunSpan, RunSpanEvent, SpanAttributes, SpanTime, SpanValue } from 
 /** The default of OpenTelemetry's SDKs. */
 const MAX_EVENTS = 128;
 
-/** How a span begins. */
+/** The start of a span. */
 export interface SpanStart {
   readonly traceId: string;
   readonly id: string;
@@ -16,13 +16,13 @@ export interface SpanStart {
   readonly attributes: SpanAttributes;
 }
 
-/** A span that is not over. Its name is the operation and what it is of: the tool, the model or the agent. */
+/** An open span. Its name is the operation and its object: the tool, the model or the agent. */
 export class SpanDraft {
   readonly attributes: Record<string, SpanValue>;
   end: SpanTime;
-  /** Why it failed. */
+  /** The reason for the failure. */
   error: string | undefined;
-  /** Pieces of advice of which nobody has said whether they arrived. */
+  /** Number of pieces of advice without a delivery record. */
   unsettled = 0;
   readonly #begun: SpanStart;
   readonly #events: RunSpanEvent[] = [];
@@ -43,7 +43,7 @@ export class SpanDraft {
     else this.#droppedEvents += 1;
   }
 
-  /** The span, which is over. */
+  /** The ended span. */
   over(): RunSpan {
     const { id, operation, parentId, runId, start, traceId } = this.#begun;
     const { attributes, end, error } = this;

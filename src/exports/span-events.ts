@@ -6,7 +6,7 @@ import { inWords } from '../records/words.ts';
 import { changeOf } from '../run-view/seen-pattern.ts';
 import type { SpanAttributes } from './run-span.ts';
 
-/** What an event says of a pattern that was noticed, became more certain or was left. */
+/** Attributes of a pattern that was flagged, raised or cleared. */
 export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
   const { clearedAt, firstSeen, identity, kind, level, occurrences, stuck, tool } = pattern;
   return {
@@ -22,7 +22,7 @@ export function patternAttributes(pattern: TrajectoryPattern): SpanAttributes {
   };
 }
 
-/** What an event says of a piece of advice. @param hasContent  false leaves out its text, which may quote a result */
+/** Attributes of a piece of advice. @param hasContent  false omits its text, which may quote a result */
 export function adviceAttributes(payload: FeedbackProduced | GuidanceProduced, hasContent: boolean): SpanAttributes {
   const isFeedback = payload.kind === 'feedback_produced';
   const pattern = isFeedback ? payload.feedback.pattern : payload.classification.pattern;
@@ -38,14 +38,13 @@ export function adviceAttributes(payload: FeedbackProduced | GuidanceProduced, h
   };
 }
 
-/** Whether a piece of advice reached the agent. */
 export interface AdviceDelivery {
   readonly delivered: boolean;
   readonly channel?: string;
   readonly reason?: string;
 }
 
-/** What an event says of the delivery of a piece of advice. */
+/** Attributes of a delivery. */
 export function deliveryAttributes(id: string, { channel, delivered, reason }: AdviceDelivery): SpanAttributes {
   return {
     'coxswain.advice.id': id,
@@ -54,7 +53,7 @@ export function deliveryAttributes(id: string, { channel, delivered, reason }: A
   };
 }
 
-/** What an event says of the agent's answer to a piece of advice. */
+/** Attributes of an acknowledgement. */
 export function acknowledgedAttributes({ advice_id: id, response }: AdviceAcknowledged): SpanAttributes {
   return { ...present({ 'coxswain.advice.id': id }), 'coxswain.advice.response': response };
 }

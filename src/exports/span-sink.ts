@@ -7,7 +7,7 @@ import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
 import { SPAN_SCOPE, type SpanResource } from './otlp-request.ts';
 import type { RunSpan, SpanAttributes, SpanTime } from './run-span.ts';
 
-/** A span as the exporters of OpenTelemetry's SDK take it. */
+/** A span for the exporters of OpenTelemetry's SDK. */
 export interface ReadableRunSpan {
   readonly name: string;
   readonly kind: number;
@@ -35,26 +35,26 @@ export interface SpanIdentity {
   readonly traceFlags: number;
 }
 
-/** An exporter of OpenTelemetry's SDK, such as `OTLPTraceExporter`; only what is used. */
+/** An exporter of OpenTelemetry's SDK, such as `OTLPTraceExporter`; only the used members. */
 export interface SpanExporter {
   export(spans: never[], done: (result: { readonly code: number; readonly error?: Error }) => void): void;
   shutdown?(): Promise<void>;
 }
 
-/** How spans are exported. */
+/** Options of an export. */
 export interface SpanSinkOptions extends SpanContentOptions {
-  /** What the spans come from; default `{ 'service.name': 'coxswain' }`. */
+  /** The resource of the spans; default `{ 'service.name': 'coxswain' }`. */
   readonly resource?: SpanResource;
   /** Default: the machine's. */
   readonly timers?: Timers;
 }
 
-/** How an export is doing. Plain JSON. */
+/** The state of an export. Plain JSON. */
 export interface SpanSinkHealth {
   readonly exported: number;
-  /** Spans that wait. */
+  /** Queued spans. */
   readonly waiting: number;
-  /** Spans that found no room, or that the exporter refused or did not answer for. */
+  /** Spans dropped from a full queue, rejected by the exporter, or sent without a response. */
   readonly dropped: number;
   readonly lastFault?: string;
 }
@@ -64,20 +64,20 @@ export interface SpanSink extends EventSink {
   record(record: TrajectoryRecord): void;
   health(): SpanSinkHealth;
   dropped(): number;
-  /** Ends the spans of open runs, and resolves when everything was sent or given up; the exporter is shut down. */
+  /** Ends the spans of open runs and shuts down the exporter; resolves when everything has been sent or given up. */
   close(): Promise<void>;
 }
 
 const MAX_WAITING = 2_048;
 const MAX_BATCH = 512;
 const WAIT_MS = 1_000;
-/** As long as OpenTelemetry's own batches wait. */
+/** The batch delay of OpenTelemetry. */
 const EXPORT_MS = 30_000;
 
 /**
- * Exports runs as spans while they happen: `cox.listen(spanSink(new OTLPTraceExporter()))`. Spans go out in batches, a second after
- * the first, one batch at a time. A collector that is dead or slow costs the agent nothing: up to 2,048 spans wait, the rest is
- * dropped and counted here and in `cox.health().listeners`.
+ * Exports live runs as spans: `cox.listen(spanSink(new OTLPTraceExporter()))`. Spans leave in batches, a second after the first, one
+ * batch at a time. A dead or slow collector does not delay the agent: up to 2,048 spans are queued, others are dropped and counted
+ * here and in `cox.health().listeners`.
  */
 export function spanSink(exporter: SpanExporter, options: SpanSinkOptions = {}): SpanSink {
   return new ExportingSink(exporter, options);
@@ -144,7 +144,7 @@ class ExportingSink implements SpanSink {
     while (this.#waiting.length > 0) {
       const dropped = this.#dropped;
       await this.#export(this.#waiting.splice(0, MAX_BATCH));
-      // A process that wants to end waits for one answer that does not come, not for each.
+      // On shutdown, one missing response is awaited, not each.
       if (this.#isClosing && this.#dropped > dropped) this.#fault(this.#waiting.splice(0).length, this.#lastFault);
     }
   }
@@ -162,7 +162,7 @@ class ExportingSink implements SpanSink {
       const cancel = this.#timers.after(EXPORT_MS, () => done('the exporter does not answer'), 'let-go');
       try {
         const spans = batch.map((span) => readable(span, this.#resource));
-        // The exporter takes spans of the SDK; these have all that it reads of them.
+        // The exporter reads only the members that these spans have.
         this.#exporter.export(spans as never, ({ code, error }) => {
           done(code === 0 ? undefined : error === undefined ? 'the exporter failed' : messageOf(error));
         });

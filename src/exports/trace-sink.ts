@@ -4,7 +4,7 @@ import { LiveSpans, type SpanContentOptions } from './live-spans.ts';
 import { SPAN_SCOPE } from './otlp-request.ts';
 import type { RunSpan } from './run-span.ts';
 
-/** A span of `@opentelemetry/api`; only what is used. */
+/** A span of `@opentelemetry/api`; only the used members. */
 export interface ApiSpan {
   setAttributes(attributes: object): unknown;
   addEvent(name: string, attributes: object, time: [number, number]): unknown;
@@ -13,7 +13,7 @@ export interface ApiSpan {
   end(time: [number, number]): void;
 }
 
-/** What `import * as otel from '@opentelemetry/api'` gives; only what is used. */
+/** The module `@opentelemetry/api`; only the used members. */
 export interface OpenTelemetryApi {
   readonly context: { active(): unknown };
   readonly trace: {
@@ -28,18 +28,18 @@ export interface TraceSink extends EventSink {
   close(): void;
 }
 
-/** Runs whose spans are known. */
+/** Most runs remembered. */
 const MAX_RUNS = 256;
 
 /**
- * Adds runs to the traces that the process makes already: `cox.listen(traceSink(otel))`, with `@opentelemetry/api` as `otel`. A run
- * is a span below the one that is active where it starts, a run below a run is below that run's span. Ids and sampling are those of
- * the process; without a tracer provider nothing happens.
+ * Adds runs to the traces of the process: `cox.listen(traceSink(otel))`, with `@opentelemetry/api` as `otel`. A run is a child of the
+ * span that is active when it starts; a child run is below its parent's span. Ids and sampling come from the process; without a tracer
+ * provider nothing happens.
  */
 export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = {}): TraceSink {
   const tracer = otel.trace.getTracer(SPAN_SCOPE.name);
   const runs = new Map<string, TracedRun>();
-  // The API has types of its own for spans and contexts, which only pass through here.
+  // The API's own types of spans and contexts only pass through here.
   const started = (name: string, more: object, context: unknown): ApiSpan =>
     tracer.startSpan(name, more, context as never) as ApiSpan;
   const begin = (runId: string, parentRunId: string | undefined, atMs: number): void => {
@@ -68,14 +68,14 @@ export function traceSink(otel: OpenTelemetryApi, options: SpanContentOptions = 
   return { record: (record) => live.record(record), close: () => live.finish() };
 }
 
-/** The span of a run, and the context of what is below it. */
+/** The span of a run and the context of its children. */
 interface TracedRun {
   readonly span: ApiSpan;
   readonly context: unknown;
   isOpen: boolean;
 }
 
-/** Of the API's own enumerations. */
+/** Values of the API's enumerations. */
 const INTERNAL = 0;
 const CLIENT = 2;
 const FAILED = 2;

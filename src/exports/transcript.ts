@@ -8,14 +8,14 @@ import type { RunOutcome } from '../run-view/run-verdict.ts';
 import { RunView } from '../run-view/run-view.ts';
 import type { RunSummary } from '../store/run-summary.ts';
 
-/** A call of an answer. */
+/** A call of a response. */
 export interface ExportedCall {
   readonly id: string;
   readonly tool: string;
   readonly args: Json;
-  /** Unix milliseconds; 0 where the record has no time. */
+  /** Unix milliseconds; 0 if unknown. */
   readonly startMs: number;
-  /** Absent where there is no result, or none was kept. */
+  /** Absent without a stored result. */
   answer?: {
     readonly result: Json;
     readonly failed: boolean;
@@ -23,7 +23,7 @@ export interface ExportedCall {
   };
 }
 
-/** What stands in a transcript, in order. */
+/** The parts of a transcript, in order. */
 export type TranscriptPart =
   | {
       readonly type: 'message';
@@ -34,18 +34,18 @@ export type TranscriptPart =
   | { readonly type: 'compaction'; readonly trigger: string; readonly atMs: number }
   | TranscriptAnswer;
 
-/** An answer of the model with its calls; also calls of a host that does not report what the model says. */
+/** A model response with its calls; also calls of a host that does not report responses. */
 export interface TranscriptAnswer {
   readonly type: 'answer';
   readonly atMs: number;
-  /** Text, reasoning and whatever else, without the calls. */
+  /** Text, reasoning and other blocks, without the calls. */
   blocks: readonly StoredContentBlock[];
   modelId?: string;
   usage?: StoredUsage;
   readonly calls: ExportedCall[];
 }
 
-/** A run as its messages and calls: what other formats hold of it. */
+/** A run as messages and calls, for other formats. */
 export interface Transcript {
   readonly run: RunSummary;
   readonly task: string | undefined;
@@ -53,7 +53,7 @@ export interface Transcript {
   readonly parts: readonly TranscriptPart[];
 }
 
-/** Reads the records of a run. Memory: the run's messages, arguments and results. */
+/** Builds the transcript of a run. Memory: its messages, arguments and results. */
 export async function readTranscript(records: AsyncIterable<TrajectoryRecord>): Promise<Transcript> {
   const view = new RunView();
   const writer = new TranscriptWriter();
@@ -109,7 +109,7 @@ class TranscriptWriter {
       return;
     }
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
-    // Some hosts report the calls of an answer before its text.
+    // Some hosts report the calls of a response before its text.
     const early = this.#answer?.blocks.length === 0 && this.#answer.calls.every(({ answer }) => answer === undefined);
     const answer = early && this.#answer !== undefined ? this.#answer : this.#begin(atMs);
     answer.blocks = blocks.filter(
@@ -119,7 +119,7 @@ class TranscriptWriter {
   }
 
   #begun({ args, id, number, tool }: RunCall, startMs: number): ExportedCall {
-    // Without turns, calls that begin after another came back were not issued with it.
+    // Without turns, a call that begins after a result belongs to the next response.
     const isNext = !this.#hasTurns && this.#answer?.calls.some(({ answer }) => answer !== undefined) === true;
     const answer = this.#answer === undefined || isNext ? this.#begin(startMs) : this.#answer;
     const call: ExportedCall = { id, tool, args, startMs };
@@ -136,14 +136,14 @@ class TranscriptWriter {
   }
 }
 
-/** What a part of a message says as text; a picture is named. */
+/** The text of a message block; for a picture, its name. */
 export function textOfBlock(block: StoredContentBlock): string {
   if (block.type === 'text' || block.type === 'reasoning') return block.text;
   if (block.type === 'image') return `[${block.media_type} ${block.url ?? 'left out'}]`;
   return textOfJson(block.type === 'other' ? block.value : block.args);
 }
 
-/** A text as it is, another value as JSON. */
+/** A string itself, another value as JSON. */
 export function textOfJson(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -153,7 +153,7 @@ export function storedBlocks(content: StoredContent): readonly StoredContentBloc
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
 
-/** `timestamp: ISO`, where there is a time that a date can say. */
+/** `timestamp: ISO`, if the record has a valid time. */
 export function isoTime(atMs: number): string | undefined {
   return atMs > 0 && atMs < 8.64e15 ? new Date(atMs).toISOString() : undefined;
 }

@@ -17,7 +17,7 @@ import { jsonLine, printable, printableCut } from '../../terminal/printable.ts';
 import { Problems } from '../../runs/problems.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain backtest`, as the command line gives them. */
+/** The options of `coxswain backtest` from the command line. */
 export interface BacktestCommandOptions {
   readonly config?: string;
   readonly compare?: readonly string[];
@@ -43,8 +43,8 @@ const SHOWN_IDS = 5;
 /**
  * `coxswain backtest`.
  *
- * @returns the exit code: 0, or 1 when something could not be read, a gate was not kept, or a verification failed
- * @throws CoxswainError as `backtest` and `readLabels`; `invalid-argument` for options that do not fit each other
+ * @returns the exit code: 0, or 1 on a read error, a failed gate or a failed verification
+ * @throws CoxswainError as `backtest` and `readLabels`; `invalid-argument` for options that cannot be combined
  */
 export async function backtestCommand(
   given: readonly string[],
@@ -91,7 +91,7 @@ export async function backtestCommand(
   return problems.length > 0 || unknown > 0 || failed.length > 0 ? 1 : 0;
 }
 
-/** `--compare` takes all that follows it up to the next option: two configurations, and then paths. */
+/** `--compare` takes every argument up to the next option: two configurations, then paths. */
 function compared(
   given: readonly string[],
   { config, compare }: BacktestCommandOptions,

@@ -7,7 +7,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 const REDRAW_EVERY_MS = 100;
 const CELLS = 20;
 
-/** How far a backtest is, on standard error; nothing where that is no terminal. */
+/** A progress bar on standard error, if that is a terminal. */
 export class BacktestProgressBar {
   readonly #terminal: Terminal;
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class BacktestProgressBar {
     this.#terminal.status(text.slice(0, Math.max(0, this.#terminal.columns - 1)));
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void {
     this.#terminal.status('');
   }

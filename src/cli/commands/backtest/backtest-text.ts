@@ -19,11 +19,11 @@ import type { Terminal } from '../../terminal/terminal.ts';
 
 const NAME_CHARS = 48;
 const BAR_CELLS = 6;
-/** Narrower than this there are no bars. */
+/** Narrowest terminal with bars. */
 const BAR_WIDTH = 110;
 const SHOWN_PLACES = 10;
 
-/** A report for a reader. */
+/** The report as text. */
 export function backtestText(report: BacktestReport, terminal: Terminal, withDetails: boolean): string {
   const { paint, width } = terminal;
   const draw = { paint, bars: width >= BAR_WIDTH };
@@ -104,7 +104,7 @@ function nameOf({ by, name, pattern, point }: SignalReport): string {
   return `  ${shown}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
 }
 
-/** `74 % ████▍ 71–76`; `–` where it cannot be known. */
+/** `74 % ████▍ 71–76`; `–` if unknown. */
 function shareCell({ share, low, high }: ShareReport, withBar: boolean): string {
   if (share === null || low === null || high === null) return '–';
   const bar = withBar ? `${barText(share, BAR_CELLS)} ` : '';

@@ -11,7 +11,7 @@ const SHOWN_MISMATCHES = 5;
 const DETAIL_CHARS = 300;
 const CHARS_BEFORE = 60;
 
-/** What of the options counts for `--verify`. */
+/** The options for `--verify`. */
 export interface BacktestVerifyOptions {
   readonly config?: string;
   readonly json?: boolean;
@@ -22,7 +22,7 @@ type Status = RunVerification['status'];
 /**
  * `coxswain backtest STORE --verify`.
  *
- * @returns 0 when every run that could be compared is equal and there is one; else 1
+ * @returns 0 if at least one run was compared and all were equal; else 1
  */
 export async function backtestVerify(
   paths: readonly string[],
@@ -101,7 +101,7 @@ function runText({ run, status, matched, mismatched, mismatches, detail }: RunVe
   }
 }
 
-/** Both texts from a little before they part. */
+/** Both texts from shortly before the first difference. */
 function bothText(recorded: string, replayed: string): string {
   let at = 0;
   while (at < recorded.length && recorded[at] === replayed[at]) at += 1;

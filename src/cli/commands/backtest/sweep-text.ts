@@ -37,7 +37,7 @@ function cell({ share, low, high }: ShareReport): string {
   return `${middle ?? ''} % (${from ?? ''}–${to ?? ''})`;
 }
 
-/** Precision upwards, recall to the right, both on the range that the points cover; `*` where points share a cell. */
+/** Precision upwards, recall to the right, both on the range of the points; `*` for points that share a cell. */
 function plot(points: readonly SweepPointReport[], paint: Paint): readonly string[] {
   const known = points.flatMap(({ precision, recall }, index) =>
     precision.share === null || recall.share === null
@@ -67,7 +67,7 @@ function plot(points: readonly SweepPointReport[], paint: Paint): readonly strin
   ];
 }
 
-/** A range with room at both ends, inside 0 and 1. */
+/** A range with a margin at both ends, inside 0 and 1. */
 function rangeOf(values: readonly number[]): { readonly from: number; readonly to: number } {
   const low = Math.min(...values);
   const high = Math.max(...values);

@@ -1,6 +1,5 @@
 import type { CommandDefinition } from '../command-definition.ts';
 
-/** `coxswain effect`. */
 export const effectDefinition: CommandDefinition = {
   name: 'effect',
   summary: 'say whether advice helps: advised episodes against those from which advice was withheld',

@@ -9,7 +9,7 @@ import { Problems } from '../../runs/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** The options of `coxswain effect`, as the command line gives them. */
+/** The options of `coxswain effect` from the command line. */
 export interface EffectCommandOptions {
   readonly within?: string;
   readonly worthwhile?: string;
@@ -20,9 +20,9 @@ const MAX_WITHIN = 1_000;
 const MAX_POINTS = 100;
 
 /**
- * `coxswain effect`: what followed advice, and where arms were drawn, told against withheld.
+ * `coxswain effect`: what followed advice and, in experiments, advised against withheld units.
  *
- * @returns the exit code: 1 when something could not be read, else 0, also with too little data
+ * @returns the exit code: 1 on a read error, else 0, also with too little data
  * @throws CoxswainError `invalid-argument`, `input-io` without a store, and as the store
  */
 export async function effectCommand(

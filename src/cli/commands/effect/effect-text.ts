@@ -9,7 +9,7 @@ import { printable, printableCut } from '../../terminal/printable.ts';
 const NAME_CHARS = 80;
 const BAR_CELLS = 20;
 
-/** A report for a reader at a terminal. */
+/** The report as text. */
 export function effectText(report: EffectReport, paint: Paint): string {
   const { experiments, notes, paths, providers } = report;
   const blocks = [
@@ -65,7 +65,7 @@ function outcomeText(outcome: EffectOutcome, within: number): string {
   return outcome === 'in-time' ? 'the run ended before its deadline' : `left within ${countOf(within, 'call')}`;
 }
 
-/** What the figures say, and what they mean for the reader. */
+/** The figures and their meaning. */
 function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport): readonly string[] {
   const { difference, high, low, onceHigh, onceLow, power, status, told, withheld } = experiment;
   const least = pointsText(worthwhile, false);
@@ -113,7 +113,7 @@ function pointsText(share: number, signed = true): string {
   return `${signed && points > 0 ? '+' : ''}${points === 0 ? 0 : points}${signed ? '' : ' points'}`;
 }
 
-/** What else followed, side by side. */
+/** Secondary figures of both arms. */
 function secondText(told: ArmFigures, withheld: ArmFigures, outcome: EffectOutcome): readonly string[] {
   const rows: readonly (readonly [string, (arm: ArmFigures) => string])[] = [
     ['runs', ({ runs }) => countText(runs)],
