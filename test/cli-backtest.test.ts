@@ -68,7 +68,7 @@ test('a gate that is not kept is exit code 1 with the reason', async () => {
   const { code, stdout, stderr } = await run(SAMPLE, '--max-advice-per-100-calls', '1');
   expect(code).toBe(1);
   expect(stdout).toContain('broken  max-advice-per-100-calls');
-  expect(stderr).toMatch(/^coxswain: max-advice-per-100-calls: advice for 100 calls is [\d.]+, which is over 1\n$/);
+  expect(stderr).toMatch(/^coxswain: max-advice-per-100-calls: advice per 100 calls is [\d.]+, over 1\n$/);
   expect(await run(SAMPLE, '--max-advice-per-100-calls', '500')).toMatchObject({ code: 0 });
 });
 
@@ -125,7 +125,7 @@ test('labels: bad ones are refused with the line, unknown ids are told, good one
   await writeFile(labels, 'id,target,split,note\nsample-stuck-run,stuck,,seen\nnobody,ok,,\n');
   const { code, stdout, stderr } = await run(SAMPLE, '--labels', 'labels.csv');
   expect(code).toBe(1);
-  expect(stderr).toBe('coxswain: labels.csv: 1 labels belong to no run that was read: nobody\n');
+  expect(stderr).toBe('coxswain: labels.csv: 1 labels match no run: nobody\n');
   expect(stdout).toContain('1 stuck, 0 ok, 0 unlabelled');
   await writeFile(labels, 'id,target,split,note\nsample-stuck-run,maybe,,\n');
   const bad = await run(SAMPLE, '--labels', 'labels.csv');

@@ -62,9 +62,9 @@ test('a planted effect is shown with its interval, from a store that real runs m
   const { code, stderr, stdout } = await cli(['effect', 'runs.db']);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toContain('120 runs, 120 steered; 120 in an experiment that draws episodes');
-  expect(stdout).toMatch(/stuck: left within 10 calls\n {2}told {6}\d+ of \d+ /);
+  expect(stdout).toMatch(/stuck: left within 10 calls\n {2}advised {3}\d+ of \d+ /);
   expect(stdout).toMatch(/difference \+\d+ points \[\+\d+ to \+\d+\]/);
-  expect(stdout).toMatch(/Advice helps: of 100, about \d+ more end well when the agent is told\./);
+  expect(stdout).toMatch(/Advice helps: of 100, about \d+ more end well with advice\./);
   expect(stdout).not.toMatch(/\bfixed\b|\bcaused\b/i);
 
   const json = await cli(['effect', 'runs.db', '--json', '--within', '10']);
@@ -94,7 +94,7 @@ test('without an experiment it shows what was delivered and says why nothing is 
   expect(code).toBe(0);
   expect(stdout).toContain('no experiment');
   expect(stdout).toContain('not compared: no advice was withheld');
-  expect(stdout).toMatch(/about so many more runs like these: [\d,]+ to see a difference of 5 points/);
+  expect(stdout).toMatch(/further runs like these: about [\d,]+ to see a difference of 5 points/);
   expect(stdout).toMatch(/all advice\n(?: {2}\S+ +\d+ delivered\n)+/);
   expect(stdout).not.toContain('helps');
 });
@@ -103,7 +103,7 @@ test('with few runs there is too little data, and the exit code is 0', async () 
   await record(12, { holdout: 0.5 });
   const { code, stdout } = await cli(['effect', 'runs.db']);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/too little data: \d+ runs were told, \d+ were not; each needs 20/);
+  expect(stdout).toMatch(/too little data: \d+ runs were advised, \d+ were not; each needs 20/);
 });
 
 test('shadow runs are counted apart, transcripts have no advice, and what is missing or wrong is said', async () => {
@@ -111,7 +111,7 @@ test('shadow runs are counted apart, transcripts have no advice, and what is mis
   expect((await cli(['effect', 'runs.db'])).stdout).toMatch(/3 runs, 3 steered; 3 in shadow mode; no experiment/);
   await writeFile(join(folder.path, 'runs.ndjson'), `${sampleRun('alpha', 'stuck')}\n`);
   const imported = await cli(['effect', 'runs.ndjson']);
-  expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('No advice was worked out')]);
+  expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('These runs have no advice')]);
   expect((await cli(['effect', 'none.db'])).code).toBe(1);
   expect((await cli(['effect'])).stderr).toContain('no runs are recorded here yet');
   for (const option of ['--within', '--worthwhile'])

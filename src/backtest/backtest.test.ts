@@ -134,7 +134,7 @@ test('without any outcome figures are unknown, and that is said; the moments are
   const report = await reportOf([{ id: 'open', stuck: 6, calls: 12 }]);
   expect(patternFeedback(report)?.examples.unlabelled).toMatchObject([{ run: 'open', call: 3 }]);
   expect(patternFeedback(report)).toMatchObject({ precision: { share: null }, recall: { share: null }, f1: null });
-  expect(report.notes.join(' ')).toContain('No run says how it ended');
+  expect(report.notes.join(' ')).toContain('No run records how it ended');
 });
 
 test('labels take the place of outcomes; a moment labels its run; unknown ids are told', async () => {
@@ -147,21 +147,21 @@ test('labels take the place of outcomes; a moment labels its run; unknown ids ar
       { ...label, id: 'false', target: 'stuck' },
       { ...label, id: 'quiet', target: 'ok' },
       { ...label, id: 'missed', target: 'skip' },
-      { ...label, id: 'nobody', target: 'ok' },
+      { ...label, id: 'unknown', target: 'ok' },
     ],
   });
   expect(report.truth).toBe('labels');
   expect(report.input).toMatchObject({ positive: 2, negative: 1, unlabelled: 1 });
   expect(patternFeedback(report)).toMatchObject({ precision: { hits: 2, of: 2 }, recall: { hits: 2, of: 2 } });
-  expect(unknownLabels).toEqual(['nobody']);
-  const alone = await refusalOf([path], { labels: [{ ...label, id: 'nobody', target: 'ok' }] });
-  expect(alone).toMatch(/^no label belongs to a run that was read \(such as "nobody"\)/);
+  expect(unknownLabels).toEqual(['unknown']);
+  const alone = await refusalOf([path], { labels: [{ ...label, id: 'unknown', target: 'ok' }] });
+  expect(alone).toMatch(/^no label matches a run \(such as "unknown"\)/);
 });
 
 test('a steering that never speaks is reported as silent', async () => {
   const report = await reportOf(FOUR, { steering: { feedback: [] } });
   expect(report.parts[0]?.byConfiguration[0]?.advice).toMatchObject({ fired: 0, runs: 0, precision: { share: null } });
-  expect(report.notes).toContain('The configuration given says nothing in any of these runs.');
+  expect(report.notes).toContain('The configuration given gives no advice in any of these runs.');
 });
 
 test('the runs of a task are in one part of a split', async () => {
@@ -219,7 +219,7 @@ test('gates are judged, and what cannot be known fails', async () => {
     ['min-recall', true],
     ['max-advice-per-100-calls', true],
   ]);
-  expect(judged.gates[0]?.reason).toContain('is 0.5, which is over 0.4');
+  expect(judged.gates[0]?.reason).toContain('is 0.5, over 0.4');
   const open = await reportOf([{ id: 'open', stuck: 0, calls: 3 }], { gates: { minRecall: 0 } });
   expect(open.gates).toMatchObject([{ value: null, passed: false }]);
 });
@@ -262,8 +262,8 @@ test('an interrupted backtest goes on from its journal, and a journal of another
     },
   });
   await expect(stop).rejects.toThrow('interrupted');
-  const kept = await readFile(resume, 'utf8');
-  await writeFile(resume, `${kept}{"number":1,"res`);
+  const journal = await readFile(resume, 'utf8');
+  await writeFile(resume, `${journal}{"number":1,"res`);
   const resumed = await backtest(paths, { resume, onProgress: () => (shards += 1) });
   expect(shards).toBe(1);
   expect(JSON.stringify(resumed.report)).toBe(JSON.stringify(whole));
@@ -310,8 +310,8 @@ test('a signal that speaks as often where runs go well as anywhere is called no 
   });
   const { report } = await backtest([await file('chance.jsonl', runs)]);
   const found = report.notes.find((note) => note.includes('no better than chance'));
-  expect(found).toContain('6 of the 12 runs in which it spoke went wrong');
-  expect(found).toContain('50 % go wrong anyway');
+  expect(found).toContain('6 of the 12 runs in which it spoke failed');
+  expect(found).toContain('50 % fail anyway');
   const telling = runs.map(({ calls, id, stuck }): RunScript => ({ id, stuck, calls, success: stuck === 0 }));
   const { report: other } = await backtest([await file('telling.jsonl', telling)]);
   expect(other.notes.filter((note) => note.includes('no better than chance'))).toEqual([]);

@@ -100,10 +100,7 @@ export async function backtest(paths: readonly string[], options: BacktestOption
   const unknownLabels = truth.unknownIds();
   if (labels !== undefined && unknownLabels.length === new Set(labels.map(({ id }) => id)).size) {
     const example = labels[0] === undefined ? 'the file is empty' : `such as ${JSON.stringify(labels[0].id)}`;
-    throw new CoxswainError(
-      'input-io',
-      `no label belongs to a run that was read (${example}); ids are those of --json`,
-    );
+    throw new CoxswainError('input-io', `no label matches a run (${example}); ids are those of --json`);
   }
   return { report, problems: joined.problems, unknownLabels };
 }

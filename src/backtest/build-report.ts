@@ -117,7 +117,7 @@ function inputReport({ rows, problems }: JoinedRuns, runs: readonly KnownRun[]):
     negative: count(({ positive }) => positive === false),
     unlabelled: count(({ positive }) => positive === null),
     ownEvaluations: count(({ row }) => row.own),
-    neverAsked: count(({ row }) => row.own && !row.asked),
+    neverAsked: count(({ row }) => row.own && !row.evaluated),
     withGap: count(({ row }) => row.gap),
     withoutVerdicts: rows.length - runs.length,
     problems: new Set(problems.map(({ path }) => path)).size,
@@ -130,30 +130,30 @@ function notesOf(input: InputReport, parts: readonly PartReport[], setup: Report
   const isByOutcome = setup.truth.kind === 'outcomes';
   if (judged > 0 && isByOutcome) {
     notes.push(
-      'Positive is a run that failed. A run may fail without ever being stuck, so recall against outcomes has a low ceiling.',
+      'A positive run is one that failed. A run may fail without ever being stuck, so recall against outcomes has a low ceiling.',
     );
   }
   if (judged === 0) {
-    const why = isByOutcome ? 'No run says how it ended' : 'No label says stuck or ok of these runs';
-    notes.push(`${why}, so precision, recall and rates cannot be known; give labels with --labels FILE.`);
+    const why = isByOutcome ? 'No run records how it ended' : 'No label marks these runs as stuck or ok';
+    notes.push(`${why}, so precision, recall and rates are unknown; give labels with --labels FILE.`);
   } else {
-    if (input.positive === 0) notes.push('No run is positive, so recall cannot be known.');
-    if (input.negative === 0) notes.push('No run is negative, so the false rate cannot be known.');
+    if (input.positive === 0) notes.push('No run is positive, so recall is unknown.');
+    if (input.negative === 0) notes.push('No run is negative, so the false rate is unknown.');
   }
   if (judged > 0 && input.unlabelled > 0) {
-    notes.push(`${input.unlabelled} of ${input.runs} runs are unlabelled: they are in no precision, recall or rate.`);
+    notes.push(`${input.unlabelled} of ${input.runs} runs are unlabelled: no precision, recall or rate includes them.`);
   }
   for (const [index, { name }] of setup.configurations.entries()) {
     const isSilent = parts.every(({ byConfiguration }) => byConfiguration[index]?.advice.fired === 0);
-    if (isSilent) notes.push(`The configuration ${name} says nothing in any of these runs.`);
+    if (isSilent) notes.push(`The configuration ${name} gives no advice in any of these runs.`);
   }
   notes.push(...chanceNotes(parts.at(-1), setup));
   if (input.neverAsked > 0) {
     notes.push(
-      `${input.neverAsked} runs were recorded by a host that never asked for advice, so nothing can fire in them.`,
+      `${input.neverAsked} runs were recorded by a host that never evaluated the steering, so nothing can fire in them.`,
     );
   }
-  if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; what was lost is not there to judge.`);
+  if (input.withGap > 0) notes.push(`${input.withGap} runs have a gap; lost records are not evaluated.`);
   if (input.withoutVerdicts > 0) {
     notes.push(
       `${input.withoutVerdicts} runs are left out: a model-backed classifier has no recorded verdict in them.`,
@@ -173,7 +173,7 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
       if (low === null || high === null || !isChance(signal, base)) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
-        `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke went wrong (95 % interval ${percent(low)} to ${percent(high)}), and ${percent(base)} go wrong anyway.`,
+        `${who}${under} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${percent(low)} to ${percent(high)}), and ${percent(base)} fail anyway.`,
       ];
     });
   });

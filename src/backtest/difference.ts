@@ -6,7 +6,7 @@ export interface TrialUnit {
   readonly cluster: string;
   /** Units drawn in the same way; arms are compared within a stratum. */
   readonly stratum: string;
-  readonly told: boolean;
+  readonly isAdvised: boolean;
   readonly good: boolean;
 }
 
@@ -46,8 +46,8 @@ export function differenceOf(units: readonly TrialUnit[]): Difference | undefine
   const found = fit(units);
   if (found === undefined) return undefined;
   const stratum = largestStratum(units);
-  const added = [true, false].flatMap((told) =>
-    [true, false].map((good) => ({ cluster: `added ${told} ${good}`, stratum, told, good })),
+  const added = [true, false].flatMap((isAdvised) =>
+    [true, false].map((good) => ({ cluster: `added ${isAdvised} ${good}`, stratum, isAdvised, good })),
   );
   const { clusters } = found;
   const { error, estimate } = fit([...units, ...added]) ?? found;
@@ -95,18 +95,22 @@ interface Fit {
 }
 
 function fit(units: readonly TrialUnit[]): Fit | undefined {
-  const strata = new Map<string, { units: number; told: number; good: number }>();
-  for (const { good, stratum, told } of units) {
-    const sums = strata.get(stratum) ?? { units: 0, told: 0, good: 0 };
+  const strata = new Map<string, { units: number; isAdvised: number; good: number }>();
+  for (const { good, stratum, isAdvised } of units) {
+    const sums = strata.get(stratum) ?? { units: 0, isAdvised: 0, good: 0 };
     strata.set(stratum, sums);
     sums.units += 1;
-    sums.told += Number(told);
+    sums.isAdvised += Number(isAdvised);
     sums.good += Number(good);
   }
   // In a stratum with one arm every unit equals the mean and adds nothing.
-  const rows = units.map(({ cluster, good, stratum, told }) => {
-    const sums = strata.get(stratum) ?? { units: 1, told: 0, good: 0 };
-    return { cluster, tilt: Number(told) - sums.told / sums.units, rest: Number(good) - sums.good / sums.units };
+  const rows = units.map(({ cluster, good, stratum, isAdvised }) => {
+    const sums = strata.get(stratum) ?? { units: 1, isAdvised: 0, good: 0 };
+    return {
+      cluster,
+      tilt: Number(isAdvised) - sums.isAdvised / sums.units,
+      rest: Number(good) - sums.good / sums.units,
+    };
   });
   const squares = rows.reduce((sum, { tilt }) => sum + tilt * tilt, 0);
   if (squares === 0) return undefined;

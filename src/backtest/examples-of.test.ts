@@ -8,28 +8,28 @@ const run: fc.Arbitrary<ExampleRun> = fc.record({
   source: fc.constantFrom('a.jsonl', 'b.jsonl'),
   positive: fc.option(fc.boolean()),
 });
-const runs = fc.uniqueArray(run, { selector: ({ id }) => id, maxLength: 40 });
+const anyRuns = fc.uniqueArray(run, { selector: ({ id }) => id, maxLength: 40 });
 
 /** Every run fires, at the call of its place. */
-function allFire(given: readonly ExampleRun[]): ReadonlyMap<number, number> {
-  return new Map(given.map((_, index) => [index, index * 2]));
+function allFire(runs: readonly ExampleRun[]): ReadonlyMap<number, number> {
+  return new Map(runs.map((_, index) => [index, index * 2]));
 }
 
 test('at most three of each kind, each with its own call and file, and all of them where there are fewer', () => {
   fc.assert(
-    fc.property(runs, (given) => {
-      const examples = examplesOf(given, allFire(given));
+    fc.property(anyRuns, (runs) => {
+      const examples = examplesOf(runs, allFire(runs));
       for (const [kind, positive] of [
         ['negative', false] as const,
         ['positive', true] as const,
         ['unlabelled', null] as const,
       ]) {
-        const of = given.filter((one) => one.positive === positive);
+        const of = runs.filter((one) => one.positive === positive);
         expect(examples[kind]).toHaveLength(Math.min(3, of.length));
         for (const moment of examples[kind]) {
-          const index = given.findIndex(({ id }) => id === moment.run);
-          expect(moment).toEqual({ run: moment.run, call: index * 2, source: given[index]?.source });
-          expect(given[index]?.positive).toBe(positive);
+          const index = runs.findIndex(({ id }) => id === moment.run);
+          expect(moment).toEqual({ run: moment.run, call: index * 2, source: runs[index]?.source });
+          expect(runs[index]?.positive).toBe(positive);
         }
       }
     }),
@@ -38,22 +38,22 @@ test('at most three of each kind, each with its own call and file, and all of th
 
 test('the order of the runs does not matter, and a run that is not chosen changes nothing when it goes', () => {
   fc.assert(
-    fc.property(runs, (given) => {
+    fc.property(anyRuns, (runs) => {
       const ids = (some: readonly ExampleRun[]): readonly string[] => {
         const { negative, positive, unlabelled } = examplesOf(some, allFire(some));
         return [...negative, ...positive, ...unlabelled].map((moment) => moment.run);
       };
-      const chosen = ids(given);
-      expect(ids(given.toReversed())).toEqual(chosen);
-      const left = given.find(({ id }) => !chosen.includes(id));
-      expect(ids(given.filter((one) => one !== left))).toEqual(chosen);
+      const chosen = ids(runs);
+      expect(ids(runs.toReversed())).toEqual(chosen);
+      const left = runs.find(({ id }) => !chosen.includes(id));
+      expect(ids(runs.filter((one) => one !== left))).toEqual(chosen);
     }),
   );
 });
 
-test('runs in which it did not fire are none of its examples', () => {
-  const given = [true, false, null].map((positive, index): ExampleRun => ({ id: `${index}`, source: '-', positive }));
-  expect(examplesOf(given, new Map([[1, 7]]))).toEqual({
+test('runs without a firing are no examples', () => {
+  const inputs = [true, false, null].map((positive, index): ExampleRun => ({ id: `${index}`, source: '-', positive }));
+  expect(examplesOf(inputs, new Map([[1, 7]]))).toEqual({
     negative: [{ run: '1', call: 7, source: '-' }],
     positive: [],
     unlabelled: [],
@@ -61,11 +61,11 @@ test('runs in which it did not fire are none of its examples', () => {
 });
 
 test('the moments come from all over the input, not from its beginning', () => {
-  const given = Array.from({ length: 3_000 }, (_, index): ExampleRun => ({
+  const inputs = Array.from({ length: 3_000 }, (_, index): ExampleRun => ({
     id: `run-${index}`,
     source: '-',
     positive: true,
   }));
-  const places = examplesOf(given, allFire(given)).positive.map(({ run: id }) => Number(id.slice(4)));
+  const places = examplesOf(inputs, allFire(inputs)).positive.map(({ run: id }) => Number(id.slice(4)));
   expect(Math.max(...places)).toBeGreaterThan(300);
 });

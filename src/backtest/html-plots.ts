@@ -174,16 +174,16 @@ function shareAt(part: number, { from, to }: Axis): number {
   return from + part * (to - from);
 }
 
-/** A free place for the name of each point; the first place if all are taken. */
+/** A free place for the name of each point; the first place if all are chosen. */
 function namePlaces(points: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
-  const taken: (readonly [number, number])[] = [];
+  const chosen: (readonly [number, number])[] = [];
   for (const [x, y] of points) {
     const places = NAME_PLACES.map(([right, down]) => [at(x + right, 1), at(y + down, 1)] as const);
     const isFree = ([left, base]: readonly [number, number]): boolean =>
-      taken.every((other) => Math.abs(other[0] - left) >= NAME_WIDTH || Math.abs(other[1] - base) >= NAME_HEIGHT);
-    taken.push(places.find(isFree) ?? places[0] ?? [x, y]);
+      chosen.every((other) => Math.abs(other[0] - left) >= NAME_WIDTH || Math.abs(other[1] - base) >= NAME_HEIGHT);
+    chosen.push(places.find(isFree) ?? places[0] ?? [x, y]);
   }
-  return taken;
+  return chosen;
 }
 
 /** A share in per cent; a dash if unknown. */

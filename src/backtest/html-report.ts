@@ -41,18 +41,18 @@ export function htmlReport(report: BacktestReport): string {
 function inputHtml({ configurations, input, paths, truth }: BacktestReport): Html {
   const shown = paths.slice(0, MAX_PATHS).map(cut).join(', ');
   const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
-  const said = truth === 'labels' ? 'labels say so' : 'the run failed';
+  const positive = truth === 'labels' ? 'labels say so' : 'the run failed';
   const facts = [
     `${count(input.runs)} runs, ${count(input.calls)} calls`,
-    `${count(input.positive)} positive (${said}), ${count(input.negative)} negative, ${count(input.unlabelled)} unlabelled`,
-    ...optional(input.ownEvaluations, 'asked where their own host asked'),
-    ...optional(input.neverAsked, 'never asked'),
+    `${count(input.positive)} positive (${positive}), ${count(input.negative)} negative, ${count(input.unlabelled)} unlabelled`,
+    ...optional(input.ownEvaluations, 'evaluated at the points of their own host'),
+    ...optional(input.neverAsked, 'never evaluated'),
     ...optional(input.withGap, 'with a gap'),
-    ...optional(input.withoutVerdicts, 'left out for want of recorded verdicts'),
+    ...optional(input.withoutVerdicts, 'left out without recorded verdicts'),
     ...optional(input.problems, 'sources with a problem'),
   ];
   const rows = configurations.map(({ hash, name }) => [cut(name), html`<code>${hash}</code>`]);
-  const configurationsTable = table({ caption: 'What was tried', head: ['Configuration', 'Fingerprint'], rows });
+  const configurationsTable = table({ caption: 'Configurations', head: ['Configuration', 'Fingerprint'], rows });
   return html`<p>${shown}${more}</p>
     <p>${facts.join('; ')}.</p>
     ${configurationsTable}`;
@@ -71,7 +71,7 @@ function gatesHtml({ gates }: BacktestReport): Html {
     cut(reason),
   ]);
   const head = ['Gate', '', 'Limit', 'Value', 'Reason'];
-  return section('Gates', table({ caption: 'Bounds to keep', head, rows }));
+  return section('Gates', table({ caption: 'Bounds', head, rows }));
 }
 
 function sweepHtml(sweep: SweepReport): Html {
@@ -136,9 +136,9 @@ function partHtml(part: PartReport, { configurations }: BacktestReport): Html {
 
 function figuresHtml({ advice, details, patterns, providers, stopEarly }: PartFigures): HtmlValue {
   return [
-    signalTable('What is said, and by whom', [advice, ...providers]),
+    signalTable('Advice by provider', [advice, ...providers]),
     signalTable('By pattern and decision point', details),
-    signalTable('Patterns that were flagged, said or not', patterns),
+    signalTable('Flagged patterns, with or without advice', patterns),
     stopEarly === undefined ? undefined : stopEarlyHtml(stopEarly),
     examplesTable([advice, ...providers, ...details, ...patterns]),
   ];
@@ -170,7 +170,7 @@ function stopEarlyHtml({ policies }: StopEarlyReport): HtmlValue {
     'Successes lost',
   ];
   const caption =
-    'Stopping each run so many calls after its first warning. Exact for what was saved: a stopped run does what it did until then. Starting the task again is not counted. Ranges are intervals of 95 %.';
+    'Stopping each run so many calls after its first warning. The savings are exact: a recording shows a run up to the stop as it was. Starting the task again is not counted. Ranges are intervals of 95 %.';
   return [stopPlot(first), table({ caption, head, rows, figures: true })];
 }
 

@@ -32,28 +32,28 @@ export function judgeGates(gates: Gates, part: PartReport | undefined): readonly
         limit,
         value: null,
         passed: false,
-        reason: `${gate} ${limit}: cannot be known${place}: ${unknown}`,
+        reason: `${gate} ${limit}: unknown${place}: ${unknown}`,
       });
       return;
     }
     const passed = gate === 'min-recall' ? value >= limit : value <= limit;
-    const relation = passed ? 'keeps' : gate === 'min-recall' ? 'is under' : 'is over';
-    const reason = `${gate}: ${what}${place} is ${rounded(value)}, which ${relation} ${limit}`;
+    const relation = passed ? 'within' : gate === 'min-recall' ? 'below' : 'over';
+    const reason = `${gate}: ${what}${place} is ${rounded(value)}, ${relation} ${limit}`;
     reports.push({ gate, limit, value: rounded(value), passed, reason });
   };
   judge('max-false-rate', gates.maxFalseRate, {
     value: advice?.falseRate.share,
-    what: 'the share of runs that went well in which something was said',
-    unknown: 'no run is known to have gone well',
+    what: 'the share of successful runs with advice',
+    unknown: 'no run is known to have succeeded',
   });
   judge('min-recall', gates.minRecall, {
     value: advice?.recall.share,
-    what: 'the share of runs that went wrong in which something was said',
-    unknown: 'no run is known to have gone wrong',
+    what: 'the share of failed runs with advice',
+    unknown: 'no run is known to have failed',
   });
   judge('max-advice-per-100-calls', gates.maxAdvicePer100Calls, {
     value: advice?.per100Calls,
-    what: 'advice for 100 calls',
+    what: 'advice per 100 calls',
     unknown: 'no run has a call',
   });
   return reports;

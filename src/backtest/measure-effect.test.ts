@@ -41,11 +41,11 @@ test('advice that speaks first in every run, such as of a deadline, hides no epi
   const rows = rowsOf(agents, 200);
   expect(named(rows, 'stuck')).toMatchObject({ outcome: 'left-pattern', unknown: 0 });
   expect(named(rows, 'stuck')?.told?.units).toBeGreaterThan(80);
-  // The runs do not say how they ended, so of the deadline nothing can be said, and that is said.
+  // The runs do not say how they ended, so nothing is known about the deadline.
   expect(named(rows, 'Deadline')).toMatchObject({ about: 'provider', status: 'too-little-data', unknown: 200 });
 });
 
-test('each episode is a unit in an arm of its own, and all of one run are one cluster', () => {
+test('each episode is a unit in a separate arm, and all of one run are one cluster', () => {
   const rows = rowsOf(MANY_EPISODES, 60);
   const found = named(rows, 'stuck');
   const units = rows.flatMap((row) => row.units);
@@ -67,7 +67,7 @@ test('the verdict says helps where advice helps, nothing where it does nothing, 
 
 test('a difference too small to matter is called none once the interval lies within what matters', () => {
   const units = Array.from({ length: 40_000 }, (_, index): TrialUnit => {
-    return { cluster: `run ${index}`, stratum: 's', told: index % 2 === 0, good: index % 4 < 2 };
+    return { cluster: `run ${index}`, stratum: 's', isAdvised: index % 2 === 0, good: index % 4 < 2 };
   });
   const { high = 1, low = -1 } = differenceOf(units) ?? {};
   expect([low > -0.05, high < 0.05]).toEqual([true, true]);
@@ -80,8 +80,8 @@ test('the runs that power states are those after which the difference shows in f
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seededRandom(seed);
     const units = Array.from({ length: clusters }, (_, index): TrialUnit => {
-      const told = random() < 0.5;
-      return { cluster: String(index), stratum: 's', told, good: random() < (told ? 0.6 : 0.4) };
+      const isAdvised = random() < 0.5;
+      return { cluster: String(index), stratum: 's', isAdvised, good: random() < (isAdvised ? 0.6 : 0.4) };
     });
     if ((differenceOf(units)?.low ?? 0) > 0) shown += 1;
   }
@@ -91,7 +91,7 @@ test('the runs that power states are those after which the difference shows in f
 
 test('units that come in equal copies in one cluster make nothing surer', () => {
   const once = Array.from({ length: 60 }, (_, index): TrialUnit => {
-    return { cluster: String(index), stratum: 's', told: index % 2 === 0, good: index % 3 === 0 };
+    return { cluster: String(index), stratum: 's', isAdvised: index % 2 === 0, good: index % 3 === 0 };
   });
   const width = (units: readonly TrialUnit[]): number => {
     const { onceHigh = 0, onceLow = 0 } = differenceOf(units) ?? {};
@@ -103,7 +103,7 @@ test('units that come in equal copies in one cluster make nothing surer', () => 
 const unit = fc.record({
   cluster: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
   stratum: fc.constantFrom('x', 'y'),
-  told: fc.boolean(),
+  isAdvised: fc.boolean(),
   good: fc.boolean(),
 });
 
@@ -111,7 +111,7 @@ test('the difference turns over with the arms, lies in its interval, and does no
   fc.assert(
     fc.property(fc.array(unit, { minLength: 1, maxLength: 40 }), (units) => {
       const found = differenceOf(units);
-      const turned = differenceOf(units.map((one) => ({ ...one, told: !one.told })));
+      const turned = differenceOf(units.map((one) => ({ ...one, isAdvised: !one.isAdvised })));
       expect(found === undefined).toBe(turned === undefined);
       if (found === undefined) return;
       expect(found.difference).toBeCloseTo(-(turned?.difference ?? 0), 5);
@@ -122,11 +122,11 @@ test('the difference turns over with the arms, lies in its interval, and does no
 });
 
 test('shares that change with the times do not make an effect: arms are compared within configuration and share', () => {
-  // In easy times most are told, in hard times few: pooled, advice would seem to work wonders.
+  // In easy times most units are advised, in hard times few: pooled, advice would seem to work wonders.
   const times = (stratum: string, toldOf100: number, goodOf10: number): readonly TrialUnit[] =>
     Array.from({ length: 200 }, (_, index) => {
-      const told = Math.floor(index / 2) < toldOf100;
-      return { cluster: `${stratum}${index}`, stratum, told, good: index % 10 < goodOf10 };
+      const isAdvised = Math.floor(index / 2) < toldOf100;
+      return { cluster: `${stratum}${index}`, stratum, isAdvised, good: index % 10 < goodOf10 };
     });
   expect(differenceOf([...times('easy', 90, 8), ...times('hard', 10, 2)])?.difference).toBeCloseTo(0, 6);
 });
@@ -135,8 +135,8 @@ test('arms that lost units of one side are called uneven', () => {
   const rows = rowsOf(NO_EFFECT, 200);
   expect(named(rows, 'stuck')?.balanced).toBe(true);
   const isTold = ({ units }: EffectRow): boolean => units.some(({ withheld }) => !withheld);
-  let kept = 0;
-  const lossy = rows.filter((row) => !isTold(row) || (kept += 1) % 3 === 0);
+  let advised = 0;
+  const lossy = rows.filter((row) => !isTold(row) || (advised += 1) % 3 === 0);
   expect(named(lossy, 'stuck')?.balanced).toBe(false);
 });
 

@@ -183,7 +183,7 @@ function compare(
 function trialUnit({ cluster, good, row, withheld }: Case): TrialUnit {
   const { configuration, holdout } = row.steering ?? {};
   const stratum = `${configuration} ${holdout?.share} ${row.within} ${holdout?.withheld === undefined}`;
-  return { cluster, stratum, told: !withheld, good: good === true };
+  return { cluster, stratum, isAdvised: !withheld, good: good === true };
 }
 
 function statusOf(
@@ -257,12 +257,12 @@ function piecesByProvider(rows: readonly EffectRow[]): EffectReport['providers']
 function notesOf(drawn: boolean): readonly string[] {
   if (!drawn) {
     return [
-      'No experiment was drawn, so nothing is compared: runs in which advice was given differ from others in why it was given.',
+      'No experiment was drawn, so nothing is compared: runs with advice differ from others in the reason for the advice.',
     ];
   }
   return [
-    'Arms are as they were drawn, whether the advice arrived or not. A run that ended sooner without leaving its pattern counts as not having left it.',
-    'Intervals hold however often you look, and treat the episodes of one run as one. The first experiment is the one to decide by: of twenty kinds without any effect, one is expected to look as if it had one.',
+    'Arms are as drawn, whether or not the advice arrived. A run that ended earlier without leaving its pattern counts as not having left it.',
+    'Intervals are valid for any number of looks, and treat the episodes of one run as one cluster. Decide by the first experiment: of twenty kinds without any effect, one is expected to look as if it had one.',
     'Leaving a pattern is not success at the task.',
   ];
 }

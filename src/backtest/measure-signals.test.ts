@@ -48,7 +48,7 @@ test('at the same call, of a pattern, by hand: three failed runs and three that 
   const pattern = report.parts[0]?.byConfiguration[0]?.patterns.find(({ name }) => name === 'repeated_error');
   // The third such failure is call 3 of p1 and call 6 of p2 and n1.
   // Call 3: at risk are all three of either side; one positive run fires: above 1·3/6, below 0.
-  // Call 6: p1 has fired and p3 is over, n3 is over: one of one positive, one of two negative: above 1·2/3, below 1·1/3.
+  // Call 6: p1 has fired, p3 and n3 have ended: one of one positive, one of two negative: above 1·2/3, below 1·1/3.
   const above = 1 / 2 + 2 / 3;
   const below = 1 / 3;
   expect(pattern).toMatchObject({ runs: 3, positiveRuns: 2, negativeRuns: 1 });
@@ -84,7 +84,7 @@ const run: fc.Arbitrary<MeasuredRun> = fc
   .record({ calls: fc.integer({ min: 1, max: 12 }), at: fc.nat(20), positive: fc.option(fc.boolean()) })
   .map(({ at, calls, positive }) => ({ id: 'r', source: 's', calls, positive, fired: at < calls ? [0, at] : [] }));
 
-test('at the same call is what its definition says, whatever the runs; those of which nobody says do not count', () => {
+test('at the same call is what its definition says for any runs; unlabelled runs do not count', () => {
   fc.assert(
     fc.property(fc.array(run, { maxLength: 40 }), (runs) => {
       const figures = measureSignals(runs, [{ by: 'pattern', name: 'repeated_error' }]);

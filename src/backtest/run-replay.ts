@@ -51,7 +51,7 @@ export class RunReplay {
   #begun = false;
   #task = '';
   #own = false;
-  #asked = false;
+  #evaluated = false;
 
   constructor(id: string, configurations: readonly Configuration[], keys: FiringKeys, onAdvice?: OnAdvice) {
     this.#id = id;
@@ -88,7 +88,7 @@ export class RunReplay {
       calls: this.#view.calls,
       success: this.#view.outcome?.success ?? null,
       own: this.#own,
-      asked: this.#asked,
+      evaluated: this.#evaluated,
       gap: this.#view.lostRecords > 0,
       unanswered: [...this.#wanted].sort(),
       fired: this.#fired,
@@ -118,10 +118,10 @@ export class RunReplay {
   #note(payload: TrajectoryPayload): void {
     switch (payload.kind) {
       case 'evaluation':
-        if (this.#own) this.#asked = true;
+        if (this.#own) this.#evaluated = true;
         return;
       case 'tool_ended':
-        if (!this.#own && payload.result_missing !== true) this.#asked = true;
+        if (!this.#own && payload.result_missing !== true) this.#evaluated = true;
         return;
       case 'model_answered':
         this.#wanted.delete(payload.classifier_name);

@@ -19,7 +19,7 @@ export interface RunRow {
   /** Evaluated at the decision points that its own host recorded. */
   readonly own: boolean;
   /** Evaluated at least once. */
-  readonly asked: boolean;
+  readonly evaluated: boolean;
   readonly gap: boolean;
   /** Model-backed classifiers of any configuration without a recorded verdict in this run. */
   readonly unanswered: readonly string[];

@@ -9,7 +9,7 @@ import type { Configuration } from './configuration.ts';
 import type { Shard } from './list-shards.ts';
 import type { ShardResult } from './run-row.ts';
 
-const VERSION = 2;
+const VERSION = 3;
 
 /** A fingerprint of the input and the configurations: a journal serves only one of them. */
 export function jobKey(shards: readonly Shard[], configurations: readonly Configuration[]): string {
@@ -63,11 +63,11 @@ function readDone(path: string, key: string): ReadonlyMap<number, ShardResult> {
   const [head = '', ...lines] = whole.toString('utf8').split('\n');
   const facts = parsed(head);
   if (facts?.['coxswain_backtest'] !== VERSION) {
-    throw invalidArgument(`--resume ${path}: this is no journal of a backtest; name a new file`);
+    throw invalidArgument(`--resume ${path}: not a backtest journal; name a new file`);
   }
   if (facts['key'] !== key) {
     const reason = 'it belongs to another input or configuration, or the input has changed';
-    throw invalidArgument(`--resume ${path}: ${reason}; delete it to begin anew`);
+    throw invalidArgument(`--resume ${path}: ${reason}; delete it to start again`);
   }
   const done = new Map<number, ShardResult>();
   for (const line of lines) {

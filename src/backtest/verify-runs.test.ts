@@ -121,17 +121,17 @@ test('a run that was cut off between an input and what follows from it is equal,
   expect(await verifyRun('run', each(records.with(at, gap)), ways)).toMatchObject({ status: 'gap', mismatched: 0 });
 });
 
-test('a backtest under its own configuration says of a live run what was said, where its host asked', async () => {
+test('a backtest under its own configuration gives the advice of the live run at the same points', async () => {
   const path = join(folder.path, 'own.db');
   const store = sqliteStore(path);
   await recordLive(store, 'run', standardSteering());
   const records = await readAll(store, 'run');
   await store.close();
-  const said = records.filter(({ payload }) => payload.kind.endsWith('_produced')).length;
+  const pieces = records.filter(({ payload }) => payload.kind.endsWith('_produced')).length;
   const { report } = await backtest([path]);
   expect(report.input).toMatchObject({ runs: 1, ownEvaluations: 1, neverAsked: 0 });
-  expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(said);
-  expect(said).toBeGreaterThan(2);
+  expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(pieces);
+  expect(pieces).toBeGreaterThan(2);
 });
 
 test('a run whose prompt declares who speaks is equal with that prompt, and different without it', async () => {
@@ -152,7 +152,7 @@ test('a run whose prompt declares who speaks is equal with that prompt, and diff
   expect(without?.mismatches).toContainEqual(expect.objectContaining({ recorded }));
 });
 
-test('a prompt that declares nobody need not be given: what is counted by its name is counted all the same', async () => {
+test('a prompt without providers need not be passed: counts by its name stay the same', async () => {
   const steering: SteeringOptions = {
     feedback: [{ provider: paceFeedback(), trigger: { everyNCalls: 2 } }],
     noise: { feedbackCooldownCalls: 0 },
@@ -160,10 +160,10 @@ test('a prompt that declares nobody need not be given: what is counted by its na
   const path = join(folder.path, 'named.db');
   const store = sqliteStore(path);
   await recordLive(store, 'run', steering, definePrompt({ ns: 'test', key: 'plain' }));
-  const said = (await readAll(store, 'run')).filter(({ payload }) => payload.kind === 'feedback_produced').length;
+  const pieces = (await readAll(store, 'run')).filter(({ payload }) => payload.kind === 'feedback_produced').length;
   await store.close();
-  expect(said).toBeGreaterThan(2);
+  expect(pieces).toBeGreaterThan(2);
   expect(await verified(path, steering)).toMatchObject([{ status: 'equal', mismatched: 0 }]);
   const { report } = await backtest([path], { steering });
-  expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(said);
+  expect(report.parts[0]?.byConfiguration[0]?.advice.fired).toBe(pieces);
 });

@@ -67,7 +67,7 @@ export async function* verifyRuns(
 ): AsyncGenerator<RunVerification, void, void> {
   for (const shard of await listShards(paths)) {
     if (shard.kind === 'file') {
-      throw invalidArgument(`${shard.path}: --verify takes stores, and this is none`);
+      throw invalidArgument(`${shard.path}: --verify needs a store`);
     }
     const store = await openStoreReader(shard.address);
     try {

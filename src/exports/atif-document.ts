@@ -11,9 +11,9 @@ import type { Transcript, TranscriptAnswer, ExportedCall, TranscriptPart } from 
 export function atifDocument({ outcome, parts, run, task }: Transcript, below: readonly JsonObject[] = []): JsonObject {
   const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
   // A trajectory needs at least one step.
-  const asked = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
+  const request = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
   const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
-  const steps = (isAsked ? parts : [asked, ...parts]).map((part, at) => stepOf(part, at + 1));
+  const steps = (isAsked ? parts : [request, ...parts]).map((part, at) => stepOf(part, at + 1));
   return {
     schema_version: 'ATIF-v1.7',
     session_id: conversationId ?? parentRunId ?? runId,

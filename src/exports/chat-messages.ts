@@ -18,12 +18,16 @@ function messagesOf(part: TranscriptPart): readonly JsonObject[] {
     .filter(({ type }) => type !== 'reasoning')
     .map(textOfBlock)
     .join('\n');
-  const asked = answered.map(({ args, id, tool }) => {
+  const toolCalls = answered.map(({ args, id, tool }) => {
     return { id, type: 'function', function: { name: tool, arguments: textOfJson(args) } };
   });
-  if (text === '' && asked.length === 0) return [];
+  if (text === '' && toolCalls.length === 0) return [];
   return [
-    { role: 'assistant', content: text === '' ? null : text, ...(asked.length === 0 ? {} : { tool_calls: asked }) },
+    {
+      role: 'assistant',
+      content: text === '' ? null : text,
+      ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+    },
     ...answered.map(({ answer, id }) => ({ role: 'tool', tool_call_id: id, content: textOfJson(answer.result) })),
   ];
 }

@@ -17,8 +17,8 @@ export function inspectFrame(modelId: string | undefined, createdAtMs: number): 
  * `metadata.coxswain` of their message, where the importer finds them.
  */
 export function inspectSample({ outcome, parts, run, task }: Transcript): JsonObject {
-  const asked = parts.find((part) => part.type === 'message' && part.role === 'user');
-  const input = task ?? (asked?.type === 'message' ? storedBlocks(asked.content).map(textOfBlock).join('\n') : '');
+  const request = parts.find((part) => part.type === 'message' && part.role === 'user');
+  const input = task ?? (request?.type === 'message' ? storedBlocks(request.content).map(textOfBlock).join('\n') : '');
   const calls = parts.flatMap((part) => (part.type === 'answer' ? part.calls : []));
   return {
     id: run.runId,

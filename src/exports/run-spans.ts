@@ -229,13 +229,13 @@ export class RunSpans {
         this.#waiting.push(saidMessage(message));
       return undefined;
     }
-    const asked = this.#waiting.length === 0 ? {} : { [GENAI.inputMessages]: JSON.stringify(this.#waiting) };
+    const input = this.#waiting.length === 0 ? {} : { [GENAI.inputMessages]: JSON.stringify(this.#waiting) };
     this.#waiting = [];
-    const said = answerAttributes(message, this.#view.counts.modelId, hasContent);
+    const output = answerAttributes(message, this.#view.counts.modelId, hasContent);
     const draft = this.#draft(
       `message ${seq}`,
       GENAI_OPERATIONS.chat,
-      { ...asked, ...said },
+      { ...input, ...output },
       present({ start: this.#turn }),
     );
     this.#turn = undefined;

@@ -53,9 +53,9 @@ async function storedSpans(store: TrajectoryStore, runId: string, content = true
 
 function spansOf(payloads: readonly TrajectoryPayload[], atMs?: number): readonly RunSpan[] {
   const spans = new RunSpans({ runId: 'run' });
-  const taken = (record: TrajectoryRecord): readonly RunSpan[] =>
+  const spansAfter = (record: TrajectoryRecord): readonly RunSpan[] =>
     spans.take(atMs === undefined ? record : { ...record, recorded_at_unix_ms: atMs });
-  return [...scriptRun('run', payloads).flatMap(taken), ...spans.finish()];
+  return [...scriptRun('run', payloads).flatMap(spansAfter), ...spans.finish()];
 }
 
 test('a live run and its stored records give the same spans, ids included, with those of the runs below it in one trace', async () => {

@@ -41,8 +41,8 @@ async function runProgram(
   const { event, run, message } = notification;
   const env = { ...process.env, COXSWAIN_EVENT: event, COXSWAIN_RUN: run, COXSWAIN_MESSAGE: message };
   const stdin = `${JSON.stringify(notification)}\n`;
-  const given = args === undefined ? { command } : { command, args };
-  const result = await runLimited({ ...given, cwd: process.cwd(), env, stdin, limitMs: LIMIT_MS });
+  const program = args === undefined ? { command } : { command, args };
+  const result = await runLimited({ ...program, cwd: process.cwd(), env, stdin, limitMs: LIMIT_MS });
   if (result.code === 0) return undefined;
   const ended = result.timedOut ? `it took more than ${LIMIT_MS / 1_000} s` : `exit code ${result.code ?? 'none'}`;
   return { why: result.error ?? ended, mayRetry: false };

@@ -45,8 +45,8 @@ test('the same event of a run is sent once in ten minutes', async () => {
 
 test('thirty are sent in an hour', () => {
   const { notifier, clock } = notifierWith();
-  const taken = Array.from({ length: 40 }, (_, index) => notifier.tell(stuck(`r${index}`)));
-  expect(taken.filter(Boolean).length).toBe(30);
+  const results = Array.from({ length: 40 }, (_, index) => notifier.tell(stuck(`r${index}`)));
+  expect(results.filter(Boolean).length).toBe(30);
   clock.ms = 60 * MINUTE_MS;
   expect(notifier.tell(stuck('r40'))).toBe(true);
 });

@@ -9,19 +9,19 @@ import { RunNotifications, type RunNotificationsOptions } from './run-notificati
 
 const MINUTE_MS = 60_000;
 
-/** What is said of the runs that this makes, from their records. */
+/** The events notified for the runs that `make` starts. */
 async function newsOf(
   make: (parts: { start: ReturnType<typeof createCoxswain>['startRun']; wait: (ms: number) => void }) => Promise<void>,
   options?: RunNotificationsOptions,
 ): Promise<readonly string[]> {
   const clock = createFakeClock();
   const cox = createCoxswain({ store: memoryStore(), clock });
-  const heard: TrajectoryRecord[] = [];
-  cox.listen({ record: (record) => heard.push(record) });
+  const records: TrajectoryRecord[] = [];
+  cox.listen({ record: (record) => records.push(record) });
   await make({ start: (given) => cox.startRun(given), wait: (ms) => clock.advance(ms) });
   await cox.close();
   const notifications = new RunNotifications(options);
-  return heard.flatMap((record) => notifications.take(record, record.run_id ?? '')).map(({ event }) => event);
+  return records.flatMap((record) => notifications.take(record, record.run_id ?? '')).map(({ event }) => event);
 }
 
 function call(run: Run, id: string): void {
@@ -59,8 +59,8 @@ test('a run over its deadline is news once, whether the run has one or the reade
     await run.end();
   };
   const own = await newsOf(async ({ start, wait }) => work(start({ deadline: { minutes: 5 } }), wait));
-  const given = await newsOf(async ({ start, wait }) => work(start(), wait), { deadline: { minutes: 5 } });
-  expect([own, given].map((news) => news.filter((event) => event === 'deadline'))).toEqual([
+  const limited = await newsOf(async ({ start, wait }) => work(start(), wait), { deadline: { minutes: 5 } });
+  expect([own, limited].map((news) => news.filter((event) => event === 'deadline'))).toEqual([
     ['deadline'],
     ['deadline'],
   ]);

@@ -26,7 +26,7 @@ interface RunNotes {
   readonly calls: number;
   readonly wasAdvised: boolean;
   /** Events already notified. */
-  readonly said: readonly NotifyEvent[];
+  readonly sent: readonly NotifyEvent[];
 }
 
 /** Derives notifications from the records of live runs. The end of a subagent gives none. Memory: 256 runs. */
@@ -51,7 +51,7 @@ export class RunNotifications {
     const { deadline } = this.#options;
     const isSubagent = depth > 0;
     const deadlineAtMs = isSubagent || deadline === undefined || atMs === 0 ? null : deadlineAfter(atMs, deadline).atMs;
-    return { situation: { ...EMPTY_SITUATION, deadlineAtMs }, isSubagent, calls: 0, wasAdvised: false, said: [] };
+    return { situation: { ...EMPTY_SITUATION, deadlineAtMs }, isSubagent, calls: 0, wasAdvised: false, sent: [] };
   }
 
   #after(before: RunNotes, record: TrajectoryRecord): { notes: RunNotes; news: readonly News[] } {
@@ -60,11 +60,11 @@ export class RunNotifications {
     const news: News[] = [];
     const deadline = deadlineOf(notes.situation);
     if (deadline !== undefined && atMs > 0 && isExpired(deadline, atMs))
-      news.push(['deadline', 'A run is over its deadline']);
+      news.push(['deadline', 'A run is past its deadline']);
     const stated = payload.kind === 'evaluation' ? payload : {};
     const left = budgetRemaining(notes.situation.budget, knownUsage(notes.situation, notes.calls, stated));
     if (Object.values(left).includes(0)) news.push(['budget', 'A run has used up its budget']);
-    const once = notes.isSubagent ? [] : news.filter(([event]) => !notes.said.includes(event));
+    const once = notes.isSubagent ? [] : news.filter(([event]) => !notes.sent.includes(event));
     const others: News[] = [];
     if (payload.kind === 'pattern_flagged') others.push(...patternNews(payload.pattern, before.wasAdvised));
     if (payload.kind === 'run_ended' && !notes.isSubagent) {
@@ -74,7 +74,7 @@ export class RunNotifications {
       others.push([failed ? 'failed' : 'ended', `A run ${failed ? 'failed' : 'ended'}: ${why}`]);
     }
     return {
-      notes: { ...notes, said: [...notes.said, ...once.map(([event]) => event)] },
+      notes: { ...notes, sent: [...notes.sent, ...once.map(([event]) => event)] },
       news: [...once, ...others],
     };
   }

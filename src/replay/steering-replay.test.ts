@@ -107,7 +107,7 @@ test('a call without a result is no decision point, and a gap keeps its length',
   expect(kindsOf(at(8, { kind: 'turn_started' }))).toEqual(['8 turn_started']);
 });
 
-test('nothing is said after the last call: nobody is there to hear', () => {
+test('no advice is given after the last call', () => {
   const loop = times(3, { tool: 'bash', args: { command: 'make' }, result: 'no rule', isError: true });
   const textsOf = (records: readonly TrajectoryRecord[]): number => {
     const replay = new SteeringReplay();

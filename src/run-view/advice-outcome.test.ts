@@ -24,7 +24,7 @@ function pattern(identity: string): Extract<TrajectoryPayload, { readonly kind: 
   };
 }
 
-/** What happens in a run, in short; made into payloads below. */
+/** An event of a run; converted to payloads below. */
 type Step =
   | { readonly type: 'call' }
   | { readonly type: 'error' }

@@ -54,7 +54,7 @@ export async function backtestCommand(
   const { paths, ...configurations } = compared(given, options);
   if (options.verify === true) return backtestVerify(paths, options, terminal);
   if (options.signal !== undefined && options.sweep === undefined) {
-    throw new CoxswainError('invalid-argument', '--signal says what a sweep is about; give --sweep with it');
+    throw new CoxswainError('invalid-argument', '--signal needs --sweep');
   }
   const progress = new BacktestProgressBar(terminal);
   const { report, problems, unknownLabels } = await backtest(paths, {
@@ -80,7 +80,7 @@ export async function backtestCommand(
     const names = unknownLabels.slice(0, SHOWN_IDS).map((id) => printableCut(id, 80));
     const more = unknown > SHOWN_IDS ? ', …' : '';
     terminal.complain(
-      `coxswain: ${printable(options.labels ?? '')}: ${unknown} labels belong to no run that was read: ${names.join(', ')}${more}`,
+      `coxswain: ${printable(options.labels ?? '')}: ${unknown} labels match no run: ${names.join(', ')}${more}`,
     );
   }
   if (options.html !== undefined) await writeHtml(options.html, report);
@@ -98,10 +98,10 @@ function compared(
 ): { readonly paths: readonly string[]; readonly config?: string; readonly against?: string } {
   const [first, second, ...rest] = compare ?? [];
   const paths = [...given, ...rest];
-  if (paths.length === 0) throw new CoxswainError('invalid-argument', 'give the recorded runs: stores, files, folders');
+  if (paths.length === 0) throw new CoxswainError('invalid-argument', 'name the recorded runs: stores, files, folders');
   if (compare === undefined) return { paths, ...present({ config }) };
   if (first === undefined || second === undefined || config !== undefined) {
-    const hint = 'give the two configurations behind it, each a file or standard, and no --config';
+    const hint = 'name two configurations after it, each a file or standard, without --config';
     throw new CoxswainError('invalid-argument', `--compare ${compare.join(' ')}: ${hint}`);
   }
   return { paths, config: first, against: second };
@@ -126,13 +126,13 @@ function workersOf(text: string | undefined): number {
 }
 
 function sayProblems(problems: readonly ShardProblem[], terminal: Terminal): void {
-  const said = new Problems(terminal);
+  const reporter = new Problems(terminal);
   let path: string | undefined;
   for (const problem of problems) {
-    if (problem.path !== path) said.source((path = problem.path));
-    said.fault(problem);
+    if (problem.path !== path) reporter.source((path = problem.path));
+    reporter.fault(problem);
   }
-  said.endSource();
+  reporter.endSource();
 }
 
 async function writeHtml(path: string, report: BacktestReport): Promise<void> {

@@ -60,7 +60,7 @@ export async function backtestVerify(
           `exempt: ${of('gap')} with a gap, ${of('not-steered')} not steered, ${of('other-configuration')} of another configuration\n`,
   );
   if (compared === 0) {
-    const hint = of('other-configuration') > 0 ? '; give the one they ran under with --config FILE' : '';
+    const hint = of('other-configuration') > 0 ? '; pass theirs with --config FILE' : '';
     throw new CoxswainError(
       'input-io',
       `no run could be verified under ${name} (${resolved.configurationHash})${hint}`,
@@ -75,9 +75,9 @@ function runText({ run, status, matched, mismatched, mismatches, detail }: RunVe
     case 'equal':
       return `${head}: ${countText(matched)} matched\n`;
     case 'gap':
-      return `${head}: exempt, it has a gap\n`;
+      return `${head}: exempt: it has a gap\n`;
     case 'not-steered':
-      return `${head}: exempt, it was not steered by coxswain\n`;
+      return `${head}: exempt: not steered by coxswain\n`;
     case 'other-configuration':
       return `${head}: recorded under the configuration ${printableCut(detail ?? '', 32)}, not ${hash}\n`;
     case 'unreadable':

@@ -44,7 +44,7 @@ function plot(points: readonly SweepPointReport[], paint: Paint): readonly strin
       ? []
       : [{ mark: MARKS[index] ?? '*', x: recall.share, y: precision.share }],
   );
-  if (known.length === 0) return [paint('dim', 'no plot: precision or recall cannot be known')];
+  if (known.length === 0) return [paint('dim', 'no plot: precision or recall is unknown')];
   const xs = rangeOf(known.map(({ x }) => x));
   const ys = rangeOf(known.map(({ y }) => y));
   const rows = Array.from({ length: PLOT_ROWS }, () => Array.from({ length: PLOT_COLUMNS }, () => ' '));

@@ -2,18 +2,18 @@ import type { CommandDefinition } from '../command-definition.ts';
 
 export const effectDefinition: CommandDefinition = {
   name: 'effect',
-  summary: 'say whether advice helps: advised episodes against those from which advice was withheld',
+  summary: 'measure whether advice helps: advised episodes against episodes without it',
   description:
-    'What followed advice. Where the option holdout of the configuration withheld some, told episodes of a pattern are compared with ' +
-    'the others: how many were left within the calls declared, with a 95 % interval that holds however often you look, a verdict, ' +
-    'or how many more runs it takes. Without an experiment nothing is compared, and it says so. See docs/effect.md.',
+    'Shows what followed advice. If the holdout option withheld some, compares advised with withheld episodes: how many ended within ' +
+    'the declared number of calls, with a 95 % interval that is valid for any number of looks, and a verdict or the number of ' +
+    'further runs needed. Without an experiment nothing is compared. See docs/effect.md.',
   arguments: {
     '[paths...]':
       'stores, or files, folders and globs of exported runs (default: $COXSWAIN_STORE, else .coxswain/runs.db)',
   },
   options: {
-    '--within <calls>': 'calls in which a pattern should be left, 1 to 1000 (default: as the experiment declared)',
-    '--worthwhile <points>': 'the least difference that matters to you, in points, 1 to 100 (default: 5)',
+    '--within <calls>': 'calls within which a pattern should clear, 1 to 1000 (default: as the experiment declared)',
+    '--worthwhile <points>': 'the smallest difference that matters to you, in points, 1 to 100 (default: 5)',
     '--json': 'print one line of JSON',
   },
   examples: ['coxswain effect', 'coxswain effect runs.db --within 5', 'coxswain effect --json'],

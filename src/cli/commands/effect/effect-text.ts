@@ -16,7 +16,7 @@ export function effectText(report: EffectReport, paint: Paint): string {
     `${paint('bold', paths.map(printable).join(', '))}\n${headText(report)}\n`,
     ...experiments.map((experiment) => experimentText(experiment, report, paint)),
     ...(providers.length === 0
-      ? ['No advice was worked out in these runs.\n']
+      ? ['These runs have no advice.\n']
       : [`all advice\n${piecesLines(providers).join('\n')}\n`]),
     `${notes.map((note) => paint('dim', note)).join('\n')}\n`,
   ];
@@ -32,10 +32,8 @@ function headText({ declared, runs, within }: EffectReport): string {
     ...(isDrawn ? [] : ['no experiment']),
     ...(drawnByEpisode > 0 ? [`${countText(drawnByEpisode)} in an experiment that draws episodes`] : []),
     ...(drawnByRun > 0 ? [`${countText(drawnByRun)} in an experiment that draws runs`] : []),
-    ...(isDrawn && !declared
-      ? [`${countOf(within, 'call')} were not declared beforehand: read this as a hint only`]
-      : []),
-    ...(leftOutForGap > 0 ? [`${countText(leftOutForGap)} left out because records are lost`] : []),
+    ...(isDrawn && !declared ? [`${countOf(within, 'call')} were not declared beforehand: only a hint`] : []),
+    ...(leftOutForGap > 0 ? [`${countText(leftOutForGap)} left out because of lost records`] : []),
   ].join('; ');
 }
 
@@ -45,7 +43,7 @@ function experimentText(experiment: EffectExperiment, report: EffectReport, pain
   const title = `${printableCut(shown, NAME_CHARS)}: ${outcomeText(outcome, report.within)}`;
   const lines = [paint('bold', title)];
   if (told !== null && withheld !== null) {
-    lines.push(`  told      ${goodText(told)}`, `  withheld  ${goodText(withheld)}`);
+    lines.push(`  advised   ${goodText(told)}`, `  withheld  ${goodText(withheld)}`);
   }
   lines.push(...verdictLines(experiment, report).map((line, index) => `  ${index === 0 ? paint('bold', line) : line}`));
   if (!balanced) {
@@ -53,7 +51,7 @@ function experimentText(experiment: EffectExperiment, report: EffectReport, pain
       'The arms are too uneven to be chance: records of one arm are missing, so do not trust this figure.';
     lines.push(`  ${paint('red', problem)}`);
   }
-  if (unknown > 0) lines.push(`  not counted: ${countText(unknown)} where the run goes on or does not say`);
+  if (unknown > 0) lines.push(`  not counted: ${countText(unknown)} because the run is going on or records no outcome`);
   if (about !== 'run' && told !== null && withheld !== null && told.units + withheld.units > 0) {
     lines.push(...secondText(told, withheld, outcome).map((line) => paint('dim', line)));
   }
@@ -70,7 +68,7 @@ function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport
   const { difference, high, low, onceHigh, onceLow, power, status, told, withheld } = experiment;
   const least = pointsText(worthwhile, false);
   if (difference === null || low === null || high === null || onceLow === null || onceHigh === null) {
-    const runs = `${countText(told?.runs ?? 0)} runs were told, ${countText(withheld?.runs ?? 0)} were not`;
+    const runs = `${countText(told?.runs ?? 0)} runs were advised, ${countText(withheld?.runs ?? 0)} were not`;
     const lack =
       status === 'not-drawn'
         ? 'not compared: no advice was withheld'
@@ -79,13 +77,13 @@ function verdictLines(experiment: EffectExperiment, { worthwhile }: EffectReport
   }
   const head = `difference ${pointsText(difference)} points [${pointsText(low)} to ${pointsText(high)}]`;
   const words = {
-    helps: `Advice helps: of 100, about ${hundred(difference)} more end well when the agent is told.`,
-    harms: `Advice harms: of 100, about ${hundred(-difference)} fewer end well when the agent is told. Switch it off.`,
+    helps: `Advice helps: of 100, about ${hundred(difference)} more end well with advice.`,
+    harms: `Advice harms: of 100, about ${hundred(-difference)} fewer end well with advice. Switch it off.`,
     'no-difference': `Advice makes no difference of ${least} or more: it costs tokens and changes nothing that matters.`,
     undecided: `Not decided: both no difference and one of ${least} fit these runs. Let the experiment go on.`,
   };
   const meaning = status === 'not-drawn' || status === 'too-little-data' ? [] : [words[status]];
-  const once = `[${pointsText(onceLow)} to ${pointsText(onceHigh)}] if this is the only look, at a number of runs chosen beforehand`;
+  const once = `[${pointsText(onceLow)} to ${pointsText(onceHigh)}] for a single look at a number of runs chosen beforehand`;
   return [head, once, ...meaning, ...(status === 'undecided' ? [powerText(power)] : [])];
 }
 
@@ -95,8 +93,8 @@ function powerText(power: EffectExperiment['power']): string {
       ? []
       : [`${countText(twoDigits(moreRuns))} to see a difference of ${pointsText(difference, false)}`],
   );
-  if (known.length === 0) return 'how many runs it takes is not known: no run has come to this yet';
-  return `about so many more runs like these: ${known.join(', ')}`;
+  if (known.length === 0) return 'the number of runs needed is unknown: no run has come to this yet';
+  return `further runs like these: about ${known.join(', ')}`;
 }
 
 function twoDigits(value: number): number {
@@ -118,15 +116,15 @@ function secondText(told: ArmFigures, withheld: ArmFigures, outcome: EffectOutco
   const rows: readonly (readonly [string, (arm: ArmFigures) => string])[] = [
     ['runs', ({ runs }) => countText(runs)],
     ['advice reached the agent', ({ reached, units }) => `${countText(reached)} of ${countText(units)}`],
-    ['next call the same, or failed alike', ({ repeated, units }) => shareText(repeated, units)],
+    ['next call repeated or failed alike', ({ repeated, units }) => shareText(repeated, units)],
     ...(outcome === 'left-pattern'
       ? ([
           ['calls until left, median (quartiles)', ({ callsToLeave }) => quartilesText(callsToLeave)],
-          ['ended sooner without leaving it', ({ endedBefore }) => countText(endedBefore)],
+          ['ended earlier without leaving it', ({ endedBefore }) => countText(endedBefore)],
         ] satisfies (readonly [string, (arm: ArmFigures) => string])[])
       : []),
     [
-      'failures in the calls that followed',
+      'failures in following calls',
       ({ calls, errors }) => `${countText(errors)} of ${countText(calls)} (${shareText(errors, calls)})`,
     ],
     [
@@ -134,9 +132,9 @@ function secondText(told: ArmFigures, withheld: ArmFigures, outcome: EffectOutco
       ({ costUsd, costKnown }) =>
         costUsd === null ? 'not known' : `$${costUsd.toPrecision(3)} (${countText(costKnown)} known)`,
     ],
-    ['answered: accepted, rejected, noted', ({ accepted, noted, rejected }) => `${accepted}, ${rejected}, ${noted}`],
+    ['accepted, rejected, noted', ({ accepted, noted, rejected }) => `${accepted}, ${rejected}, ${noted}`],
   ];
-  const cells = [['', 'told', 'withheld'], ...rows.map(([name, of]) => [name, of(told), of(withheld)])];
+  const cells = [['', 'advised', 'withheld'], ...rows.map(([name, of]) => [name, of(told), of(withheld)])];
   const widths = [0, 1].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
   return cells.map((row) => `    ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
 }
@@ -161,7 +159,7 @@ function piecesLines(providers: EffectReport['providers']): readonly string[] {
       ...(withheld > 0 ? [`${countText(withheld)} withheld`] : []),
       ...(shadowed > 0 ? [`${countText(shadowed)} in shadow mode`] : []),
       ...(undelivered > 0 ? [`${countText(undelivered)} not delivered`] : []),
-      ...(unsettled > 0 ? [`${countText(unsettled)} of which nothing is on record`] : []),
+      ...(unsettled > 0 ? [`${countText(unsettled)} without a delivery record`] : []),
     ];
     return `  ${printableCut(provider, NAME_CHARS).padEnd(widest)}  ${parts.join(', ')}`;
   });
