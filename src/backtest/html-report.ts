@@ -45,7 +45,7 @@ function inputHtml({ configurations, input, paths, truth }: BacktestReport): Htm
   const facts = [
     `${count(input.runs)} runs, ${count(input.calls)} calls`,
     `${count(input.positive)} positive (${positive}), ${count(input.negative)} negative, ${count(input.unlabelled)} unlabelled`,
-    ...optional(input.ownEvaluations, 'evaluated at the points of their own host'),
+    ...optional(input.ownEvaluations, 'evaluated at the recorded points'),
     ...optional(input.neverAsked, 'never evaluated'),
     ...optional(input.withGap, 'with a gap'),
     ...optional(input.withoutVerdicts, 'left out without recorded verdicts'),

@@ -48,7 +48,7 @@ export interface RunUsage {
   readonly cacheTokens?: number;
   /** Stated by the host, else computed from prices; over the responses with a known cost. */
   readonly costUsd?: number;
-  /** Responses with tokens and an unknown cost; absent if there are none. */
+  /** Responses with tokens and an unknown cost; absent if zero. */
   readonly answersWithoutCost?: number;
 }
 
